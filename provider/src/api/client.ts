@@ -1,0 +1,123 @@
+/**
+ * One create: encode, hand to the session, read the answer, and say plainly what is known afterwards.
+ */
+import type { Clock } from "../clock.js";
+import type { Settings } from "../config/settings.js";
+import { AdvertisingError, NotSentError, OutcomeUnknownError, RateLimitedError, RefusedError } from "../errors.js";
+import { describeFailure } from "../http/describe.js";
+import { StopWaiting } from "../http/patient.js";
+import { type HttpAnswer, TransportFailure } from "../http/transport.js";
+import type { SessionAnswer } from "../session/session.js";
+import type { Operation } from "./operation.js";
+import { readOutcome } from "./outcome.js";
+
+export interface CreateRequest {
+  readonly operation: Operation;
+  /** The request's fields in wire names. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** The resource, for messages: `ConversionEvent "purchase"`. */
+  readonly label: string;
+}
+
+export interface Created {
+  /** The platform's id, exact, as decimal digits. */
+  readonly id: string;
+  /** What the platform said beside its success. */
+  readonly warnings: readonly string[];
+}
+
+/** What the client needs of a session. */
+export interface Poster {
+  post(url: URL, body: string): Promise<SessionAnswer>;
+}
+
+export interface ClientOptions {
+  readonly settings: Settings;
+  readonly session: Poster;
+  readonly clock: Clock;
+}
+
+export class Client {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends one create.
+   * @throws {OutcomeUnknownError} it was sent, and what became of it is not known.
+   * @throws {AdvertisingError} any other: surely nothing was created.
+   */
+  async create({ operation, fields, label }: CreateRequest): Promise<Created> {
+    const { settings, session, clock } = this.#options;
+    const url = new URL(`${settings.baseUrl}/${operation.path}`);
+    const what = `${label}: POST ${url.href}`;
+    const sentAt = new Date(clock.wallMs()).toISOString();
+
+    let result: SessionAnswer;
+    try {
+      result = await session.post(url, JSON.stringify(fields));
+    } catch (error) {
+      throw translate(error, what, url, sentAt, settings);
+    }
+    const { answer, refusedTwice } = result;
+    const outcome = readOutcome(answer, operation, Object.keys(fields));
+    switch (outcome.kind) {
+      case "created":
+        return outcome;
+      case "refused": {
+        const hints = [
+          refusedTwice ? secondRefusal(settings) : undefined,
+          addressHint(answer),
+          answer.status === 409 || refusedTwice ? undefined : operation.refusalHint,
+        ];
+        throw new RefusedError(
+          [
+            `${what} was refused with status ${answer.status}: ${sentence(outcome.words)} Nothing was created.`,
+            ...hints.filter((hint) => hint !== undefined),
+          ].join(" "),
+        );
+      }
+      case "unknown": {
+        const said = outcome.words.length === 0 ? "" : ` The platform said: ${outcome.words.join("; ")}.`;
+        throw new OutcomeUnknownError(`${what} was sent at ${sentAt}, and answered with ${outcome.reason}.${said}`, sentAt);
+      }
+    }
+  }
+}
+
+function sentence(words: readonly string[]): string {
+  if (words.length === 0) return "the answer holds no words that say why.";
+  const text = words.join("; ");
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function secondRefusal(settings: Settings): string {
+  return settings.authMode === "basic"
+    ? "Check advertising:email, advertising:password and whether this installation takes Basic credentials."
+    : "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there.";
+}
+
+function addressHint(answer: HttpAnswer): string | undefined {
+  return answer.status === 404 || answer.status === 405 ? "Check advertising:baseUrl, its path included." : undefined;
+}
+
+function translate(error: unknown, what: string, url: URL, sentAt: string, settings: Settings): unknown {
+  if (error instanceof AdvertisingError) return error;
+  if (error instanceof StopWaiting) {
+    const status = error.answer === undefined ? "" : ` (status ${error.answer.status})`;
+    return new RateLimitedError(
+      `${what} was not carried out: the platform limits the rate${status} and takes requests again from ` +
+        `${new Date(error.allowedFromMs).toISOString()} on; that is longer than advertising:maxWaitSeconds ` +
+        `(${settings.maxWaitSeconds} s) allows. Nothing was created. Run it again then.`,
+    );
+  }
+  if (error instanceof TransportFailure) {
+    const happened = describeFailure(error, url);
+    return error.sent
+      ? new OutcomeUnknownError(`${what} was sent at ${sentAt}, but ${happened}.`, sentAt, { cause: error })
+      : new NotSentError(`${what} was not sent: ${happened}. Nothing was created.`, { cause: error });
+  }
+  return error;
+}

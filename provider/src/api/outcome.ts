@@ -1,0 +1,89 @@
+/**
+ * What an answer to a create means: created, refused, or not known. Pure; the only place that judges it.
+ */
+import type { HttpAnswer } from "../http/transport.js";
+import { asRecord, own, readBody, saysNo } from "./body.js";
+import type { Operation } from "./operation.js";
+import { errorEntries, wordsOf } from "./words.js";
+
+export type Outcome =
+  | { readonly kind: "created"; readonly id: string; readonly warnings: readonly string[] }
+  /** Surely not acted upon. */
+  | { readonly kind: "refused"; readonly words: readonly string[] }
+  /** Perhaps, or surely, created; its id is not known. */
+  | { readonly kind: "unknown"; readonly reason: string; readonly words: readonly string[] };
+
+/** Statuses below 500 that do not say whether the request was acted upon: the other side gave up waiting. */
+const UNDECIDED_STATUS = new Set([408, 499]);
+const REDIRECTS_OF_A_POST_THAT_STANDS = new Set([301, 302, 303]);
+
+/** @param fields the wire names of the request, for refusals keyed by field. */
+export function readOutcome(answer: HttpAnswer, operation: Operation, fields: readonly string[]): Outcome {
+  const { status } = answer;
+  const words = wordsOf(answer, fields);
+  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words });
+
+  if (status >= 200 && status < 300) return readSuccess(answer, operation, words);
+  if (status >= 300 && status < 400) {
+    // Not followed, so nothing was created behind the new address; 307 and 308 ask for the same POST elsewhere, and
+    // what the first address did with it is not known.
+    return REDIRECTS_OF_A_POST_THAT_STANDS.has(status)
+      ? { kind: "refused", words: [...words, "a redirect, which is never followed: check advertising:baseUrl"] }
+      : unknown(`status ${status}, a redirect, which is never followed`);
+  }
+  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused", words };
+  return unknown(`status ${status}`);
+}
+
+function readSuccess(answer: HttpAnswer, operation: Operation, words: readonly string[]): Outcome {
+  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason: `status ${answer.status}, ${reason}`, words: [] });
+  if (answer.broken !== undefined) return unknown(`but the answer's body is not whole or not readable (${answer.broken})`);
+
+  const body = readBody(answer);
+  if (body.kind !== "json") {
+    const type = answer.headers["content-type"] ?? "no content type";
+    return unknown(body.kind === "empty" ? "but the answer is empty" : `but the answer is no JSON (${type})`);
+  }
+
+  const payload = own(body.value, "payload");
+  const entries = errorEntries(body.value);
+  const inner = Array.isArray(payload) ? payload[0] : payload;
+  // The prefix and the inner flag decide, not the presence of errors.
+  const isRefusal = [body.value, inner].some(saysNo) || entries.some((entry) => /^\s*ERROR:/i.test(entry));
+  if (isRefusal) return { kind: "refused", words };
+
+  const id = readId(body.value, operation.noun);
+  if (id === undefined) return { ...unknown(`but without a readable id (${shapeOf(body.value)})`), words } as Outcome;
+  return { kind: "created", id, warnings: entries };
+}
+
+/** The id wherever it sensibly stands, exact to the last digit; never another object's, such as an event's advertiser_id. */
+function readId(value: unknown, noun: string): string | undefined {
+  const holders = (from: unknown): unknown[] => [from, soleOf(own(from, noun)), soleOf(own(from, `${noun}s`))];
+  const payload = soleOf(own(value, "payload"));
+  for (const holder of [...holders(payload), ...holders(soleOf(value))]) {
+    for (const name of ["id", `${noun}_id`]) {
+      const id = asId(own(holder, name));
+      if (id !== undefined) return id;
+    }
+  }
+  return undefined;
+}
+
+/** The object in a list with just one. */
+function soleOf(value: unknown): unknown {
+  return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
+}
+
+function asId(value: unknown): string | undefined {
+  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  return typeof text === "string" && /^\d{1,30}$/.test(text.trim()) ? text.trim() : undefined;
+}
+
+/** Names of keys, without values: enough to report a shape that is not known yet. */
+function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  const keys = Object.keys(asRecord(value)).slice(0, 10);
+  const names = keys.filter((key) => /^\w{1,40}$/.test(key));
+  return names.length === 0 ? "no known fields" : `its fields: ${names.join(", ")}`;
+}

@@ -1,0 +1,18 @@
+/** Time as an argument, so that what decides can be tested without waiting. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Clock {
+  /** Milliseconds since 1970; may jump. */
+  wallMs(): number;
+  /** Milliseconds since some moment; never goes back. */
+  monotonicMs(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  wallMs: Date.now,
+  monotonicMs: () => performance.now(),
+  sleep: async (ms) => {
+    await sleep(ms);
+  },
+};

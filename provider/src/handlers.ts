@@ -1,0 +1,24 @@
+/**
+ * What the reference in the state requires, by name: a contract with every stored state. Never rename an export; old
+ * state asks for it for ever.
+ */
+import type { Config } from "@pulumi/pulumi/dynamic";
+import { NAMESPACE } from "./config/settings.js";
+import { advertiserDeclaration, conversionEventDeclaration } from "./lifecycle/declaration.js";
+import { createProvider } from "./lifecycle/provider.js";
+import { createRuntime, type Runtime } from "./lifecycle/runtime.js";
+
+// One process serves all dynamic resources of a deployment: they share what the first call configures.
+let runtime: Runtime | undefined;
+
+function configure(config: Config): void {
+  runtime ??= createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env);
+}
+
+function configured(): Runtime {
+  if (runtime === undefined) throw new Error("the provider was called before it was configured");
+  return runtime;
+}
+
+export const advertiser = createProvider(advertiserDeclaration, configured, configure);
+export const conversionEvent = createProvider(conversionEventDeclaration, configured, configure);

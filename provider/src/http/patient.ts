@@ -1,0 +1,160 @@
+/**
+ * Sends a request, waits where waiting helps, and keeps to the limits: so many at once, so long in all. All requests
+ * of a process share one instance, so that a rate limit is waited out together.
+ */
+import type { Clock } from "../clock.js";
+import { decideRetry } from "./retry.js";
+import { type HttpAnswer, type HttpRequest, type Transport, TransportFailure } from "./transport.js";
+
+/** The platform asks for a longer wait than this request may spend. Nothing was acted upon. */
+export class StopWaiting extends Error {
+  constructor(
+    /** The answer that asked for it; none where another request's did. */
+    readonly answer: HttpAnswer | undefined,
+    /** From when on the platform would take requests again, milliseconds since 1970. */
+    readonly allowedFromMs: number,
+    readonly waitedMs: number,
+  ) {
+    super("the rate limit lasts longer than may be waited");
+  }
+}
+
+export interface PatientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly maxWaitSeconds: number;
+  readonly maxConcurrentRequests: number;
+  /** Told once a wait that all share, with its length. */
+  readonly onWait: (seconds: number, reason: string) => void;
+  /** Told once a request when several attempts found no connection, with the seconds that are left for more. */
+  readonly onRetry: (secondsLeft: number, reason: string) => void;
+  /** Told each attempt's end, for the debug log. */
+  readonly onAttempt?: (report: AttemptReport) => void;
+}
+
+/** One attempt, without anything that may be secret. */
+export interface AttemptReport {
+  readonly path: string;
+  readonly attempt: number;
+  readonly durationMs: number;
+  readonly status?: number;
+  readonly failure?: string;
+  readonly sent?: boolean;
+}
+
+/** So many attempts without a connection are no blip any more: the user is told why nothing moves. */
+const NOTABLE_ATTEMPTS = 5;
+
+export class PatientSender {
+  readonly #options: PatientOptions;
+  readonly #slots: Slots;
+  /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
+  #quietUntilMs = 0;
+
+  constructor(options: PatientOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.maxConcurrentRequests);
+  }
+
+  /**
+   * @param prepare makes the request for each attempt, so that it carries the cookie of that moment. It must not wait
+   *   for another request of this sender, since it holds one of the places.
+   * @param repeatable whether being acted upon twice does no harm; see {@link decideRetry}.
+   * @throws {TransportFailure} no status line came back. @throws {StopWaiting} the rate limit outlasts `maxWaitSeconds`.
+   */
+  async send(prepare: () => HttpRequest | Promise<HttpRequest>, repeatable: boolean): Promise<HttpAnswer> {
+    const { clock, maxWaitSeconds } = this.#options;
+    let budgetMs = maxWaitSeconds * 1000;
+    const spend = async (delayMs: number, answer?: HttpAnswer) => {
+      if (delayMs > budgetMs) {
+        throw new StopWaiting(answer, clock.wallMs() + delayMs, maxWaitSeconds * 1000 - budgetMs);
+      }
+      budgetMs -= delayMs;
+      await clock.sleep(delayMs);
+    };
+
+    for (let attemptNumber = 1; ; attemptNumber++) {
+      const attempt = await this.#slots.use(
+        () => this.#quietMs(),
+        async () => this.#attempt(await prepare(), attemptNumber),
+        spend,
+      );
+      const decision = decideRetry({
+        attempt,
+        attemptNumber,
+        repeatable,
+        wallClockMs: clock.wallMs(),
+        random: this.#options.random(),
+      });
+      if (decision.kind === "limited" && "answer" in attempt) {
+        this.#keepQuiet(decision.delayMs, budgetMs, decision.reason);
+        if (decision.delayMs > budgetMs) await spend(decision.delayMs, attempt.answer);
+        continue; // the shared wait is spent above, before the next attempt
+      }
+      if (decision.kind === "again") {
+        // A connection attempt that timed out has used up its share of the patience too.
+        budgetMs -= attempt.durationMs;
+        if (decision.delayMs <= budgetMs) {
+          if (attemptNumber === NOTABLE_ATTEMPTS) this.#options.onRetry(Math.ceil(budgetMs / 1000), decision.reason);
+          await spend(decision.delayMs);
+          continue;
+        }
+      }
+      if ("failure" in attempt) throw attempt.failure;
+      return attempt.answer;
+    }
+  }
+
+  async #attempt(request: HttpRequest, attempt: number) {
+    const { clock, transport, onAttempt } = this.#options;
+    const begin = clock.monotonicMs();
+    const report = { path: request.url.pathname, attempt };
+    try {
+      const answer = await transport.send(request);
+      onAttempt?.({ ...report, durationMs: clock.monotonicMs() - begin, status: answer.status });
+      return { answer, durationMs: clock.monotonicMs() - begin };
+    } catch (failure) {
+      if (!(failure instanceof TransportFailure)) throw failure;
+      onAttempt?.({ ...report, durationMs: clock.monotonicMs() - begin, failure: failure.code, sent: failure.sent });
+      return { failure, durationMs: clock.monotonicMs() - begin };
+    }
+  }
+
+  #quietMs(): number {
+    return this.#quietUntilMs - this.#options.clock.monotonicMs();
+  }
+
+  #keepQuiet(delayMs: number, budgetMs: number, reason: string): void {
+    const until = this.#options.clock.monotonicMs() + delayMs;
+    if (until <= this.#quietUntilMs) return;
+    const isNewWait = this.#quietMs() <= 0;
+    this.#quietUntilMs = until;
+    if (isNewWait && delayMs <= budgetMs) this.#options.onWait(Math.ceil(delayMs / 1000), reason);
+  }
+}
+
+/** So many at once, in the order of asking; whoever has to keep quiet holds no slot while waiting. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async use<T>(quietMs: () => number, work: () => Promise<T>, wait: (ms: number) => Promise<void>): Promise<T> {
+    for (;;) {
+      if (this.#free > 0) this.#free--;
+      else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      try {
+        if (quietMs() <= 0) return await work();
+      } finally {
+        const next = this.#waiting.shift();
+        if (next === undefined) this.#free++;
+        else next();
+      }
+      await wait(Math.max(1, quietMs()));
+    }
+  }
+}

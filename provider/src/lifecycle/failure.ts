@@ -1,0 +1,84 @@
+/**
+ * What the engine is told after a failure: nothing created (a plain error), or unresolved (saved in the state with an
+ * id and its properties, so that no later run sends it again). Everything is scrubbed here, on its way out.
+ */
+import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
+import { UNRESOLVED } from "../schema/properties.js";
+import type { ResourceSchema } from "../schema/resource.js";
+import type { Secrets } from "../secrets.js";
+import { explainUnresolved, type UnresolvedMark, unresolvedId } from "./unresolved.js";
+
+/** A create whose outcome is unknown, as the engine needs it to save the resource: `id`, `properties` and `reasons`. */
+export class Unresolved extends Error {
+  readonly id: string | undefined;
+  readonly properties: Readonly<Record<string, unknown>> | undefined;
+  readonly reasons: readonly string[];
+
+  /** Without `saved` it just stops a run: the state holds it already. */
+  constructor(
+    message: string,
+    readonly mark: UnresolvedMark,
+    saved?: { id: string; properties: Readonly<Record<string, unknown>> },
+  ) {
+    super(message);
+    this.id = saved?.id;
+    this.properties = saved?.properties;
+    this.reasons = [message];
+  }
+
+  /** The error for the engine where `error` says that the outcome is unknown; otherwise `error` itself. */
+  static from(
+    error: unknown,
+    create: {
+      schema: ResourceSchema;
+      properties: Readonly<Record<string, unknown>>;
+      mark: string;
+      trace: UnresolvedMark["trace"] | undefined;
+      secrets: Secrets;
+    },
+  ): unknown {
+    if (!(error instanceof OutcomeUnknownError)) return error;
+    const mark: UnresolvedMark = {
+      since: error.sentAt,
+      what: create.secrets.scrub(error.message),
+      ...(create.trace === undefined ? {} : { trace: create.trace }),
+    };
+    return new Unresolved(explainUnresolved(create.schema, create.properties, mark), mark, {
+      id: unresolvedId(create.mark),
+      properties: { ...create.properties, [UNRESOLVED]: mark },
+    });
+  }
+}
+
+/**
+ * The error for `create` and `update`, of which the engine prints the message alone. A new object each time: causes and
+ * properties of the original may hold what must not leave.
+ */
+export function forEngine(error: unknown, secrets: Secrets): Error {
+  const message = secrets.scrub(messageOf(error));
+  if (error instanceof Unresolved && error.id !== undefined) {
+    const { id, properties } = error;
+    return Object.assign(withoutStack(new Error(message)), { id, properties, reasons: [message] });
+  }
+  return withoutStack(new Error(message));
+}
+
+/**
+ * The error for `check`, `diff`, `read` and `delete`: there Pulumi's provider process first prints the error and its
+ * stack by itself, and the engine the message again.
+ */
+export function forDisplay(error: unknown, secrets: Secrets): Error {
+  return withoutStack(new Error(secrets.scrub(messageOf(error))));
+}
+
+function withoutStack(error: Error): Error {
+  error.stack = "";
+  return error;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AdvertisingError || error instanceof Unresolved) return error.message;
+  // Not raised on purpose: a defect. Its stack is what a report needs, and holds no values.
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
+}

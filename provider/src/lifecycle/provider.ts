@@ -1,0 +1,174 @@
+/**
+ * Turns a declaration into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
+ */
+import type * as dynamic from "@pulumi/pulumi/dynamic";
+import { own } from "../api/body.js";
+import { exactInteger } from "../api/exact-json.js";
+import { UnsupportedError } from "../errors.js";
+import { exactId } from "../schema/fields.js";
+import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
+import { validate } from "../schema/validate.js";
+import type { Declaration } from "./declaration.js";
+import { changedProperties } from "./diff.js";
+import { forDisplay, forEngine, Unresolved } from "./failure.js";
+import type { Runtime } from "./runtime.js";
+import { explainUnresolved, unresolvedMarkOf } from "./unresolved.js";
+
+type Properties = Record<string, unknown>;
+
+/** @param runtime the process's runtime, once the engine has configured the provider. */
+export function createProvider(declaration: Declaration, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
+  const { schema } = declaration;
+
+  /** Runs what the engine asked for; whatever fails leaves scrubbed and without a stack. */
+  const guarded = async <T>(work: () => T | Promise<T>, asError: typeof forEngine): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw asError(error, runtime().secrets);
+    }
+  };
+
+  const stopAtUnresolved = (properties: unknown) => {
+    const mark = unresolvedMarkOf(properties);
+    if (mark !== undefined) throw new Unresolved(explainUnresolved(schema, properties, mark), mark);
+  };
+
+  return {
+    // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
+    async configure(request: dynamic.ConfigureRequest): Promise<void> {
+      configure(request.config);
+    },
+
+    async check(_olds: Properties, news: Properties): Promise<dynamic.CheckResult> {
+      return guarded(() => {
+        const { settings, problems: settingProblems } = runtime().reading;
+        const secret = new Set(Array.isArray(news[SECRET_ARGUMENTS]) ? (news[SECRET_ARGUMENTS] as string[]) : []);
+        const { values, problems } = validate(news, schema.rules(settings), { isUnknown: holdsUnknown, secret });
+        const hidden = { [IDENTITY]: news[IDENTITY], [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS] };
+        return {
+          inputs: withoutUndefined({ ...values, ...hidden }),
+          failures: [
+            ...settingProblems.map(({ source, reason, command }) => ({
+              property: source,
+              reason: `${reason}; mend it with: ${command}`,
+            })),
+            ...problems,
+          ].map(({ property, reason }) => ({ property, reason: runtime().secrets.scrub(reason) })),
+        };
+      }, forDisplay);
+    },
+
+    async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
+      return guarded(() => {
+        // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
+        if (unresolvedMarkOf(olds) !== undefined && hasValue(own(news, "existingId"))) {
+          return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
+        }
+        stopAtUnresolved(olds);
+        const replaces = changedProperties(schema, id, olds, news);
+        return { changes: replaces.length > 0, replaces, deleteBeforeReplace: false };
+      }, forDisplay);
+    },
+
+    async create(inputs: Properties): Promise<dynamic.CreateResult> {
+      return guarded(async () => {
+        const { [IDENTITY]: identity, [SECRET_ARGUMENTS]: _, [PROVIDER]: reference, ...values } = inputs;
+        const label = labelOf(schema.kind, identity, values[schema.nameProperty]);
+        const existing = values["existingId"];
+        const id =
+          existing === undefined
+            ? await sendCreate(declaration, runtime(), values, label, reference)
+            : String(existing);
+        return { id, outs: { ...values, [schema.idProperty]: exactId(id) } };
+      }, forEngine);
+    },
+
+    async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
+      return guarded(() => {
+        stopAtUnresolved(properties);
+        if (!/^\d{1,30}$/.test(id)) {
+          throw new UnsupportedError(`"${id}" is no id of the platform: an id is a number from 0 up.`);
+        }
+        // The platform can't be read: the state is given back as it is, and for .get() the id is what is known.
+        return { id, props: { ...properties, [schema.idProperty]: exactId(id) } };
+      }, forDisplay);
+    },
+
+    /** Reached only for a resource that was saved with an error; whatever changes is a replacement. */
+    async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
+      return guarded(() => {
+        stopAtUnresolved(olds);
+        const { [IDENTITY]: _identity, [SECRET_ARGUMENTS]: _secret, ...values } = news;
+        return { outs: { ...values, [schema.idProperty]: exactId(id) } };
+      }, forEngine);
+    },
+
+    /** Reached only where a user turned `retainOnDelete` off. */
+    async delete(id: string): Promise<void> {
+      return guarded(() => {
+        throw new UnsupportedError(
+          `The platform has no known way to delete: ${schema.kind} ${id} stays there, live. Take \`retainOnDelete: false\` out of ` +
+            "its options and run `pulumi up`, then remove it again; or forget it with `pulumi state delete <urn>`.",
+        );
+      }, forDisplay);
+    },
+  } satisfies dynamic.ResourceProvider;
+}
+
+async function sendCreate(
+  { schema, operation }: Declaration,
+  runtime: Runtime,
+  values: Properties,
+  label: string,
+  reference: unknown,
+): Promise<string> {
+  const client = runtime.client();
+  const { traceField } = runtime.reading.settings;
+  const mark = runtime.newMark();
+  const fields: Properties = { ...(values["additionalFields"] as Properties | undefined) };
+  for (const [property, wireName] of Object.entries(schema.wireNames)) {
+    const value = values[property];
+    if (value !== undefined) fields[wireName] = schema.exactIds.has(property) ? exactOnWire(value) : value;
+  }
+  if (traceField !== undefined) fields[traceField] = mark;
+
+  try {
+    const { id, warnings } = await client.create({ operation, fields, label });
+    for (const warning of warnings) runtime.say(`The platform, of ${label}: ${warning}`);
+    return id;
+  } catch (error) {
+    throw Unresolved.from(error, {
+      schema,
+      properties: { ...values, [PROVIDER]: reference },
+      mark,
+      trace: traceField === undefined ? undefined : { field: traceField, value: mark },
+      secrets: runtime.secrets,
+    });
+  }
+}
+
+/** Digits beyond a number's precision go out as a JSON number all the same. */
+function exactOnWire(value: unknown): unknown {
+  return typeof value === "string" ? exactInteger(value) : value;
+}
+
+/** `ConversionEvent "purchase"`: by the name in the program, where it is known. */
+function labelOf(kind: string, identity: unknown, platformName: unknown): string {
+  const name = typeof identity === "string" ? identity.split("::").at(-1) : platformName;
+  return `${kind} "${String(name)}"`;
+}
+
+/** Whether `value` is, or holds, the engine's text for what is not known yet. */
+function holdsUnknown(value: unknown): boolean {
+  if (value === UNKNOWN) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
+}
+
+function hasValue(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function withoutUndefined(properties: Properties): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,40 @@
+/**
+ * Resources whose create was sent and has an unknown outcome: how they stand in the state, and what is said of them.
+ */
+import { UNRESOLVED } from "../schema/properties.js";
+import type { ResourceSchema } from "../schema/resource.js";
+import { show } from "../schema/show.js";
+import { own } from "../api/body.js";
+
+/** What the state keeps of an unresolved create; its field names are a contract. */
+export interface UnresolvedMark {
+  /** When it was sent, ISO 8601. */
+  readonly since: string;
+  /** What was sent and what came back, scrubbed. */
+  readonly what: string;
+  /** The field and the unique mark that it was sent with, where the installation keeps one. */
+  readonly trace?: { readonly field: string; readonly value: string };
+}
+
+/** The id of a resource that has none of the platform's: never digits only. */
+export function unresolvedId(mark: string): string {
+  return `unresolved-${mark}`;
+}
+
+export function unresolvedMarkOf(properties: unknown): UnresolvedMark | undefined {
+  const mark = own(properties, UNRESOLVED);
+  return typeof mark === "object" && mark !== null ? (mark as UnresolvedMark) : undefined;
+}
+
+/** What a user is told of an unresolved create each time that it stops a run: what is known, and the two ways out. */
+export function explainUnresolved(schema: ResourceSchema, properties: unknown, mark: UnresolvedMark): string {
+  const name = own(properties, schema.nameProperty);
+  const named = typeof name === "string" ? ` named ${show(name)}` : "";
+  const traced = mark.trace === undefined ? "" : `, or by ${mark.trace.field} = ${mark.trace.value}`;
+  return [
+    `Its outcome is unknown, so it is not sent again: ${mark.what}`,
+    `Look into the account for the ${schema.kind}${named}${traced}.`,
+    "  If it is there: set existingId to its id and run `pulumi up`: it is taken over and nothing is sent.",
+    "  If it is not: run `pulumi state delete <urn>` (`pulumi stack --show-urns` lists them), then `pulumi up`: it is created anew.",
+  ].join("\n");
+}

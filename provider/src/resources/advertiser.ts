@@ -1,0 +1,58 @@
+import * as pulumi from "@pulumi/pulumi";
+import { advertiserSchema } from "../schema/advertiser.js";
+import { AdvertisingResource, isOfType, typeTokenOf } from "./resource.js";
+
+/** What an {@link Advertiser} is declared with. */
+export interface AdvertiserArgs {
+  /** The advertiser's name: at least 1 character, no control characters (`advertiser_name`). */
+  advertiserName: pulumi.Input<string>;
+  /**
+   * Adopts the live advertiser with this id: nothing is sent, and the other arguments just describe it. May be taken
+   * away later without any effect.
+   */
+  existingId?: pulumi.Input<number>;
+  /**
+   * Request fields that the platform has and this package does not know, by their wire names, merged into the body:
+   * `{ active: true }` where an installation creates advertisers inactive. `advertiser_name` is refused here.
+   */
+  additionalFields?: pulumi.Input<Record<string, unknown>>;
+}
+
+/**
+ * An advertiser of the platform.
+ *
+ * Created by `POST rest/advertiser`. The API has no known update, read or delete: every change is a replacement, which
+ * creates another live advertiser (and, for each event that follows it, another live event), and whatever is removed
+ * from the program stays live on the platform.
+ *
+ * @example
+ * const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
+ */
+export class Advertiser extends AdvertisingResource {
+  /** The type token, for policy packs and `isInstance`. */
+  static readonly __pulumiType = typeTokenOf("Advertiser");
+
+  /** The platform's id; its digits as text where a number could not hold it exactly (above 2^53 - 1). */
+  declare public readonly advertiserId: pulumi.Output<number>;
+  declare public readonly advertiserName: pulumi.Output<string>;
+  declare public readonly existingId: pulumi.Output<number | undefined>;
+  declare public readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+
+  /**
+   * @param name unique among the stack's advertisers; not the name on the platform.
+   * @param options Pulumi's own; `retainOnDelete` is true by default.
+   */
+  constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
+    super(advertiserSchema, name, args, options);
+  }
+
+  /** Reads an advertiser that exists, by its id. Nothing is asked of the platform: only `advertiserId` is known. */
+  static get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): Advertiser {
+    return new Advertiser(name, undefined as unknown as AdvertiserArgs, { ...options, id });
+  }
+
+  /** Whether `value` is an Advertiser, of whichever copy of this package. */
+  static override isInstance(value: unknown): value is Advertiser {
+    return isOfType(value, Advertiser.__pulumiType);
+  }
+}

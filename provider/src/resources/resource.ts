@@ -1,0 +1,73 @@
+/**
+ * What both resource classes share: type tokens, the reference that stands in the state, default options, and the
+ * checks before anything is registered.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import { NAMESPACE } from "../config/settings.js";
+import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../schema/properties.js";
+import type { ResourceSchema } from "../schema/resource.js";
+import { identityOf } from "./identity.js";
+import { examine } from "./preflight.js";
+
+/** The full type token: a contract with every stored state. */
+export function typeTokenOf(kind: ResourceSchema["kind"]): string {
+  return `pulumi-nodejs:dynamic/${NAMESPACE}:${kind}`;
+}
+
+/**
+ * The text that the engine stores instead of code: the provider process evaluates it in the program's folder. It never
+ * varies, neither with the version nor with the place of the package, so that neither changes a stack.
+ */
+function referenceTo(handler: "advertiser" | "conversionEvent"): string {
+  return `exports.handler=()=>require("pulumi-advertising/handlers").${handler}`;
+}
+
+const HANDLERS = { Advertiser: "advertiser", ConversionEvent: "conversionEvent" } as const;
+
+/** The base of the package's resources. Not for users to extend. */
+export abstract class AdvertisingResource extends pulumi.CustomResource {
+  /**
+   * @param args the arguments, or nothing where an existing resource is read (`get`).
+   * @throws nothing: problems of all resources are collected and end the program together.
+   */
+  protected constructor(
+    schema: ResourceSchema,
+    name: string,
+    args: object | undefined,
+    options: pulumi.CustomResourceOptions | undefined,
+  ) {
+    // What the platform can't delete stays there: previews then show Pulumi's own [retain].
+    const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
+    const isRead = options?.id !== undefined;
+    const given: Record<string, unknown> = { ...args };
+    const admitted = examine(schema, name, isRead ? undefined : given);
+    const hidden = isRead
+      ? {}
+      : {
+          // Settles only once the whole program was found good: until then nothing is registered.
+          [IDENTITY]: admitted.then(() => identityOf(name, merged.parent)),
+          [SECRET_ARGUMENTS]: admitted.then(() => secretArguments(given)),
+        };
+    super(typeTokenOf(schema.kind), name, { ...outputsOf(schema), ...given, ...hidden, [PROVIDER]: referenceTo(HANDLERS[schema.kind]) }, merged);
+  }
+}
+
+/** Whether `value` is a resource with this type token, of whichever copy of this package. */
+export function isOfType(value: unknown, typeToken: string): boolean {
+  return pulumi.Resource.isInstance(value) && (value as { __pulumiType?: unknown }).__pulumiType === typeToken;
+}
+
+/** Every output, so that it is there even where the argument is left to its default. */
+function outputsOf(schema: ResourceSchema): Record<string, undefined> {
+  const names = [schema.idProperty, ...Object.keys(schema.wireNames), "existingId", "additionalFields"];
+  return Object.fromEntries(names.map((name) => [name, undefined]));
+}
+
+/** The names of arguments whose values are secret: the provider gets the values in clear and must not quote them. */
+async function secretArguments(given: Readonly<Record<string, unknown>>): Promise<string[] | undefined> {
+  const names: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && (await pulumi.isSecret(pulumi.output(value)))) names.push(name);
+  }
+  return names.length === 0 ? undefined : names;
+}

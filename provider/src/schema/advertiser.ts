@@ -1,0 +1,19 @@
+/** The rules of an advertiser (API page, POST rest/advertiser). */
+import { additionalFieldsBeside, identifierOf, nameOf } from "./fields.js";
+import type { ResourceSchema } from "./resource.js";
+
+const wireNames = { advertiserName: "advertiser_name" } as const;
+
+export const advertiserSchema: ResourceSchema = {
+  kind: "Advertiser",
+  idProperty: "advertiserId",
+  nameProperty: "advertiserName",
+  wireNames,
+  exactIds: new Set([]),
+  rules: () => ({
+    advertiserName: nameOf(undefined),
+    existingId: identifierOf("a live advertiser").optional(),
+    additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames))).optional(),
+  }),
+  warnings: () => [],
+};

@@ -1,0 +1,52 @@
+/** The rules of a conversion event's definition (API page, POST rest/event). */
+import { z } from "zod";
+import { additionalFieldsBeside, expecting, finiteNumber, identifierOf, integerFromZero, nameOf, truth, windowOf } from "./fields.js";
+import type { ResourceSchema } from "./resource.js";
+import { Attribution, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
+
+const MAX_NAME_CHARACTERS = 99;
+
+const wireNames = {
+  eventName: "event_name",
+  advertiserId: "advertiser_id",
+  eventTypeId: "event_type_id",
+  segmentId: "segment_id",
+  value: "value",
+  countUnique: "count_unique",
+  clickWindow: "click_window",
+  viewWindow: "view_window",
+  attribution: "attribution",
+} as const;
+
+export const conversionEventSchema: ResourceSchema = {
+  kind: "ConversionEvent",
+  idProperty: "eventId",
+  nameProperty: "eventName",
+  wireNames,
+  exactIds: new Set(["advertiserId", "segmentId"]),
+  rules: ({ maxWindowSeconds }) => {
+    // The default must not be refused by an installation whose limit is lower than the API's default.
+    const window = windowOf(maxWindowSeconds).default(Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds));
+    return {
+      eventName: nameOf(MAX_NAME_CHARACTERS),
+      advertiserId: identifierOf("a valid and active advertiser"),
+      value: finiteNumber,
+      eventTypeId: integerFromZero.optional(),
+      segmentId: identifierOf("a segment").optional(),
+      countUnique: truth.default(false),
+      clickWindow: window,
+      viewWindow: window,
+      attribution: expecting(`"ALL" or "WHITELIST"`, z.enum(Attribution).default(Attribution.All)),
+      existingId: identifierOf("a live event").optional(),
+      additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames))).optional(),
+    };
+  },
+  warnings: (values) =>
+    ["clickWindow", "viewWindow"].flatMap((property) => {
+      const seconds = values[property];
+      if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return [];
+      return [
+        { property, reason: `is ${seconds} seconds; windows are seconds here. If days were meant, write advertising.days(${seconds})` },
+      ];
+    }),
+};

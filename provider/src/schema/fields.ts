@@ -1,0 +1,78 @@
+/**
+ * The kinds of values that the API's fields take, each with the words that tell a user what was expected.
+ */
+import { z } from "zod";
+
+/** What a user is told that a field takes; completes the sentence "expected …". */
+export interface Expectation {
+  readonly expected: string;
+}
+
+/** A zod schema that says in words what it expects. */
+export function expecting<T extends z.ZodType>(expected: string, schema: T): T {
+  return schema.meta({ expected });
+}
+
+/** The words given to {@link expecting}, looked for behind `optional` and `default` too. */
+export function expectationOf(schema: z.ZodType): string {
+  const described = schema.meta() as Partial<Expectation> | undefined;
+  if (described?.expected !== undefined) return described.expected;
+  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault;
+  return wraps ? expectationOf(schema.unwrap() as z.ZodType) : "another value";
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: naming the control characters is the purpose
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+
+/** A name that people read in the platform's interface: text of 1 to `most` characters, without control characters. */
+export function nameOf(most: number | undefined) {
+  const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
+  return expecting(
+    `a text of ${bounds}, without control characters`,
+    z.string().refine((text) => {
+      // Code points: what a person counts. The platform's own unit is not documented.
+      const length = [...text].length;
+      return length >= 1 && (most === undefined || length <= most) && !CONTROL_CHARACTER.test(text) && text.isWellFormed();
+    }),
+  );
+}
+
+/** An id of the platform: an integer from 0 up; above 2^53 - 1, where a number would round, its digits as text. */
+export function identifierOf(thing: string) {
+  return expecting(
+    `the id of ${thing}, an integer from 0 to ${Number.MAX_SAFE_INTEGER}`,
+    z.union([z.int().min(0), z.string().regex(/^(0|[1-9]\d{0,29})$/).transform(exactId)]),
+  );
+}
+
+/** The number for `digits`, or the digits themselves where a number could not hold them exactly. */
+export function exactId(digits: string): number | string {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : digits;
+}
+
+/** A finite double; -0 is 0, since JSON and the state know just one zero. */
+export const finiteNumber = expecting(
+  "a finite number",
+  z.number().transform((number) => (number === 0 ? 0 : number)),
+);
+
+/** `true` or `false`. */
+export const truth = expecting("true or false", z.boolean());
+
+/** An integer from 0 up. */
+export const integerFromZero = expecting(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, z.int().min(0));
+
+/** A window to look back: whole seconds from 1 to the installation's limit. */
+export function windowOf(maxSeconds: number) {
+  return expecting(`whole seconds from 1 to ${maxSeconds}`, z.int().min(1).max(maxSeconds));
+}
+
+/** Request fields under their wire names; the values are whatever JSON can carry. */
+export function additionalFieldsBeside(owned: ReadonlySet<string>) {
+  const free = (name: string) => !owned.has(name) && name !== "__proto__" && name !== "";
+  return expecting(
+    `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}`,
+    z.record(z.string().refine(free), z.json()),
+  );
+}

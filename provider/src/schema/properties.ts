@@ -1,0 +1,19 @@
+/**
+ * Stored properties that are no arguments: contracts with every state that was ever written. The engine hides names
+ * that begin with two underscores from previews.
+ */
+
+/** The reference that the engine's dynamic-provider process loads; written by `resources/`. */
+export const PROVIDER = "__provider";
+
+/** Which resource of which stack this is, so that a create can be told apart from all others; an input only. */
+export const IDENTITY = "__identity";
+
+/** The names of arguments whose values are secret, where there are any; an input only. */
+export const SECRET_ARGUMENTS = "__secret";
+
+/** Beside the properties of a resource whose create has an unknown outcome: see `lifecycle/unresolved.ts`. */
+export const UNRESOLVED = "unresolved";
+
+/** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
+export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

@@ -1,0 +1,27 @@
+/**
+ * What both processes know of a resource: its names, its rules, and what deserves a warning.
+ */
+import type { Problem, Rules } from "./validate.js";
+
+/** Limits of an installation that the rules depend on. */
+export interface Limits {
+  /** The longest window in seconds (setting `maxWindowSeconds`). */
+  readonly maxWindowSeconds: number;
+}
+
+export interface ResourceSchema {
+  /** The class's name, and the last part of the type token. */
+  readonly kind: "Advertiser" | "ConversionEvent";
+  /** The output that holds the platform's id. */
+  readonly idProperty: string;
+  /** The argument that people know the object by in the platform's interface. */
+  readonly nameProperty: string;
+  /** Argument → field of the request body, for each argument that is sent. */
+  readonly wireNames: Readonly<Record<string, string>>;
+  /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
+  readonly exactIds: ReadonlySet<string>;
+  /** The rules of every argument, `existingId` and `additionalFields` included. */
+  rules(limits: Limits): Rules;
+  /** Values that are accepted and yet likely a mistake. */
+  warnings(values: Readonly<Record<string, unknown>>): readonly Problem[];
+}

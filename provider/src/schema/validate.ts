@@ -1,0 +1,73 @@
+/**
+ * Holds arguments against a resource's rules: everything that is wrong at once, and whatever is not known yet left alone.
+ */
+import type { z } from "zod";
+import { expectationOf } from "./fields.js";
+import { nearest } from "./nearest.js";
+import { show } from "./show.js";
+
+/** One thing to mend in one property. */
+export interface Problem {
+  readonly property: string;
+  /** What was expected and what was got, without the property's name. */
+  readonly reason: string;
+}
+
+/** The rules of a resource: a zod schema an argument, in camelCase. An argument is optional where its schema is. */
+export type Rules = Readonly<Record<string, z.ZodType>>;
+
+/** How a caller's values are to be read. */
+export interface Reading {
+  /** Whether a value is not known yet: an Output in the program, the engine's placeholder in a preview. */
+  readonly isUnknown: (value: unknown) => boolean;
+  /** Arguments whose values must not be shown. */
+  readonly secret?: ReadonlySet<string>;
+}
+
+/** Arguments with the defaults filled in, unknown ones as they came. */
+export interface Validated {
+  readonly values: Record<string, unknown>;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Checks `given` against `rules`.
+ * @returns the values that passed (normalised, defaults applied, unknown ones untouched, absent ones left out) and every problem.
+ */
+export function validate(given: Readonly<Record<string, unknown>>, rules: Rules, reading: Reading): Validated {
+  const values: Record<string, unknown> = {};
+  const problems: Problem[] = [];
+  for (const [property, rule] of Object.entries(rules)) {
+    const value = given[property] ?? undefined;
+    if (value !== undefined && reading.isUnknown(value)) {
+      values[property] = value;
+      continue;
+    }
+    const parsed = rule.safeParse(value);
+    if (parsed.success) {
+      if (parsed.data !== undefined) values[property] = parsed.data;
+    } else {
+      const got = reading.secret?.has(property) ? "a secret value that does not fit" : show(value);
+      const where = value === undefined ? "" : placeOf(parsed.error);
+      const reason = value === undefined ? "is required" : `got ${got}${where}`;
+      problems.push({ property, reason: `expected ${expectationOf(rule)}; ${reason}` });
+    }
+  }
+  for (const property of Object.keys(given)) {
+    if (property in rules || property.startsWith("__") || given[property] === undefined) continue;
+    const meant = nearest(property, Object.keys(rules));
+    const hint = meant === undefined ? `known are ${Object.keys(rules).join(", ")}` : `did you mean ${meant}?`;
+    problems.push({ property, reason: `is not a known argument; ${hint}` });
+  }
+  return { values, problems };
+}
+
+/** Where inside a nested value the first offence is: ` (at a.b)`, or nothing for a plain value. */
+function placeOf(error: z.ZodError): string {
+  const path = deepest(error.issues[0]);
+  return path.length === 0 ? "" : ` with a fault at "${path.map(String).join(".")}"`;
+}
+
+function deepest(issue: z.core.$ZodIssue | undefined): PropertyKey[] {
+  return issue?.path ?? [];
+}

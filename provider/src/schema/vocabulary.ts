@@ -1,0 +1,30 @@
+/**
+ * The words and units of conversion events, for programs and for the rules. No I/O.
+ */
+
+/** The two event types that the platform's documentation names; any other integer from 0 up is accepted as well. */
+export const EventType = { Purchase: 0, LandingPage: 1 } as const;
+
+/** Which line items a conversion may be credited to. `ALL`: every one of the advertiser; `WHITELIST`: selected ones. */
+export const Attribution = { All: "ALL", Whitelist: "WHITELIST" } as const;
+/** `"ALL"` or `"WHITELIST"`. */
+export type Attribution = (typeof Attribution)[keyof typeof Attribution];
+
+const SECONDS_PER_HOUR = 3600;
+const SECONDS_PER_DAY = 86_400;
+
+/** Converts hours to the seconds that `clickWindow` and `viewWindow` take, rounded to whole seconds. */
+export function hours(count: number): number {
+  return Math.round(count * SECONDS_PER_HOUR);
+}
+
+/** Converts days to the seconds that `clickWindow` and `viewWindow` take, rounded to whole seconds. */
+export function days(count: number): number {
+  return Math.round(count * SECONDS_PER_DAY);
+}
+
+/** 30 days in seconds: the API's default for both windows, and generally the system's limit (API page, POST rest/event). */
+export const THIRTY_DAYS_IN_SECONDS = days(30);
+
+/** A window below this many seconds was likely meant in days, as the platform's own interface shows it. */
+export const LIKELY_DAYS_BELOW_SECONDS = 366;

@@ -1,0 +1,65 @@
+/**
+ * The cookies of one login: tough-cookie's jar, and what this API says of its cookies.
+ */
+import { CookieJar } from "tough-cookie";
+
+/** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
+const SESSION_COOKIE = /_service_cookie$/;
+
+export class SessionJar {
+  #jar = new CookieJar();
+
+  /** Takes in an answer's cookies as a browser would: wrong domains and expired ones are passed over. */
+  async store(setCookies: readonly string[], url: URL): Promise<void> {
+    for (const header of setCookies.slice(0, MAX_COOKIES)) {
+      await this.#jar.setCookie(header, url.href, { ignoreError: true });
+    }
+  }
+
+  /** The Cookie header's value for `url`, or an empty text. */
+  async header(url: URL): Promise<string> {
+    return this.#jar.getCookieString(url.href);
+  }
+
+  /** Every value, for the scrubber. */
+  async values(url: URL): Promise<string[]> {
+    return (await this.#jar.getCookies(url.href)).map((cookie) => cookie.value);
+  }
+
+  /** Whether a session cookie would go with a request to `url`. */
+  async hasSession(url: URL): Promise<boolean> {
+    return (await this.#jar.getCookies(url.href)).some((cookie) => SESSION_COOKIE.test(cookie.key));
+  }
+
+  /** The whole jar as plain data, for the cookie file. */
+  async toJSON(): Promise<unknown> {
+    return this.#jar.serialize();
+  }
+
+  /** @throws where `data` is no serialised jar. */
+  static async fromJSON(data: unknown): Promise<SessionJar> {
+    const jar = new SessionJar();
+    jar.#jar = await CookieJar.deserialize(data as string);
+    return jar;
+  }
+}
+
+/** A login sets one or two; a hostile answer may set thousands. */
+const MAX_COOKIES = 20;
+
+/** Why no session came of these cookies, in words; `setCookies` are those of a login that said it succeeded. */
+export function whyNoSession(setCookies: readonly string[], url: URL): string {
+  if (setCookies.length === 0) return "the answer set no cookie";
+  const names = setCookies.map((header) => header.split("=", 1)[0]?.trim() ?? "");
+  const session = setCookies.filter((_, index) => SESSION_COOKIE.test(names[index] ?? ""));
+  if (session.length === 0) {
+    return "none of the cookies it set is named <instance_key>_service_cookie";
+  }
+  if (session.some((header) => /;\s*(max-age\s*=\s*(0|-\d+)|expires\s*=[^;]*\b19\d\d\b)/i.test(header))) {
+    return "the session cookie that it set has already expired";
+  }
+  if (session.some((header) => /;\s*domain\s*=/i.test(header))) {
+    return `the session cookie that it set belongs to another domain than ${url.hostname}`;
+  }
+  return `the session cookie that it set does not fit ${url.origin} (path, Secure or expiry)`;
+}

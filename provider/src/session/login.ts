@@ -1,0 +1,90 @@
+/**
+ * One login: what is sent, and what its answers mean. Bypasses the session; never repeats refused credentials.
+ */
+import { readBody, saysNo } from "../api/body.js";
+import { wordsOf, errorEntries } from "../api/words.js";
+import type { Settings } from "../config/settings.js";
+import { LoginError } from "../errors.js";
+import { describeFailure } from "../http/describe.js";
+import type { PatientSender } from "../http/patient.js";
+import { StopWaiting } from "../http/patient.js";
+import { type HttpAnswer, TransportFailure } from "../http/transport.js";
+import { enumerate } from "../text.js";
+import { SessionJar, whyNoSession } from "./jar.js";
+
+export interface LoginRequest {
+  readonly settings: Settings;
+  readonly sender: PatientSender;
+  /** Where the cookies must be good for. */
+  readonly usedAt: URL;
+}
+
+/** @returns the cookies of a new session. @throws {LoginError} with the cause and the next step. */
+export async function logIn({ settings, sender, usedAt }: LoginRequest): Promise<SessionJar> {
+  const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
+  const asked = `The login of ${settings.email} at ${url.href} failed`;
+  const nothingSent = "No create was sent.";
+  const request = {
+    url,
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({
+      email: settings.email,
+      password: settings.password,
+      ...(settings.keepLoggedIn ? { keep_logged_in: true } : {}),
+    }),
+  };
+
+  let answer: HttpAnswer;
+  try {
+    // A login may be repeated where its outcome is unknown: a second session does no harm.
+    answer = await sender.send(() => request, true);
+  } catch (error) {
+    if (error instanceof StopWaiting) {
+      const from = new Date(error.allowedFromMs).toISOString();
+      throw new LoginError(
+        `${asked}: the platform limits logins, and takes them again from ${from} on; that is longer than ` +
+          `advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows. ${nothingSent} Run it again then.`,
+      );
+    }
+    if (error instanceof TransportFailure) {
+      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${nothingSent}`, { cause: error });
+    }
+    throw error;
+  }
+
+  const refusal = refusalOf(answer);
+  if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingSent}`);
+  const jar = new SessionJar();
+  await jar.store(answer.setCookies, url);
+  if (!(await jar.hasSession(usedAt))) {
+    throw new LoginError(
+      `${asked}: the platform accepted it (status ${answer.status}), but ${whyNoSession(answer.setCookies, usedAt)}. ` +
+        `${nothingSent} Check advertising:baseUrl and advertising:authenticatePath.`,
+    );
+  }
+  return jar;
+}
+
+/** Why the answer is no success, as sentences; none where it is one. */
+function refusalOf(answer: HttpAnswer): string | undefined {
+  const { status } = answer;
+  const words = wordsOf(answer, ["email", "password", "keep_logged_in"]);
+  const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
+  const credentials = "Check advertising:email and advertising:password; it was tried once and is not tried again in this run.";
+
+  if (status >= 200 && status < 300) {
+    const body = readBody(answer);
+    if (body.kind === "html") return `the answer is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
+    const value = body.kind === "json" ? body.value : undefined;
+    const isRefusal = saysNo(value) || errorEntries(value).some((entry) => /^\s*ERROR:/i.test(entry));
+    return isRefusal ? `the platform refused it (${said}). ${credentials}` : undefined;
+  }
+  if (status === 404 || status === 405) {
+    return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
+  }
+  if (status >= 300 && status < 400) {
+    return `the platform answered with a redirect, which is never followed (${said}). Check advertising:baseUrl.`;
+  }
+  if (status >= 400 && status < 500) return `the platform refused it (${said}). ${credentials}`;
+  return `the platform answered ${said}. ${enumerate(["Wait a while", "run it again"])}.`;
+}
