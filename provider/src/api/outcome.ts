@@ -2,9 +2,9 @@
  * What an answer to a create means: created, refused, or not known. Pure; the only place that judges it.
  */
 import type { HttpAnswer } from "../http/transport.js";
-import { asRecord, own, readBody, saysNo } from "./body.js";
+import { asRecord, own, readBody, saysNo } from "../wire/body.js";
 import type { Operation } from "./operation.js";
-import { errorEntries, wordsOf } from "./words.js";
+import { errorEntries, wordsOf } from "../wire/words.js";
 
 export type Outcome =
   | { readonly kind: "created"; readonly id: string; readonly warnings: readonly string[] }

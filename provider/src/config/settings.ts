@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { THIRTY_DAYS_IN_SECONDS } from "../schema/vocabulary.js";
 import { nearest } from "../schema/nearest.js";
+import { show } from "../schema/show.js";
 import { count } from "../text.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
@@ -186,7 +187,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
     } else {
       const parsed = rule.schema.safeParse(raw);
       if (parsed.success) values[key] = parsed.data;
-      else problems.push({ source: label, reason: `does not fit; expected ${rule.expected}`, command });
+      else problems.push({ source: label, reason: `expected ${rule.expected}; got ${shown(rule, raw)}`, command });
     }
     // An unusable value must not keep the other checks from running.
     if (!(key in values)) values[key] = rule.required ? undefined : rule.schema.parse(undefined);
@@ -197,6 +198,11 @@ export function readSettings(source: SettingsSource): SettingsReading {
     warnings.push(`${NAMESPACE}:password is stored in plain text: ${commandFor("password")}`);
   }
   return { settings: values as unknown as Settings, problems, warnings };
+}
+
+/** A secret is never shown, nor is whatever an address may hold in front of its host or behind its path. */
+function shown(rule: SettingRule, raw: string | undefined): string {
+  return rule.secret || (raw !== undefined && /[@?#]/.test(raw)) ? "another value" : show(raw);
 }
 
 function unknownKeys(keys: readonly string[]): SettingProblem[] {

@@ -3,7 +3,7 @@
  * update. Never throws, whatever shape it is handed.
  */
 import { isDeepStrictEqual } from "node:util";
-import { own } from "../api/body.js";
+import { own } from "../wire/body.js";
 import type { ResourceSchema } from "../schema/resource.js";
 
 /**

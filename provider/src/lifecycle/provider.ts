@@ -2,12 +2,13 @@
  * Turns a declaration into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { own } from "../api/body.js";
-import { exactInteger } from "../api/exact-json.js";
+import { own } from "../wire/body.js";
+import { exactInteger } from "../wire/exact-json.js";
 import { UnsupportedError } from "../errors.js";
 import { exactId } from "../schema/fields.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
 import { validate } from "../schema/validate.js";
+import { printable } from "../text.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, Unresolved } from "./failure.js";
@@ -46,15 +47,18 @@ export function createProvider(declaration: Declaration, runtime: () => Runtime,
         const secret = new Set(Array.isArray(news[SECRET_ARGUMENTS]) ? (news[SECRET_ARGUMENTS] as string[]) : []);
         const { values, problems } = validate(news, schema.rules(settings), { isUnknown: holdsUnknown, secret });
         const hidden = { [IDENTITY]: news[IDENTITY], [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS] };
+        const settingFailures = settingProblems.map(({ source, reason, command }) => ({
+          property: "",
+          reason: `${source} ${reason}; mend it with: ${command}`,
+        }));
+        const argumentFailures = problems.map((problem) =>
+          isPrintedSafely(news[problem.property]) && !secret.has(problem.property)
+            ? problem
+            : { property: "", reason: `${problem.property} ${problem.reason}` },
+        );
         return {
           inputs: withoutUndefined({ ...values, ...hidden }),
-          failures: [
-            ...settingProblems.map(({ source, reason, command }) => ({
-              property: source,
-              reason: `${reason}; mend it with: ${command}`,
-            })),
-            ...problems,
-          ].map(({ property, reason }) => ({ property, reason: runtime().secrets.scrub(reason) })),
+          failures: [...settingFailures, ...argumentFailures],
         };
       }, forDisplay);
     },
@@ -158,6 +162,17 @@ function labelOf(kind: string, identity: unknown, platformName: unknown): string
   const name = typeof identity === "string" ? identity.split("::").at(-1) : platformName;
   return `${kind} "${String(name)}"`;
 }
+
+/**
+ * Whether the engine may print `value`: it does so, as it is, for each failure that names a property, even where the
+ * argument is secret or would send control characters to the terminal (measured with engine 3.259.0).
+ */
+function isPrintedSafely(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return false;
+  return typeof value !== "string" || (value.length <= MAX_PRINTED_CHARACTERS && value === printable(value));
+}
+
+const MAX_PRINTED_CHARACTERS = 200;
 
 /** Whether `value` is, or holds, the engine's text for what is not known yet. */
 function holdsUnknown(value: unknown): boolean {

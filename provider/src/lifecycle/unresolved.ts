@@ -4,7 +4,7 @@
 import { UNRESOLVED } from "../schema/properties.js";
 import type { ResourceSchema } from "../schema/resource.js";
 import { show } from "../schema/show.js";
-import { own } from "../api/body.js";
+import { own } from "../wire/body.js";
 
 /** What the state keeps of an unresolved create; its field names are a contract. */
 export interface UnresolvedMark {

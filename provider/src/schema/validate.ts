@@ -47,10 +47,11 @@ export function validate(given: Readonly<Record<string, unknown>>, rules: Rules,
     if (parsed.success) {
       if (parsed.data !== undefined) values[property] = parsed.data;
     } else {
+      const expected = `expected ${expectationOf(rule)}`;
       const got = reading.secret?.has(property) ? "a secret value that does not fit" : show(value);
-      const where = value === undefined ? "" : placeOf(parsed.error);
-      const reason = value === undefined ? "is required" : `got ${got}${where}`;
-      problems.push({ property, reason: `expected ${expectationOf(rule)}; ${reason}` });
+      const reason =
+        value === undefined ? `is required: ${expected}` : `${expected}; got ${got}${placeOf(parsed.error)}`;
+      problems.push({ property, reason });
     }
   }
   for (const property of Object.keys(given)) {
@@ -62,12 +63,8 @@ export function validate(given: Readonly<Record<string, unknown>>, rules: Rules,
   return { values, problems };
 }
 
-/** Where inside a nested value the first offence is: ` (at a.b)`, or nothing for a plain value. */
+/** Where inside a nested value the first fault is; nothing for a plain value. */
 function placeOf(error: z.ZodError): string {
-  const path = deepest(error.issues[0]);
-  return path.length === 0 ? "" : ` with a fault at "${path.map(String).join(".")}"`;
-}
-
-function deepest(issue: z.core.$ZodIssue | undefined): PropertyKey[] {
-  return issue?.path ?? [];
+  const path = error.issues[0]?.path ?? [];
+  return path.length === 0 ? "" : `, with a fault at ${show(path.map(String).join("."))}`;
 }

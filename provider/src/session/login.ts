@@ -1,8 +1,8 @@
 /**
  * One login: what is sent, and what its answers mean. Bypasses the session; never repeats refused credentials.
  */
-import { readBody, saysNo } from "../api/body.js";
-import { wordsOf, errorEntries } from "../api/words.js";
+import { readBody, saysNo } from "../wire/body.js";
+import { wordsOf, errorEntries } from "../wire/words.js";
 import type { Settings } from "../config/settings.js";
 import { LoginError } from "../errors.js";
 import { describeFailure } from "../http/describe.js";

@@ -2,7 +2,7 @@
  * Who is logged in. Attaches the session to each request, logs in once for all who need it, and once more where the
  * session turns out to have ended.
  */
-import { saysNo, readBody } from "../api/body.js";
+import { saysNo, readBody } from "../wire/body.js";
 import type { Clock } from "../clock.js";
 import type { Settings } from "../config/settings.js";
 import { LoginError } from "../errors.js";

@@ -1,0 +1,99 @@
+/** Holds the direction of imports between folders, and which folder may load which library. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { expect, it } from "vitest";
+
+const source = resolve(import.meta.dirname, "../../provider/src");
+
+/** A folder (or a file at the top) and what it may import of the others. */
+const LEAVES = ["errors", "secrets", "text", "clock"];
+const MAY_IMPORT: Record<string, string[]> = {
+  index: ["resources", "schema"],
+  resources: ["schema", "config"],
+  handlers: ["lifecycle", "config"],
+  lifecycle: ["schema", "config", "journal", "api", "session", "http", "wire"],
+  api: ["session", "http", "wire", "config"],
+  session: ["http", "wire", "config"],
+  wire: ["http"],
+  journal: [],
+  http: [],
+  schema: [],
+  config: ["schema"],
+  sandbox: [],
+  errors: [],
+  secrets: [],
+  text: [],
+  clock: [],
+};
+const MAY_LOAD: Record<string, RegExp> = {
+  undici: /^http\/transport\.ts$/,
+  "tough-cookie": /^session\/jar\.ts$/,
+  zod: /^(schema|config|sandbox)\//,
+  "fastest-levenshtein": /^schema\//,
+  "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
+};
+/** Decisions and readings: no I/O, not even Node's. */
+const PURE = /^(schema\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|operation)\.ts|session\/refusal\.ts|lifecycle\/(declaration|unresolved)\.ts)/;
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+function imports(): Import[] {
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  return files.flatMap((file) => {
+    const text = readFileSync(join(source, file), "utf8");
+    const matches = text.matchAll(/^(import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|^import\s+()()"([^"]+)"/gm);
+    return [...matches].map((match) => ({
+      file: file.replaceAll(sep, "/"),
+      target: match[3] ?? match[6] ?? "",
+      typeOnly: match[2] !== undefined,
+    }));
+  });
+}
+
+const placeOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, ""));
+
+function resolved({ file, target }: Import): string {
+  return relative(source, resolve(source, file, "..", target)).replaceAll(sep, "/").replace(/\.js$/, ".ts");
+}
+
+it("finds imports at all", () => {
+  expect(imports().length).toBeGreaterThan(50);
+});
+
+it("folders import only what lies downstream", () => {
+  const wrong = imports()
+    .filter(({ target }) => target.startsWith("."))
+    .filter((entry) => {
+      const [from, to] = [placeOf(entry.file), placeOf(resolved(entry))];
+      return from !== to && !(MAY_IMPORT[from] ?? []).includes(to) && !(LEAVES.includes(to) && !LEAVES.includes(from));
+    });
+  expect(wrong).toEqual([]);
+});
+
+it("each library is loaded by one folder", () => {
+  const wrong = imports().filter(({ file, target, typeOnly }) => {
+    const library = Object.keys(MAY_LOAD).find((name) => target === name || target.startsWith(`${name}/`));
+    return library !== undefined && !typeOnly && !MAY_LOAD[library]?.test(file);
+  });
+  expect(wrong).toEqual([]);
+});
+
+it("whatever only decides does no I/O", () => {
+  const wrong = imports().filter(({ file, target, typeOnly }) => PURE.test(file) && target.startsWith("node:") && !typeOnly);
+  expect(wrong).toEqual([]);
+});
+
+it("the program's half reaches no HTTP and no cookies", () => {
+  const all = imports().filter(({ typeOnly }) => !typeOnly);
+  const reached = new Set(["index.ts"]);
+  for (const file of reached) {
+    for (const entry of all.filter((candidate) => candidate.file === file && candidate.target.startsWith("."))) reached.add(resolved(entry));
+  }
+  const libraries = all.filter(({ file, target }) => reached.has(file) && !target.startsWith(".")).map(({ target }) => target);
+  expect(new Set(libraries)).toEqual(new Set(["@pulumi/pulumi", "zod", "fastest-levenshtein"]));
+  expect(reached.size).toBeGreaterThan(8);
+});

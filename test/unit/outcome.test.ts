@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { createAdvertiser, createEvent } from "../../provider/src/api/operation.js";
+import { readOutcome } from "../../provider/src/api/outcome.js";
+import { answer } from "../support/answers.js";
+
+const fields = ["event_name", "advertiser_id", "click_window"];
+const read = (status: number, body: unknown, headers = {}) => readOutcome(answer(status, body, headers), createEvent, fields);
+
+describe("an id is read wherever it sensibly stands", () => {
+  it.each<[string, number, unknown, string]>([
+    ["payload.id", 200, { success: true, message: "event created with ID = 1", payload: { id: 1 } }, "1"],
+    ["payload.event_id", 200, { success: true, payload: { event_id: 7 } }, "7"],
+    ["id at the top, a text in payload", 200, { success: true, payload: "created", id: 9 }, "9"],
+    ["a bare object with 201", 201, { id: 4, event_name: "x", advertiser_id: 3 }, "4"],
+    ["202", 202, { id: 4 }, "4"],
+    ["under the resource's own name", 200, { success: true, event: { id: 5 } }, "5"],
+    ["under its own name in payload", 200, { payload: { event: { event_id: "6" } } }, "6"],
+    ["a list with one object", 200, [{ id: 8 }], "8"],
+    ["a payload with a list of one", 200, { success: "true", payload: [{ id: "8" }] }, "8"],
+    ["as text", 200, { payload: { id: " 12 " } }, "12"],
+    ["0", 200, { payload: { id: 0 } }, "0"],
+    ["an event's own id beside its advertiser's", 200, { payload: { advertiser_id: 3, event_id: 11 } }, "11"],
+  ])("%s", (_, status, body, id) => {
+    expect(read(status, body)).toEqual({ kind: "created", id, warnings: [] });
+  });
+
+  it("beyond 2^53, to the last digit", () => {
+    expect(read(200, '{"payload":{"id":9007199254740993}}')).toMatchObject({ kind: "created", id: "9007199254740993" });
+  });
+
+  it("of an advertiser under advertiser_id", () => {
+    const outcome = readOutcome(answer(200, { payload: { advertiser_id: 3 } }), createAdvertiser, []);
+    expect(outcome).toMatchObject({ kind: "created", id: "3" });
+  });
+
+  it("keeps warnings beside a success", () => {
+    const body = { success: true, errors: ["WARNING: unknown field colour"], payload: { id: 1 } };
+    expect(read(200, body)).toEqual({ kind: "created", id: "1", warnings: ["WARNING: unknown field colour"] });
+  });
+
+  it("is not misled by __proto__ keys", () => {
+    expect(read(200, '{"__proto__":{"id":5},"payload":{"__proto__":{"id":6}}}')).toMatchObject({ kind: "unknown" });
+    expect(({} as { id?: number }).id).toBeUndefined();
+  });
+});
+
+describe("a refusal is told by flag, prefix and status, with the platform's words", () => {
+  it.each<[string, number, unknown, string[]]>([
+    ["200 with success false", 200, { success: false, message: "no such segment" }, ["no such segment"]],
+    ["200 with success as text", 200, { success: "false", message: "no" }, ["no"]],
+    ["an inner flag", 200, { success: true, payload: { success: false, error_code: "E7", message: "no" } }, ["no", "error_code E7"]],
+    ["an inner flag in a list", 200, { success: true, payload: [{ success: false, message: "no" }] }, ["no"]],
+    ["an ERROR: entry", 200, { success: true, errors: ["ERROR: name taken"] }, ["ERROR: name taken"]],
+    ["406 with errors", 406, { errors: ["the name is taken"] }, ["the name is taken"]],
+    ["406 with lists in payload", 406, { success: false, payload: { errors: ["a", "b"] } }, ["a", "b"]],
+    ["406 with a payload that is a list", 406, { payload: ["a", "b"] }, ["a", "b"]],
+    ["409", 409, { message: "exists" }, ["exists"]],
+    ["400 keyed by field", 400, { event_name: ["too long"] }, ["event_name: too long"]],
+    ["400 keyed by field, nested", 400, { errors: { event: { click_window: ["too big"] } } }, ["event.click_window: too big"]],
+    ["detail", 422, { detail: "not valid" }, ["not valid"]],
+    ["detail as a list", 422, { detail: [{ msg: "x", message: "not valid" }] }, ["msg: x", "not valid"]],
+    ["plain text", 400, "advertiser unknown", ["advertiser unknown"]],
+    ["hardly any body", 404, "", []],
+  ])("%s", (_, status, body, words) => {
+    expect(read(status, body)).toEqual({ kind: "refused", words });
+  });
+
+  it("never quotes what is no error field", () => {
+    const outcome = read(400, { message: "bad", user: { password: "hunter22", roles: ["admin"] }, payload: { api_token: ["t"] } });
+    expect(outcome).toEqual({ kind: "refused", words: ["bad"] });
+  });
+
+  it("takes control characters out", () => {
+    expect(read(400, { message: "a\u001b[31mb\r\nc" })).toEqual({ kind: "refused", words: ["a [31mb c"] });
+  });
+
+  it.each([301, 302, 303])("a redirect with %i is never followed", (status) => {
+    expect(read(status, "", { location: "https://elsewhere.example" })).toMatchObject({ kind: "refused" });
+  });
+});
+
+describe("an outcome is unknown where the answer does not settle it", () => {
+  it.each<[string, number, unknown]>([
+    ["500", 500, { message: "oops" }],
+    ["503 without Retry-After", 503, ""],
+    ["408", 408, ""],
+    ["499", 499, ""],
+    ["307", 307, ""],
+    ["308", 308, ""],
+    ["an empty 200", 200, ""],
+    ["204", 204, ""],
+    ["{}", 200, {}],
+    ["id null", 200, { payload: { id: null } }],
+    ["id empty", 200, { payload: { id: "" } }],
+    ["id a list", 200, { payload: { id: [] } }],
+    ["a negative id", 200, { payload: { id: -5 } }],
+    ["a fraction", 200, { payload: { id: 1.5 } }],
+    ["two objects", 200, [{ id: 1 }, { id: 2 }]],
+    ["another object's id only", 200, { payload: { advertiser_id: 3 } }],
+    ["HTML", 200, "<!doctype html><title>Maintenance</title>"],
+    ["broken JSON", 200, '{"payload":{"id":'],
+    ["deep nesting", 200, "[".repeat(200_000)],
+  ])("%s", (_, status, body) => {
+    expect(read(status, body)).toMatchObject({ kind: "unknown" });
+  });
+
+  it("a 2xx whose body broke off", () => {
+    const outcome = readOutcome({ ...answer(200, '{"payload":{"id":1}}'), broken: "ended early" }, createEvent, []);
+    expect(outcome).toMatchObject({ kind: "unknown", reason: expect.stringContaining("ended early") });
+  });
+
+  it("names fields, not values, of a shape without an id", () => {
+    expect(read(200, { token: "geheim" })).toMatchObject({ reason: expect.stringMatching(/^(?!.*geheim).*token/) });
+  });
+});

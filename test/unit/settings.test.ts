@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { environmentNameOf, readSettings, SETTING_NAMES } from "../../provider/src/config/settings.js";
+
+const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
+
+function read(config: Record<string, string>, environment: Record<string, string> = {}, extra = {}) {
+  return readSettings({
+    config: (key) => config[key],
+    environment,
+    keys: Object.keys(config),
+    mayLackPassword: false,
+    ...extra,
+  });
+}
+
+describe("defaults and sources", () => {
+  it("has the documented defaults", () => {
+    expect(read(complete)).toEqual({
+      problems: [],
+      warnings: [],
+      settings: {
+        ...complete,
+        authMode: "session",
+        keepLoggedIn: false,
+        authenticatePath: "rest/authenticate",
+        cookieFile: undefined,
+        maxWindowSeconds: 2592000,
+        requestTimeoutSeconds: 30,
+        maxWaitSeconds: 120,
+        maxConcurrentRequests: 16,
+        traceField: undefined,
+      },
+    });
+  });
+
+  it("names an environment variable for each key", () => {
+    expect(SETTING_NAMES.map(environmentNameOf)).toEqual([
+      "ADVERTISING_BASE_URL",
+      "ADVERTISING_EMAIL",
+      "ADVERTISING_PASSWORD",
+      "ADVERTISING_AUTH_MODE",
+      "ADVERTISING_KEEP_LOGGED_IN",
+      "ADVERTISING_AUTHENTICATE_PATH",
+      "ADVERTISING_COOKIE_FILE",
+      "ADVERTISING_MAX_WINDOW_SECONDS",
+      "ADVERTISING_REQUEST_TIMEOUT_SECONDS",
+      "ADVERTISING_MAX_WAIT_SECONDS",
+      "ADVERTISING_MAX_CONCURRENT_REQUESTS",
+      "ADVERTISING_TRACE_FIELD",
+    ]);
+  });
+
+  it("takes the environment where a key is not set, and the key where both are", () => {
+    const { settings } = read({ ...complete, email: "key@b.c" }, { ADVERTISING_EMAIL: "env@b.c", ADVERTISING_AUTH_MODE: "basic" });
+    expect(settings).toMatchObject({ email: "key@b.c", authMode: "basic" });
+  });
+});
+
+describe("baseUrl", () => {
+  it.each([
+    ["https://x.example", "https://x.example"],
+    ["https://x.example/", "https://x.example"],
+    ["https://x.example/api/v/", "https://x.example/api/v"],
+    ["HTTPS://X.Example:8443/A", "https://x.example:8443/A"],
+    ["http://localhost:8787", "http://localhost:8787"],
+    ["http://127.0.0.1:8787/p", "http://127.0.0.1:8787/p"],
+    ["http://[::1]:8787", "http://[::1]:8787"],
+    ["https://bücher.example", "https://xn--bcher-kva.example"],
+  ])("%s is taken", (baseUrl, taken) => {
+    expect(read({ ...complete, baseUrl })).toMatchObject({ problems: [], settings: { baseUrl: taken } });
+  });
+
+  it.each([
+    "http://x.example",
+    "http://127.0.0.1.evil.example",
+    "https://user:geheim@x.example",
+    "https://x.example?geheim=1",
+    "https://x.example/#geheim",
+    "ftp://x.example",
+    "x.example",
+    "https://",
+  ])("%s is refused without being printed in full", (baseUrl) => {
+    const { problems } = read({ ...complete, baseUrl });
+    expect(problems).toHaveLength(1);
+    expect(JSON.stringify(problems)).not.toContain("geheim");
+  });
+});
+
+describe("problems", () => {
+  it("are all named at once, each with the command that mends it", () => {
+    const { problems } = read({ authMode: "digest", keepLoggedIn: "yes", maxWaitSeconds: "1.5", maxWaitSecond: "1" }, { ADVERTISING_EMAIL: " " });
+    expect(problems.map(({ source, command }) => [source, command])).toEqual([
+      ["advertising:baseUrl", "pulumi config set advertising:baseUrl https://platform.example.com (or set ADVERTISING_BASE_URL)"],
+      ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com (or set ADVERTISING_EMAIL)"],
+      ["advertising:password", "pulumi config set --secret advertising:password (or set ADVERTISING_PASSWORD)"],
+      ["advertising:authMode", "pulumi config set advertising:authMode session"],
+      ["advertising:keepLoggedIn", "pulumi config set advertising:keepLoggedIn false"],
+      ["advertising:maxWaitSeconds", "pulumi config set advertising:maxWaitSeconds 120"],
+      ["advertising:maxWaitSecond", "pulumi config rm advertising:maxWaitSecond"],
+    ]);
+    expect(problems.at(-1)?.reason).toContain("did you mean advertising:maxWaitSeconds?");
+  });
+
+  it("a preview may lack the password, also an empty one, and is told the command", () => {
+    for (const environment of [{}, { ADVERTISING_PASSWORD: "" }] as Record<string, string>[]) {
+      const { problems, warnings } = read({ baseUrl: complete.baseUrl, email: complete.email }, environment, { mayLackPassword: true });
+      expect(problems).toEqual([]);
+      expect(warnings).toEqual([expect.stringContaining("pulumi config set --secret advertising:password")]);
+    }
+  });
+
+  it("warns of a password in plain text, without it", () => {
+    const { warnings } = read({ ...complete, password: "geheim" }, {}, { isSecret: () => false });
+    expect(warnings).toEqual([expect.stringContaining("plain text")]);
+    expect(warnings.join()).not.toContain("geheim");
+  });
+
+  it.each([
+    ["authenticatePath", "../x"],
+    ["authenticatePath", "//evil.example/x"],
+    ["authenticatePath", "https://evil.example"],
+    ["requestTimeoutSeconds", "0"],
+    ["requestTimeoutSeconds", "1e3"],
+    ["maxConcurrentRequests", "0"],
+    ["maxWindowSeconds", "-1"],
+    ["traceField", "a b"],
+    ["traceField", "__proto__"],
+    ["email", "a b"],
+    ["email", "a:b"],
+  ])("%s %s is refused", (key, value) => {
+    expect(read({ ...complete, [key]: value }).problems).toHaveLength(1);
+  });
+});
