@@ -51,6 +51,11 @@ export class OutcomeUnknownError extends AdvertisingError {
   }
 }
 
+/** Mend or remove the journal of creates. Nothing was sent. */
+export class JournalError extends AdvertisingError {
+  readonly code = "ADVERTISING_JOURNAL";
+}
+
 /** The platform can't do what was asked (delete, update). */
 export class UnsupportedError extends AdvertisingError {
   readonly code = "ADVERTISING_UNSUPPORTED";

@@ -12,7 +12,14 @@ import { createRuntime, type Runtime } from "./lifecycle/runtime.js";
 let runtime: Runtime | undefined;
 
 function configure(config: Config): void {
-  runtime ??= createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env);
+  if (runtime !== undefined) return;
+  const created = createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env);
+  runtime = created;
+  // The engine's way to end the process, after it has saved the state.
+  process.once("SIGINT", () => {
+    created.closeNow();
+    process.exit(0);
+  });
 }
 
 function configured(): Runtime {

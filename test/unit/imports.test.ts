@@ -11,16 +11,17 @@ const MAY_IMPORT: Record<string, string[]> = {
   index: ["resources", "schema"],
   resources: ["schema", "config"],
   handlers: ["lifecycle", "config"],
-  lifecycle: ["schema", "config", "journal", "api", "session", "http", "wire"],
+  lifecycle: ["schema", "config", "journal", "api", "session", "http", "wire", "files"],
   api: ["session", "http", "wire", "config"],
-  session: ["http", "wire", "config"],
+  session: ["http", "wire", "config", "files"],
   wire: ["http"],
-  journal: [],
+  journal: ["files"],
   http: [],
   schema: [],
   config: ["schema"],
   sandbox: [],
   errors: [],
+  files: ["clock"],
   secrets: [],
   text: [],
   clock: [],
@@ -28,7 +29,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/transport\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(schema|config|sandbox)\//,
+  zod: /^(schema|config|sandbox)\/|^journal\/notes\.ts$|^session\/cookie-file\.ts$/,
   "fastest-levenshtein": /^schema\//,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
@@ -69,7 +70,7 @@ it("folders import only what lies downstream", () => {
     .filter(({ target }) => target.startsWith("."))
     .filter((entry) => {
       const [from, to] = [placeOf(entry.file), placeOf(resolved(entry))];
-      return from !== to && !(MAY_IMPORT[from] ?? []).includes(to) && !(LEAVES.includes(to) && !LEAVES.includes(from));
+      return from !== to && !(LEAVES.includes(to) && !LEAVES.includes(from)) && !(MAY_IMPORT[from] ?? []).includes(to);
     });
   expect(wrong).toEqual([]);
 });

@@ -17,6 +17,8 @@ export interface CreateRequest {
   readonly fields: Readonly<Record<string, unknown>>;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
+  /** Awaited before the first byte of each sending may leave. */
+  readonly beforeSend: () => Promise<void>;
 }
 
 export interface Created {
@@ -28,7 +30,7 @@ export interface Created {
 
 /** What the client needs of a session. */
 export interface Poster {
-  post(url: URL, body: string): Promise<SessionAnswer>;
+  post(url: URL, body: string, beforeSend: () => Promise<void>): Promise<SessionAnswer>;
 }
 
 export interface ClientOptions {
@@ -49,7 +51,7 @@ export class Client {
    * @throws {OutcomeUnknownError} it was sent, and what became of it is not known.
    * @throws {AdvertisingError} any other: surely nothing was created.
    */
-  async create({ operation, fields, label }: CreateRequest): Promise<Created> {
+  async create({ operation, fields, label, beforeSend }: CreateRequest): Promise<Created> {
     const { settings, session, clock } = this.#options;
     const url = new URL(`${settings.baseUrl}/${operation.path}`);
     const what = `${label}: POST ${url.href}`;
@@ -57,7 +59,7 @@ export class Client {
 
     let result: SessionAnswer;
     try {
-      result = await session.post(url, JSON.stringify(fields));
+      result = await session.post(url, JSON.stringify(fields), beforeSend);
     } catch (error) {
       throw translate(error, what, url, sentAt, settings);
     }

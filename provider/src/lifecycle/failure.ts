@@ -2,7 +2,7 @@
  * What the engine is told after a failure: nothing created (a plain error), or unresolved (saved in the state with an
  * id and its properties, so that no later run sends it again). Everything is scrubbed here, on its way out.
  */
-import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
+import { AdvertisingError } from "../errors.js";
 import { UNRESOLVED } from "../schema/properties.js";
 import type { ResourceSchema } from "../schema/resource.js";
 import type { Secrets } from "../secrets.js";
@@ -26,26 +26,16 @@ export class Unresolved extends Error {
     this.reasons = [message];
   }
 
-  /** The error for the engine where `error` says that the outcome is unknown; otherwise `error` itself. */
-  static from(
-    error: unknown,
-    create: {
-      schema: ResourceSchema;
-      properties: Readonly<Record<string, unknown>>;
-      mark: string;
-      trace: UnresolvedMark["trace"] | undefined;
-      secrets: Secrets;
-    },
-  ): unknown {
-    if (!(error instanceof OutcomeUnknownError)) return error;
-    const mark: UnresolvedMark = {
-      since: error.sentAt,
-      what: create.secrets.scrub(error.message),
-      ...(create.trace === undefined ? {} : { trace: create.trace }),
-    };
-    return new Unresolved(explainUnresolved(create.schema, create.properties, mark), mark, {
-      id: unresolvedId(create.mark),
-      properties: { ...create.properties, [UNRESOLVED]: mark },
+  /** For a create that the state does not hold yet. @param unique of this create, for the id. */
+  static saving(
+    schema: ResourceSchema,
+    properties: Readonly<Record<string, unknown>>,
+    unique: string,
+    mark: UnresolvedMark,
+  ): Unresolved {
+    return new Unresolved(explainUnresolved(schema, properties, mark), mark, {
+      id: unresolvedId(unique),
+      properties: { ...properties, [UNRESOLVED]: mark },
     });
   }
 }

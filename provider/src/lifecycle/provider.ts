@@ -3,12 +3,12 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { own } from "../wire/body.js";
-import { exactInteger } from "../wire/exact-json.js";
 import { UnsupportedError } from "../errors.js";
 import { exactId } from "../schema/fields.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
 import { validate } from "../schema/validate.js";
 import { printable } from "../text.js";
+import { adoptExisting, type Create, createOnce, journalKeyOf } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, Unresolved } from "./failure.js";
@@ -65,6 +65,8 @@ export function createProvider(declaration: Declaration, runtime: () => Runtime,
 
     async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
       return guarded(() => {
+        const identity = own(news, IDENTITY);
+        if (typeof identity === "string") runtime().journal(identity).heldByState(journalKeyOf(schema, identity), id);
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (unresolvedMarkOf(olds) !== undefined && hasValue(own(news, "existingId"))) {
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
@@ -78,12 +80,14 @@ export function createProvider(declaration: Declaration, runtime: () => Runtime,
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
       return guarded(async () => {
         const { [IDENTITY]: identity, [SECRET_ARGUMENTS]: _, [PROVIDER]: reference, ...values } = inputs;
-        const label = labelOf(schema.kind, identity, values[schema.nameProperty]);
-        const existing = values["existingId"];
-        const id =
-          existing === undefined
-            ? await sendCreate(declaration, runtime(), values, label, reference)
-            : String(existing);
+        const create: Create = {
+          values,
+          properties: { ...values, [PROVIDER]: reference },
+          identity: typeof identity === "string" ? identity : undefined,
+          label: labelOf(schema.kind, identity, values[schema.nameProperty]),
+        };
+        const adopt = hasValue(values["existingId"]);
+        const id = await (adopt ? adoptExisting : createOnce)(declaration, runtime(), create);
         return { id, outs: { ...values, [schema.idProperty]: exactId(id) } };
       }, forEngine);
     },
@@ -118,43 +122,6 @@ export function createProvider(declaration: Declaration, runtime: () => Runtime,
       }, forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
-}
-
-async function sendCreate(
-  { schema, operation }: Declaration,
-  runtime: Runtime,
-  values: Properties,
-  label: string,
-  reference: unknown,
-): Promise<string> {
-  const client = runtime.client();
-  const { traceField } = runtime.reading.settings;
-  const mark = runtime.newMark();
-  const fields: Properties = { ...(values["additionalFields"] as Properties | undefined) };
-  for (const [property, wireName] of Object.entries(schema.wireNames)) {
-    const value = values[property];
-    if (value !== undefined) fields[wireName] = schema.exactIds.has(property) ? exactOnWire(value) : value;
-  }
-  if (traceField !== undefined) fields[traceField] = mark;
-
-  try {
-    const { id, warnings } = await client.create({ operation, fields, label });
-    for (const warning of warnings) runtime.say(`The platform, of ${label}: ${warning}`);
-    return id;
-  } catch (error) {
-    throw Unresolved.from(error, {
-      schema,
-      properties: { ...values, [PROVIDER]: reference },
-      mark,
-      trace: traceField === undefined ? undefined : { field: traceField, value: mark },
-      secrets: runtime.secrets,
-    });
-  }
-}
-
-/** Digits beyond a number's precision go out as a JSON number all the same. */
-function exactOnWire(value: unknown): unknown {
-  return typeof value === "string" ? exactInteger(value) : value;
 }
 
 /** `ConversionEvent "purchase"`: by the name in the program, where it is known. */

@@ -5,12 +5,19 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "../api/client.js";
 import { systemClock } from "../clock.js";
-import { describeSettingProblems, readSettings, type SettingsReading } from "../config/settings.js";
+import { describeSettingProblems, readSettings, type Settings, type SettingsReading } from "../config/settings.js";
 import { SettingsError } from "../errors.js";
+import { type Places, placesOf } from "../files/places.js";
 import { PatientSender } from "../http/patient.js";
 import { createTransport } from "../http/transport.js";
+import { Journal } from "../journal/journal.js";
 import { Secrets } from "../secrets.js";
+import { CookieFile } from "../session/cookie-file.js";
 import { Session } from "../session/session.js";
+import { memoryStore } from "../session/store.js";
+
+/** A run of the same stack that was just interrupted may still be ending. */
+const JOURNAL_WAIT_MS = 30_000;
 
 export interface Runtime {
   readonly reading: SettingsReading;
@@ -20,6 +27,12 @@ export interface Runtime {
   /** A message of the whole run; Pulumi shows it while the run goes on. */
   readonly say: (message: string) => void;
   readonly newMark: () => string;
+  /** The moment, ISO 8601. */
+  readonly now: () => string;
+  /** The journal of the stack that `identity` is of; a process serves one stack. */
+  journal(identity: string): Journal;
+  /** For the end of the process, when there is hardly any time. */
+  closeNow(): void;
 }
 
 export function createRuntime(
@@ -38,24 +51,44 @@ export function createRuntime(
     console.warn(clean);
   };
 
+  const places = placesOf(reading.settings, sessionKindOf(reading.settings), reading.settings.cookieFile, process.cwd());
   let client: Client | undefined;
+  let journal: Journal | undefined;
   return {
     reading,
     secrets,
     say,
     newMark: randomUUID,
+    now: () => new Date(systemClock.wallMs()).toISOString(),
+    journal(identity) {
+      const stack = identity.split("::")[0] ?? identity;
+      journal ??= new Journal({
+        folder: places.journalFolder,
+        stack,
+        clock: systemClock,
+        newMark: randomUUID,
+        maxWaitMs: JOURNAL_WAIT_MS,
+      });
+      return journal;
+    },
+    closeNow: () => journal?.closeNow(),
     client() {
       if (client === undefined) {
         const { problems } = readSettings({ config, environment, mayLackPassword: false });
         if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-        client = connect(reading, secrets, say);
+        client = connect(reading, places, secrets, say);
       }
       return client;
     },
   };
 }
 
-function connect({ settings }: SettingsReading, secrets: Secrets, say: (message: string) => void): Client {
+function connect(
+  { settings }: SettingsReading,
+  places: Places,
+  secrets: Secrets,
+  say: (message: string) => void,
+): Client {
   const transport = createTransport({
     timeoutSeconds: settings.requestTimeoutSeconds,
     connections: settings.maxConcurrentRequests,
@@ -69,6 +102,27 @@ function connect({ settings }: SettingsReading, secrets: Secrets, say: (message:
     onWait: (seconds, reason) => say(`The platform limits the rate (${reason}): all requests wait for ${seconds} s.`),
     onRetry: (seconds, reason) => say(`No connection to the platform yet (${reason}): trying for up to ${seconds} s more.`),
   });
-  const session = new Session({ settings, sender, secrets, clock: systemClock });
+  const store =
+    places.cookieFile === undefined || settings.authMode === "basic"
+      ? memoryStore(randomUUID)
+      : new CookieFile({
+          path: places.cookieFile,
+          account: settings,
+          keepLoggedIn: settings.keepLoggedIn,
+          clock: systemClock,
+          newStamp: randomUUID,
+          // Another process's login may have to wait for the rate limit, as long as this one would.
+          maxLockWaitMs: (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000,
+          say,
+          onRead: async (jar) => {
+            for (const value of await jar.allValues()) secrets.add(value);
+          },
+        });
+  const session = new Session({ settings, sender, secrets, clock: systemClock, store });
   return new Client({ settings, session, clock: systemClock });
+}
+
+/** Sessions of one account that must not be taken for each other. */
+function sessionKindOf({ keepLoggedIn, authenticatePath }: Settings): string {
+  return `${keepLoggedIn ? "long-lived" : "short"} ${authenticatePath}`;
 }

@@ -21,7 +21,12 @@ export class SessionJar {
     return this.#jar.getCookieString(url.href);
   }
 
-  /** Every value, for the scrubber. */
+  /** Every value for any address, for the scrubber. */
+  async allValues(): Promise<string[]> {
+    return (await this.#jar.serialize()).cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
+  }
+
+  /** Every value that goes to `url`, for the scrubber. */
   async values(url: URL): Promise<string[]> {
     return (await this.#jar.getCookies(url.href)).map((cookie) => cookie.value);
   }
@@ -29,6 +34,11 @@ export class SessionJar {
   /** Whether a session cookie would go with a request to `url`. */
   async hasSession(url: URL): Promise<boolean> {
     return (await this.#jar.getCookies(url.href)).some((cookie) => SESSION_COOKIE.test(cookie.key));
+  }
+
+  /** Becomes a copy of `other`. */
+  replaceWith(other: SessionJar): void {
+    this.#jar = other.#jar;
   }
 
   /** The whole jar as plain data, for the cookie file. */

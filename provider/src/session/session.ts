@@ -11,6 +11,7 @@ import type { HttpAnswer } from "../http/transport.js";
 import type { Secrets } from "../secrets.js";
 import type { SessionJar } from "./jar.js";
 import { logIn } from "./login.js";
+import type { OpenedSession, SessionStore } from "./store.js";
 import { type SessionSign, sessionSignOf } from "./refusal.js";
 
 export interface SessionOptions {
@@ -18,6 +19,7 @@ export interface SessionOptions {
   readonly sender: PatientSender;
   readonly secrets: Secrets;
   readonly clock: Clock;
+  readonly store: SessionStore;
 }
 
 export interface SessionAnswer {
@@ -31,7 +33,7 @@ const YOUNG_MS = 60_000;
 
 /** One login and how it has fared. */
 interface Login {
-  readonly jar: SessionJar;
+  readonly session: OpenedSession;
   readonly openedAtMs: number;
   /** Requests that it served. */
   accepted: number;
@@ -62,11 +64,12 @@ export class Session {
 
   /**
    * POSTs a create. It is sent again only where its first sending was refused for its session, so not acted upon.
-   * @throws LoginError, TransportFailure, StopWaiting
+   * @param beforeSend awaited before the first byte may leave; called again before each further sending.
+   * @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws
    */
-  async post(url: URL, body: string): Promise<SessionAnswer> {
+  async post(url: URL, body: string, beforeSend: () => Promise<void>): Promise<SessionAnswer> {
     const headers = { "content-type": "application/json", accept: "application/json" };
-    if (this.#options.settings.authMode === "basic") return this.#postWithBasic(url, headers, body);
+    if (this.#options.settings.authMode === "basic") return this.#postWithBasic(url, headers, body, beforeSend);
 
     const ticket = Symbol("request");
     let refusedOn: Login | undefined;
@@ -77,18 +80,20 @@ export class Session {
         try {
           answer = await this.#options.sender.send(async () => {
             if (this.#current === undefined) throw new LoginEnded();
+            await beforeSend();
+            if (this.#current === undefined) throw new LoginEnded();
             if (login !== this.#current) settle(login, ticket); // waited across a login
             login = this.#current;
             login.pending.add(ticket);
             if (refusedOn !== undefined) settle(refusedOn, ticket);
-            return { url, headers: { ...headers, cookie: await login.jar.header(url) }, body };
+            return { url, headers: { ...headers, cookie: await this.#cookieFor(login, url) }, body };
           }, false);
         } catch (error) {
           if (error instanceof LoginEnded) continue;
           settle(login, ticket);
           throw error;
         }
-        if (this.#options.settings.keepLoggedIn) await this.#keepCookies(login.jar, answer, url);
+        if (this.#options.settings.keepLoggedIn) await this.#keepCookies(login, answer, url);
 
         const sign = sessionSignOf(answer);
         if (sign === undefined) {
@@ -136,13 +141,17 @@ export class Session {
   }
 
   async #open(): Promise<Login> {
-    const { settings, sender, secrets, clock } = this.#options;
+    const { settings, sender, clock, store } = this.#options;
     const usedAt = new URL(`${settings.baseUrl}/rest/event`);
     try {
-      const jar = await logIn({ settings, sender, usedAt });
-      for (const value of await jar.values(usedAt)) secrets.add(value);
+      const session = await store.open(
+        this.#ended?.session.stamp,
+        () => logIn({ settings, sender, usedAt }),
+        (jar) => jar.hasSession(usedAt),
+      );
+      await this.#registerSecrets(session.jar, usedAt);
       this.#current = {
-        jar,
+        session,
         openedAtMs: clock.monotonicMs(),
         accepted: 0,
         refusedAgain: 0,
@@ -159,6 +168,7 @@ export class Session {
   /** Whether a refusal may be the end of the session, rather than about the request. */
   async #mayHaveEnded(login: Login, sign: SessionSign, ticket: symbol): Promise<boolean> {
     if (login !== this.#current) return true; // somebody found out already; a newer login is there to be used
+    if (login.session.restored) return true; // of unknown age: its end is the likeliest reason
     if (sign === "doubtful" && this.#options.clock.monotonicMs() - login.openedAtMs < YOUNG_MS) return false;
     // Refusals may overtake the answers that prove the session good: wait for those before judging it.
     settle(login, ticket);
@@ -176,10 +186,22 @@ export class Session {
     for (const watcher of login.watchers) watcher();
   }
 
+  /** The Cookie header for the next request; in long-lived mode another process may have stored a newer one. */
+  async #cookieFor({ session }: Login, url: URL): Promise<string> {
+    if (!this.#options.settings.keepLoggedIn) return session.jar.header(url);
+    const jar = await this.#options.store.newest(session);
+    await this.#registerSecrets(jar, url);
+    return jar.header(url);
+  }
+
   /** Long-lived sessions: every answer may bring a newer cookie. */
-  async #keepCookies(jar: SessionJar, answer: HttpAnswer, url: URL): Promise<void> {
+  async #keepCookies({ session }: Login, answer: HttpAnswer, url: URL): Promise<void> {
     if (answer.setCookies.length === 0) return;
-    await jar.store(answer.setCookies, url);
+    await this.#options.store.keep(session, answer.setCookies, url);
+    await this.#registerSecrets(session.jar, url);
+  }
+
+  async #registerSecrets(jar: SessionJar, url: URL): Promise<void> {
     for (const value of await jar.values(url)) this.#options.secrets.add(value);
   }
 
@@ -188,9 +210,17 @@ export class Session {
     return Buffer.from(`${email}:${password ?? ""}`).toString("base64");
   }
 
-  async #postWithBasic(url: URL, headers: Record<string, string>, body: string): Promise<SessionAnswer> {
+  async #postWithBasic(
+    url: URL,
+    headers: Record<string, string>,
+    body: string,
+    beforeSend: () => Promise<void>,
+  ): Promise<SessionAnswer> {
     const authorization = `Basic ${this.#basicCredentials()}`;
-    const answer = await this.#options.sender.send(() => ({ url, headers: { ...headers, authorization }, body }), false);
+    const answer = await this.#options.sender.send(async () => {
+      await beforeSend();
+      return { url, headers: { ...headers, authorization }, body };
+    }, false);
     return { answer, refusedTwice: sessionSignOf(answer) === "clear" };
   }
 }

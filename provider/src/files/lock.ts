@@ -1,0 +1,163 @@
+/**
+ * A lock between processes: a file that exists while it is held, with a sign of life. A holder that died blocks nobody
+ * for long: on the same machine it is found out at once, elsewhere when its sign of life is old.
+ *
+ * Own code since the libraries for it have an open race when they take over a stale lock, and report a lost lock by
+ * throwing inside a timer.
+ */
+import { readFileSync, unlinkSync } from "node:fs";
+import { open, readFile, stat, unlink, utimes } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+import type { Clock } from "../clock.js";
+import { makePrivateFolder } from "./private-file.js";
+
+/** How often a holder shows that it lives, and after how long without it nobody believes that any more. */
+const SIGN_OF_LIFE_MS = 2000;
+const STALE_AFTER_MS = 15_000;
+const FIRST_POLL_MS = 5;
+const MAX_POLL_MS = 100;
+
+/** The lock was not free within the time that may be waited. */
+export class LockHeld extends Error {
+  constructor(readonly path: string) {
+    super(`the lock ${path} is held by another run`);
+  }
+}
+
+export interface LockOptions {
+  readonly clock: Clock;
+  /** A text that no other holder has. */
+  readonly unique: string;
+  readonly maxWaitMs: number;
+}
+
+/** A lock that is held until {@link Lock.release}. */
+export interface Lock {
+  release(): Promise<void>;
+  /** For a process that ends at once. */
+  releaseNow(): void;
+}
+
+/** @throws LockHeld; system errors where the lock's folder can't be written to. */
+export async function acquireLock(path: string, { clock, unique, maxWaitMs }: LockOptions): Promise<Lock> {
+  await makePrivateFolder(dirname(path));
+  const content = JSON.stringify({ host: hostname(), pid: process.pid, unique });
+  const deadline = clock.monotonicMs() + maxWaitMs;
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
+    if (await createExclusively(path, content)) return held(path, content);
+    if (await isStale(path, clock)) await removeStale(path, clock);
+    else if (clock.monotonicMs() >= deadline) throw new LockHeld(path);
+    else await clock.sleep(pollMs);
+  }
+}
+
+/** Holds the lock while `work` runs. */
+export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
+  const lock = await acquireLock(path, options);
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}
+
+async function createExclusively(path: string, content: string): Promise<boolean> {
+  try {
+    const handle = await open(path, "wx", 0o600);
+    try {
+      await handle.writeFile(content);
+    } finally {
+      await handle.close();
+    }
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Windows answers EPERM while a file of that name is being removed.
+    if (code === "EEXIST" || (code === "EPERM" && process.platform === "win32")) return false;
+    throw error;
+  }
+}
+
+function held(path: string, content: string): Lock {
+  const timer = setInterval(() => {
+    const now = new Date();
+    // A failure shows in the next take-over at worst; there is nobody here to tell.
+    utimes(path, now, now).catch(() => undefined);
+  }, SIGN_OF_LIFE_MS);
+  timer.unref();
+  return {
+    async release() {
+      clearInterval(timer);
+      if ((await readOr(path)) === content) await unlink(path).catch(ignoreMissing);
+    },
+    releaseNow() {
+      clearInterval(timer);
+      try {
+        if (readFileSync(path, "utf8") === content) unlinkSync(path);
+      } catch (error) {
+        ignoreMissing(error);
+      }
+    },
+  };
+}
+
+/** Whether the holder is surely dead, or has not shown that it lives for long. */
+async function isStale(path: string, clock: Clock): Promise<boolean> {
+  try {
+    const content = await readFile(path, "utf8");
+    // Either clock may have been changed: a sign of life from the far future is none.
+    const age = Math.abs(clock.wallMs() - (await stat(path)).mtimeMs);
+    return age > STALE_AFTER_MS || isDead(content);
+  } catch (error) {
+    ignoreMissing(error);
+    return false; // released meanwhile
+  }
+}
+
+function isDead(content: string): boolean {
+  let holder: { host?: unknown; pid?: unknown };
+  try {
+    holder = JSON.parse(content) as typeof holder;
+  } catch {
+    return false; // being written this moment; its age decides
+  }
+  if (holder.host !== hostname() || typeof holder.pid !== "number") return false;
+  try {
+    process.kill(holder.pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}
+
+/**
+ * Removes a stale lock, one process at a time: between finding it stale and removing it another process could have
+ * removed it and taken a new one, which must not be removed.
+ */
+async function removeStale(path: string, clock: Clock): Promise<void> {
+  const guard = `${path}.takeover`;
+  if (!(await createExclusively(guard, ""))) {
+    // Left by a process that was killed in these very lines.
+    const age = await stat(guard).then(({ mtimeMs }) => Math.abs(clock.wallMs() - mtimeMs), () => 0);
+    if (age > STALE_AFTER_MS) await unlink(guard).catch(ignoreMissing);
+    else await clock.sleep(FIRST_POLL_MS);
+    return;
+  }
+  try {
+    if (await isStale(path, clock)) await unlink(path).catch(ignoreMissing);
+  } finally {
+    await unlink(guard).catch(ignoreMissing);
+  }
+}
+
+async function readOr(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch((error: unknown) => {
+    ignoreMissing(error);
+    return undefined;
+  });
+}
+
+function ignoreMissing(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+}

@@ -1,0 +1,38 @@
+/**
+ * Where files are kept between runs: a user's cache folder, one name for each address and account.
+ */
+import { createHash } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
+import envPaths from "env-paths";
+
+/** What files are kept apart by. */
+export interface Account {
+  readonly baseUrl: string;
+  readonly email: string;
+}
+
+export interface Places {
+  /** None where the session is kept in memory only. */
+  readonly cookieFile: string | undefined;
+  /** The folder of the notes about creates; beside the cookie file. */
+  readonly journalFolder: string;
+}
+
+/**
+ * @param cookieFile the setting: a path, relative to `folder`, or `none`; absent for the user's cache folder.
+ * @param mode what sessions differ by besides: a long-lived one is not taken for a short one.
+ */
+export function placesOf(account: Account, mode: string, cookieFile: string | undefined, folder: string): Places {
+  const cache = envPaths("pulumi-advertising", { suffix: "" }).cache;
+  const name = digestOf(account.baseUrl, account.email);
+  const byDefault = join(cache, `session-${digestOf(account.baseUrl, account.email, mode)}.json`);
+  if (cookieFile === undefined) return { cookieFile: byDefault, journalFolder: join(cache, `journal-${name}`) };
+  if (cookieFile === "none") return { cookieFile: undefined, journalFolder: join(cache, `journal-${name}`) };
+  const file = resolve(folder, cookieFile);
+  return { cookieFile: file, journalFolder: join(dirname(file), `${basename(file)}.journal-${name}`) };
+}
+
+/** A short name that does not tell what it was made of. */
+export function digestOf(...parts: string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+}

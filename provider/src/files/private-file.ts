@@ -1,0 +1,100 @@
+/**
+ * Files that only their owner may read: checked before they are trusted, replaced whole or not at all.
+ */
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** A file that must not be used, with the reason in words; nothing was changed. */
+export class UntrustedFile extends Error {}
+
+const OWNER_ONLY_FILE = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+/** POSIX modes and owners mean nothing on Windows, where a user's cache folder is private by its own rules. */
+const HAS_MODES = process.platform !== "win32";
+/** A temporary file this old was left by a process that was killed. */
+const LEFTOVER_AFTER_MS = 60_000;
+
+/** Creates `folder` for the owner alone, where it is missing. */
+export async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+}
+
+/**
+ * Opens a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one.
+ * @returns the handle, or none where there is no file. @throws UntrustedFile
+ */
+export async function openPrivate(path: string, flags: number): Promise<FileHandle | undefined> {
+  // A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows.
+  const safe = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  let handle: FileHandle;
+  try {
+    handle = await open(path, flags | safe, OWNER_ONLY_FILE);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ELOOP") throw new UntrustedFile("it is a symbolic link");
+    if (code === "EISDIR") throw new UntrustedFile("it is a folder");
+    if (code === "ENXIO") throw new UntrustedFile("it is a pipe or a device");
+    throw error;
+  }
+  try {
+    const status = await handle.stat();
+    if (!status.isFile()) throw new UntrustedFile("it is no regular file");
+    if (HAS_MODES && status.uid !== process.getuid?.()) throw new UntrustedFile("it belongs to another user");
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/**
+ * Reads a private file of at most `maxBytes`. One that others may read is tightened first.
+ * @returns none where there is no file. @throws UntrustedFile
+ */
+export async function readPrivate(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  const handle = await openPrivate(path, constants.O_RDONLY);
+  if (handle === undefined) return undefined;
+  try {
+    const status = await handle.stat();
+    if (status.size > maxBytes) throw new UntrustedFile(`it is larger than ${maxBytes} bytes`);
+    if (HAS_MODES && (status.mode & 0o077) !== 0) await handle.chmod(OWNER_ONLY_FILE);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Replaces a private file whole: readers see the old one or the new one, and a crash leaves the old one.
+ * @throws UntrustedFile where something else than this user's regular file stands there; system errors.
+ */
+export async function replacePrivate(path: string, content: string, unique: string): Promise<void> {
+  await makePrivateFolder(dirname(path));
+  // Not overwriting a link or a folder: whoever put it there means something by it.
+  await (await openPrivate(path, constants.O_RDONLY))?.close();
+  const temporary = `${path}.${unique}.tmp`;
+  const handle = await open(temporary, "wx", OWNER_ONLY_FILE);
+  try {
+    await handle.writeFile(content);
+    await handle.datasync();
+    await handle.close();
+    await rename(temporary, path);
+  } catch (error) {
+    await handle.close().catch(() => undefined); // closed already where the rename failed
+    await unlink(temporary).catch(() => undefined); // the first error is the one to tell
+    throw error;
+  }
+}
+
+/** Removes what killed processes left beside `path`. */
+export async function removeLeftovers(path: string, nowMs: number): Promise<void> {
+  const folder = dirname(path);
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(`${basename(path)}.`) || !name.endsWith(".tmp")) continue;
+    const leftover = join(folder, name);
+    const age = nowMs - (await stat(leftover)).mtimeMs;
+    if (age > LEFTOVER_AFTER_MS) await unlink(leftover);
+  }
+}

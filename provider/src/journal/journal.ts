@@ -1,0 +1,225 @@
+/**
+ * Remembers on the disk which creates were sent and what came back, until the engine's state holds it: for runs that are
+ * killed in between. One file for each stack, in use by one run at a time.
+ */
+import { createHash } from "node:crypto";
+import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../clock.js";
+import { JournalError } from "../errors.js";
+import { type Lock, LockHeld, acquireLock } from "../files/lock.js";
+import { digestOf } from "../files/places.js";
+import { openPrivate, readPrivate, replacePrivate, UntrustedFile } from "../files/private-file.js";
+import { AppendFile } from "./append-file.js";
+import { apply, HEADER, JournalDamaged, lineOf, type Note, notesFor, type Remembered, readNotes } from "./notes.js";
+
+/** Enough for 100,000 open notes; a larger file is no journal of ours. */
+const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
+
+/** What the journal knows of a create that is about to be made. */
+export type Recollection =
+  | { readonly kind: "nothing" }
+  /** An interrupted run created just this. */
+  | { readonly kind: "created"; readonly remembered: Remembered; readonly id: string }
+  /** An interrupted run sent one for this resource, and the answer is not known, or the object is another than is wanted now. */
+  | { readonly kind: "unsettled"; readonly remembered: Remembered };
+
+export interface JournalOptions {
+  readonly folder: string;
+  /** Which stack: notes of others are not looked at. */
+  readonly stack: string;
+  readonly clock: Clock;
+  readonly newMark: () => string;
+  /** How long another run of the same stack may be waited for. */
+  readonly maxWaitMs: number;
+}
+
+export class Journal {
+  readonly #options: JournalOptions;
+  readonly path: string;
+  /** What the state holds, found out before the journal was opened. */
+  readonly #heldByState: { readonly key: string; readonly id: string }[] = [];
+  #remembered = new Map<string, Remembered>();
+  #file: AppendFile | undefined;
+  #opening: Promise<AppendFile> | undefined;
+  #lock: Lock | undefined;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.path = join(options.folder, `${digestOf(options.stack)}.jsonl`);
+  }
+
+  /**
+   * What an interrupted run left about this resource.
+   * @throws {JournalError} damaged, not writable, or in use by another run.
+   */
+  async recall(key: string, fingerprint: string): Promise<Recollection> {
+    await this.#open();
+    const found = [...this.#remembered.values()].filter((entry) => entry.key === key && !entry.handedOver);
+    const unanswered = found.find(({ id }) => id === undefined);
+    if (unanswered !== undefined) return { kind: "unsettled", remembered: unanswered };
+    const last = found.at(-1);
+    if (last?.id === undefined) return { kind: "nothing" };
+    if (last.fingerprint !== fingerprint) return { kind: "unsettled", remembered: last };
+    return { kind: "created", remembered: last, id: last.id };
+  }
+
+  /** What stands there about `key`, without taking part: for previews. Nothing where the journal can't be read. */
+  async glimpse(key: string): Promise<Remembered | undefined> {
+    try {
+      const notes = await this.#read();
+      return [...notes.values()].find((entry) => entry.key === key && !this.#isHeld(entry));
+    } catch {
+      return undefined; // the next create says what is wrong with it
+    }
+  }
+
+  /** Notes that a create is about to be sent; on the disk when it resolves. */
+  async sending(note: Omit<Extract<Note, { note: "sent" }>, "note">): Promise<void> {
+    await this.#write({ note: "sent", ...note });
+  }
+
+  /** Notes the id that came back; on the disk when it resolves. */
+  async created(mark: string, id: string): Promise<void> {
+    await this.#write({ note: "created", mark, id });
+    this.#handOver(mark);
+  }
+
+  /** Notes that the engine is told that the outcome is unknown. */
+  async reported(mark: string): Promise<void> {
+    await this.#write({ note: "reported", mark });
+    this.#handOver(mark);
+  }
+
+  /** Forgets a create that surely was not acted upon. */
+  async settled(mark: string): Promise<void> {
+    if (this.#remembered.has(mark)) await this.#write({ note: "settled", mark });
+  }
+
+  /** The engine was handed what an earlier run had left. */
+  handedOver(mark: string): void {
+    this.#handOver(mark);
+  }
+
+  /** Forgets all notes about `key`: a user said what became of it. */
+  async settleAll(key: string): Promise<void> {
+    await this.#open();
+    for (const entry of [...this.#remembered.values()]) {
+      if (entry.key === key) await this.settled(entry.mark);
+    }
+  }
+
+  /** The state holds this resource with this id: what the journal says of it is history. Writes nothing by itself. */
+  heldByState(key: string, id: string): void {
+    this.#heldByState.push({ key, id });
+    for (const entry of [...this.#remembered.values()]) {
+      // Should this not reach the disk, the next run finds it out again.
+      if (this.#isHeld(entry)) void this.settled(entry.mark).catch(() => undefined);
+    }
+  }
+
+  /**
+   * For the end of a run in good order, when there is hardly any time: the engine has saved whatever it was handed, so
+   * only what it was not handed stays. Synchronous.
+   */
+  closeNow(): void {
+    if (this.#lock === undefined) return;
+    const left = [...this.#remembered.values()].filter(({ handedOver }) => !handedOver);
+    try {
+      if (left.length === 0) unlinkSync(this.path);
+      else replaceNow(this.path, `${lineOf(HEADER)}${notesFor(left).map(lineOf).join("")}`);
+    } catch {
+      // The notes stay, and the next run's diffs settle them.
+    }
+    this.#lock.releaseNow();
+    this.#lock = undefined;
+  }
+
+  #handOver(mark: string): void {
+    const entry = this.#remembered.get(mark);
+    if (entry !== undefined) entry.handedOver = true;
+  }
+
+  #isHeld(entry: Remembered): boolean {
+    return this.#heldByState.some(({ key, id }) => key === entry.key && (id === entry.id || id.endsWith(entry.mark)));
+  }
+
+  async #write(note: Note): Promise<void> {
+    const file = await this.#open();
+    apply(this.#remembered, note);
+    try {
+      await file.append(lineOf(note));
+    } catch (error) {
+      throw this.#unusable(`it can't be written (${(error as Error).message})`, "Make room or mend the permissions");
+    }
+  }
+
+  #open(): Promise<AppendFile> {
+    this.#opening ??= this.#openOnce().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #openOnce(): Promise<AppendFile> {
+    const { clock, newMark, maxWaitMs } = this.#options;
+    try {
+      this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
+      const known = await this.#read();
+      for (const entry of known.values()) {
+        if (!this.#isHeld(entry)) this.#remembered.set(entry.mark, entry);
+      }
+      // Written anew at each start: settled notes do not pile up.
+      const text = `${lineOf(HEADER)}${notesFor(this.#remembered.values()).map(lineOf).join("")}`;
+      await replacePrivate(this.path, text, newMark());
+      const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND);
+      if (handle === undefined) throw new Error("it vanished");
+      this.#file = new AppendFile(handle);
+      return this.#file;
+    } catch (error) {
+      if (error instanceof LockHeld) {
+        throw this.#unusable("another run of this stack is using it", "Let that run end (or end it), and run this again");
+      }
+      if (error instanceof JournalDamaged || error instanceof UntrustedFile) {
+        throw this.#unusable(
+          error.message,
+          "Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file",
+        );
+      }
+      if (error instanceof JournalError) throw error;
+      throw this.#unusable((error as Error).message, "Make the folder writable, or name another place with advertising:cookieFile");
+    }
+  }
+
+  async #read(): Promise<Map<string, Remembered>> {
+    const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
+    return readNotes(bytes === undefined ? "" : bytes.toString("utf8"));
+  }
+
+  #unusable(what: string, next: string): JournalError {
+    return new JournalError(
+      `Nothing was sent: the journal ${this.path}, which keeps a killed run from creating things twice, can't be used: ${what}. ${next}.`,
+    );
+  }
+}
+
+/** The same for equal bodies, whatever the order of their fields. */
+export function fingerprintOf(fields: Readonly<Record<string, unknown>>): string {
+  return createHash("sha256").update(JSON.stringify(sorted(fields))).digest("hex").slice(0, 32);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => [key, sorted(entry)]));
+}
+
+function replaceNow(path: string, content: string): void {
+  const temporary = `${path}.closing.tmp`;
+  const file = openSync(temporary, "w", 0o600);
+  writeSync(file, content);
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(temporary, path);
+}

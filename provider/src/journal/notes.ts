@@ -1,0 +1,107 @@
+/**
+ * The journal's notes: their format, and what a series of them adds up to. Pure. The format is a contract: a later
+ * version of this package reads what this one wrote.
+ */
+import { z } from "zod";
+
+/** The first line of a journal. */
+export const HEADER = { journal: "pulumi-advertising", version: 1 } as const;
+
+const sent = z.object({
+  note: z.literal("sent"),
+  /** Unique for this create. */
+  mark: z.string(),
+  /** Which resource of which stack: kind and identity. */
+  key: z.string(),
+  /** Of the request's body. */
+  fingerprint: z.string(),
+  /** When, ISO 8601. */
+  at: z.string(),
+});
+const created = z.object({ note: z.literal("created"), mark: z.string(), id: z.string() });
+/** The engine was told that the outcome is unknown, and saves that. */
+const reported = z.object({ note: z.literal("reported"), mark: z.string() });
+/** Surely not created, or held by the state: nothing to remember any more. */
+const settled = z.object({ note: z.literal("settled"), mark: z.string() });
+const noteSchema = z.discriminatedUnion("note", [sent, created, reported, settled]);
+
+export type Note = z.infer<typeof noteSchema>;
+
+/** A create that was noted, as far as is known. */
+export interface Remembered {
+  readonly mark: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly at: string;
+  /** The platform's id, once it answered. */
+  id?: string;
+  /** Whether this process handed its outcome to the engine. */
+  handedOver?: boolean;
+}
+
+/** A journal that can't be relied on. Nothing may be created until somebody has looked. */
+export class JournalDamaged extends Error {}
+
+export function lineOf(note: Note | typeof HEADER): string {
+  return `${JSON.stringify(note)}\n`;
+}
+
+/**
+ * Reads a whole journal.
+ * @returns the creates that are not settled, by mark, in the order of sending. An unfinished last line is what a kill
+ *   leaves: nothing was sent on its strength, so it is passed over.
+ * @throws JournalDamaged for anything else that does not fit.
+ */
+export function readNotes(text: string): Map<string, Remembered> {
+  const lines = text.split("\n");
+  lines.pop(); // empty after a whole last line, unfinished otherwise
+  const remembered = new Map<string, Remembered>();
+  if (lines.length === 0) return remembered;
+  const header = parse(lines[0]) as { journal?: unknown; version?: unknown } | undefined;
+  if (header?.journal !== HEADER.journal) throw new JournalDamaged("its first line is not that of a journal");
+  if (header.version !== HEADER.version) {
+    throw new JournalDamaged(`it was written by a later version of this package (format ${String(header.version)})`);
+  }
+  for (const [index, line] of lines.slice(1).entries()) {
+    const note = noteSchema.safeParse(parse(line));
+    if (!note.success) throw new JournalDamaged(`line ${index + 2} is not readable`);
+    apply(remembered, note.data);
+  }
+  return remembered;
+}
+
+/** Adds one note to what is remembered. */
+export function apply(remembered: Map<string, Remembered>, note: Note): void {
+  switch (note.note) {
+    case "sent": {
+      const { note: _, ...facts } = note;
+      remembered.set(note.mark, facts);
+      return;
+    }
+    case "created": {
+      const known = remembered.get(note.mark);
+      if (known !== undefined) known.id = note.id;
+      return;
+    }
+    case "reported":
+      return; // tells a reader of the file more than the fold needs
+    case "settled":
+      remembered.delete(note.mark);
+  }
+}
+
+/** The notes that stand for what is remembered, for a journal that is written anew. */
+export function notesFor(remembered: Iterable<Remembered>): Note[] {
+  return [...remembered].flatMap(({ mark, key, fingerprint, at, id }): Note[] => [
+    { note: "sent", mark, key, fingerprint, at },
+    ...(id === undefined ? [] : [{ note: "created" as const, mark, id }]),
+  ]);
+}
+
+function parse(line: string | undefined): unknown {
+  try {
+    return JSON.parse(line ?? "");
+  } catch {
+    return undefined; // the schema refuses it
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * Keeps the session in a file, for other processes and later runs. The file is a convenience: whatever is wrong with it,
+ * a run goes on without it, and says so once; only a file of a later version of this package stops it.
+ *
+ * Written only when logging in, and just read otherwise; for long-lived sessions read before and written after every
+ * request (API page, sessions).
+ */
+import { stat } from "node:fs/promises";
+import { z } from "zod";
+import type { Clock } from "../clock.js";
+import { LoginError } from "../errors.js";
+import { LockHeld, withLock } from "../files/lock.js";
+import type { Account } from "../files/places.js";
+import { readPrivate, removeLeftovers, replacePrivate, UntrustedFile } from "../files/private-file.js";
+import { SessionJar } from "./jar.js";
+import { memoryStore, type OpenedSession, type SessionStore } from "./store.js";
+
+/** The format is a contract: later versions read what this one wrote. */
+const VERSION = 1;
+const MAX_FILE_BYTES = 1024 * 1024;
+
+const storedSchema = z.object({
+  session: z.literal("pulumi-advertising"),
+  version: z.literal(VERSION),
+  baseUrl: z.string(),
+  email: z.string(),
+  keepLoggedIn: z.boolean(),
+  /** Unlike that of every other login. */
+  stamp: z.string().min(1),
+  /** How often the cookies were replaced since that login. */
+  revision: z.int().min(0),
+  jar: z.unknown(),
+});
+
+interface Stored {
+  readonly stamp: string;
+  readonly revision: number;
+  readonly jar: SessionJar;
+}
+
+export interface CookieFileOptions {
+  readonly path: string;
+  readonly account: Account;
+  readonly keepLoggedIn: boolean;
+  readonly clock: Clock;
+  readonly newStamp: () => string;
+  /** How long another process's login may be waited for. */
+  readonly maxLockWaitMs: number;
+  readonly say: (message: string) => void;
+  /** Told each jar that was read, so that its values are scrubbed from then on. */
+  readonly onRead: (jar: SessionJar) => Promise<void>;
+}
+
+export class CookieFile implements SessionStore {
+  readonly #options: CookieFileOptions;
+  readonly #memory: SessionStore;
+  /** Set once the file turned out not to be usable. */
+  #abandoned = false;
+  #revision = 0;
+  #seenChange = "";
+  #pending: { readonly setCookies: readonly string[]; readonly url: URL }[] = [];
+  #keeping: Promise<void> | undefined;
+
+  constructor(options: CookieFileOptions) {
+    this.#options = options;
+    this.#memory = memoryStore(options.newStamp);
+  }
+
+  async open(
+    ended: string | undefined,
+    logIn: () => Promise<SessionJar>,
+    isUsable: (jar: SessionJar) => Promise<boolean>,
+  ): Promise<OpenedSession> {
+    const fromFile = async (): Promise<OpenedSession | undefined> => {
+      const stored = await this.#read();
+      if (stored === undefined || stored.stamp === ended || !(await isUsable(stored.jar))) return undefined;
+      this.#revision = stored.revision;
+      return { jar: stored.jar, stamp: stored.stamp, restored: true };
+    };
+    const found = await this.#attempt(fromFile);
+    if (found !== undefined) return found;
+
+    let opened: OpenedSession | undefined;
+    await this.#attempt(() =>
+      this.#locked(async () => {
+        // Another process may have logged in while this one waited for the lock.
+        opened = await fromFile();
+        if (opened !== undefined) return;
+        opened = await this.#memory.open(ended, logIn, isUsable);
+        this.#revision = 0;
+        await this.#write(opened);
+      }),
+    );
+    return opened ?? this.#memory.open(ended, logIn, isUsable);
+  }
+
+  async newest(session: OpenedSession): Promise<SessionJar> {
+    await this.#attempt(async () => {
+      const { mtimeMs, ino, size } = await stat(this.#options.path);
+      const change = `${mtimeMs} ${ino} ${size}`;
+      if (change === this.#seenChange) return;
+      this.#seenChange = change;
+      await this.#takeOver(session);
+    });
+    return session.jar;
+  }
+
+  async keep(session: OpenedSession, setCookies: readonly string[], url: URL): Promise<void> {
+    await session.jar.store(setCookies, url); // at once for this process, whatever becomes of the file
+    this.#pending.push({ setCookies, url });
+    // Answers that come while one write is under way share the next one.
+    this.#keeping ??= this.#keepPending(session).finally(() => {
+      this.#keeping = undefined;
+    });
+    await this.#keeping;
+  }
+
+  async #keepPending(session: OpenedSession): Promise<void> {
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      await this.#attempt(() =>
+        this.#locked(async () => {
+          // Under the lock: another process's newer cookies first, then ours on top of them.
+          await this.#takeOver(session);
+          for (const { setCookies, url } of batch) await session.jar.store(setCookies, url);
+          this.#revision++;
+          await this.#write(session);
+        }),
+      );
+    }
+  }
+
+  /** Puts the stored cookies into the session's jar where they are of the same login and newer. */
+  async #takeOver(session: OpenedSession): Promise<void> {
+    const stored = await this.#read();
+    if (stored === undefined || stored.stamp !== session.stamp || stored.revision <= this.#revision) return;
+    this.#revision = stored.revision;
+    session.jar.replaceWith(stored.jar);
+  }
+
+  async #read(): Promise<Stored | undefined> {
+    const { path, account, keepLoggedIn, say, onRead } = this.#options;
+    const bytes = await readPrivate(path, MAX_FILE_BYTES);
+    if (bytes === undefined) return undefined;
+    let data: unknown;
+    try {
+      data = JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, ""));
+    } catch {
+      data = undefined;
+    }
+    const version = (data as { version?: unknown } | undefined)?.version;
+    if (typeof version === "number" && version > VERSION) {
+      throw new LoginError(
+        `Nothing was sent: the session file ${path} was written by a later version of this package (format ${version}), and is left ` +
+          "as it is. Use that version, or name another file with: pulumi config set advertising:cookieFile <path>",
+      );
+    }
+    const stored = storedSchema.safeParse(data);
+    const jar = stored.success ? await SessionJar.fromJSON(stored.data.jar).catch(() => undefined) : undefined;
+    if (!stored.success || jar === undefined) {
+      say(`The session file ${path} is damaged; it is written anew at the next login.`);
+      return undefined;
+    }
+    const { baseUrl, email, keepLoggedIn: storedMode, stamp, revision } = stored.data;
+    if (baseUrl !== account.baseUrl || email !== account.email) {
+      throw new UntrustedFile("it holds another account's session; give each account a file of its own");
+    }
+    await onRead(jar);
+    return storedMode === keepLoggedIn ? { stamp, revision, jar } : undefined;
+  }
+
+  async #write({ jar, stamp }: OpenedSession): Promise<void> {
+    const { path, account, keepLoggedIn, newStamp, clock } = this.#options;
+    const stored: z.infer<typeof storedSchema> = {
+      session: "pulumi-advertising",
+      version: VERSION,
+      baseUrl: account.baseUrl,
+      email: account.email,
+      keepLoggedIn,
+      stamp,
+      revision: this.#revision,
+      jar: await jar.toJSON(),
+    };
+    await replacePrivate(path, JSON.stringify(stored), newStamp());
+    await removeLeftovers(path, clock.wallMs());
+  }
+
+  #locked<T>(work: () => Promise<T>): Promise<T> {
+    const { path, clock, newStamp, maxLockWaitMs } = this.#options;
+    return withLock(`${path}.lock`, { clock, unique: newStamp(), maxWaitMs: maxLockWaitMs }, work);
+  }
+
+  /** Runs what needs the file; where the file is the trouble, the run goes on without it. */
+  async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (this.#abandoned) return undefined;
+    try {
+      return await work();
+    } catch (error) {
+      const reason = fileTrouble(error);
+      if (reason === undefined) throw error;
+      if (reason === MISSING) return undefined;
+      this.#abandoned = true;
+      this.#options.say(`The session file ${this.#options.path} is not used: ${reason}. This run keeps its session in memory.`);
+      return undefined;
+    }
+  }
+}
+
+const MISSING = "";
+
+/** Why the file can't be used; none where the error is not about the file. */
+function fileTrouble(error: unknown): string | undefined {
+  if (error instanceof UntrustedFile || error instanceof LockHeld) return error.message;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined || code === undefined) return undefined;
+  return code === "ENOENT" && syscall === "stat" ? MISSING : `${code} (${syscall})`;
+}

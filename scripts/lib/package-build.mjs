@@ -1,0 +1,25 @@
+import { chmodSync, existsSync, statSync } from "node:fs";
+import { npm } from "./npm.mjs";
+import { inRoot, readJson } from "./paths.mjs";
+import { Problem } from "./problem.mjs";
+import { run } from "./run.mjs";
+
+/** Compiles provider/ into provider/dist, if anything in it changed, and makes its commands ready to be started. */
+export async function buildPackage(node) {
+  console.log("Package: compiling what changed in provider/ …");
+  const { exitCode } = await run(node, [inRoot("node_modules", "typescript", "bin", "tsc"), "--build", "provider"], {
+    cwd: inRoot(),
+  });
+  if (exitCode !== 0) throw new Problem("The package in provider/ does not compile: see the messages above.");
+
+  const { name, bin = {} } = readJson(inRoot("provider", "package.json"));
+  const commands = Object.entries(bin).filter(([, file]) => existsSync(inRoot("provider", file)));
+  for (const [, file] of commands) {
+    const path = inRoot("provider", file);
+    if ((statSync(path).mode & 0o111) === 0) chmodSync(path, 0o755);
+  }
+  // npm links only commands whose files exist, and at installation dist did not. Without the link, npx would look in the registry.
+  if (commands.some(([command]) => !existsSync(inRoot("node_modules", ".bin", command)))) {
+    await npm(["rebuild", name, "--ignore-scripts", "--silent"], { cwd: inRoot() });
+  }
+}

@@ -1,0 +1,74 @@
+import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { startSandbox } from "pulumi-advertising/sandbox";
+import { inRoot, localFolder, programName } from "./paths.mjs";
+import { Problem, runMain } from "./problem.mjs";
+import { run } from "./run.mjs";
+import { loadObjects, saveObjects } from "./sandbox-file.mjs";
+
+const STACK = "dev";
+const configFile = join(localFolder, `Pulumi.${STACK}.yaml`);
+const stateFolder = join(localFolder, "state");
+
+/** The main job of `npm start`: a real `pulumi up` of the root Pulumi.yaml against a sandbox, and a look at what lives there then. */
+await runMain(async () => {
+  const sandbox = await startSandbox({ objects: loadObjects() });
+  console.log(`\nSandbox: a stand-in for the platform listens at ${sandbox.url}.\n`);
+  const before = countOf(sandbox);
+  try {
+    await pulumiUp(sandbox);
+  } finally {
+    saveObjects(sandbox.objects);
+    await sandbox.close();
+  }
+  show(sandbox, countOf(sandbox) - before);
+});
+
+async function pulumiUp({ url, email, password }) {
+  mkdirSync(stateFolder, { recursive: true });
+  const env = {
+    ...process.env,
+    PULUMI_BACKEND_URL: pathToFileURL(stateFolder).href,
+    PULUMI_CONFIG_PASSPHRASE: "of a stack that holds nothing secret",
+    // Settings from the environment, not from the stack: the sandbox's address differs from run to run.
+    ADVERTISING_BASE_URL: url,
+    ADVERTISING_EMAIL: email,
+    ADVERTISING_PASSWORD: password,
+    ADVERTISING_COOKIE_FILE: join(localFolder, "session.json"),
+  };
+  const pulumi = async (...args) => {
+    const { exitCode } = await run(join(process.argv[2], programName("pulumi")), args, { cwd: inRoot(), env });
+    if (exitCode === 0) return;
+    throw new Problem(
+      `\`pulumi ${args[0] === "up" ? "up" : "stack init"}\` failed: see its message above.\n` +
+        "To begin again from nothing, delete the folder .pulumi-local, which holds this stack and the sandbox's objects.",
+    );
+  };
+  if (!existsSync(configFile)) {
+    // `stack init` writes the stack's file beside Pulumi.yaml, and a file in the root would look like one of the user's own.
+    copyFileSync(inRoot("Pulumi.yaml"), join(localFolder, "Pulumi.yaml"));
+    await pulumi("--cwd", localFolder, "stack", "init", STACK, "--no-select");
+  }
+  await pulumi("up", "--yes", "--skip-preview", "--stack", STACK, "--config-file", configFile);
+}
+
+const countOf = ({ advertisers, events }) => advertisers.length + events.length;
+
+function show({ advertisers, events }, created) {
+  console.log(`${created === 0 ? "Nothing changed" : `${created} objects were created`}. On the sandbox now live:`);
+  for (const advertiser of advertisers) {
+    console.log(`  advertiser ${advertiser.id}  ${advertiser.advertiser_name}`);
+    for (const event of events.filter(({ advertiser_id }) => advertiser_id === advertiser.id)) {
+      console.log(`    event ${event.id}  ${event.event_name}, value ${event.value}`);
+    }
+  }
+  console.log(`
+Next: change examples/shop/index.ts and run \`npm start\` again; or, for your own account, in this folder:
+  npx pulumi stack init mine
+  npx pulumi config set advertising:baseUrl https://your-platform.example.com
+  npx pulumi config set advertising:email you@example.com
+  npx pulumi config set --secret advertising:password
+  npx pulumi preview        shows what would be created, sends nothing
+  npx pulumi up             creates it; nothing can be deleted on the platform afterwards`);
+}

@@ -1,0 +1,11 @@
+import { inRoot } from "./lib/paths.mjs";
+import { runMain } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
+import { setUp } from "./setup.mjs";
+
+/** Set-up, then the main job, on the Node.js that the package needs: this script itself may run on an older one. */
+await runMain(async () => {
+  const { node, cli, env } = await setUp();
+  const { exitCode } = await run(node, [inRoot("scripts", "lib", "shop.mjs"), cli], { cwd: inRoot(), env });
+  return exitCode;
+});

@@ -1,0 +1,19 @@
+import { defineConfig } from "vitest/config";
+
+const FIVE_MINUTES_IN_MS = 300_000;
+
+/** Tests that start Pulumi or npm: slow, and each of them keeps about a core busy; so few at a time, after the quick ones. */
+const heavy = {
+  testTimeout: FIVE_MINUTES_IN_MS,
+  hookTimeout: FIVE_MINUTES_IN_MS,
+  maxWorkers: 2,
+  sequence: { groupOrder: 1 },
+};
+
+const project = (name: string, options: object = {}) => ({
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
+});
+
+export default defineConfig({
+  test: { projects: [project("unit"), project("sandbox"), project("engine", heavy), project("package", heavy)] },
+});
