@@ -1,0 +1,101 @@
+/**
+ * Answers in every shape that was seen at services of this kind. Pure.
+ */
+import type { AnswerShape, LoginShape, RefusalShape, SandboxObject, SessionRefusal } from "./options.js";
+import type { FieldFault } from "./rules.js";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: string;
+}
+
+export function json(status: number, body: unknown, headers: Answer["headers"] = {}): Answer {
+  return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
+}
+
+/** @param noun `advertiser` or `event`. @param warnings sentences about fields that were dropped. */
+export function success(shape: AnswerShape, noun: string, object: SandboxObject, warnings: readonly string[]): Answer {
+  const { id } = object;
+  const errors = warnings.length > 0 || shape === "warning" ? { errors: warnings.map((text) => `WARNING: ${text}`) } : {};
+  const message = `${noun} created with ID = ${id}`;
+  const head = { success: true, message, ...errors };
+  switch (shape) {
+    case "top-level-id":
+      return json(200, { success: true, payload: message, id, ...errors });
+    case "bare-201":
+      return json(201, object);
+    case "own-name":
+      return json(200, { ...head, payload: { [`${noun}_id`]: id } });
+    case "nested-own-name":
+      return json(200, { ...head, [noun]: { id } });
+    case "list":
+      return json(200, [{ id }]);
+    case "text-ids":
+      return json(200, { ...head, payload: { id: String(id) } });
+    case "success-text":
+      return json(200, { ...head, success: "true", payload: { id } });
+    case "warning":
+      return json(200, { success: true, message, errors: ["WARNING: a field was dropped", ...(errors.errors ?? [])], payload: { id } });
+    case "payload":
+      return json(200, { ...head, payload: { id } });
+  }
+}
+
+export function refusal(shape: RefusalShape, noun: string, faults: readonly FieldFault[]): Answer {
+  const sentences = faults.map(({ field, sentence }) => `${field} ${sentence}`);
+  const byField = Object.fromEntries(faults.map(({ field, sentence }) => [field, [sentence]]));
+  const message = sentences.join("; ");
+  switch (shape) {
+    case "success-false-200":
+      return json(200, { success: false, message });
+    case "406-errors":
+      return json(406, { success: false, errors: sentences });
+    case "406-payload-lists":
+      return json(406, { success: false, payload: { errors: sentences } });
+    case "400-by-field-nested":
+      return json(400, { errors: { [noun]: byField } });
+    case "409":
+      return json(409, { message });
+    case "detail":
+      return json(422, { detail: message });
+    case "plain-text":
+      return { status: 400, headers: { "content-type": "text/plain" }, body: message };
+    case "403-permission":
+      return json(403, { message: `you may not do this: ${message}` });
+    case "401-body":
+      return json(401, { errors: sentences });
+    case "inner-success-false":
+      return json(200, { success: true, payload: { success: false, error_code: "E_FIELD", message } });
+  }
+}
+
+export function loginSuccess(shape: LoginShape, setCookies: readonly string[]): Answer {
+  const headers = { "set-cookie": setCookies };
+  const message = "Authentication successful: the session cookie was set";
+  switch (shape) {
+    case "success-true":
+      return json(200, { success: true, message }, headers);
+    case "success-text-true":
+      return json(200, { success: "true", message }, headers);
+    case "payload-text":
+      return json(200, { payload: message }, headers);
+  }
+}
+
+const LOGIN_PAGE = '<!doctype html><html><title>Log in</title><form><input name="email"><input type="password"></form></html>';
+
+export function sessionRefused(way: SessionRefusal): Answer {
+  switch (way) {
+    case "401":
+      return json(401, { success: false, message: "Your session has expired. Please log in." });
+    case "403":
+      return json(403, { message: "Forbidden" });
+    case "redirect":
+      return { status: 302, headers: { location: "/login" }, body: "" };
+    case "login-page":
+      return { status: 200, headers: { "content-type": "text/html" }, body: LOGIN_PAGE };
+    case "success-false":
+      return json(200, { success: false, message: "You are not logged in" });
+  }
+}

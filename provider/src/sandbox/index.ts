@@ -1,0 +1,34 @@
+/** The sandbox's public names: a local stand-in for the platform, for trying out and for tests. */
+import type { SandboxOptions } from "./options.js";
+import { Sandbox } from "./server.js";
+
+export type { ArmedFault } from "./faults.js";
+export type {
+  AnswerShape,
+  Fault,
+  FaultRule,
+  FaultTarget,
+  LoginShape,
+  RefusalShape,
+  Rotation,
+  SandboxObject,
+  SandboxOptions,
+  SandboxRequest,
+  SandboxSnapshot,
+  SessionRefusal,
+} from "./options.js";
+export type { Sandbox };
+
+/**
+ * Starts a sandbox on 127.0.0.1.
+ * @returns it, listening; end it with `close()`.
+ * @throws the system's error where the port is taken.
+ * @example
+ * const sandbox = await startSandbox();
+ * // … run a program with ADVERTISING_BASE_URL=sandbox.url, ADVERTISING_EMAIL=sandbox.email, ADVERTISING_PASSWORD=sandbox.password
+ * console.log(sandbox.creates, sandbox.events);
+ * await sandbox.close();
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  return new Sandbox(options).listen();
+}
