@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { newStack, program, useSandbox } from "../support/stack.js";
+
+const wrongProgram = program(`
+const a = new advertising.Advertiser("wrong-a", { advertiserName: "", advertisrName: "x" });
+new advertising.ConversionEvent("wrong-1", { eventName: "x".repeat(120), advertiserId: -1, value: NaN, viewWindow: 99999999 });
+new advertising.ConversionEvent("wrong-2", { eventName: "a\\u001b[31m", advertiserId: a.advertiserId, value: 1, attribution: "WHITELST", countUnique: "yes" });
+new advertising.ConversionEvent("wrong-3", { eventName: "ok", advertiserId: a.advertiserId });
+new advertising.ConversionEvent("wrong-4", { eventName: "ok", advertiserId: 1, value: 1, existingId: 1.5, click_window: 3, additionalFields: { event_name: "x" } });
+new advertising.ConversionEvent("right", { eventName: "ok", advertiserId: 1, value: 1 });`);
+
+/** Resource and property of each fault, in the order of the program. */
+const wrongInputs = [
+  ['Advertiser "wrong-a"', "advertiserName", "advertisrName"],
+  ['ConversionEvent "wrong-1"', "eventName", "advertiserId", "value", "viewWindow"],
+  ['ConversionEvent "wrong-2"', "eventName", "countUnique", "attribution"],
+  ['ConversionEvent "wrong-3"', "value"],
+  ['ConversionEvent "wrong-4"', "existingId", "additionalFields", "click_window"],
+];
+const wrongSettings = ["ADVERTISING_BASE_URL", "ADVERTISING_EMAIL", "advertising:authMode", "advertising:maxWaitSecond"];
+
+describe.each(["preview", "up"] as const)("a program with wrong inputs and settings, under %s", (command) => {
+  it("is told everything once, and nothing is registered or sent", async () => {
+    const sandbox = await useSandbox();
+    const stack = await newStack(wrongProgram, {
+      sandbox,
+      environment: { ADVERTISING_BASE_URL: `${sandbox.url.replace("//", "//user:needle@")}`, ADVERTISING_EMAIL: "" },
+      config: { "advertising:maxWaitSecond": "3", "advertising:authMode": "digest" },
+    });
+    const { code, output } = await stack[command]();
+    expect(code).not.toBe(0);
+    const report = output.slice(output.indexOf("Diagnostics:"));
+    const lines = report.split("\n").map((line) => line.trim());
+    for (const setting of wrongSettings) expect(lines.filter((line) => line.startsWith(`${setting} `))).toHaveLength(1);
+    for (const [resource, ...properties] of wrongInputs) {
+      const at = lines.indexOf(`${resource}:`);
+      expect(at, resource).toBeGreaterThan(0);
+      expect(lines.slice(at + 1, at + 1 + properties.length).map((line) => line.split(" ")[0])).toEqual(properties);
+    }
+    expect(report).toContain("17 problems");
+    expect(report).toContain("did you mean advertiserName?");
+    expect(report).toContain("did you mean advertising:maxWaitSeconds?");
+    expect(report).not.toContain("right");
+    expect(output).not.toContain("needle");
+    expect(output).not.toMatch(/^\s+at .*:\d+/m);
+    expect(output).not.toContain("\u001b[31m");
+    expect(await stack.resources()).toEqual([]);
+    expect(sandbox.requests).toEqual([]);
+  });
+});
+
+it("values that become known through Outputs are checked by the engine's check, all of a resource at once", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+const o = (value) => pulumi.output(value);
+new advertising.ConversionEvent("wrong", {
+  eventName: o("x".repeat(300)), advertiserId: o(-1), value: pulumi.secret(1234567), clickWindow: o(-5), viewWindow: pulumi.secret(87654321), attribution: o("WHITELST"),
+});`),
+    { sandbox },
+  );
+  for (const command of [stack.preview, stack.up]) {
+    const { code, output } = await command();
+    expect(code).not.toBe(0);
+    for (const property of ["eventName", "advertiserId", "clickWindow", "viewWindow", "attribution"]) {
+      expect(output).toMatch(new RegExp(`${property}.*expected`));
+    }
+    expect(output).not.toMatch(/\bvalue expected/);
+    expect(output).not.toMatch(/8\.?7654321/); // the engine would print a secret argument's value itself
+    expect(output).not.toContain("xxxxx");
+    expect(output).not.toMatch(/^\s+at .*:\d+/m);
+  }
+  expect(await stack.resources()).toEqual([]);
+  expect(sandbox.requests).toEqual([]);
+});
+
+it("copes with values that are unknown in a preview", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+new advertising.ConversionEvent("e", {
+  eventName: pulumi.interpolate\`of \${a.advertiserId}\`, advertiserId: a.advertiserId, value: a.advertiserId,
+  additionalFields: { alternative_id: a.id },
+});`),
+    { sandbox },
+  );
+  expect((await stack.preview()).output).toContain("3 to create");
+  expect(sandbox.requests).toEqual([]);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.events).toMatchObject([{ event_name: "of 1", value: 1, alternative_id: "1" }]);
+  expect(sandbox.creates).toBe(2);
+});
+
+describe("a preview without a password", () => {
+  it.each([
+    ["absent", undefined],
+    ["empty, as a pipeline without the secret sets it", ""],
+  ])("%s: a warning with the command, exit 0, no request; an error in up", async (_, password) => {
+    const sandbox = await useSandbox();
+    const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" });`), { sandbox });
+    stack.setEnvironment({ ADVERTISING_PASSWORD: password });
+    const preview = await stack.preview();
+    expect(preview.code).toBe(0);
+    expect(preview.output).toContain("warning");
+    expect(preview.output).toContain("pulumi config set --secret advertising:password");
+    const up = await stack.up();
+    expect(up.code).not.toBe(0);
+    expect(up.output).toContain("pulumi config set --secret advertising:password");
+    expect(sandbox.requests).toEqual([]);
+    expect(await stack.resources()).toEqual([]);
+  });
+});
+
+it("takes settings from the stack's configuration, the password as a secret", async () => {
+  const sandbox = await useSandbox({ password: "needle-password", pathPrefix: "/api/v1" });
+  const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" });`));
+  for (const [key, value] of [["baseUrl", `${sandbox.url}/`], ["email", sandbox.email]] as const) {
+    await stack.run(["config", "set", `advertising:${key}`, value]);
+  }
+  await stack.run(["config", "set", "--secret", "advertising:password", sandbox.password]);
+  const { code, output } = await stack.up();
+  expect(code).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1 });
+  expect(output + (await stack.exported())).not.toContain("needle");
+
+  await stack.run(["config", "set", "--plaintext", "advertising:password", sandbox.password]);
+  const warned = await stack.preview();
+  expect(warned.output).toContain("stored in plain text");
+  expect(warned.output).not.toContain("needle");
+});

@@ -1,0 +1,163 @@
+import { expect, it } from "vitest";
+import { eventsProgram, newStack, program, useSandbox } from "../support/stack.js";
+
+it("3 advertisers and 30 events: one login, 33 objects, each once; then nothing more is sent", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+for (const name of ["a", "b", "c"]) {
+  const advertiser = new advertising.Advertiser(name, { advertiserName: "Advertiser " + name });
+  for (let i = 0; i < 10; i++) {
+    new advertising.ConversionEvent(name + i, { eventName: "Event " + name + i, advertiserId: advertiser.advertiserId, value: i });
+  }
+}`),
+    { sandbox },
+  );
+  expect((await stack.up()).output).toContain("34 created");
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 3, eventPosts: 30 });
+  expect(new Set(sandbox.events.map((event) => event["event_name"])).size).toBe(30);
+  const ids = (await stack.resources()).map(({ id }) => id);
+  expect(new Set(ids)).toEqual(new Set([...sandbox.advertisers, ...sandbox.events].map(({ id }) => String(id))));
+
+  sandbox.resetCounts();
+  const requests = () => sandbox.requests.length;
+  for (const command of [stack.up, stack.preview, stack.refresh]) {
+    const { code, output } = await command();
+    expect(output).toMatch(/34 unchanged/);
+    expect(code).toBe(0);
+  }
+  const destroyed = await stack.destroy();
+  expect(destroyed.output).toContain("[retain]");
+  expect(destroyed.code).toBe(0);
+  expect(requests()).toBe(0);
+  expect(await stack.resources()).toEqual([]);
+
+  // What was destroyed lives on; declared again, it is another object.
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 30 });
+  expect(sandbox.events).toHaveLength(60);
+});
+
+it("sends exactly the wire fields, optional ones only where given or defaulted", async () => {
+  const sandbox = await useSandbox({ unknownFields: "ignore" });
+  const stack = await newStack(
+    program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A", additionalFields: { active: true } });
+new advertising.ConversionEvent("least", { eventName: "Least", advertiserId: a.advertiserId, value: 0 });
+new advertising.ConversionEvent("most", {
+  eventName: "Möst ✓", advertiserId: a.advertiserId, value: 2.5, eventTypeId: advertising.EventType.LandingPage, segmentId: 77,
+  countUnique: true, clickWindow: advertising.days(7), viewWindow: advertising.hours(1), attribution: "WHITELIST",
+  additionalFields: { colour: { deep: [1, null, "x"] } },
+}, { dependsOn: a });
+exports.ids = a.advertiserId;`),
+    { sandbox },
+  );
+  expect((await stack.up()).code).toBe(0);
+  const bodies = sandbox.requests.filter(({ path }) => !path.endsWith("authenticate")).map(({ body }) => body);
+  expect(bodies[0]).toEqual({ advertiser_name: "A", active: true });
+  expect(bodies).toContainEqual({
+    event_name: "Least", advertiser_id: 1, value: 0, count_unique: false, click_window: 2592000, view_window: 2592000, attribution: "ALL",
+  });
+  expect(bodies).toContainEqual({
+    event_name: "Möst ✓", advertiser_id: 1, value: 2.5, event_type_id: 1, segment_id: 77, count_unique: true,
+    click_window: 604800, view_window: 3600, attribution: "WHITELIST", colour: { deep: [1, null, "x"] },
+  });
+  expect(bodies).toHaveLength(3);
+  expect(await stack.outputs()).toEqual({ ids: 1 });
+});
+
+it("every change is a replacement that names its property, keeps the old object and posts once", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1, 1), { sandbox });
+  await stack.up();
+  stack.program(eventsProgram(1, 2));
+  sandbox.resetCounts();
+  const preview = await stack.preview("--diff");
+  expect(preview.output).toMatch(/replace/);
+  expect(preview.output).toMatch(/value\s*: 1 => 2/);
+  expect(preview.output).toContain("retain");
+  expect(sandbox.requests).toEqual([]);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ advertiserPosts: 0, eventPosts: 1 });
+  expect(sandbox.events.map(({ id, value }) => [id, value])).toEqual([[2, 1], [3, 2]]);
+  expect((await stack.resources()).map(({ id }) => id)).toEqual(["1", "3"]);
+
+  // An advertiser's replacement takes its events with it.
+  stack.program(eventsProgram(1, 2).replace('"A"', '"B"'));
+  expect((await stack.preview("--diff")).output).toMatch(/advertiserId\s*: 1 => \[unknown\]|advertiserId\s*: 1 => output/);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
+});
+
+it("adopts with existingId, sends nothing for it, and may forget existingId later", async () => {
+  const sandbox = await useSandbox();
+  const body = (existing: string) =>
+    program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A", existingId: 41 });
+const e = new advertising.ConversionEvent("e", { eventName: "E", advertiserId: a.advertiserId, value: 1${existing} });
+exports.ids = pulumi.all([a.advertiserId, e.eventId, e.id]);`);
+  const stack = await newStack(body(", existingId: 42"), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  expect(await stack.outputs()).toEqual({ ids: [41, 42, "42"] });
+  stack.program(body(""));
+  expect((await stack.preview()).output).toContain("3 unchanged");
+  expect((await stack.up()).output).toContain("3 unchanged");
+  stack.program(body(", existingId: 42"));
+  expect((await stack.up()).output).toContain("3 unchanged");
+  stack.program(body(", existingId: 43"));
+  expect((await stack.preview("--diff")).output).toMatch(/existingId/);
+  expect((await stack.up()).code).toBe(0);
+  expect(await stack.outputs()).toEqual({ ids: [41, 43, "43"] });
+  expect(sandbox.requests).toEqual([]);
+});
+
+it(".get reads by id, and refresh in every form changes nothing", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+const a = advertising.Advertiser.get("a", "7");
+const e = advertising.ConversionEvent.get("e", "8");
+const n = new advertising.ConversionEvent("n", { eventName: "N", advertiserId: 7, value: 1, existingId: 9 });
+exports.ids = pulumi.all([a.advertiserId, e.eventId, n.eventId]);
+exports.checks = [advertising.Advertiser.isInstance(a), advertising.ConversionEvent.isInstance(a), advertising.ConversionEvent.isInstance(e), advertising.Advertiser.isInstance({})];`),
+    { sandbox },
+  );
+  expect((await stack.up()).code).toBe(0);
+  expect(await stack.outputs()).toEqual({ ids: [7, 8, 9], checks: [true, false, true, false] });
+  const before = JSON.stringify(await stack.resources());
+  for (const args of [[], ["--run-program"]]) {
+    const { output, code } = await stack.refresh(...args);
+    expect(output).toContain("unchanged");
+    expect(code).toBe(0);
+  }
+  expect((await stack.up("--refresh")).code).toBe(0);
+  const strip = (text: string) => text.replaceAll(/"(created|modified)":"[^"]*",?/g, "");
+  expect(strip(JSON.stringify(await stack.resources()))).toBe(strip(before));
+  expect(sandbox.requests).toEqual([]);
+});
+
+it("delete is refused with an explanation where retainOnDelete was turned off", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" }, { retainOnDelete: false });`), { sandbox });
+  await stack.up();
+  const { code, output } = await stack.destroy();
+  expect(code).not.toBe(0);
+  expect(output).toContain("no known way to delete");
+  expect(output).toContain("retainOnDelete");
+  expect(output).not.toMatch(/^\s+at /m);
+  expect(sandbox.creates).toBe(1);
+  expect(await stack.resources()).toHaveLength(1);
+});
+
+it("a secret argument stays encrypted in the state and out of what is printed", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+new advertising.Advertiser("a", { advertiserName: pulumi.secret("needle-in-a-name"), additionalFields: { alternative_id: pulumi.secret("needle-deep") } });`),
+    { sandbox },
+  );
+  const { output, code } = await stack.up("--diff");
+  expect(code).toBe(0);
+  expect(sandbox.advertisers).toMatchObject([{ advertiser_name: "needle-in-a-name", alternative_id: "needle-deep" }]);
+  expect(output + (await stack.exported())).not.toContain("needle");
+});

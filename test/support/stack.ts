@@ -1,0 +1,185 @@
+/**
+ * Real Pulumi runs of tiny programs: a project in a folder of its own, with its own backend, home and cache.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { onTestFinished } from "vitest";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
+
+const repository = resolve(import.meta.dirname, "../..");
+/** Inside the repository, so that programs find the workspace's package as an installed one. */
+const workFolder = join(repository, ".pulumi-local", "test");
+
+/** A sandbox that ends with the test. */
+export async function useSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+export interface RunResult {
+  readonly code: number | null;
+  /** What Pulumi printed, standard output and error together. */
+  readonly output: string;
+}
+
+export interface StateResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly inputs?: Record<string, unknown>;
+  readonly outputs?: Record<string, unknown>;
+  readonly initErrors?: string[];
+  readonly retainOnDelete?: boolean;
+}
+
+export interface StackOptions {
+  /** The program. Its file's name decides how it is loaded. @default "index.js" (CommonJS) */
+  readonly file?: string;
+  readonly sandbox?: Sandbox;
+  readonly environment?: Record<string, string>;
+  /** Lines of Pulumi.dev.yaml's `config`, such as `{ "advertising:authMode": "basic" }`. */
+  readonly config?: Record<string, string>;
+  readonly project?: string;
+  /** Shares cookie file and journal with other stacks. */
+  readonly cache?: string;
+}
+
+/** A stack that is not shared with any other test. */
+export class TestStack {
+  readonly folder: string;
+  readonly cache: string;
+  readonly #options: StackOptions;
+  readonly #environment: Record<string, string>;
+
+  constructor(program: string, options: StackOptions) {
+    mkdirSync(workFolder, { recursive: true });
+    this.folder = mkdtempSync(join(workFolder, "stack-"));
+    this.#options = options;
+    this.cache = options.cache ?? join(this.folder, "cache");
+    for (const name of ["home", "backend", "program"]) mkdirSync(join(this.folder, name));
+    const sandbox: Record<string, string> =
+      options.sandbox === undefined
+        ? {}
+        : {
+            ADVERTISING_BASE_URL: options.sandbox.url,
+            ADVERTISING_EMAIL: options.sandbox.email,
+            ADVERTISING_PASSWORD: options.sandbox.password,
+          };
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name));
+    this.#environment = {
+      ...(Object.fromEntries(inherited) as Record<string, string>),
+      PULUMI_HOME: join(this.folder, "home"),
+      PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
+      PULUMI_CONFIG_PASSPHRASE: "a passphrase for tests",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      XDG_CACHE_HOME: this.cache,
+      NO_COLOR: "1",
+      ...sandbox,
+      ...options.environment,
+    };
+    const project = options.project ?? "tiny";
+    this.write("Pulumi.yaml", `name: ${project}\nruntime: nodejs\nmain: ${options.file ?? "index.js"}\n`);
+    this.write("package.json", JSON.stringify({ name: project, private: true }));
+    if (options.file?.endsWith(".ts")) {
+      this.write("tsconfig.json", JSON.stringify({ compilerOptions: { strict: true, target: "es2023", module: "nodenext", skipLibCheck: true } }));
+    }
+    if (options.config !== undefined) {
+      const lines = Object.entries(options.config).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`);
+      this.write("Pulumi.dev.yaml", `config:\n${lines.join("")}`);
+    }
+    this.program(program);
+  }
+
+  /** Replaces the program. */
+  program(text: string): void {
+    this.write(this.#options.file ?? "index.js", text);
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.folder, "program", name), text);
+  }
+
+  setEnvironment(values: Record<string, string | undefined>): void {
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined) delete this.#environment[name];
+      else this.#environment[name] = value;
+    }
+  }
+
+  get environment(): Readonly<Record<string, string>> {
+    return this.#environment;
+  }
+
+  get programFolder(): string {
+    return join(this.folder, "program");
+  }
+
+  /** Runs a Pulumi command to its end. @param input for its standard input. */
+  run(args: readonly string[], input = ""): Promise<RunResult> {
+    return runProcess("pulumi", [...args, "--non-interactive"], this.programFolder, this.#environment, input);
+  }
+
+  up = (...args: string[]) => this.run(["up", "--yes", "--skip-preview", ...args]);
+  preview = (...args: string[]) => this.run(["preview", ...args]);
+  refresh = (...args: string[]) => this.run(["refresh", "--yes", "--skip-preview", ...args]);
+  destroy = (...args: string[]) => this.run(["destroy", "--yes", "--skip-preview", ...args]);
+
+  /** The whole exported state as text. */
+  async exported(): Promise<string> {
+    return (await this.run(["stack", "export"])).output;
+  }
+
+  /** The resources of our types in the state, by URN. */
+  async resources(): Promise<StateResource[]> {
+    const { deployment } = JSON.parse(await this.exported()) as { deployment: { resources?: StateResource[] } };
+    return (deployment.resources ?? [])
+      .filter(({ type }) => type.startsWith("pulumi-nodejs:dynamic/advertising:"))
+      .sort((a, b) => (a.urn < b.urn ? -1 : 1));
+  }
+
+  async outputs(): Promise<Record<string, unknown>> {
+    return JSON.parse((await this.run(["stack", "output", "--json"])).output) as Record<string, unknown>;
+  }
+}
+
+/** A new stack `dev` of a program of its own; its folder goes with the test. */
+export async function newStack(program: string, options: StackOptions = {}): Promise<TestStack> {
+  const stack = new TestStack(program, options);
+  onTestFinished(() => rmSync(stack.folder, { recursive: true, force: true, maxRetries: 5 }));
+  const { code, output } = await stack.run(["stack", "init", "dev"]);
+  if (code !== 0) throw new Error(`no stack: ${output}`);
+  return stack;
+}
+
+export function runProcess(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Readonly<Record<string, string>>,
+  input = "",
+): Promise<RunResult> {
+  return new Promise((resolved, reject) => {
+    const child = spawn(command, args, { cwd, env: environment });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.once("error", reject);
+    child.once("close", (code) => resolved({ code, output }));
+    child.stdin.end(input);
+  });
+}
+
+/** A CommonJS program: the package as `advertising`, Pulumi as `pulumi`. */
+export function program(body: string): string {
+  return `const pulumi = require("@pulumi/pulumi");\nconst advertising = require("pulumi-advertising");\n${body}\n`;
+}
+
+/** One advertiser `a` and `count` events `e0`, `e1`, … of it. */
+export function eventsProgram(count: number, value = 1): string {
+  return program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+for (let i = 0; i < ${count}; i++) {
+  new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: ${value} });
+}`);
+}
