@@ -72,7 +72,7 @@ export class Client {
         const hints = [
           refusedTwice ? secondRefusal(settings) : undefined,
           addressHint(answer),
-          answer.status === 409 || refusedTwice ? undefined : operation.refusalHint,
+          refusedTwice ? undefined : operation.refusalHint,
         ];
         throw new RefusedError(
           [

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import type { RefusalShape, SessionRefusal } from "../../provider/src/sandbox/index.js";
+import { eventsProgram, newStack, program, useSandbox } from "../support/stack.js";
+
+describe("a session that ends every ten requests, in the middle of 25 creates", () => {
+  it.each<SessionRefusal>(["401", "403", "redirect", "login-page", "success-false"])("refused by %s: all objects exactly once", async (way) => {
+    const sandbox = await useSandbox({ sessionRequests: 10, sessionRefusal: way });
+    const stack = await newStack(eventsProgram(24), { sandbox });
+    const { code, output } = await stack.up("--parallel", "16");
+    expect(output).toContain("26 created");
+    expect(code).toBe(0);
+    expect(sandbox.advertisers).toHaveLength(1);
+    expect(sandbox.events.map((event) => event["event_name"]).sort()).toEqual(Array.from({ length: 24 }, (_, i) => `E${i}`).sort());
+    expect(sandbox.requests.filter(({ accepted, path }) => accepted && !path.endsWith("authenticate"))).toHaveLength(25);
+    expect(sandbox.logins).toBeLessThanOrEqual(4);
+  });
+});
+
+describe("a refusal shows the platform's words, causes no second login and leaves nothing in the state", () => {
+  it.each<RefusalShape>([
+    "success-false-200",
+    "406-errors",
+    "406-payload-lists",
+    "400-by-field-nested",
+    "409",
+    "detail",
+    "plain-text",
+    "403-permission",
+    "401-body",
+    "inner-success-false",
+  ])("%s", async (refusalShape) => {
+    const sandbox = await useSandbox({ refusalShape, advertisersStartActive: false });
+    const stack = await newStack(eventsProgram(1), { sandbox });
+    const { code, output } = await stack.up();
+    expect(code).not.toBe(0);
+    expect(output).toContain("advertiser 1 is not active");
+    expect(output).toMatch(/ConversionEvent "e0": POST http:\/\/127\.0\.0\.1:\d+\/rest\/event was refused with status \d{3}/);
+    expect(output).toContain("active: true");
+    expect(output).not.toMatch(/^\s+at .*:\d+/m);
+    expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
+    expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
+  });
+});
+
+it("an advertiser made active by an additional field takes events; a warning is shown once", async () => {
+  const sandbox = await useSandbox({ advertisersStartActive: false });
+  const stack = await newStack(
+    program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A", additionalFields: { active: true } });
+for (const n of [1, 2]) new advertising.ConversionEvent("e" + n, { eventName: "E" + n, advertiserId: a.advertiserId, value: 1, additionalFields: { colour: "red" } });`),
+    { sandbox },
+  );
+  const { code, output } = await stack.up();
+  expect(code).toBe(0);
+  expect(output.slice(output.indexOf("Diagnostics:"))).toMatch(/ConversionEvent "e1": WARNING: unknown field colour was dropped/);
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
+});
+
+it("wrong credentials are tried once, however many resources ask", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(program(`for (let i = 0; i < 20; i++) new advertising.Advertiser("a" + i, { advertiserName: "A" + i });`), {
+    sandbox,
+    environment: { ADVERTISING_PASSWORD: "needle-wrong" },
+  });
+  const { code, output } = await stack.up("--parallel", "20");
+  expect(code).not.toBe(0);
+  expect(output).toContain("the e-mail or the password is wrong");
+  expect(output).toContain("advertising:password");
+  expect(output).not.toContain("needle");
+  expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
+  expect(await stack.resources()).toEqual([]);
+});
+
+it("Basic credentials need no login", async () => {
+  const sandbox = await useSandbox({ authMode: "basic" });
+  const stack = await newStack(eventsProgram(5), { sandbox, config: { "advertising:authMode": "basic" } });
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 0, advertiserPosts: 1, eventPosts: 5 });
+});
+
+it("a long-lived session is opened once, and its cookies rotate with every answer", async () => {
+  const sandbox = await useSandbox({ rotation: "strict" });
+  const stack = await newStack(eventsProgram(20), { sandbox, config: { "advertising:keepLoggedIn": "true" } });
+  expect((await stack.up("--parallel", "16")).code).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 1, creates: 21 });
+  stack.program(eventsProgram(25));
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 1, creates: 26 });
+});
+
+it("an id beyond 2^53 comes and goes to the last digit", async () => {
+  const sandbox = await useSandbox();
+  sandbox.fail({ on: "advertiser", act: true, with: { kind: "answer", status: 200, body: '{"success":true,"payload":{"id":9007199254740993}}' } });
+  sandbox.fail({ on: "event", act: false, with: { kind: "answer", status: 200, body: '{"success":true,"payload":{"id":5}}' } });
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  const [advertiser] = await stack.resources();
+  expect(advertiser?.id).toBe("9007199254740993");
+  expect(sandbox.creates).toBe(2);
+  expect((await stack.up()).output).toContain("unchanged");
+});
+
+it("one resource's failure loses nothing of the others", async () => {
+  const sandbox = await useSandbox();
+  sandbox.fail({ on: "event", after: 3, with: { kind: "answer", status: 406, body: { errors: ["no"] } } });
+  const stack = await newStack(eventsProgram(8), { sandbox });
+  expect((await stack.up("--continue-on-error")).code).not.toBe(0);
+  expect(await stack.resources()).toHaveLength(8);
+  expect(sandbox.events).toHaveLength(7);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.events).toHaveLength(8);
+  expect(sandbox.creates).toBe(10);
+});
