@@ -14,9 +14,9 @@ const stateFolder = join(localFolder, "state");
 /** The main job of `npm start`: a real `pulumi up` of the root Pulumi.yaml against a sandbox, and a look at what lives there then. */
 await runMain(async () => {
   const sandbox = await startSandbox({ objects: loadObjects() });
-  console.log(`\nSandbox: a stand-in for the platform listens at ${sandbox.url}.\n`);
   const before = countOf(sandbox);
   try {
+    console.log(`\nSandbox: a stand-in for the platform listens at ${sandbox.url}.\n`);
     await pulumiUp(sandbox);
   } finally {
     saveObjects(sandbox.objects);
@@ -53,10 +53,14 @@ async function pulumiUp({ url, email, password }) {
   await pulumi("up", "--yes", "--skip-preview", "--stack", STACK, "--config-file", configFile);
 }
 
-const countOf = ({ advertisers, events }) => advertisers.length + events.length;
+function countOf({ advertisers, events }) {
+  return advertisers.length + events.length;
+}
 
 function show({ advertisers, events }, created) {
-  console.log(`${created === 0 ? "Nothing changed" : `${created} objects were created`}. On the sandbox now live:`);
+  console.log(
+    created === 0 ? "Nothing changed on the sandbox. It has:" : `Created on the sandbox: ${created}. It now has:`,
+  );
   for (const advertiser of advertisers) {
     console.log(`  advertiser ${advertiser.id}  ${advertiser.advertiser_name}`);
     for (const event of events.filter(({ advertiser_id }) => advertiser_id === advertiser.id)) {
@@ -65,6 +69,7 @@ function show({ advertisers, events }, created) {
   }
   console.log(`
 Next: change examples/shop/index.ts and run \`npm start\` again; or, for your own account, in this folder:
+  npx pulumi login          where your stacks' state is kept; \`--local\` for this machine
   npx pulumi stack init mine
   npx pulumi config set advertising:baseUrl https://your-platform.example.com
   npx pulumi config set advertising:email you@example.com

@@ -5,7 +5,8 @@ import type { Client } from "../api/client.js";
 import { OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
-import type { ResourceSchema } from "../schema/resource.js";
+import { urnOf } from "../schema/identity.js";
+import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
 import { exactInteger } from "../wire/exact-json.js";
 import type { Declaration } from "./declaration.js";
 import { Unresolved } from "./failure.js";
@@ -109,7 +110,7 @@ async function send(
 function unresolved(
   { schema }: Declaration,
   runtime: Runtime,
-  { properties }: Create,
+  { properties, identity }: Create,
   mark: string,
   since: string,
   what: string,
@@ -118,6 +119,7 @@ function unresolved(
   return Unresolved.saving(schema, properties, mark, {
     since,
     what: runtime.secrets.scrub(what),
+    ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(schema.kind)) }),
     ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
   });
 }

@@ -54,11 +54,14 @@ export function forEngine(error: unknown, secrets: Secrets): Error {
 }
 
 /**
- * The error for `check`, `diff`, `read` and `delete`: there Pulumi's provider process first prints the error and its
- * stack by itself, and the engine the message again.
+ * The error for `check`, `diff`, `read` and `delete`: there Pulumi's provider process prints `<error>: <stack>` by
+ * itself, and the engine the message once more, at the resource. So the former just points to the latter.
  */
 export function forDisplay(error: unknown, secrets: Secrets): Error {
-  return withoutStack(new Error(secrets.scrub(messageOf(error))));
+  const shown = new Error(secrets.scrub(messageOf(error)));
+  shown.stack = "stopped at a resource, whose error says why";
+  shown.toString = () => "pulumi-advertising";
+  return shown;
 }
 
 function withoutStack(error: Error): Error {

@@ -5,6 +5,7 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { own } from "../wire/body.js";
 import { UnsupportedError } from "../errors.js";
 import { exactId } from "../schema/fields.js";
+import { nameOf } from "../schema/identity.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
 import { validate } from "../schema/validate.js";
 import { printable } from "../text.js";
@@ -126,7 +127,7 @@ export function createProvider(declaration: Declaration, runtime: () => Runtime,
 
 /** `ConversionEvent "purchase"`: by the name in the program, where it is known. */
 function labelOf(kind: string, identity: unknown, platformName: unknown): string {
-  const name = typeof identity === "string" ? identity.split("::").at(-1) : platformName;
+  const name = typeof identity === "string" ? nameOf(identity) : platformName;
   return `${kind} "${String(name)}"`;
 }
 

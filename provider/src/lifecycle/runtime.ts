@@ -11,6 +11,7 @@ import { type Places, placesOf } from "../files/places.js";
 import { PatientSender } from "../http/patient.js";
 import { createTransport } from "../http/transport.js";
 import { Journal } from "../journal/journal.js";
+import { stackOf } from "../schema/identity.js";
 import { Secrets } from "../secrets.js";
 import { CookieFile } from "../session/cookie-file.js";
 import { Session } from "../session/session.js";
@@ -61,10 +62,9 @@ export function createRuntime(
     newMark: randomUUID,
     now: () => new Date(systemClock.wallMs()).toISOString(),
     journal(identity) {
-      const stack = identity.split("::")[0] ?? identity;
       journal ??= new Journal({
         folder: places.journalFolder,
-        stack,
+        stack: stackOf(identity),
         clock: systemClock,
         newMark: randomUUID,
         maxWaitMs: JOURNAL_WAIT_MS,

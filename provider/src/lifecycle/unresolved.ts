@@ -3,7 +3,7 @@
  */
 import { UNRESOLVED } from "../schema/properties.js";
 import type { ResourceSchema } from "../schema/resource.js";
-import { show } from "../schema/show.js";
+import { printable } from "../text.js";
 import { own } from "../wire/body.js";
 
 /** What the state keeps of an unresolved create; its field names are a contract. */
@@ -12,6 +12,8 @@ export interface UnresolvedMark {
   readonly since: string;
   /** What was sent and what came back, scrubbed. */
   readonly what: string;
+  /** The resource's URN, for the commands that the user is told. */
+  readonly urn?: string;
   /** The field and the unique mark that it was sent with, where the installation keeps one. */
   readonly trace?: { readonly field: string; readonly value: string };
 }
@@ -29,12 +31,13 @@ export function unresolvedMarkOf(properties: unknown): UnresolvedMark | undefine
 /** What a user is told of an unresolved create each time that it stops a run: what is known, and the two ways out. */
 export function explainUnresolved(schema: ResourceSchema, properties: unknown, mark: UnresolvedMark): string {
   const name = own(properties, schema.nameProperty);
-  const named = typeof name === "string" ? ` named ${show(name)}` : "";
+  const named = typeof name === "string" ? ` named "${printable(name)}"` : "";
   const traced = mark.trace === undefined ? "" : `, or by ${mark.trace.field} = ${mark.trace.value}`;
+  const remove = `pulumi state delete '${mark.urn ?? "<urn>"}'`;
   return [
-    `Its outcome is unknown, so it is not sent again: ${mark.what}`,
+    `Its outcome is unknown, so it is not sent again. ${mark.what}`,
     `Look into the account for the ${schema.kind}${named}${traced}.`,
-    "  If it is there: set existingId to its id and run `pulumi up`: it is taken over and nothing is sent.",
-    "  If it is not: run `pulumi state delete <urn>` (`pulumi stack --show-urns` lists them), then `pulumi up`: it is created anew.",
+    "  If it is there: set existingId to its id and run `pulumi up`: it is taken over, and nothing is sent.",
+    `  If it is not: run \`${remove}\`, then \`pulumi up\`: it is created anew.`,
   ].join("\n");
 }

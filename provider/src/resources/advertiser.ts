@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { advertiserSchema } from "../schema/advertiser.js";
-import { AdvertisingResource, isOfType, typeTokenOf } from "./resource.js";
+import { typeTokenOf } from "../schema/resource.js";
+import { AdvertisingResource, isOfType } from "./resource.js";
 
 /** What an {@link Advertiser} is declared with. */
 export interface AdvertiserArgs {

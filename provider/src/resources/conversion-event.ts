@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { conversionEventSchema } from "../schema/conversion-event.js";
+import { typeTokenOf } from "../schema/resource.js";
 import type { Attribution } from "../schema/vocabulary.js";
-import { AdvertisingResource, isOfType, typeTokenOf } from "./resource.js";
+import { AdvertisingResource, isOfType } from "./resource.js";
 
 /** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
 export interface ConversionEventArgs {

@@ -3,16 +3,10 @@
  * checks before anything is registered.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { NAMESPACE } from "../config/settings.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../schema/properties.js";
-import type { ResourceSchema } from "../schema/resource.js";
+import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
 import { identityOf } from "./identity.js";
 import { examine } from "./preflight.js";
-
-/** The full type token: a contract with every stored state. */
-export function typeTokenOf(kind: ResourceSchema["kind"]): string {
-  return `pulumi-nodejs:dynamic/${NAMESPACE}:${kind}`;
-}
 
 /**
  * The text that the engine stores instead of code: the provider process evaluates it in the program's folder. It never

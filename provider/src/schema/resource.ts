@@ -3,6 +3,11 @@
  */
 import type { Problem, Rules } from "./validate.js";
 
+/** The full type token of a resource: a contract with every stored state. */
+export function typeTokenOf(kind: ResourceSchema["kind"]): string {
+  return `pulumi-nodejs:dynamic/advertising:${kind}`;
+}
+
 /** Limits of an installation that the rules depend on. */
 export interface Limits {
   /** The longest window in seconds (setting `maxWindowSeconds`). */
