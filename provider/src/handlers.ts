@@ -5,6 +5,7 @@
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { NAMESPACE } from "./config/settings.js";
 import { advertiserDeclaration, conversionEventDeclaration } from "./lifecycle/declaration.js";
+import { watchEngine } from "./lifecycle/orphan.js";
 import { createProvider } from "./lifecycle/provider.js";
 import { createRuntime, type Runtime } from "./lifecycle/runtime.js";
 
@@ -15,6 +16,8 @@ function configure(config: Config): void {
   if (runtime !== undefined) return;
   const created = createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env);
   runtime = created;
+  // Killed engines leave this process behind. Pulumi passes it the engine's address as its first argument.
+  watchEngine(process.argv[2], () => void created.abandon().finally(() => process.exit(1)));
   // The engine's way to end the process, after it has saved the state.
   process.once("SIGINT", () => {
     created.closeNow();

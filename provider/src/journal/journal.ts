@@ -118,6 +118,12 @@ export class Journal {
     }
   }
 
+  /** Lets another run have the journal, with all that is noted in it. */
+  async release(): Promise<void> {
+    await this.#lock?.release();
+    this.#lock = undefined;
+  }
+
   /**
    * For the end of a run in good order, when there is hardly any time: the engine has saved whatever it was handed, so
    * only what it was not handed stays. Synchronous.

@@ -43,14 +43,22 @@ export async function adoptExisting({ schema }: Declaration, runtime: Runtime, {
   return id;
 }
 
-/** @returns the platform's id. @throws Unresolved where the outcome is unknown; AdvertisingError where nothing was created. */
-export async function createOnce(declaration: Declaration, runtime: Runtime, create: Create): Promise<string> {
+/**
+ * @param mayBegin throws where nothing must be sent any more.
+ * @returns the platform's id. @throws Unresolved where the outcome is unknown; AdvertisingError where nothing was created.
+ */
+export async function createOnce(
+  declaration: Declaration,
+  runtime: Runtime,
+  create: Create,
+  mayBegin: () => void,
+): Promise<string> {
   const { schema } = declaration;
   const { identity, label } = create;
   const client = runtime.client();
   const fields = requestFields(schema, create.values);
   const mark = runtime.newMark();
-  if (identity === undefined) return send(declaration, runtime, client, create, fields, mark, async () => {});
+  if (identity === undefined) return send(declaration, runtime, client, create, fields, mark, async () => mayBegin());
 
   const key = journalKeyOf(schema, identity);
   const fingerprint = fingerprintOf(fields);
@@ -68,9 +76,10 @@ export async function createOnce(declaration: Declaration, runtime: Runtime, cre
   }
 
   let noted: Promise<void> | undefined;
-  const beforeSend = () => {
+  const beforeSend = async () => {
+    mayBegin();
     noted ??= journal.sending({ mark, key, fingerprint, at: runtime.now() });
-    return noted;
+    await noted;
   };
   try {
     const id = await send(declaration, runtime, client, create, fields, mark, beforeSend);

@@ -88,7 +88,9 @@ export function createProvider(declaration: Declaration, runtime: () => Runtime,
           label: labelOf(schema.kind, identity, values[schema.nameProperty]),
         };
         const adopt = hasValue(values["existingId"]);
-        const id = await (adopt ? adoptExisting : createOnce)(declaration, runtime(), create);
+        const id = await (adopt
+          ? adoptExisting(declaration, runtime(), create)
+          : runtime().track((mayBegin) => createOnce(declaration, runtime(), create, mayBegin)));
         return { id, outs: { ...values, [schema.idProperty]: exactId(id) } };
       }, forEngine);
     },

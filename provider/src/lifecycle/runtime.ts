@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { Client } from "../api/client.js";
 import { systemClock } from "../clock.js";
 import { describeSettingProblems, readSettings, type Settings, type SettingsReading } from "../config/settings.js";
-import { SettingsError } from "../errors.js";
+import { NotSentError, SettingsError } from "../errors.js";
 import { type Places, placesOf } from "../files/places.js";
 import { PatientSender } from "../http/patient.js";
 import { createTransport } from "../http/transport.js";
@@ -32,8 +32,12 @@ export interface Runtime {
   readonly now: () => string;
   /** The journal of the stack that `identity` is of; a process serves one stack. */
   journal(identity: string): Journal;
-  /** For the end of the process, when there is hardly any time. */
+  /** Runs one create; `mayBegin` throws once the engine is gone. */
+  track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T>;
+  /** For the end of the process in good order, when there is hardly any time. */
   closeNow(): void;
+  /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
+  abandon(): Promise<void>;
 }
 
 export function createRuntime(
@@ -55,6 +59,8 @@ export function createRuntime(
   const places = placesOf(reading.settings, sessionKindOf(reading.settings), reading.settings.cookieFile, process.cwd());
   let client: Client | undefined;
   let journal: Journal | undefined;
+  const underWay = new Set<Promise<unknown>>();
+  let abandoned = false;
   return {
     reading,
     secrets,
@@ -71,7 +77,23 @@ export function createRuntime(
       });
       return journal;
     },
+    async track(create) {
+      const running = create(() => {
+        if (abandoned) throw new NotSentError("Not sent: the engine that asked for it has ended.");
+      });
+      underWay.add(running);
+      try {
+        return await running;
+      } finally {
+        underWay.delete(running);
+      }
+    },
     closeNow: () => journal?.closeNow(),
+    async abandon() {
+      abandoned = true;
+      await Promise.allSettled(underWay);
+      await journal?.release();
+    },
     client() {
       if (client === undefined) {
         const { problems } = readSettings({ config, environment, mayLackPassword: false });

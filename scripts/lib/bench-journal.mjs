@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { inRoot } from "./paths.mjs";
+
+const CREATES = 2000;
+const IN_FLIGHT = 16;
+
+/** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
+export async function measureJournal({ folder, sandbox, rounds }) {
+  const [{ Client }, { createEvent, createAdvertiser }, { systemClock }, { PatientSender }, { createTransport }] =
+    await load("api/client.js", "api/operation.js", "clock.js", "http/patient.js", "http/transport.js");
+  const [{ Journal, fingerprintOf }, { Secrets }, { Session }, { memoryStore }, { readSettings }] = await load(
+    "journal/journal.js",
+    "secrets.js",
+    "session/session.js",
+    "session/store.js",
+    "config/settings.js",
+  );
+  const { url, email, password } = sandbox.address;
+  const environment = { ADVERTISING_BASE_URL: url, ADVERTISING_EMAIL: email, ADVERTISING_PASSWORD: password };
+  const { settings } = readSettings({ config: () => undefined, environment, mayLackPassword: false });
+
+  const clock = systemClock;
+  const transport = createTransport({ timeoutSeconds: 30, connections: IN_FLIGHT });
+  const sender = new PatientSender({
+    transport,
+    clock,
+    random: Math.random,
+    maxWaitSeconds: 120,
+    maxConcurrentRequests: IN_FLIGHT,
+    onWait: () => {},
+    onRetry: () => {},
+  });
+  const session = new Session({ settings, sender, secrets: new Secrets(), clock, store: memoryStore(randomUUID) });
+  const client = new Client({ settings, session, clock });
+  const create = (operation, fields, beforeSend) => client.create({ operation, fields, label: "bench", beforeSend });
+
+  const withoutNotes = () => async (fields) => void (await create(createEvent, fields, async () => {}));
+  const withNotes = () => {
+    const journal = new Journal({
+      folder: mkdtempSync(join(folder, "journal-")),
+      stack: "organization/bench/dev",
+      clock,
+      newMark: randomUUID,
+      maxWaitMs: 0,
+    });
+    return async (fields) => {
+      const mark = randomUUID();
+      const key = `ConversionEvent::organization/bench/dev::${fields.event_name}`;
+      const fingerprint = fingerprintOf(fields);
+      await journal.recall(key, fingerprint);
+      const at = new Date().toISOString();
+      const { id } = await create(createEvent, fields, () => journal.sending({ mark, key, fingerprint, at }));
+      await journal.created(mark, id);
+    };
+  };
+
+  const perSecond = { withoutNotes: [], withNotes: [] };
+  const ways = Object.entries({ withoutNotes, withNotes });
+  try {
+    for (let round = -1; round < rounds; round++) {
+      for (const [name, way] of round % 2 === 0 ? ways : ways.toReversed()) {
+        await sandbox.reset(); // ends the session too: it is opened before the clock starts
+        const { id } = await create(createAdvertiser, { advertiser_name: "Advertiser" }, async () => {});
+        const createOne = way();
+        const begin = performance.now();
+        await forEachInFlight(CREATES, (i) => createOne(fieldsOf(i, Number(id))));
+        if (round >= 0) perSecond[name].push(CREATES / ((performance.now() - begin) / 1000)); // the first only warms up
+      }
+    }
+  } finally {
+    await transport.close();
+  }
+  return { ...perSecond, creates: CREATES, inFlight: IN_FLIGHT };
+}
+
+const load = (...modules) =>
+  Promise.all(modules.map((path) => import(pathToFileURL(inRoot("provider", "dist", path)).href)));
+
+const fieldsOf = (i, advertiser_id) => ({
+  event_name: `Event ${i}`,
+  advertiser_id,
+  event_type_id: 0,
+  value: 25,
+  count_unique: true,
+  click_window: 604800,
+  view_window: 86400,
+  attribution: "ALL",
+});
+
+async function forEachInFlight(count, work) {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+}

@@ -1,0 +1,138 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { measureJournal } from "./bench-journal.mjs";
+import { documented, nothing, ours } from "./bench-programs.mjs";
+import { forkSandbox } from "./bench-sandbox.mjs";
+import { applyOnce } from "./bench-stack.mjs";
+import { bytesOf, describeRatios, differences, median, table } from "./bench-table.mjs";
+import { cliVersion, localFolder } from "./paths.mjs";
+import { Problem, runMain } from "./problem.mjs";
+
+const WARM_UP_EVENTS = 5;
+const reportFile = join(localFolder, "bench.md");
+
+/** Measures and reports; see bench.mjs. First argument: the CLI's folder. */
+await runMain(async () => {
+  const [cli, ...args] = process.argv.slice(2);
+  const { pairs, events } = optionsFrom(args);
+  mkdirSync(localFolder, { recursive: true });
+  const folder = mkdtempSync(join(localFolder, "bench-"));
+  let sandbox;
+  try {
+    sandbox = await forkSandbox();
+    const apply = async (title, files) => {
+      await sandbox.reset();
+      const applied = await applyOnce({ cli, folder, files, address: sandbox.address });
+      const received = await sandbox.received();
+      console.log(`  ${title}: ${applied.seconds.toFixed(2)} s`);
+      return { ...applied, ...received };
+    };
+
+    console.log(`\nBench: ${pairs} pairs of \`pulumi up\` with 1 advertiser and ${events} events; warming up …`);
+    for (const program of [ours, nothing, documented]) await apply("warm-up", program(WARM_UP_EVENTS));
+    const loadBefore = loadavg()[0];
+    const runs = { ours: [], nothing: [] };
+    for (let pair = 0; pair < pairs; pair++) {
+      console.log(`Pair ${pair + 1} of ${pairs}:`);
+      const order = [
+        ["ours", ours],
+        ["nothing", nothing],
+      ];
+      // Alternating: whatever changes on the machine from run to run hits both alike.
+      for (const [name, program] of pair % 2 === 0 ? order : order.toReversed()) {
+        runs[name].push(await apply(name, program(events)));
+      }
+    }
+    console.log("Once, for comparison:");
+    runs.documented = [await apply("the documented way", documented(events))];
+    console.log("The journal …");
+    const journal = await measureJournal({ folder, sandbox, rounds: pairs });
+
+    const report = reportOn({ runs, journal, events, loadBefore });
+    writeFileSync(reportFile, report);
+    console.log(`\n${report}\nWritten to ${reportFile}.`);
+  } finally {
+    sandbox?.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+});
+
+function optionsFrom(args) {
+  const options = { pairs: { type: "string", default: "5" }, events: { type: "string", default: "300" } };
+  try {
+    const { values } = parseArgs({ args, options });
+    return { pairs: countFrom("pairs", values.pairs), events: countFrom("events", values.events) };
+  } catch (cause) {
+    const message = `${cause.message}\nUsage: npm run bench -- [--pairs 5] [--events 300]`;
+    throw new Problem(message, { cause });
+  }
+}
+
+function countFrom(name, text) {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new Problem(`--${name} takes a whole number from 1 up; got ${text}.`);
+  return Number(text);
+}
+
+function reportOn({ runs, journal, events, loadBefore }) {
+  const rowOf = (title, those) => {
+    const [{ events: resources, checkpointBytes, logins, posts }] = those;
+    return [
+      title,
+      median(those.map(({ seconds }) => seconds)).toFixed(2),
+      (resources.reduce((sum, resource) => sum + bytesOf(resource), 0) / resources.length).toFixed(0),
+      (checkpointBytes / events).toFixed(0),
+      String(logins),
+      String(posts),
+      median(those.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2),
+    ];
+  };
+  const meanBytes = ([{ events: resources }]) => resources.reduce((sum, each) => sum + bytesOf(each), 0);
+  const ratios = runs.ours.map(({ seconds }, pair) => seconds / runs.nothing[pair].seconds);
+  const exported = meanBytes(runs.ours) / meanBytes(runs.nothing);
+  const checkpoint = runs.ours[0].checkpointBytes / runs.nothing[0].checkpointBytes;
+  return `# What the provider costs
+
+\`pulumi up --skip-preview\` of 1 advertiser and ${events} events; Pulumi ${cliVersion}, \`file://\` backend, Node.js ${process.version}, ${cpus().length} CPUs, load ${loadBefore.toFixed(1)}.
+Compare the columns, never quote them: the machine decides about seconds.
+
+${table(
+  [
+    "",
+    "median s",
+    "state, B/event (export, compact)",
+    "state, B/event (checkpoint file)",
+    "logins",
+    "creates",
+    "sandbox CPU s",
+  ],
+  [
+    rowOf("pulumi-advertising", runs.ours),
+    rowOf("a provider that does nothing", runs.nothing),
+    rowOf("the documented way (once)", runs.documented),
+  ],
+)}
+
+- Time, ours / nothing, per pair: ${describeRatios(ratios)}
+- State, ours / nothing: ${exported.toFixed(3)} exported, ${checkpoint.toFixed(3)} in the checkpoint file.
+
+## Where the state differs
+
+An event's entry in the exported state, bytes without indentation:
+
+${table(["part", "ours", "nothing", "difference"], differences(runs.ours[0].events.at(-1), runs.nothing[0].events.at(-1)))}
+
+## The journal
+
+${journal.creates} creates through the client alone, ${journal.inFlight} in flight; medians of ${journal.withNotes.length} rounds:
+
+${table(
+  ["", "creates per second", "ms per create"],
+  [
+    ["without notes", journal.withoutNotes],
+    ["with notes, each on the disk", journal.withNotes],
+  ].map(([title, perSecond]) => [title, median(perSecond).toFixed(0), (1000 / median(perSecond)).toFixed(2)]),
+)}
+`;
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { programName } from "./paths.mjs";
+import { Problem } from "./problem.mjs";
+import { run } from "./run.mjs";
+
+const PROJECT = "bench";
+const STACK = "dev";
+
+/**
+ * Applies a program to a new stack of its own, with an empty cache. Answers the seconds of `up` and what it left: `resource`, one event's
+ * entry in the exported state, and `checkpointBytes`, the size of the backend's file.
+ * @param folder for everything that the stack needs; inside the repository, so that programs find its packages as installed ones.
+ */
+export async function applyOnce({ cli, folder, files, address }) {
+  const stack = mkdtempSync(join(folder, "stack-"));
+  const inStack = (...parts) => join(stack, ...parts);
+  const home = join(folder, "home"); // holds nothing of a stack, so all may share it
+  for (const path of [home, inStack("backend"), inStack("program")]) mkdirSync(path, { recursive: true });
+  const all = {
+    "Pulumi.yaml": `name: ${PROJECT}\nruntime: nodejs\nmain: index.js\n`,
+    "package.json": JSON.stringify({ name: PROJECT, private: true }),
+    ...files,
+  };
+  for (const [name, text] of Object.entries(all)) writeFileSync(inStack("program", name), text);
+
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(ADVERTISING_|PULUMI_|NODE_OPTIONS)/i.test(name));
+  const env = {
+    ...Object.fromEntries(inherited),
+    PULUMI_HOME: home,
+    PULUMI_BACKEND_URL: pathToFileURL(inStack("backend")).href,
+    PULUMI_CONFIG_PASSPHRASE: "of a stack that holds nothing secret",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    XDG_CACHE_HOME: inStack("cache"),
+    NO_COLOR: "1",
+    ADVERTISING_BASE_URL: address.url,
+    ADVERTISING_EMAIL: address.email,
+    ADVERTISING_PASSWORD: address.password,
+  };
+  const pulumi = async (...args) => {
+    const options = { cwd: inStack("program"), env, capture: true };
+    const { exitCode, output } = await run(join(cli, programName("pulumi")), [...args, "--non-interactive"], options);
+    if (exitCode !== 0) throw new Problem(`${output}\n\`pulumi ${args.join(" ")}\` failed: see its message above.`);
+    return output;
+  };
+
+  await pulumi("stack", "init", STACK);
+  const begin = performance.now();
+  await pulumi("up", "--yes", "--skip-preview");
+  const seconds = (performance.now() - begin) / 1000;
+
+  const { deployment } = JSON.parse(await pulumi("stack", "export"));
+  return {
+    seconds,
+    events: deployment.resources.filter(({ type }) => type.endsWith(":ConversionEvent")),
+    checkpointBytes: statSync(inStack("backend", ".pulumi", "stacks", PROJECT, `${STACK}.json`)).size,
+  };
+}
