@@ -3,6 +3,9 @@
  * explicitly, so that no default makes one state smaller than the other.
  */
 
+/** Ids of all providers begin here, so that they have as many digits. */
+export const FIRST_ID = 100_000;
+
 const EVENT_ARGUMENTS = `{
     eventName: "Event " + i,
     advertiserId,
@@ -35,28 +38,21 @@ export const ours = (count) => ({
 export const nothing = (count) => ({
   "index.js": advertiserAndEvents(count, {
     head: `
-class Nothing extends pulumi.CustomResource {
-  constructor(type, name, args) {
-    super("pulumi-nodejs:dynamic/do-nothings:" + type, name, {
-      ...args,
-      __provider: 'exports.handler=()=>require("./nothing.js").provider',
-    });
+const reference = 'exports.handler=()=>require("./nothing.js").provider';
+class Advertiser extends pulumi.CustomResource {
+  constructor(name, args) {
+    super("pulumi-nodejs:dynamic/do-nothings:Advertiser", name, { ...args, __provider: reference });
   }
 }
-class Advertiser extends Nothing {
+class ConversionEvent extends pulumi.CustomResource {
   constructor(name, args) {
-    super("Advertiser", name, args);
-  }
-}
-class ConversionEvent extends Nothing {
-  constructor(name, args) {
-    super("ConversionEvent", name, args);
+    super("pulumi-nodejs:dynamic/do-nothings:ConversionEvent", name, { ...args, __provider: reference });
   }
 }`,
     advertiserId: "advertiser.id.apply(Number)",
   }),
-  "nothing.js": `let count = 0;
-exports.provider = { create: async (inputs) => ({ id: String(++count), outs: inputs }) };
+  "nothing.js": `let count = ${FIRST_ID};
+exports.provider = { create: async (inputs) => ({ id: String(count++), outs: inputs }) };
 `,
 });
 

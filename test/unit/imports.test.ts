@@ -19,6 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: [],
   schema: [],
   config: ["schema"],
+  cli: ["schema"],
   sandbox: [],
   errors: [],
   files: ["clock"],
@@ -29,7 +30,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/transport\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(schema|config|sandbox)\/|^journal\/notes\.ts$|^session\/cookie-file\.ts$/,
+  zod: /^(schema|config|sandbox|cli)\/|^journal\/notes\.ts$|^session\/cookie-file\.ts$/,
   "fastest-levenshtein": /^schema\//,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };

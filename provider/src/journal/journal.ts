@@ -38,7 +38,7 @@ export class Journal {
   readonly #options: JournalOptions;
   readonly path: string;
   /** What the state holds, found out before the journal was opened. */
-  readonly #heldByState: { readonly key: string; readonly id: string }[] = [];
+  readonly #heldByState = new Map<string, { readonly id: string; readonly fingerprint: () => string }>();
   #remembered = new Map<string, Remembered>();
   #file: AppendFile | undefined;
   #opening: Promise<AppendFile> | undefined;
@@ -109,9 +109,12 @@ export class Journal {
     }
   }
 
-  /** The state holds this resource with this id: what the journal says of it is history. Writes nothing by itself. */
-  heldByState(key: string, id: string): void {
-    this.#heldByState.push({ key, id });
+  /**
+   * The state holds this resource with this id: what the journal says of it is history.
+   * @param fingerprint of the body that the state's arguments make.
+   */
+  heldByState(key: string, id: string, fingerprint: () => string): void {
+    this.#heldByState.set(key, { id, fingerprint });
     for (const entry of [...this.#remembered.values()]) {
       // Should this not reach the disk, the next run finds it out again.
       if (this.#isHeld(entry)) void this.settled(entry.mark).catch(() => undefined);
@@ -147,7 +150,12 @@ export class Journal {
   }
 
   #isHeld(entry: Remembered): boolean {
-    return this.#heldByState.some(({ key, id }) => key === entry.key && (id === entry.id || id.endsWith(entry.mark)));
+    const held = this.#heldByState.get(entry.key);
+    if (held === undefined) return false;
+    if (held.id === entry.id || held.id.endsWith(entry.mark)) return true;
+    // Taken into the state by hand (`pulumi-advertising pending`): the very create that the note is about. A note of a
+    // replacement has another body than the resource that it replaces.
+    return entry.id === undefined && held.fingerprint() === entry.fingerprint;
   }
 
   async #write(note: Note): Promise<void> {

@@ -26,8 +26,15 @@ export interface Create {
 }
 
 /** Under which the journal knows a resource. */
-export function journalKeyOf(schema: ResourceSchema, identity: string): string {
+function journalKeyOf(schema: ResourceSchema, identity: string): string {
   return `${schema.kind}::${identity}`;
+}
+
+/** Tells the journal that the state holds a resource, so that it forgets what an interrupted run noted of it. */
+export function noteHeld(schema: ResourceSchema, runtime: Runtime, identity: string, id: string, properties: Properties): void {
+  runtime
+    .journal(identity)
+    .heldByState(journalKeyOf(schema, identity), id, () => fingerprintOf(requestFields(schema, properties)));
 }
 
 /** @returns the id of the object that the user named; nothing is sent. */

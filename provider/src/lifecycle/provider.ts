@@ -9,12 +9,12 @@ import { nameOf } from "../schema/identity.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
 import { validate } from "../schema/validate.js";
 import { printable } from "../text.js";
-import { adoptExisting, type Create, createOnce, journalKeyOf } from "./create.js";
+import { adoptExisting, type Create, createOnce, noteHeld } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, Unresolved } from "./failure.js";
 import type { Runtime } from "./runtime.js";
-import { explainUnresolved, unresolvedMarkOf } from "./unresolved.js";
+import { explainUnresolved, unresolvedMarkOf } from "../schema/unresolved.js";
 
 type Properties = Record<string, unknown>;
 
@@ -31,7 +31,7 @@ export function createProvider(declaration: Declaration, runtime: () => Runtime,
     }
   };
 
-  const stopAtUnresolved = (properties: unknown) => {
+  const stopAtUnresolved = (properties: Properties) => {
     const mark = unresolvedMarkOf(properties);
     if (mark !== undefined) throw new Unresolved(explainUnresolved(schema, properties, mark), mark);
   };
@@ -67,7 +67,7 @@ export function createProvider(declaration: Declaration, runtime: () => Runtime,
     async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
       return guarded(() => {
         const identity = own(news, IDENTITY);
-        if (typeof identity === "string") runtime().journal(identity).heldByState(journalKeyOf(schema, identity), id);
+        if (typeof identity === "string") noteHeld(schema, runtime(), identity, id, olds);
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (unresolvedMarkOf(olds) !== undefined && hasValue(own(news, "existingId"))) {
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };

@@ -1,10 +1,9 @@
 /**
  * Resources whose create was sent and has an unknown outcome: how they stand in the state, and what is said of them.
  */
-import { UNRESOLVED } from "../schema/properties.js";
-import type { ResourceSchema } from "../schema/resource.js";
 import { printable } from "../text.js";
-import { own } from "../wire/body.js";
+import { UNRESOLVED } from "./properties.js";
+import type { ResourceSchema } from "./resource.js";
 
 /** What the state keeps of an unresolved create; its field names are a contract. */
 export interface UnresolvedMark {
@@ -23,14 +22,18 @@ export function unresolvedId(mark: string): string {
   return `unresolved-${mark}`;
 }
 
-export function unresolvedMarkOf(properties: unknown): UnresolvedMark | undefined {
-  const mark = own(properties, UNRESOLVED);
+export function unresolvedMarkOf(properties: Readonly<Record<string, unknown>> | undefined): UnresolvedMark | undefined {
+  const mark = properties?.[UNRESOLVED];
   return typeof mark === "object" && mark !== null ? (mark as UnresolvedMark) : undefined;
 }
 
 /** What a user is told of an unresolved create each time that it stops a run: what is known, and the two ways out. */
-export function explainUnresolved(schema: ResourceSchema, properties: unknown, mark: UnresolvedMark): string {
-  const name = own(properties, schema.nameProperty);
+export function explainUnresolved(
+  schema: ResourceSchema,
+  properties: Readonly<Record<string, unknown>>,
+  mark: UnresolvedMark,
+): string {
+  const name = properties[schema.nameProperty];
   const named = typeof name === "string" ? ` named "${printable(name)}"` : "";
   const traced = mark.trace === undefined ? "" : `, or by ${mark.trace.field} = ${mark.trace.value}`;
   const remove = `pulumi state delete '${mark.urn ?? "<urn>"}'`;

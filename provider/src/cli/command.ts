@@ -1,0 +1,136 @@
+#!/usr/bin/env node
+/** `pulumi-advertising`: what is needed beside `pulumi up`. */
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parseArgs, promisify } from "node:util";
+import { count, printable } from "../text.js";
+import { type OpenCreate, openCreates, readExport, settle, type Verdict } from "./pending.js";
+
+const HELP = `Usage: pulumi-advertising pending [options]
+
+Lists the creates of advertisers and conversion events whose outcome nobody knows: those that were in flight when a run of
+this stack was killed, from the engine's own record (an \`up\` could send them again), and those that the state holds as
+unresolved. Exits 1 where there are any, so that a pipeline stops before an \`up\`.
+
+  --created URN=ID       settles one: it was created as ID, and is taken into the state
+  --not-created URN      settles one: it was not created, and the next up creates it
+  --stack NAME           another stack than the selected one
+  --cwd FOLDER           the Pulumi program's folder
+  --file FILE            looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
+  --help                 this text
+
+URN may be the resource's name in the program, where only one pending create has it. Both may be given several times.
+Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out.`;
+
+interface Options {
+  readonly created: readonly string[];
+  readonly notCreated: readonly string[];
+  readonly file: string | undefined;
+  /** For `pulumi`. */
+  readonly passed: readonly string[];
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args[0] === "--help" || args[0] === "-h" || args[0] === "help") return say(HELP, 0);
+  if (args[0] !== "pending") throw new Error(args[0] === undefined ? "a command is missing" : `there is no command "${args[0]}"`);
+  const options = readOptions(args.slice(1));
+  if (options === undefined) return say(HELP, 0);
+
+  const stack = readExport(await exported(options));
+  const pending = openCreates(stack);
+  const verdicts = readVerdicts(options, pending);
+  if (verdicts.length > 0) {
+    await pulumi(["stack", "import", ...options.passed], JSON.stringify(settle(stack, verdicts, randomUUID)));
+    for (const { urn, createdAs } of verdicts) {
+      console.log(createdAs === undefined ? `Settled as not created: ${urn}` : `Settled as created with id ${createdAs}: ${urn}`);
+    }
+  }
+  const left = pending.filter(({ urn }) => !verdicts.some((verdict) => verdict.urn === urn));
+  if (left.length === 0) return say("Nothing is pending: the outcome of every create is known.", 0);
+  return say(describe(left), 1);
+}
+
+function readOptions(args: readonly string[]): Options | undefined {
+  const several = { type: "string", multiple: true, default: [] as string[] } as const;
+  const one = { type: "string" } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: { created: several, "not-created": several, stack: one, cwd: one, file: one, help: { type: "boolean" } },
+  });
+  if (values.help) return undefined;
+  if (values.file !== undefined && values.created.length + values["not-created"].length > 0) {
+    throw new Error("--file only looks; to settle, leave it out");
+  }
+  const passed = (["stack", "cwd"] as const).flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]));
+  return { created: values.created, notCreated: values["not-created"], file: values.file, passed };
+}
+
+/** All that is wrong with them at once. */
+function readVerdicts(options: Options, pending: readonly OpenCreate[]): Verdict[] {
+  const faults: string[] = [];
+  const verdicts: Verdict[] = [];
+  const add = (wanted: string, createdAs: string | undefined) => {
+    const found = pending.filter(({ urn, name }) => urn === wanted || name === wanted);
+    const [only] = found;
+    if (only === undefined) faults.push(`"${wanted}" is no pending create`);
+    else if (found.length > 1) faults.push(`"${wanted}" is the name of ${found.length} pending creates: give the URN`);
+    else if (verdicts.some(({ urn }) => urn === only.urn)) faults.push(`"${wanted}" is settled twice`);
+    else verdicts.push({ urn: only.urn, createdAs });
+  };
+  for (const text of options.created) {
+    const [, urn, id] = /^(.+)=(\d{1,30})$/.exec(text) ?? [];
+    if (urn === undefined || id === undefined) faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
+    else add(urn, id);
+  }
+  for (const urn of options.notCreated) add(urn, undefined);
+  if (faults.length > 0) throw new Error(`nothing was settled: ${faults.join("; ")}`);
+  return verdicts;
+}
+
+function describe(pending: readonly OpenCreate[]): string {
+  const lines = pending.map(({ urn, kind, platformName }) => {
+    const named = platformName === undefined ? "" : ` named "${printable(platformName)}"`;
+    return `  ${urn}\n    look into the account for the ${kind}${named}`;
+  });
+  return [
+    `${count(pending.length, "create")} may or may not have reached the platform:`,
+    ...lines,
+    "Settle each of them, and then run `pulumi up`:",
+    "  it is there:      pulumi-advertising pending --created <urn>=<id>",
+    "  it is not there:  pulumi-advertising pending --not-created <urn>",
+  ].join("\n");
+}
+
+async function exported({ file, passed }: Options): Promise<string> {
+  if (file !== undefined) return readFileSync(file === "-" ? 0 : file, "utf8");
+  return pulumi(["stack", "export", ...passed]);
+}
+
+/** Runs the Pulumi CLI. @throws Error with what it said. */
+async function pulumi(args: readonly string[], input = ""): Promise<string> {
+  const running = promisify(execFile)("pulumi", [...args, "--non-interactive"], { maxBuffer: 1024 ** 3, encoding: "utf8" });
+  running.child.stdin?.end(input);
+  try {
+    return (await running).stdout;
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    if (code === "ENOENT") throw new Error("the `pulumi` command was not found; install it, or give --file");
+    throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${printable(stderr ?? String(error))}`);
+  }
+}
+
+function say(text: string, code: number): number {
+  console.log(text);
+  return code;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: Error) => {
+    console.error(`pulumi-advertising: ${error.message}\nSee pulumi-advertising --help`);
+    process.exitCode = 2;
+  },
+);

@@ -1,0 +1,131 @@
+/**
+ * Creates that were in flight when a run was killed, as the engine's own record lists them, and how they are settled.
+ * Pure: an exported stack in, an exported stack out.
+ */
+import { z } from "zod";
+import { advertiserSchema } from "../schema/advertiser.js";
+import { conversionEventSchema } from "../schema/conversion-event.js";
+import { exactId } from "../schema/fields.js";
+import { PROVIDER, UNRESOLVED } from "../schema/properties.js";
+import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
+import { unresolvedId, type UnresolvedMark, unresolvedMarkOf } from "../schema/unresolved.js";
+
+const properties = z.record(z.string(), z.unknown()).optional();
+const resourceSchema = z.looseObject({ urn: z.string(), type: z.string(), inputs: properties, outputs: properties });
+type Resource = z.infer<typeof resourceSchema>;
+const operationSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
+/** What `pulumi stack export` prints, as far as it is looked at; the rest is kept as it is. */
+const exportSchema = z.looseObject({
+  version: z.literal([3, 4]),
+  deployment: z.looseObject({
+    manifest: z.looseObject({ time: z.string() }).optional(),
+    resources: z.array(resourceSchema).nullish(),
+    pending_operations: z.array(operationSchema).nullish(),
+  }),
+});
+
+export type ExportedStack = z.infer<typeof exportSchema>;
+
+/** One of our creates that nobody knows the outcome of. */
+export interface OpenCreate {
+  readonly urn: string;
+  readonly kind: string;
+  /** The name in the program. */
+  readonly name: string;
+  /** What people search for in the account. */
+  readonly platformName: string | undefined;
+  /** Whether the state holds it as unresolved already; otherwise it is one of the engine's pending operations. */
+  readonly isSaved: boolean;
+}
+
+/** What the user found out about one of them: the platform's id, or that there is none. */
+export interface Verdict {
+  readonly urn: string;
+  readonly createdAs: string | undefined;
+}
+
+const KINDS = new Map<string, ResourceSchema>(
+  [advertiserSchema, conversionEventSchema].map((schema) => [typeTokenOf(schema.kind), schema]),
+);
+
+/** @throws Error, in words, where the text is no exported stack. */
+export function readExport(text: string): ExportedStack {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new Error("this is not what `pulumi stack export` prints: it is no JSON");
+  }
+  const parsed = exportSchema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const fault = parsed.error.issues[0];
+  throw new Error(`this is not what \`pulumi stack export\` prints: ${fault?.path.join(".") ?? ""} ${fault?.message ?? ""}`);
+}
+
+/** The engine's pending creates of our types, and the resources that are saved as unresolved. */
+export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
+  const pending = (deployment.pending_operations ?? []).filter(isOurCreate).map(({ resource }) => resource);
+  const saved = (deployment.resources ?? []).filter(({ outputs }) => unresolvedMarkOf(outputs) !== undefined);
+  const describe = (resource: Resource, isSaved: boolean): OpenCreate[] => {
+    const schema = KINDS.get(resource.type);
+    if (schema === undefined) return [];
+    const platformName = resource.inputs?.[schema.nameProperty];
+    return [
+      {
+        urn: resource.urn,
+        kind: schema.kind,
+        name: resource.urn.split("::").slice(3).join("::"),
+        platformName: typeof platformName === "string" ? platformName : undefined,
+        isSaved,
+      },
+    ];
+  };
+  return [...pending.flatMap((resource) => describe(resource, false)), ...saved.flatMap((resource) => describe(resource, true))];
+}
+
+/**
+ * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
+ * pending operation when a stack is imported, so those that nobody decided on are saved as unresolved: each later run
+ * stops at them.
+ * @param newMark makes a text that no other create has.
+ */
+export function settle(stack: ExportedStack, verdicts: readonly Verdict[], newMark: () => string): ExportedStack {
+  const { deployment } = stack;
+  const verdictOn = (urn: string) => verdicts.find((verdict) => verdict.urn === urn);
+  const saved = (deployment.resources ?? []).flatMap((resource) => {
+    const verdict = unresolvedMarkOf(resource.outputs) === undefined ? undefined : verdictOn(resource.urn);
+    if (verdict === undefined) return [resource];
+    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs)];
+  });
+  const since = deployment.manifest?.time ?? "";
+  const pending = (deployment.pending_operations ?? []).filter(isOurCreate).flatMap(({ resource }) => {
+    const verdict = verdictOn(resource.urn);
+    if (verdict === undefined) return [asUnresolved(resource, since, newMark())];
+    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs)];
+  });
+  const others = (deployment.pending_operations ?? []).filter((operation) => !isOurCreate(operation));
+  return { ...stack, deployment: { ...deployment, resources: [...saved, ...pending], pending_operations: others } };
+}
+
+function isOurCreate({ resource, type }: z.infer<typeof operationSchema>): boolean {
+  return type === "creating" && KINDS.has(resource.type);
+}
+
+/** The resource as the engine would have saved it after the create. */
+function adopted({ initErrors: _, ...resource }: Resource, id: string): Resource {
+  const schema = KINDS.get(resource.type);
+  const outputs = { ...visible(resource), ...(schema === undefined ? {} : { [schema.idProperty]: exactId(id) }) };
+  return { ...resource, id, outputs };
+}
+
+/** The resource as the provider would have had it saved after an unknown outcome. */
+function asUnresolved(resource: Resource, since: string, mark: string): Resource {
+  const what = `${resource.urn.split("::").at(-1)} was in flight when a run was killed.`;
+  const outputs = { ...visible(resource), [UNRESOLVED]: { since, what, urn: resource.urn } satisfies UnresolvedMark };
+  return { ...resource, id: unresolvedId(mark), outputs, initErrors: [what] };
+}
+
+/** Inputs that are outputs too. */
+function visible({ inputs }: Resource): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(inputs ?? {}).filter(([name]) => !name.startsWith("__") || name === PROVIDER));
+}
