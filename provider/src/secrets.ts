@@ -36,7 +36,11 @@ function spellingsOf(secret: string): string[] {
   const percent = encodeURIComponent(secret.toWellFormed());
   const json = JSON.stringify(secret).slice(1, -1);
   const ascii = json.replace(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  const html = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  const html = secret
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
   return [
     secret,
     percent,
@@ -67,5 +71,9 @@ function base64Fragments(secret: string): string[] {
   }
   return fragments
     .filter((fragment) => fragment.length >= MIN_FRAGMENT || fragment === fragments[0])
-    .flatMap((fragment) => [fragment, fragment.replaceAll("+", "-").replaceAll("/", "_"), encodeURIComponent(fragment)]);
+    .flatMap((fragment) => [
+      fragment,
+      fragment.replaceAll("+", "-").replaceAll("/", "_"),
+      encodeURIComponent(fragment),
+    ]);
 }

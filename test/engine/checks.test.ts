@@ -17,7 +17,12 @@ const wrongInputs = [
   ['ConversionEvent "wrong-3"', "value"],
   ['ConversionEvent "wrong-4"', "existingId", "additionalFields", "click_window"],
 ];
-const wrongSettings = ["ADVERTISING_BASE_URL", "ADVERTISING_EMAIL", "advertising:authMode", "advertising:maxWaitSecond"];
+const wrongSettings = [
+  "ADVERTISING_BASE_URL",
+  "ADVERTISING_EMAIL",
+  "advertising:authMode",
+  "advertising:maxWaitSecond",
+];
 
 describe.each(["preview", "up"] as const)("a program with wrong inputs and settings, under %s", (command) => {
   it("is told everything once, and nothing is registered or sent", async () => {
@@ -115,7 +120,10 @@ describe("a preview without a password", () => {
 it("takes settings from the stack's configuration, the password as a secret", async () => {
   const sandbox = await useSandbox({ password: "needle-password", pathPrefix: "/api/v1" });
   const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" });`));
-  for (const [key, value] of [["baseUrl", `${sandbox.url}/`], ["email", sandbox.email]] as const) {
+  for (const [key, value] of [
+    ["baseUrl", `${sandbox.url}/`],
+    ["email", sandbox.email],
+  ] as const) {
     await stack.run(["config", "set", `advertising:${key}`, value]);
   }
   await stack.run(["config", "set", "--secret", "advertising:password", sandbox.password]);

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { upAndKill, type Victims } from "../support/killing.js";
-import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 import { seededRandom } from "../support/random.js";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 60;
 const KILLS = Number(process.env["KILLS"] ?? 4);
@@ -41,7 +41,9 @@ async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved
       if (!id?.startsWith("unresolved-")) continue;
       unresolved++;
       const name = urn.split("::").at(-1) ?? "";
-      const found = [...sandbox.advertisers, ...sandbox.events].filter((object) => (object["advertiser_name"] ?? object["event_name"]) === name.toUpperCase());
+      const found = [...sandbox.advertisers, ...sandbox.events].filter(
+        (object) => (object["advertiser_name"] ?? object["event_name"]) === name.toUpperCase(),
+      );
       expect(found.length, "at most one object of an unresolved resource").toBeLessThanOrEqual(1);
       if (found[0] !== undefined) adopt[name] = found[0].id;
       else expect((await stack.run(["state", "delete", urn, "--yes"])).code).toBe(0);
@@ -68,13 +70,17 @@ it(`${KILLS} kills of ${EVENTS} events at random moments (SEED=${seed})`, { time
     const { unresolved } = await recover(stack, sandbox);
     unresolvedInAll += unresolved;
 
-    const names = [...sandbox.advertisers, ...sandbox.events].map((object) => object["advertiser_name"] ?? object["event_name"]);
+    const names = [...sandbox.advertisers, ...sandbox.events].map(
+      (object) => object["advertiser_name"] ?? object["event_name"],
+    );
     expect(new Set(names).size, `round ${round}: nothing twice (${victims}, after ${at} creates)`).toBe(names.length);
     const managed = (await stack.resources()).map(({ id }) => id).sort();
     expect(managed).toEqual([...sandbox.advertisers, ...sandbox.events].map(({ id }) => String(id)).sort());
     expect(managed).toHaveLength(EVENTS + 1);
     expect((await stack.up()).output).toContain(`${EVENTS + 2} unchanged`);
-    console.log(`round ${round}: ${victims} killed after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved`);
+    console.log(
+      `round ${round}: ${victims} killed after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved`,
+    );
   }
   expect(killed).toBeGreaterThan(0);
   console.log(`killed ${killed} of ${KILLS} runs (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`);

@@ -56,11 +56,25 @@ exports.ids = a.advertiserId;`),
   const bodies = sandbox.requests.filter(({ path }) => !path.endsWith("authenticate")).map(({ body }) => body);
   expect(bodies[0]).toEqual({ advertiser_name: "A", active: true });
   expect(bodies).toContainEqual({
-    event_name: "Least", advertiser_id: 1, value: 0, count_unique: false, click_window: 2592000, view_window: 2592000, attribution: "ALL",
+    event_name: "Least",
+    advertiser_id: 1,
+    value: 0,
+    count_unique: false,
+    click_window: 2592000,
+    view_window: 2592000,
+    attribution: "ALL",
   });
   expect(bodies).toContainEqual({
-    event_name: "Möst ✓", advertiser_id: 1, value: 2.5, event_type_id: 1, segment_id: 77, count_unique: true,
-    click_window: 604800, view_window: 3600, attribution: "WHITELIST", colour: { deep: [1, null, "x"] },
+    event_name: "Möst ✓",
+    advertiser_id: 1,
+    value: 2.5,
+    event_type_id: 1,
+    segment_id: 77,
+    count_unique: true,
+    click_window: 604800,
+    view_window: 3600,
+    attribution: "WHITELIST",
+    colour: { deep: [1, null, "x"] },
   });
   expect(bodies).toHaveLength(3);
   expect(await stack.outputs()).toEqual({ ids: 1 });
@@ -79,12 +93,17 @@ it("every change is a replacement that names its property, keeps the old object 
   expect(sandbox.requests).toEqual([]);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 0, eventPosts: 1 });
-  expect(sandbox.events.map(({ id, value }) => [id, value])).toEqual([[2, 1], [3, 2]]);
+  expect(sandbox.events.map(({ id, value }) => [id, value])).toEqual([
+    [2, 1],
+    [3, 2],
+  ]);
   expect((await stack.resources()).map(({ id }) => id)).toEqual(["1", "3"]);
 
   // An advertiser's replacement takes its events with it.
   stack.program(eventsProgram(1, 2).replace('"A"', '"B"'));
-  expect((await stack.preview("--diff")).output).toMatch(/advertiserId\s*: 1 => \[unknown\]|advertiserId\s*: 1 => output/);
+  expect((await stack.preview("--diff")).output).toMatch(
+    /advertiserId\s*: 1 => \[unknown\]|advertiserId\s*: 1 => output/,
+  );
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
 });
@@ -138,7 +157,10 @@ exports.checks = [advertising.Advertiser.isInstance(a), advertising.ConversionEv
 
 it("delete is refused with an explanation where retainOnDelete was turned off", async () => {
   const sandbox = await useSandbox();
-  const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" }, { retainOnDelete: false });`), { sandbox });
+  const stack = await newStack(
+    program(`new advertising.Advertiser("a", { advertiserName: "A" }, { retainOnDelete: false });`),
+    { sandbox },
+  );
   await stack.up();
   const { code, output } = await stack.destroy();
   expect(code).not.toBe(0);

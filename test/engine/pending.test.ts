@@ -30,7 +30,13 @@ it("lists what was in flight, stops the pipeline, and settles both ways", async 
   expect(listed.code).toBe(1);
   expect(listed.output).toContain("2 creates may or may not");
   expect(listed.output).toContain('ConversionEvent named "E0"');
-  const exported = await runProcess("node", [command, "pending", "--file", "-"], stack.programFolder, stack.environment, await stack.exported());
+  const exported = await runProcess(
+    "node",
+    [command, "pending", "--file", "-"],
+    stack.programFolder,
+    stack.environment,
+    await stack.exported(),
+  );
   expect(exported).toEqual(listed);
 
   const there = sandbox.events[0];
@@ -65,7 +71,10 @@ it("nothing pending: exit 0; no stack: exit 2 with the reason", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(eventsProgram(1), { sandbox });
   await stack.up();
-  expect(await pendingCommand(stack)).toEqual({ code: 0, output: "Nothing is pending: the outcome of every create is known.\n" });
+  expect(await pendingCommand(stack)).toEqual({
+    code: 0,
+    output: "Nothing is pending: the outcome of every create is known.\n",
+  });
   const missing = await pendingCommand(stack, "--stack", "nowhere");
   expect(missing.code).toBe(2);
   expect(missing.output).toContain("nowhere");

@@ -3,17 +3,24 @@ import type { RefusalShape, SessionRefusal } from "../../provider/src/sandbox/in
 import { eventsProgram, newStack, program, useSandbox } from "../support/stack.js";
 
 describe("a session that ends every ten requests, in the middle of 25 creates", () => {
-  it.each<SessionRefusal>(["401", "403", "redirect", "login-page", "success-false"])("refused by %s: all objects exactly once", async (way) => {
-    const sandbox = await useSandbox({ sessionRequests: 10, sessionRefusal: way });
-    const stack = await newStack(eventsProgram(24), { sandbox });
-    const { code, output } = await stack.up("--parallel", "16");
-    expect(output).toContain("26 created");
-    expect(code).toBe(0);
-    expect(sandbox.advertisers).toHaveLength(1);
-    expect(sandbox.events.map((event) => event["event_name"]).sort()).toEqual(Array.from({ length: 24 }, (_, i) => `E${i}`).sort());
-    expect(sandbox.requests.filter(({ accepted, path }) => accepted && !path.endsWith("authenticate"))).toHaveLength(25);
-    expect(sandbox.logins).toBeLessThanOrEqual(4);
-  });
+  it.each<SessionRefusal>(["401", "403", "redirect", "login-page", "success-false"])(
+    "refused by %s: all objects exactly once",
+    async (way) => {
+      const sandbox = await useSandbox({ sessionRequests: 10, sessionRefusal: way });
+      const stack = await newStack(eventsProgram(24), { sandbox });
+      const { code, output } = await stack.up("--parallel", "16");
+      expect(output).toContain("26 created");
+      expect(code).toBe(0);
+      expect(sandbox.advertisers).toHaveLength(1);
+      expect(sandbox.events.map((event) => event["event_name"]).sort()).toEqual(
+        Array.from({ length: 24 }, (_, i) => `E${i}`).sort(),
+      );
+      expect(sandbox.requests.filter(({ accepted, path }) => accepted && !path.endsWith("authenticate"))).toHaveLength(
+        25,
+      );
+      expect(sandbox.logins).toBeLessThanOrEqual(4);
+    },
+  );
 });
 
 describe("a refusal shows the platform's words, causes no second login and leaves nothing in the state", () => {
@@ -34,7 +41,9 @@ describe("a refusal shows the platform's words, causes no second login and leave
     const { code, output } = await stack.up();
     expect(code).not.toBe(0);
     expect(output).toContain("advertiser 1 is not active");
-    expect(output).toMatch(/ConversionEvent "e0": POST http:\/\/127\.0\.0\.1:\d+\/rest\/event was refused with status \d{3}/);
+    expect(output).toMatch(
+      /ConversionEvent "e0": POST http:\/\/127\.0\.0\.1:\d+\/rest\/event was refused with status \d{3}/,
+    );
     expect(output).toContain("active: true");
     expect(output).not.toMatch(/^\s+at .*:\d+/m);
     expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
@@ -52,16 +61,21 @@ for (const n of [1, 2]) new advertising.ConversionEvent("e" + n, { eventName: "E
   );
   const { code, output } = await stack.up();
   expect(code).toBe(0);
-  expect(output.slice(output.indexOf("Diagnostics:"))).toMatch(/ConversionEvent "e1": WARNING: unknown field colour was dropped/);
+  expect(output.slice(output.indexOf("Diagnostics:"))).toMatch(
+    /ConversionEvent "e1": WARNING: unknown field colour was dropped/,
+  );
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
 });
 
 it("wrong credentials are tried once, however many resources ask", async () => {
   const sandbox = await useSandbox();
-  const stack = await newStack(program(`for (let i = 0; i < 20; i++) new advertising.Advertiser("a" + i, { advertiserName: "A" + i });`), {
-    sandbox,
-    environment: { ADVERTISING_PASSWORD: "needle-wrong" },
-  });
+  const stack = await newStack(
+    program(`for (let i = 0; i < 20; i++) new advertising.Advertiser("a" + i, { advertiserName: "A" + i });`),
+    {
+      sandbox,
+      environment: { ADVERTISING_PASSWORD: "needle-wrong" },
+    },
+  );
   const { code, output } = await stack.up("--parallel", "20");
   expect(code).not.toBe(0);
   expect(output).toContain("the e-mail or the password is wrong");
@@ -90,8 +104,16 @@ it("a long-lived session is opened once, and its cookies rotate with every answe
 
 it("an id beyond 2^53 comes and goes to the last digit", async () => {
   const sandbox = await useSandbox();
-  sandbox.fail({ on: "advertiser", act: true, with: { kind: "answer", status: 200, body: '{"success":true,"payload":{"id":9007199254740993}}' } });
-  sandbox.fail({ on: "event", act: false, with: { kind: "answer", status: 200, body: '{"success":true,"payload":{"id":5}}' } });
+  sandbox.fail({
+    on: "advertiser",
+    act: true,
+    with: { kind: "answer", status: 200, body: '{"success":true,"payload":{"id":9007199254740993}}' },
+  });
+  sandbox.fail({
+    on: "event",
+    act: false,
+    with: { kind: "answer", status: 200, body: '{"success":true,"payload":{"id":5}}' },
+  });
   const stack = await newStack(eventsProgram(1), { sandbox });
   expect((await stack.up()).code).toBe(0);
   const [advertiser] = await stack.resources();

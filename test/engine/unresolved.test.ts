@@ -9,7 +9,15 @@ const lostAnswers: [string, Fault][] = [
   ["a body that is cut short by garbage", { kind: "bad-chunk" }],
   ["status 500", { kind: "answer", status: 500, body: { message: "internal" } }],
   ["status 200 without an id", { kind: "answer", status: 200, body: { success: true } }],
-  ["an HTML page", { kind: "answer", status: 200, headers: { "content-type": "text/html" }, body: "<html><title>Maintenance</title></html>" }],
+  [
+    "an HTML page",
+    {
+      kind: "answer",
+      status: 200,
+      headers: { "content-type": "text/html" },
+      body: "<html><title>Maintenance</title></html>",
+    },
+  ],
 ];
 
 describe("an unknown outcome is saved as unresolved, and nothing is sent for it again", () => {
@@ -38,7 +46,8 @@ describe("an unknown outcome is saved as unresolved, and nothing is sent for it 
 async function unresolvedStack(options: { traceField?: string } = {}) {
   const sandbox = await useSandbox();
   sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
-  const config: Record<string, string> = options.traceField === undefined ? {} : { "advertising:traceField": options.traceField };
+  const config: Record<string, string> =
+    options.traceField === undefined ? {} : { "advertising:traceField": options.traceField };
   const stack = await newStack(eventsProgram(1), { sandbox, config });
   expect((await stack.up()).code).not.toBe(0);
   return { sandbox, stack };
@@ -52,7 +61,10 @@ it("every later preview, up (changed inputs, --refresh), refresh stops at it wit
     () => stack.up("--refresh"),
     () => stack.refresh(),
     () => stack.refresh("--run-program"),
-    () => (stack.program(eventsProgram(1, 77)), stack.preview()),
+    () => {
+      stack.program(eventsProgram(1, 77));
+      return stack.preview();
+    },
     () => stack.up(),
   ];
   for (const command of commands) {
@@ -114,9 +126,11 @@ it("an advertiser whose outcome is unknown holds its events back", async () => {
   const stack = await newStack(eventsProgram(3), { sandbox });
   expect((await stack.up("--continue-on-error")).code).not.toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 0 });
-  stack.program(program(`
+  stack.program(
+    program(`
 const a = new advertising.Advertiser("a", { advertiserName: "A", existingId: 1 });
-new advertising.ConversionEvent("e0", { eventName: "E0", advertiserId: a.advertiserId, value: 1 });`));
+new advertising.ConversionEvent("e0", { eventName: "E0", advertiserId: a.advertiserId, value: 1 });`),
+  );
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
 });

@@ -67,7 +67,9 @@ export class TestStack {
             ADVERTISING_EMAIL: options.sandbox.email,
             ADVERTISING_PASSWORD: options.sandbox.password,
           };
-    const inherited = Object.entries(process.env).filter(([name]) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name));
+    const inherited = Object.entries(process.env).filter(
+      ([name]) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name),
+    );
     this.#environment = {
       ...(Object.fromEntries(inherited) as Record<string, string>),
       PULUMI_HOME: join(this.folder, "home"),
@@ -83,7 +85,10 @@ export class TestStack {
     this.write("Pulumi.yaml", `name: ${project}\nruntime: nodejs\nmain: ${options.file ?? "index.js"}\n`);
     this.write("package.json", JSON.stringify({ name: project, private: true }));
     if (options.file?.endsWith(".ts")) {
-      this.write("tsconfig.json", JSON.stringify({ compilerOptions: { strict: true, target: "es2023", module: "nodenext", skipLibCheck: true } }));
+      this.write(
+        "tsconfig.json",
+        JSON.stringify({ compilerOptions: { strict: true, target: "es2023", module: "nodenext", skipLibCheck: true } }),
+      );
     }
     if (options.config !== undefined) {
       const lines = Object.entries(options.config).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`);
@@ -163,7 +168,8 @@ export function runProcess(
   return new Promise((resolved, reject) => {
     const child = spawn(command, args, { cwd, env: environment });
     let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => (output += text));
     child.once("error", reject);
     child.once("close", (code) => resolved({ code, output }));
     child.stdin.end(input);

@@ -35,7 +35,8 @@ const MAY_LOAD: Record<string, RegExp> = {
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
 /** Decisions and readings: no I/O, not even Node's. */
-const PURE = /^(schema\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|operation)\.ts|session\/refusal\.ts|lifecycle\/(declaration|unresolved)\.ts)/;
+const PURE =
+  /^(schema\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|operation)\.ts|session\/refusal\.ts|lifecycle\/(declaration|unresolved)\.ts)/;
 
 interface Import {
   readonly file: string;
@@ -59,7 +60,9 @@ function imports(): Import[] {
 const placeOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, ""));
 
 function resolved({ file, target }: Import): string {
-  return relative(source, resolve(source, file, "..", target)).replaceAll(sep, "/").replace(/\.js$/, ".ts");
+  return relative(source, resolve(source, file, "..", target))
+    .replaceAll(sep, "/")
+    .replace(/\.js$/, ".ts");
 }
 
 it("finds imports at all", () => {
@@ -85,7 +88,9 @@ it("each library is loaded by one folder", () => {
 });
 
 it("whatever only decides does no I/O", () => {
-  const wrong = imports().filter(({ file, target, typeOnly }) => PURE.test(file) && target.startsWith("node:") && !typeOnly);
+  const wrong = imports().filter(
+    ({ file, target, typeOnly }) => PURE.test(file) && target.startsWith("node:") && !typeOnly,
+  );
   expect(wrong).toEqual([]);
 });
 
@@ -93,9 +98,12 @@ it("the program's half reaches no HTTP and no cookies", () => {
   const all = imports().filter(({ typeOnly }) => !typeOnly);
   const reached = new Set(["index.ts"]);
   for (const file of reached) {
-    for (const entry of all.filter((candidate) => candidate.file === file && candidate.target.startsWith("."))) reached.add(resolved(entry));
+    for (const entry of all.filter((candidate) => candidate.file === file && candidate.target.startsWith(".")))
+      reached.add(resolved(entry));
   }
-  const libraries = all.filter(({ file, target }) => reached.has(file) && !target.startsWith(".")).map(({ target }) => target);
+  const libraries = all
+    .filter(({ file, target }) => reached.has(file) && !target.startsWith("."))
+    .map(({ target }) => target);
   expect(new Set(libraries)).toEqual(new Set(["@pulumi/pulumi", "zod", "fastest-levenshtein"]));
   expect(reached.size).toBeGreaterThan(8);
 });

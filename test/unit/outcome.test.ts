@@ -4,7 +4,8 @@ import { readOutcome } from "../../provider/src/api/outcome.js";
 import { answer } from "../support/answers.js";
 
 const fields = ["event_name", "advertiser_id", "click_window"];
-const read = (status: number, body: unknown, headers = {}) => readOutcome(answer(status, body, headers), createEvent, fields);
+const read = (status: number, body: unknown, headers = {}) =>
+  readOutcome(answer(status, body, headers), createEvent, fields);
 
 describe("an id is read wherever it sensibly stands", () => {
   it.each<[string, number, unknown, string]>([
@@ -48,7 +49,12 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
   it.each<[string, number, unknown, string[]]>([
     ["200 with success false", 200, { success: false, message: "no such segment" }, ["no such segment"]],
     ["200 with success as text", 200, { success: "false", message: "no" }, ["no"]],
-    ["an inner flag", 200, { success: true, payload: { success: false, error_code: "E7", message: "no" } }, ["no", "error_code E7"]],
+    [
+      "an inner flag",
+      200,
+      { success: true, payload: { success: false, error_code: "E7", message: "no" } },
+      ["no", "error_code E7"],
+    ],
     ["an inner flag in a list", 200, { success: true, payload: [{ success: false, message: "no" }] }, ["no"]],
     ["an ERROR: entry", 200, { success: true, errors: ["ERROR: name taken"] }, ["ERROR: name taken"]],
     ["406 with errors", 406, { errors: ["the name is taken"] }, ["the name is taken"]],
@@ -56,7 +62,12 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
     ["406 with a payload that is a list", 406, { payload: ["a", "b"] }, ["a", "b"]],
     ["409", 409, { message: "exists" }, ["exists"]],
     ["400 keyed by field", 400, { event_name: ["too long"] }, ["event_name: too long"]],
-    ["400 keyed by field, nested", 400, { errors: { event: { click_window: ["too big"] } } }, ["event.click_window: too big"]],
+    [
+      "400 keyed by field, nested",
+      400,
+      { errors: { event: { click_window: ["too big"] } } },
+      ["event.click_window: too big"],
+    ],
     ["detail", 422, { detail: "not valid" }, ["not valid"]],
     ["detail as a list", 422, { detail: [{ msg: "x", message: "not valid" }] }, ["msg: x", "not valid"]],
     ["plain text", 400, "advertiser unknown", ["advertiser unknown"]],
@@ -66,7 +77,11 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
   });
 
   it("never quotes what is no error field", () => {
-    const outcome = read(400, { message: "bad", user: { password: "hunter22", roles: ["admin"] }, payload: { api_token: ["t"] } });
+    const outcome = read(400, {
+      message: "bad",
+      user: { password: "hunter22", roles: ["admin"] },
+      payload: { api_token: ["t"] },
+    });
     expect(outcome).toEqual({ kind: "refused", words: ["bad"] });
   });
 

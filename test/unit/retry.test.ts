@@ -8,37 +8,67 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 const question = { attemptNumber: 1, repeatable: false, wallClockMs: now, random: 0 };
 
 describe("a create is sent again only where it surely was not acted upon", () => {
-  it.each(["ENOTFOUND", "ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "ETIMEDOUT"])("%s before sending: again", (code) => {
-    expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, false, "x") } }).kind).toBe("again");
-  });
+  it.each(["ENOTFOUND", "ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "ETIMEDOUT"])(
+    "%s before sending: again",
+    (code) => {
+      expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, false, "x") } }).kind).toBe(
+        "again",
+      );
+    },
+  );
 
-  it.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ETIMEDOUT", "ADVERTISING_TIMEOUT", "HPE_INVALID", "ECONNREFUSED"])("%s after sending: never", (code) => {
-    expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, true, "x") } }).kind).toBe("done");
-  });
+  it.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ETIMEDOUT", "ADVERTISING_TIMEOUT", "HPE_INVALID", "ECONNREFUSED"])(
+    "%s after sending: never",
+    (code) => {
+      expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, true, "x") } }).kind).toBe(
+        "done",
+      );
+    },
+  );
 
-  it.each(["CERT_HAS_EXPIRED", "SELF_SIGNED_CERT_IN_CHAIN", "ERR_TLS_CERT_ALTNAME_INVALID", "EPROTO"])("%s: not again, the answer would be the same", (code) => {
-    expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, false, "x") } }).kind).toBe("done");
-  });
+  it.each(["CERT_HAS_EXPIRED", "SELF_SIGNED_CERT_IN_CHAIN", "ERR_TLS_CERT_ALTNAME_INVALID", "EPROTO"])(
+    "%s: not again, the answer would be the same",
+    (code) => {
+      expect(decideRetry({ ...question, attempt: { failure: new TransportFailure(code, false, "x") } }).kind).toBe(
+        "done",
+      );
+    },
+  );
 
   it.each([200, 400, 401, 403, 408, 500, 502, 503, 504, 307])("status %i: never", (status) => {
     expect(decideRetry({ ...question, attempt: { answer: answer(status) } }).kind).toBe("done");
   });
 
   it("429 and a 503 that names a time are waited out", () => {
-    expect(decideRetry({ ...question, attempt: { answer: answer(429, "", { "retry-after": "2" }) } })).toMatchObject({ kind: "limited", delayMs: 2000 });
-    expect(decideRetry({ ...question, attempt: { answer: answer(429) } })).toMatchObject({ kind: "limited", delayMs: 1000 });
-    expect(decideRetry({ ...question, attempt: { answer: answer(503, "", { "retry-after": "9" }) } })).toMatchObject({ kind: "limited", delayMs: 9000 });
+    expect(decideRetry({ ...question, attempt: { answer: answer(429, "", { "retry-after": "2" }) } })).toMatchObject({
+      kind: "limited",
+      delayMs: 2000,
+    });
+    expect(decideRetry({ ...question, attempt: { answer: answer(429) } })).toMatchObject({
+      kind: "limited",
+      delayMs: 1000,
+    });
+    expect(decideRetry({ ...question, attempt: { answer: answer(503, "", { "retry-after": "9" }) } })).toMatchObject({
+      kind: "limited",
+      delayMs: 9000,
+    });
   });
 
   it("a Retry-After of 0 does not make it spin", () => {
-    const decision = decideRetry({ ...question, random: 1, attempt: { answer: answer(429, "", { "retry-after": "0" }) } });
+    const decision = decideRetry({
+      ...question,
+      random: 1,
+      attempt: { answer: answer(429, "", { "retry-after": "0" }) },
+    });
     expect(decision).toMatchObject({ kind: "limited", delayMs: 500 });
   });
 });
 
 it("a login may be sent again after an unknown outcome, three times in all", () => {
   const failure = new TransportFailure("ECONNRESET", true, "x");
-  const kinds = [1, 2, 3].map((attemptNumber) => decideRetry({ ...question, repeatable: true, attemptNumber, attempt: { failure } }).kind);
+  const kinds = [1, 2, 3].map(
+    (attemptNumber) => decideRetry({ ...question, repeatable: true, attemptNumber, attempt: { failure } }).kind,
+  );
   expect(kinds).toEqual(["again", "again", "done"]);
   expect(decideRetry({ ...question, repeatable: true, attempt: { answer: answer(503) } }).kind).toBe("again");
   expect(decideRetry({ ...question, repeatable: true, attempt: { answer: answer(401) } }).kind).toBe("done");
@@ -48,7 +78,11 @@ describe("Retry-After", () => {
   it.each<[string, Record<string, string>, number | undefined]>([
     ["seconds", { "retry-after": "120" }, 120_000],
     ["a date", { "retry-after": "Thu, 01 Jan 2026 00:00:30 GMT" }, 30_000],
-    ["a date against the answer's own clock", { "retry-after": "Thu, 01 Jan 2026 05:00:30 GMT", date: "Thu, 01 Jan 2026 05:00:00 GMT" }, 30_000],
+    [
+      "a date against the answer's own clock",
+      { "retry-after": "Thu, 01 Jan 2026 05:00:30 GMT", date: "Thu, 01 Jan 2026 05:00:00 GMT" },
+      30_000,
+    ],
     ["a date that is past", { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],
     ["a huge number", { "retry-after": "1e9" }, undefined],
     ["many seconds", { "retry-after": "1000000000" }, 1e12],

@@ -15,7 +15,10 @@ it.each<[string, string]>([
   ["Base64 behind another one", Buffer.from(`ab:${secret}`).toString("base64")],
   ["Base64 between other text", Buffer.from(`x${secret}yz`).toString("base64")],
   ["hexadecimal", Buffer.from(secret).toString("hex")],
-  ["HTML-escaped", secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")],
+  [
+    "HTML-escaped",
+    secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
+  ],
 ])("a secret is removed %s", (_, spelling) => {
   const secrets = new Secrets();
   secrets.add(secret);

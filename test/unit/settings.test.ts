@@ -51,7 +51,10 @@ describe("defaults and sources", () => {
   });
 
   it("takes the environment where a key is not set, and the key where both are", () => {
-    const { settings } = read({ ...complete, email: "key@b.c" }, { ADVERTISING_EMAIL: "env@b.c", ADVERTISING_AUTH_MODE: "basic" });
+    const { settings } = read(
+      { ...complete, email: "key@b.c" },
+      { ADVERTISING_EMAIL: "env@b.c", ADVERTISING_AUTH_MODE: "basic" },
+    );
     expect(settings).toMatchObject({ email: "key@b.c", authMode: "basic" });
   });
 });
@@ -88,9 +91,15 @@ describe("baseUrl", () => {
 
 describe("problems", () => {
   it("are all named at once, each with the command that mends it", () => {
-    const { problems } = read({ authMode: "digest", keepLoggedIn: "yes", maxWaitSeconds: "1.5", maxWaitSecond: "1" }, { ADVERTISING_EMAIL: " " });
+    const { problems } = read(
+      { authMode: "digest", keepLoggedIn: "yes", maxWaitSeconds: "1.5", maxWaitSecond: "1" },
+      { ADVERTISING_EMAIL: " " },
+    );
     expect(problems.map(({ source, command }) => [source, command])).toEqual([
-      ["advertising:baseUrl", "pulumi config set advertising:baseUrl https://platform.example.com (or set ADVERTISING_BASE_URL)"],
+      [
+        "advertising:baseUrl",
+        "pulumi config set advertising:baseUrl https://platform.example.com (or set ADVERTISING_BASE_URL)",
+      ],
       ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com (or set ADVERTISING_EMAIL)"],
       ["advertising:password", "pulumi config set --secret advertising:password (or set ADVERTISING_PASSWORD)"],
       ["advertising:authMode", "pulumi config set advertising:authMode session"],
@@ -103,7 +112,9 @@ describe("problems", () => {
 
   it("a preview may lack the password, also an empty one, and is told the command", () => {
     for (const environment of [{}, { ADVERTISING_PASSWORD: "" }] as Record<string, string>[]) {
-      const { problems, warnings } = read({ baseUrl: complete.baseUrl, email: complete.email }, environment, { mayLackPassword: true });
+      const { problems, warnings } = read({ baseUrl: complete.baseUrl, email: complete.email }, environment, {
+        mayLackPassword: true,
+      });
       expect(problems).toEqual([]);
       expect(warnings).toEqual([expect.stringContaining("pulumi config set --secret advertising:password")]);
     }

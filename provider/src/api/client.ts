@@ -83,7 +83,10 @@ export class Client {
       }
       case "unknown": {
         const said = outcome.words.length === 0 ? "" : ` The platform said: ${outcome.words.join("; ")}.`;
-        throw new OutcomeUnknownError(`${what} was sent at ${sentAt}, and answered with ${outcome.reason}.${said}`, sentAt);
+        throw new OutcomeUnknownError(
+          `${what} was sent at ${sentAt}, and answered with ${outcome.reason}.${said}`,
+          sentAt,
+        );
       }
     }
   }

@@ -3,8 +3,8 @@
  */
 import type { HttpAnswer } from "../http/transport.js";
 import { asRecord, own, readBody, saysNo } from "../wire/body.js";
-import type { Operation } from "./operation.js";
 import { errorEntries, wordsOf } from "../wire/words.js";
+import type { Operation } from "./operation.js";
 
 export type Outcome =
   | { readonly kind: "created"; readonly id: string; readonly warnings: readonly string[] }
@@ -36,8 +36,13 @@ export function readOutcome(answer: HttpAnswer, operation: Operation, fields: re
 }
 
 function readSuccess(answer: HttpAnswer, operation: Operation, words: readonly string[]): Outcome {
-  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason: `status ${answer.status}, ${reason}`, words: [] });
-  if (answer.broken !== undefined) return unknown(`but the answer's body is not whole or not readable (${answer.broken})`);
+  const unknown = (reason: string): Outcome => ({
+    kind: "unknown",
+    reason: `status ${answer.status}, ${reason}`,
+    words: [],
+  });
+  if (answer.broken !== undefined)
+    return unknown(`but the answer's body is not whole or not readable (${answer.broken})`);
 
   const body = readBody(answer);
   if (body.kind !== "json") {

@@ -33,7 +33,8 @@ interface Options {
 
 async function main(args: readonly string[]): Promise<number> {
   if (args[0] === "--help" || args[0] === "-h" || args[0] === "help") return say(HELP, 0);
-  if (args[0] !== "pending") throw new Error(args[0] === undefined ? "a command is missing" : `there is no command "${args[0]}"`);
+  if (args[0] !== "pending")
+    throw new Error(args[0] === undefined ? "a command is missing" : `there is no command "${args[0]}"`);
   const options = readOptions(args.slice(1));
   if (options === undefined) return say(HELP, 0);
 
@@ -43,7 +44,9 @@ async function main(args: readonly string[]): Promise<number> {
   if (verdicts.length > 0) {
     await pulumi(["stack", "import", ...options.passed], JSON.stringify(settle(stack, verdicts, randomUUID)));
     for (const { urn, createdAs } of verdicts) {
-      console.log(createdAs === undefined ? `Settled as not created: ${urn}` : `Settled as created with id ${createdAs}: ${urn}`);
+      console.log(
+        createdAs === undefined ? `Settled as not created: ${urn}` : `Settled as created with id ${createdAs}: ${urn}`,
+      );
     }
   }
   const left = pending.filter(({ urn }) => !verdicts.some((verdict) => verdict.urn === urn));
@@ -62,7 +65,9 @@ function readOptions(args: readonly string[]): Options | undefined {
   if (values.file !== undefined && values.created.length + values["not-created"].length > 0) {
     throw new Error("--file only looks; to settle, leave it out");
   }
-  const passed = (["stack", "cwd"] as const).flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]));
+  const passed = (["stack", "cwd"] as const).flatMap((name) =>
+    values[name] === undefined ? [] : [`--${name}`, values[name]],
+  );
   return { created: values.created, notCreated: values["not-created"], file: values.file, passed };
 }
 
@@ -109,7 +114,10 @@ async function exported({ file, passed }: Options): Promise<string> {
 
 /** Runs the Pulumi CLI. @throws Error with what it said. */
 async function pulumi(args: readonly string[], input = ""): Promise<string> {
-  const running = promisify(execFile)("pulumi", [...args, "--non-interactive"], { maxBuffer: 1024 ** 3, encoding: "utf8" });
+  const running = promisify(execFile)("pulumi", [...args, "--non-interactive"], {
+    maxBuffer: 1024 ** 3,
+    encoding: "utf8",
+  });
   running.child.stdin?.end(input);
   try {
     return (await running).stdout;

@@ -8,7 +8,7 @@ import { conversionEventSchema } from "../schema/conversion-event.js";
 import { exactId } from "../schema/fields.js";
 import { PROVIDER, UNRESOLVED } from "../schema/properties.js";
 import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
-import { unresolvedId, type UnresolvedMark, unresolvedMarkOf } from "../schema/unresolved.js";
+import { type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../schema/unresolved.js";
 
 const properties = z.record(z.string(), z.unknown()).optional();
 const resourceSchema = z.looseObject({ urn: z.string(), type: z.string(), inputs: properties, outputs: properties });
@@ -59,7 +59,9 @@ export function readExport(text: string): ExportedStack {
   const parsed = exportSchema.safeParse(data);
   if (parsed.success) return parsed.data;
   const fault = parsed.error.issues[0];
-  throw new Error(`this is not what \`pulumi stack export\` prints: ${fault?.path.join(".") ?? ""} ${fault?.message ?? ""}`);
+  throw new Error(
+    `this is not what \`pulumi stack export\` prints: ${fault?.path.join(".") ?? ""} ${fault?.message ?? ""}`,
+  );
 }
 
 /** The engine's pending creates of our types, and the resources that are saved as unresolved. */
@@ -80,7 +82,10 @@ export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
       },
     ];
   };
-  return [...pending.flatMap((resource) => describe(resource, false)), ...saved.flatMap((resource) => describe(resource, true))];
+  return [
+    ...pending.flatMap((resource) => describe(resource, false)),
+    ...saved.flatMap((resource) => describe(resource, true)),
+  ];
 }
 
 /**
@@ -127,5 +132,7 @@ function asUnresolved(resource: Resource, since: string, mark: string): Resource
 
 /** Inputs that are outputs too. */
 function visible({ inputs }: Resource): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(inputs ?? {}).filter(([name]) => !name.startsWith("__") || name === PROVIDER));
+  return Object.fromEntries(
+    Object.entries(inputs ?? {}).filter(([name]) => !name.startsWith("__") || name === PROVIDER),
+  );
 }

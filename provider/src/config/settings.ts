@@ -3,9 +3,9 @@
  * that is wrong with them out. No I/O: both processes call it with what they can read.
  */
 import { z } from "zod";
-import { THIRTY_DAYS_IN_SECONDS } from "../schema/vocabulary.js";
 import { nearest } from "../schema/nearest.js";
 import { show } from "../schema/show.js";
+import { THIRTY_DAYS_IN_SECONDS } from "../schema/vocabulary.js";
 import { count } from "../text.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
@@ -89,7 +89,11 @@ const authenticatePath = z
 const truth = z.stringbool({ truthy: ["true"], falsy: ["false"] });
 
 function wholeNumber(min: number, max: number) {
-  return z.string().regex(/^\s*\d{1,12}\s*$/).transform(Number).pipe(z.int().min(min).max(max));
+  return z
+    .string()
+    .regex(/^\s*\d{1,12}\s*$/)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
 }
 
 /** A day: whatever is waited or allowed for longer is a mistake in the unit. */
@@ -103,13 +107,20 @@ const RULES = {
     required: true,
   },
   email: {
-    schema: z.string().trim().regex(/^[^\s:\p{Cc}]+$/u),
+    schema: z
+      .string()
+      .trim()
+      .regex(/^[^\s:\p{Cc}]+$/u),
     expected: "the login name, without spaces or colons",
     example: "you@example.com",
     required: true,
   },
   password: { schema: z.string().min(1), expected: "the password", example: "", secret: true, required: true },
-  authMode: { schema: z.enum(["session", "basic"]).default("session"), expected: "session or basic", example: "session" },
+  authMode: {
+    schema: z.enum(["session", "basic"]).default("session"),
+    expected: "session or basic",
+    example: "session",
+  },
   keepLoggedIn: { schema: truth.default(false), expected: "true or false", example: "false" },
   authenticatePath: {
     schema: authenticatePath.default("rest/authenticate"),
@@ -117,7 +128,12 @@ const RULES = {
     example: "rest/authenticate",
   },
   cookieFile: {
-    schema: z.string().trim().min(1).regex(/^\P{Cc}+$/u).optional(),
+    schema: z
+      .string()
+      .trim()
+      .min(1)
+      .regex(/^\P{Cc}+$/u)
+      .optional(),
     expected: "a file's path, or none",
     example: "none",
   },
@@ -142,7 +158,12 @@ const RULES = {
     example: "16",
   },
   traceField: {
-    schema: z.string().trim().regex(/^[A-Za-z_][\w.-]{0,99}$/).refine((name) => name !== "__proto__").optional(),
+    schema: z
+      .string()
+      .trim()
+      .regex(/^[A-Za-z_][\w.-]{0,99}$/)
+      .refine((name) => name !== "__proto__")
+      .optional(),
     expected: "the wire name of a request field",
     example: "alternative_id",
   },
@@ -159,7 +180,9 @@ export function environmentNameOf(key: string): string {
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
 function commandFor(key: keyof Settings): string {
   const rule: SettingRule = RULES[key];
-  return rule.secret ? `pulumi config set --secret ${NAMESPACE}:${key}` : `pulumi config set ${NAMESPACE}:${key} ${rule.example}`;
+  return rule.secret
+    ? `pulumi config set --secret ${NAMESPACE}:${key}`
+    : `pulumi config set ${NAMESPACE}:${key} ${rule.example}`;
 }
 
 /** Reads and checks all settings at once. */
@@ -210,13 +233,20 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
     .filter((key) => !(SETTING_NAMES as string[]).includes(key))
     .map((key) => {
       const meant = nearest(key, SETTING_NAMES);
-      const hint = meant === undefined ? `known are ${SETTING_NAMES.join(", ")}` : `did you mean ${NAMESPACE}:${meant}?`;
-      return { source: `${NAMESPACE}:${key}`, reason: `is not a known setting; ${hint}`, command: `pulumi config rm ${NAMESPACE}:${key}` };
+      const hint =
+        meant === undefined ? `known are ${SETTING_NAMES.join(", ")}` : `did you mean ${NAMESPACE}:${meant}?`;
+      return {
+        source: `${NAMESPACE}:${key}`,
+        reason: `is not a known setting; ${hint}`,
+        command: `pulumi config rm ${NAMESPACE}:${key}`,
+      };
     });
 }
 
 /** The problems as lines of a message, each with the command that mends it. */
 export function describeSettingProblems(problems: readonly SettingProblem[]): string {
-  const lines = problems.map(({ source, reason, command }) => `    ${source} ${reason}\n      mend it with: ${command}`);
+  const lines = problems.map(
+    ({ source, reason, command }) => `    ${source} ${reason}\n      mend it with: ${command}`,
+  );
   return [`  ${count(problems.length, "problem")} in the settings:`, ...lines].join("\n");
 }

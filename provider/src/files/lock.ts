@@ -139,7 +139,10 @@ async function removeStale(path: string, clock: Clock): Promise<void> {
   const guard = `${path}.takeover`;
   if (!(await createExclusively(guard, ""))) {
     // Left by a process that was killed in these very lines.
-    const age = await stat(guard).then(({ mtimeMs }) => Math.abs(clock.wallMs() - mtimeMs), () => 0);
+    const age = await stat(guard).then(
+      ({ mtimeMs }) => Math.abs(clock.wallMs() - mtimeMs),
+      () => 0,
+    );
     if (age > STALE_AFTER_MS) await unlink(guard).catch(ignoreMissing);
     else await clock.sleep(FIRST_POLL_MS);
     return;

@@ -2,7 +2,7 @@
  * Whether a request may be sent once more, as a pure decision with a reason a branch.
  */
 import { retryAfterMs } from "./retry-after.js";
-import { type HttpAnswer, TransportFailure } from "./transport.js";
+import type { HttpAnswer, TransportFailure } from "./transport.js";
 
 /** How one attempt ended. */
 export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: TransportFailure };
@@ -66,10 +66,18 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
   if (status === 429 || (status === 503 && asked !== undefined)) {
     // An answer of 0 seconds must not make it spin.
     const delayMs = Math.max(asked ?? 0, backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random));
-    return { kind: "limited", delayMs: asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : delayMs, reason: `status ${status}` };
+    return {
+      kind: "limited",
+      delayMs: asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : delayMs,
+      reason: `status ${status}`,
+    };
   }
   if (status >= 500 && repeatable && attemptNumber < MAX_LOGIN_ATTEMPTS) {
-    return { kind: "again", delayMs: backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random), reason: `status ${status}` };
+    return {
+      kind: "again",
+      delayMs: backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random),
+      reason: `status ${status}`,
+    };
   }
   return done;
 }

@@ -183,7 +183,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     const seconds = this.#timeoutMs / 1000;
     const what = this.#sent ? "no whole answer came" : "no connection could be made";
     const message = `${what} within ${seconds} s (advertising:requestTimeoutSeconds)`;
-    return new TransportFailure(this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT", this.#sent, message, { cause });
+    return new TransportFailure(this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT", this.#sent, message, {
+      cause,
+    });
   }
 }
 
@@ -207,7 +209,8 @@ async function readAnswer({ chunks, ...head }: Received): Promise<HttpAnswer> {
   const encoding = head.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "" || raw.length === 0) return { ...head, body: raw.toString("utf8") };
   const unpack = unpackers[encoding];
-  if (unpack === undefined) return { ...head, body: "", broken: head.broken ?? `is packed in an unknown way (${encoding})` };
+  if (unpack === undefined)
+    return { ...head, body: "", broken: head.broken ?? `is packed in an unknown way (${encoding})` };
   try {
     return { ...head, body: (await unpack(raw, { maxOutputLength: MAX_ANSWER_BYTES })).toString("utf8") };
   } catch (error) {

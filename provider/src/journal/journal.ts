@@ -7,7 +7,7 @@ import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writ
 import { join } from "node:path";
 import type { Clock } from "../clock.js";
 import { JournalError } from "../errors.js";
-import { type Lock, LockHeld, acquireLock } from "../files/lock.js";
+import { acquireLock, type Lock, LockHeld } from "../files/lock.js";
 import { digestOf } from "../files/places.js";
 import { openPrivate, readPrivate, replacePrivate, UntrustedFile } from "../files/private-file.js";
 import { AppendFile } from "./append-file.js";
@@ -193,7 +193,10 @@ export class Journal {
       return this.#file;
     } catch (error) {
       if (error instanceof LockHeld) {
-        throw this.#unusable("another run of this stack is using it", "Let that run end (or end it), and run this again");
+        throw this.#unusable(
+          "another run of this stack is using it",
+          "Let that run end (or end it), and run this again",
+        );
       }
       if (error instanceof JournalDamaged || error instanceof UntrustedFile) {
         throw this.#unusable(
@@ -202,7 +205,10 @@ export class Journal {
         );
       }
       if (error instanceof JournalError) throw error;
-      throw this.#unusable((error as Error).message, "Make the folder writable, or name another place with advertising:cookieFile");
+      throw this.#unusable(
+        (error as Error).message,
+        "Make the folder writable, or name another place with advertising:cookieFile",
+      );
     }
   }
 
@@ -220,13 +226,20 @@ export class Journal {
 
 /** The same for equal bodies, whatever the order of their fields. */
 export function fingerprintOf(fields: Readonly<Record<string, unknown>>): string {
-  return createHash("sha256").update(JSON.stringify(sorted(fields))).digest("hex").slice(0, 32);
+  return createHash("sha256")
+    .update(JSON.stringify(sorted(fields)))
+    .digest("hex")
+    .slice(0, 32);
 }
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => [key, sorted(entry)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entry]) => [key, sorted(entry)]),
+  );
 }
 
 function replaceNow(path: string, content: string): void {

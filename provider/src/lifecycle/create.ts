@@ -31,14 +31,24 @@ function journalKeyOf(schema: ResourceSchema, identity: string): string {
 }
 
 /** Tells the journal that the state holds a resource, so that it forgets what an interrupted run noted of it. */
-export function noteHeld(schema: ResourceSchema, runtime: Runtime, identity: string, id: string, properties: Properties): void {
+export function noteHeld(
+  schema: ResourceSchema,
+  runtime: Runtime,
+  identity: string,
+  id: string,
+  properties: Properties,
+): void {
   runtime
     .journal(identity)
     .heldByState(journalKeyOf(schema, identity), id, () => fingerprintOf(requestFields(schema, properties)));
 }
 
 /** @returns the id of the object that the user named; nothing is sent. */
-export async function adoptExisting({ schema }: Declaration, runtime: Runtime, { values, identity, label }: Create): Promise<string> {
+export async function adoptExisting(
+  { schema }: Declaration,
+  runtime: Runtime,
+  { values, identity, label }: Create,
+): Promise<string> {
   const id = String(values["existingId"]);
   if (identity !== undefined) {
     // Whatever an interrupted run left open about it is answered by this id.
@@ -73,7 +83,9 @@ export async function createOnce(
   const recollection = await journal.recall(key, fingerprint);
   if (recollection.kind === "created") {
     journal.handedOver(recollection.remembered.mark);
-    runtime.say(`${label} was created as ${recollection.id} by a run that was interrupted; it is taken over, and nothing is sent.`);
+    runtime.say(
+      `${label} was created as ${recollection.id} by a run that was interrupted; it is taken over, and nothing is sent.`,
+    );
     return recollection.id;
   }
   if (recollection.kind === "unsettled") {
@@ -91,7 +103,9 @@ export async function createOnce(
   try {
     const id = await send(declaration, runtime, client, create, fields, mark, beforeSend);
     // It is created: from here on nothing may fail.
-    await journal.created(mark, id).catch((error: Error) => runtime.say(`${label} was created as ${id}. ${error.message}`));
+    await journal
+      .created(mark, id)
+      .catch((error: Error) => runtime.say(`${label} was created as ${id}. ${error.message}`));
     return id;
   } catch (error) {
     await (error instanceof Unresolved ? journal.reported(mark) : journal.settled(mark)).catch((failure: Error) =>
@@ -114,7 +128,12 @@ async function send(
   const traced = traceField === undefined ? fields : { ...fields, [traceField]: mark };
   const { label } = create;
   try {
-    const { id, warnings } = await client.create({ operation: declaration.operation, fields: traced, label, beforeSend });
+    const { id, warnings } = await client.create({
+      operation: declaration.operation,
+      fields: traced,
+      label,
+      beforeSend,
+    });
     for (const warning of warnings) runtime.say(`The platform, of ${label}: ${warning}`);
     return id;
   } catch (error) {

@@ -3,8 +3,8 @@
  * update. Never throws, whatever shape it is handed.
  */
 import { isDeepStrictEqual } from "node:util";
-import { own } from "../wire/body.js";
 import type { ResourceSchema } from "../schema/resource.js";
+import { own } from "../wire/body.js";
 
 /**
  * @param olds the state's properties, perhaps of another version of this package, or old inputs (`refresh --run-program`).

@@ -5,8 +5,8 @@
 import { AdvertisingError } from "../errors.js";
 import { UNRESOLVED } from "../schema/properties.js";
 import type { ResourceSchema } from "../schema/resource.js";
-import type { Secrets } from "../secrets.js";
 import { explainUnresolved, type UnresolvedMark, unresolvedId } from "../schema/unresolved.js";
+import type { Secrets } from "../secrets.js";
 
 /** A create whose outcome is unknown, as the engine needs it to save the resource: `id`, `properties` and `reasons`. */
 export class Unresolved extends Error {

@@ -2,24 +2,28 @@
  * Turns a declaration into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { own } from "../wire/body.js";
 import { UnsupportedError } from "../errors.js";
 import { exactId } from "../schema/fields.js";
 import { nameOf } from "../schema/identity.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
+import { explainUnresolved, unresolvedMarkOf } from "../schema/unresolved.js";
 import { validate } from "../schema/validate.js";
 import { printable } from "../text.js";
+import { own } from "../wire/body.js";
 import { adoptExisting, type Create, createOnce, noteHeld } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, Unresolved } from "./failure.js";
 import type { Runtime } from "./runtime.js";
-import { explainUnresolved, unresolvedMarkOf } from "../schema/unresolved.js";
 
 type Properties = Record<string, unknown>;
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
-export function createProvider(declaration: Declaration, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
+export function createProvider(
+  declaration: Declaration,
+  runtime: () => Runtime,
+  configure: (config: dynamic.Config) => void,
+) {
   const { schema } = declaration;
 
   /** Runs what the engine asked for; whatever fails leaves scrubbed and without a stack. */

@@ -56,7 +56,12 @@ export function createRuntime(
     console.warn(clean);
   };
 
-  const places = placesOf(reading.settings, sessionKindOf(reading.settings), reading.settings.cookieFile, process.cwd());
+  const places = placesOf(
+    reading.settings,
+    sessionKindOf(reading.settings),
+    reading.settings.cookieFile,
+    process.cwd(),
+  );
   let client: Client | undefined;
   let journal: Journal | undefined;
   const underWay = new Set<Promise<unknown>>();
@@ -122,7 +127,8 @@ function connect(
     maxWaitSeconds: settings.maxWaitSeconds,
     maxConcurrentRequests: settings.maxConcurrentRequests,
     onWait: (seconds, reason) => say(`The platform limits the rate (${reason}): all requests wait for ${seconds} s.`),
-    onRetry: (seconds, reason) => say(`No connection to the platform yet (${reason}): trying for up to ${seconds} s more.`),
+    onRetry: (seconds, reason) =>
+      say(`No connection to the platform yet (${reason}): trying for up to ${seconds} s more.`),
   });
   const store =
     places.cookieFile === undefined || settings.authMode === "basic"

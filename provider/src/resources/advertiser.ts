@@ -1,4 +1,4 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import { advertiserSchema } from "../schema/advertiser.js";
 import { typeTokenOf } from "../schema/resource.js";
 import { AdvertisingResource, isOfType } from "./resource.js";

@@ -1,4 +1,4 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import { conversionEventSchema } from "../schema/conversion-event.js";
 import { typeTokenOf } from "../schema/resource.js";
 import type { Attribution } from "../schema/vocabulary.js";

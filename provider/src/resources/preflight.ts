@@ -25,7 +25,11 @@ const WITHOUT_STACK = {};
  * @returns a promise that its registration waits for. It stays pending where anything in the program is wrong: the
  *   program then ends with one `pulumi.RunError` that lists everything.
  */
-export function examine(schema: ResourceSchema, name: string, args: Readonly<Record<string, unknown>> | undefined): Promise<void> {
+export function examine(
+  schema: ResourceSchema,
+  name: string,
+  args: Readonly<Record<string, unknown>> | undefined,
+): Promise<void> {
   const program = currentProgram();
   if (args !== undefined) {
     const rules = schema.rules(program.reading.settings);

@@ -42,7 +42,12 @@ export abstract class AdvertisingResource extends pulumi.CustomResource {
           [IDENTITY]: admitted.then(() => identityOf(name, merged.parent)),
           [SECRET_ARGUMENTS]: admitted.then(() => secretArguments(given)),
         };
-    super(typeTokenOf(schema.kind), name, { ...outputsOf(schema), ...given, ...hidden, [PROVIDER]: referenceTo(HANDLERS[schema.kind]) }, merged);
+    super(
+      typeTokenOf(schema.kind),
+      name,
+      { ...outputsOf(schema), ...given, ...hidden, [PROVIDER]: referenceTo(HANDLERS[schema.kind]) },
+      merged,
+    );
   }
 }
 

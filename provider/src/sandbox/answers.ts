@@ -17,7 +17,8 @@ export function json(status: number, body: unknown, headers: Answer["headers"] =
 /** @param noun `advertiser` or `event`. @param warnings sentences about fields that were dropped. */
 export function success(shape: AnswerShape, noun: string, object: SandboxObject, warnings: readonly string[]): Answer {
   const { id } = object;
-  const errors = warnings.length > 0 || shape === "warning" ? { errors: warnings.map((text) => `WARNING: ${text}`) } : {};
+  const errors =
+    warnings.length > 0 || shape === "warning" ? { errors: warnings.map((text) => `WARNING: ${text}`) } : {};
   const message = `${noun} created with ID = ${id}`;
   const head = { success: true, message, ...errors };
   switch (shape) {
@@ -36,7 +37,12 @@ export function success(shape: AnswerShape, noun: string, object: SandboxObject,
     case "success-text":
       return json(200, { ...head, success: "true", payload: { id } });
     case "warning":
-      return json(200, { success: true, message, errors: ["WARNING: a field was dropped", ...(errors.errors ?? [])], payload: { id } });
+      return json(200, {
+        success: true,
+        message,
+        errors: ["WARNING: a field was dropped", ...(errors.errors ?? [])],
+        payload: { id },
+      });
     case "payload":
       return json(200, { ...head, payload: { id } });
   }
@@ -83,7 +89,8 @@ export function loginSuccess(shape: LoginShape, setCookies: readonly string[]): 
   }
 }
 
-const LOGIN_PAGE = '<!doctype html><html><title>Log in</title><form><input name="email"><input type="password"></form></html>';
+const LOGIN_PAGE =
+  '<!doctype html><html><title>Log in</title><form><input name="email"><input type="password"></form></html>';
 
 export function sessionRefused(way: SessionRefusal): Answer {
   switch (way) {

@@ -18,10 +18,24 @@ A local stand-in for the advertising platform. Listens on 127.0.0.1 until it is 
 
 /** @returns the exit code, or none while it runs. */
 async function main(): Promise<number | undefined> {
-  let values: { port?: string; email?: string; password?: string; "latency-ms"?: string; objects?: string; help?: boolean };
+  let values: {
+    port?: string;
+    email?: string;
+    password?: string;
+    "latency-ms"?: string;
+    objects?: string;
+    help?: boolean;
+  };
   try {
     const text = { type: "string" } as const;
-    const options = { port: text, email: text, password: text, "latency-ms": text, objects: text, help: { type: "boolean" } } as const;
+    const options = {
+      port: text,
+      email: text,
+      password: text,
+      "latency-ms": text,
+      objects: text,
+      help: { type: "boolean" },
+    } as const;
     ({ values } = parseArgs({ options }));
   } catch (error) {
     return complain((error as Error).message);
@@ -30,7 +44,10 @@ async function main(): Promise<number | undefined> {
     console.log(HELP);
     return 0;
   }
-  for (const [name, value, most] of [["port", values.port, 65_535], ["latency-ms", values["latency-ms"], 3_600_000]] as const) {
+  for (const [name, value, most] of [
+    ["port", values.port, 65_535],
+    ["latency-ms", values["latency-ms"], 3_600_000],
+  ] as const) {
     if (value !== undefined && !(/^\d+$/.test(value) && Number(value) <= most)) {
       return complain(`--${name} takes a whole number from 0 to ${most}; got "${value}"`);
     }
@@ -45,7 +62,10 @@ async function main(): Promise<number | undefined> {
   };
   if (file !== undefined && existsSync(file)) {
     try {
-      options = { ...options, objects: JSON.parse(readFileSync(file, "utf8")) as NonNullable<SandboxOptions["objects"]> };
+      options = {
+        ...options,
+        objects: JSON.parse(readFileSync(file, "utf8")) as NonNullable<SandboxOptions["objects"]>,
+      };
     } catch (error) {
       return complain(`--objects ${file} can't be read: ${(error as Error).message}`);
     }
@@ -59,7 +79,9 @@ async function main(): Promise<number | undefined> {
     console.log("  pulumi config set --secret advertising:password      (as given with --password, or the default)");
     const stop = async () => {
       if (file !== undefined) writeFileSync(file, JSON.stringify(sandbox.snapshot(), undefined, 2));
-      console.log(`${sandbox.logins} logins, ${sandbox.advertisers.length} advertisers, ${sandbox.events.length} events.`);
+      console.log(
+        `${sandbox.logins} logins, ${sandbox.advertisers.length} advertisers, ${sandbox.events.length} events.`,
+      );
       await sandbox.close();
       process.exit(0);
     };

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import type { Answer } from "./answers.js";
-import { type Fault, type FaultRule, type FaultTarget, type SandboxObject, type SandboxRequest } from "./options.js";
+import type { Fault, FaultRule, FaultTarget, SandboxObject, SandboxRequest } from "./options.js";
 
 /** A fault rule at work. */
 export interface ArmedFault {
@@ -150,10 +150,19 @@ export function strike(
       raw([`x-huge: ${"x".repeat(fault.bytes)}`, `content-length: ${body.length}`], body);
       return;
     case "many-headers":
-      raw([...Array.from({ length: fault.count }, (_, index) => `x-${index}: ${index}`), `content-length: ${body.length}`], body);
+      raw(
+        [
+          ...Array.from({ length: fault.count }, (_, index) => `x-${index}: ${index}`),
+          `content-length: ${body.length}`,
+        ],
+        body,
+      );
       return;
     case "close-after":
-      response.writeHead(proper.status, { ...proper.headers, connection: "close" } as Record<string, string | string[]>);
+      response.writeHead(proper.status, { ...proper.headers, connection: "close" } as Record<
+        string,
+        string | string[]
+      >);
       response.end(body);
       return;
     case "early-hints":

@@ -28,7 +28,11 @@ const isInteger = (value: unknown): value is number => typeof value === "number"
 const EXTRA_FIELDS = new Set(["active", "alternative_id"]);
 
 const advertiserRules: Readonly<Record<string, FieldRule>> = {
-  advertiser_name: { required: true, fits: (value) => typeof value === "string" && value !== "", says: "must be a text" },
+  advertiser_name: {
+    required: true,
+    fits: (value) => typeof value === "string" && value !== "",
+    says: "must be a text",
+  },
 };
 
 function eventRules(maxWindowSeconds: number): Readonly<Record<string, FieldRule>> {
@@ -50,7 +54,11 @@ function eventRules(maxWindowSeconds: number): Readonly<Record<string, FieldRule
     count_unique: { default: false, fits: (value) => typeof value === "boolean", says: "must be true or false" },
     click_window: window,
     view_window: window,
-    attribution: { default: "ALL", fits: (value) => value === "ALL" || value === "WHITELIST", says: "must be ALL or WHITELIST" },
+    attribution: {
+      default: "ALL",
+      fits: (value) => value === "ALL" || value === "WHITELIST",
+      says: "must be ALL or WHITELIST",
+    },
   };
 }
 
@@ -68,7 +76,8 @@ export function judgeEvent(
   const id = body["advertiser_id"];
   const advertiser = typeof id === "number" ? advertisers.get(id) : undefined;
   const faults = [...judged.faults];
-  if (isInteger(id) && advertiser === undefined) faults.push({ field: "advertiser_id", sentence: `there is no advertiser ${id}` });
+  if (isInteger(id) && advertiser === undefined)
+    faults.push({ field: "advertiser_id", sentence: `there is no advertiser ${id}` });
   if (advertiser !== undefined && advertiser["active"] === false) {
     faults.push({ field: "advertiser_id", sentence: `advertiser ${id} is not active` });
   }

@@ -6,7 +6,14 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Answer, json, loginSuccess, refusal, sessionRefused, success } from "./answers.js";
 import { type ArmedFault, Faults, respond, strike, strikesFirst } from "./faults.js";
-import type { FaultRule, SandboxObject, SandboxOptions, SandboxRequest, SandboxSnapshot, SessionRefusal } from "./options.js";
+import type {
+  FaultRule,
+  SandboxObject,
+  SandboxOptions,
+  SandboxRequest,
+  SandboxSnapshot,
+  SessionRefusal,
+} from "./options.js";
 import { judgeAdvertiser, judgeEvent } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
@@ -59,7 +66,10 @@ export class Sandbox {
     });
     for (const object of options.objects?.advertisers ?? []) this.#advertisers.set(object.id, object);
     for (const object of options.objects?.events ?? []) this.#events.set(object.id, object);
-    this.#nextId = Math.max(options.firstId ?? 1, ...[...this.#advertisers.keys(), ...this.#events.keys()].map((id) => id + 1));
+    this.#nextId = Math.max(
+      options.firstId ?? 1,
+      ...[...this.#advertisers.keys(), ...this.#events.keys()].map((id) => id + 1),
+    );
     this.#server = createServer((incoming, response) => this.#receive(incoming, response));
     this.#server.on("connection", (socket) => {
       this.openConnections++;
@@ -185,9 +195,12 @@ export class Sandbox {
     const fault = rule?.with;
     let handled: Handled;
     if (fault?.kind === "session-refusal") handled = { answer: sessionRefused(fault.way ?? this.sessionRefusal) };
-    else if (fault !== undefined && rule?.act !== true && !keepsProperAnswer(fault.kind)) handled = { answer: json(200, { success: true }) };
+    else if (fault !== undefined && rule?.act !== true && !keepsProperAnswer(fault.kind))
+      handled = { answer: json(200, { success: true }) };
     else handled = this.#handle(operation, request);
-    request.accepted = handled.created !== undefined || (operation === "authenticate" && handled.answer.headers["set-cookie"] !== undefined);
+    request.accepted =
+      handled.created !== undefined ||
+      (operation === "authenticate" && handled.answer.headers["set-cookie"] !== undefined);
     request.status = handled.answer.status;
     if (fault !== undefined) strike(fault, handled.answer, handled.created, request, incoming, response);
     else respond(this.#options.gzip ? packed(handled.answer) : handled.answer, response);
@@ -197,12 +210,16 @@ export class Sandbox {
     const prefix = `${this.#options.pathPrefix ?? ""}/rest/`;
     const path = (url ?? "").split("?")[0] ?? "";
     const name = path.startsWith(prefix) ? path.slice(prefix.length) : "";
-    return method === "POST" && (name === "authenticate" || name === "advertiser" || name === "event") ? name : undefined;
+    return method === "POST" && (name === "authenticate" || name === "advertiser" || name === "event")
+      ? name
+      : undefined;
   }
 
   #handle(operation: Operation | undefined, request: SandboxRequest): Handled {
-    if (operation === undefined) return { answer: json(404, { message: `there is no ${request.method} ${request.path}` }) };
-    const body = typeof request.body === "object" && request.body !== null ? (request.body as Record<string, unknown>) : undefined;
+    if (operation === undefined)
+      return { answer: json(404, { message: `there is no ${request.method} ${request.path}` }) };
+    const body =
+      typeof request.body === "object" && request.body !== null ? (request.body as Record<string, unknown>) : undefined;
     if (body === undefined) return { answer: json(400, { message: "the body is no JSON object" }) };
     if (operation === "authenticate") return { answer: this.#logIn(body) };
 
@@ -220,7 +237,10 @@ export class Sandbox {
     if (body["email"] !== this.email || body["password"] !== this.password) {
       return json(401, { success: false, message: "the e-mail or the password is wrong" });
     }
-    return loginSuccess(this.#options.loginShape ?? "success-true", this.#sessions.open(body["keep_logged_in"] === true));
+    return loginSuccess(
+      this.#options.loginShape ?? "success-true",
+      this.#sessions.open(body["keep_logged_in"] === true),
+    );
   }
 
   /** The cookies of the answer, or none where the request is not let in. */
@@ -248,22 +268,34 @@ export class Sandbox {
     }
     if (faults.length > 0) return { answer: refusal(options.refusalShape ?? "406-errors", noun, faults) };
 
-    const kept = options.unknownFields === "ignore" ? Object.fromEntries(judged.unknown.map((field) => [field, body[field]])) : {};
+    const kept =
+      options.unknownFields === "ignore" ? Object.fromEntries(judged.unknown.map((field) => [field, body[field]])) : {};
     const activity = noun === "advertiser" ? { active: options.advertisersStartActive ?? true } : {};
     const object: SandboxObject = { ...activity, ...kept, ...judged.fields, id: this.#nextId++ };
     objects.set(object.id, object);
-    const warnings = options.unknownFields === "ignore" ? [] : judged.unknown.map((field) => `unknown field ${field} was dropped`);
+    const warnings =
+      options.unknownFields === "ignore" ? [] : judged.unknown.map((field) => `unknown field ${field} was dropped`);
     return { created: object, answer: success(options.answerShape ?? "payload", noun, object, warnings) };
   }
 }
 
 /** Faults that disturb a proper answer, rather than replacing it. */
 function keepsProperAnswer(kind: FaultRule["with"]["kind"]): boolean {
-  return kind === "close-after" || kind === "early-hints" || kind === "continue" || kind === "slow-body" || kind === "many-headers";
+  return (
+    kind === "close-after" ||
+    kind === "early-hints" ||
+    kind === "continue" ||
+    kind === "slow-body" ||
+    kind === "many-headers"
+  );
 }
 
 function packed(answer: Answer): Answer {
-  return { ...answer, headers: { ...answer.headers, "content-encoding": "gzip" }, body: gzipSync(answer.body) as unknown as string };
+  return {
+    ...answer,
+    headers: { ...answer.headers, "content-encoding": "gzip" },
+    body: gzipSync(answer.body) as unknown as string,
+  };
 }
 
 function parsed(text: string): unknown {

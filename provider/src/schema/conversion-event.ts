@@ -1,6 +1,15 @@
 /** The rules of a conversion event's definition (API page, POST rest/event). */
 import { z } from "zod";
-import { additionalFieldsBeside, expecting, finiteNumber, identifierOf, integerFromZero, nameOf, truth, windowOf } from "./fields.js";
+import {
+  additionalFieldsBeside,
+  expecting,
+  finiteNumber,
+  identifierOf,
+  integerFromZero,
+  nameOf,
+  truth,
+  windowOf,
+} from "./fields.js";
 import type { ResourceSchema } from "./resource.js";
 import { Attribution, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
@@ -46,7 +55,10 @@ export const conversionEventSchema: ResourceSchema = {
       const seconds = values[property];
       if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return [];
       return [
-        { property, reason: `is ${seconds} seconds; windows are seconds here. If days were meant, write advertising.days(${seconds})` },
+        {
+          property,
+          reason: `is ${seconds} seconds; windows are seconds here. If days were meant, write advertising.days(${seconds})`,
+        },
       ];
     }),
 };

@@ -32,7 +32,9 @@ export function nameOf(most: number | undefined) {
     z.string().refine((text) => {
       // Code points: what a person counts. The platform's own unit is not documented.
       const length = [...text].length;
-      return length >= 1 && (most === undefined || length <= most) && !CONTROL_CHARACTER.test(text) && text.isWellFormed();
+      return (
+        length >= 1 && (most === undefined || length <= most) && !CONTROL_CHARACTER.test(text) && text.isWellFormed()
+      );
     }),
   );
 }
@@ -41,7 +43,13 @@ export function nameOf(most: number | undefined) {
 export function identifierOf(thing: string) {
   return expecting(
     `the id of ${thing}, an integer from 0 to ${Number.MAX_SAFE_INTEGER}`,
-    z.union([z.int().min(0), z.string().regex(/^(0|[1-9]\d{0,29})$/).transform(exactId)]),
+    z.union([
+      z.int().min(0),
+      z
+        .string()
+        .regex(/^(0|[1-9]\d{0,29})$/)
+        .transform(exactId),
+    ]),
   );
 }
 

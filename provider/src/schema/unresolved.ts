@@ -22,7 +22,9 @@ export function unresolvedId(mark: string): string {
   return `unresolved-${mark}`;
 }
 
-export function unresolvedMarkOf(properties: Readonly<Record<string, unknown>> | undefined): UnresolvedMark | undefined {
+export function unresolvedMarkOf(
+  properties: Readonly<Record<string, unknown>> | undefined,
+): UnresolvedMark | undefined {
   const mark = properties?.[UNRESOLVED];
   return typeof mark === "object" && mark !== null ? (mark as UnresolvedMark) : undefined;
 }

@@ -201,7 +201,9 @@ export class CookieFile implements SessionStore {
       if (reason === undefined) throw error;
       if (reason === MISSING) return undefined;
       this.#abandoned = true;
-      this.#options.say(`The session file ${this.#options.path} is not used: ${reason}. This run keeps its session in memory.`);
+      this.#options.say(
+        `The session file ${this.#options.path} is not used: ${reason}. This run keeps its session in memory.`,
+      );
       return undefined;
     }
   }

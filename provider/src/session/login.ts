@@ -1,8 +1,7 @@
 /**
  * One login: what is sent, and what its answers mean. Bypasses the session; never repeats refused credentials.
  */
-import { readBody, saysNo } from "../wire/body.js";
-import { wordsOf, errorEntries } from "../wire/words.js";
+
 import type { Settings } from "../config/settings.js";
 import { LoginError } from "../errors.js";
 import { describeFailure } from "../http/describe.js";
@@ -10,6 +9,8 @@ import type { PatientSender } from "../http/patient.js";
 import { StopWaiting } from "../http/patient.js";
 import { type HttpAnswer, TransportFailure } from "../http/transport.js";
 import { enumerate } from "../text.js";
+import { readBody, saysNo } from "../wire/body.js";
+import { errorEntries, wordsOf } from "../wire/words.js";
 import { SessionJar, whyNoSession } from "./jar.js";
 
 export interface LoginRequest {
@@ -70,11 +71,13 @@ function refusalOf(answer: HttpAnswer): string | undefined {
   const { status } = answer;
   const words = wordsOf(answer, ["email", "password", "keep_logged_in"]);
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
-  const credentials = "Check advertising:email and advertising:password; it was tried once and is not tried again in this run.";
+  const credentials =
+    "Check advertising:email and advertising:password; it was tried once and is not tried again in this run.";
 
   if (status >= 200 && status < 300) {
     const body = readBody(answer);
-    if (body.kind === "html") return `the answer is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
+    if (body.kind === "html")
+      return `the answer is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
     const value = body.kind === "json" ? body.value : undefined;
     const isRefusal = saysNo(value) || errorEntries(value).some((entry) => /^\s*ERROR:/i.test(entry));
     return isRefusal ? `the platform refused it (${said}). ${credentials}` : undefined;

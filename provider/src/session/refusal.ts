@@ -2,9 +2,10 @@
  * Whether an answer says that the session is the trouble. Pure. What an expired session answers is not documented, so
  * every way that PLATFORM-like services use is recognised.
  */
+
+import type { HttpAnswer } from "../http/transport.js";
 import { own, readBody, saysNo } from "../wire/body.js";
 import { wordsOf } from "../wire/words.js";
-import type { HttpAnswer } from "../http/transport.js";
 
 export type SessionSign =
   /** Speaks of the login itself: a redirect, a login page, words about a session. */
@@ -17,7 +18,8 @@ export type SessionSign =
 const ABOUT_A_LOGIN =
   /\b(log(ged)?[ -]?(in|out|on)|login|sign(ed)?[ -]?(in|on|out)|session|cookie|(un|re)?authenticat\w*|credentials?|token)\b/i;
 /** What servers put beside a bare status: no information. */
-const STATUS_PHRASE = /^(\W|error|\d{3}|unauthori[sz]ed|forbidden|access denied|denied|not authori[sz]ed|authori[sz]ation required)*$/i;
+const STATUS_PHRASE =
+  /^(\W|error|\d{3}|unauthori[sz]ed|forbidden|access denied|denied|not authori[sz]ed|authori[sz]ation required)*$/i;
 const LOGIN_FORM = /type\s*=\s*["']?password|\b(log|sign)[ -]?in\b/i;
 
 export function sessionSignOf(answer: HttpAnswer): SessionSign | undefined {
@@ -43,5 +45,7 @@ export function sessionSignOf(answer: HttpAnswer): SessionSign | undefined {
 
 function hasFieldErrors(body: ReturnType<typeof readBody>): boolean {
   if (body.kind !== "json" || typeof body.value !== "object" || body.value === null) return false;
-  return Object.values(body.value).some((value) => typeof value === "object" && value !== null && Object.keys(value).length > 0);
+  return Object.values(body.value).some(
+    (value) => typeof value === "object" && value !== null && Object.keys(value).length > 0,
+  );
 }

@@ -2,17 +2,18 @@
  * Who is logged in. Attaches the session to each request, logs in once for all who need it, and once more where the
  * session turns out to have ended.
  */
-import { saysNo, readBody } from "../wire/body.js";
+
 import type { Clock } from "../clock.js";
 import type { Settings } from "../config/settings.js";
 import { LoginError } from "../errors.js";
 import type { PatientSender } from "../http/patient.js";
 import type { HttpAnswer } from "../http/transport.js";
 import type { Secrets } from "../secrets.js";
+import { readBody, saysNo } from "../wire/body.js";
 import type { SessionJar } from "./jar.js";
 import { logIn } from "./login.js";
-import type { OpenedSession, SessionStore } from "./store.js";
 import { type SessionSign, sessionSignOf } from "./refusal.js";
+import type { OpenedSession, SessionStore } from "./store.js";
 
 export interface SessionOptions {
   readonly settings: Settings;
@@ -122,7 +123,9 @@ export class Session {
   async #loginFor(isResend: boolean): Promise<Login> {
     for (;;) {
       if (this.#failed !== undefined) {
-        throw new LoginError("Not sent: the login failed before, and is not tried again in this run (its error says why).");
+        throw new LoginError(
+          "Not sent: the login failed before, and is not tried again in this run (its error says why).",
+        );
       }
       // Whoever was refused goes first: a session may end after a number of requests, and each gets one more sending.
       if (this.#current !== undefined && !isResend && this.#ended !== undefined && this.#ended.pending.size > 0) {

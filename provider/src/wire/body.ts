@@ -19,7 +19,10 @@ export function readBody(answer: HttpAnswer): Body {
   } catch {
     // Not JSON (or nested too deep to read): what it looks like decides.
     const contentType = answer.headers["content-type"] ?? "";
-    return { kind: /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType) ? "html" : "text" };
+    return {
+      kind:
+        /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType) ? "html" : "text",
+    };
   }
 }
 

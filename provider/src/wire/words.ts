@@ -57,7 +57,8 @@ function collect(value: unknown, fields: ReadonlySet<string>, found: string[], d
     const payload = own(value, "payload");
     if (payload !== undefined) collect(payload, fields, found, depth + 1);
     for (const [name, entry] of Object.entries(asRecord(value))) {
-      if (fields.has(name) && (Array.isArray(entry) || typeof entry === "object")) sentencesIn(entry, name, found, depth + 1);
+      if (fields.has(name) && (Array.isArray(entry) || typeof entry === "object"))
+        sentencesIn(entry, name, found, depth + 1);
     }
   }
 }
