@@ -10,8 +10,8 @@ import { seededRandom } from "../support/random.js";
 import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 60;
-const KILLS = Number(process.env["KILLS"] ?? 4);
-const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const KILLS = Number(process.env.KILLS ?? 4);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
 
 /** ADOPT names ids that were found in the account, by the resource's name. */
@@ -42,7 +42,7 @@ async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved
       unresolved++;
       const name = urn.split("::").at(-1) ?? "";
       const found = [...sandbox.advertisers, ...sandbox.events].filter(
-        (object) => (object["advertiser_name"] ?? object["event_name"]) === name.toUpperCase(),
+        (object) => (object.advertiser_name ?? object.event_name) === name.toUpperCase(),
       );
       expect(found.length, "at most one object of an unresolved resource").toBeLessThanOrEqual(1);
       if (found[0] !== undefined) adopt[name] = found[0].id;
@@ -71,7 +71,7 @@ it(`${KILLS} kills of ${EVENTS} events at random moments (SEED=${seed})`, { time
     unresolvedInAll += unresolved;
 
     const names = [...sandbox.advertisers, ...sandbox.events].map(
-      (object) => object["advertiser_name"] ?? object["event_name"],
+      (object) => object.advertiser_name ?? object.event_name,
     );
     expect(new Set(names).size, `round ${round}: nothing twice (${victims}, after ${at} creates)`).toBe(names.length);
     const managed = (await stack.resources()).map(({ id }) => id).sort();

@@ -15,7 +15,7 @@ for (const name of ["a", "b", "c"]) {
   );
   expect((await stack.up()).output).toContain("34 created");
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 3, eventPosts: 30 });
-  expect(new Set(sandbox.events.map((event) => event["event_name"])).size).toBe(30);
+  expect(new Set(sandbox.events.map((event) => event.event_name)).size).toBe(30);
   const ids = (await stack.resources()).map(({ id }) => id);
   expect(new Set(ids)).toEqual(new Set([...sandbox.advertisers, ...sandbox.events].map(({ id }) => String(id))));
 

@@ -40,7 +40,7 @@ it("lists what was in flight, stops the pipeline, and settles both ways", async 
   expect(exported).toEqual(listed);
 
   const there = sandbox.events[0];
-  const name = String(there?.["event_name"]).toLowerCase();
+  const name = String(there?.event_name).toLowerCase();
   const other = name === "e0" ? "e1" : "e0";
   const wrong = await pendingCommand(stack, "--created", `${name}=x`, "--not-created", "nobody");
   expect(wrong.code).toBe(2);
@@ -62,7 +62,7 @@ it("lists what was in flight, stops the pipeline, and settles both ways", async 
 
   expect((await stack.up()).output).toContain("1 created");
   expect(sandbox.eventPosts).toBe(3);
-  expect(sandbox.events.map((event) => event["event_name"]).sort()).toEqual(["E0", "E1"]);
+  expect(sandbox.events.map((event) => event.event_name).sort()).toEqual(["E0", "E1"]);
   expect((await stack.resources()).map(({ id }) => id).sort()).toEqual(["1", "2", "3"]);
   expect((await stack.preview()).output).toContain("4 unchanged");
 });

@@ -12,7 +12,7 @@ describe("a session that ends every ten requests, in the middle of 25 creates", 
       expect(output).toContain("26 created");
       expect(code).toBe(0);
       expect(sandbox.advertisers).toHaveLength(1);
-      expect(sandbox.events.map((event) => event["event_name"]).sort()).toEqual(
+      expect(sandbox.events.map((event) => event.event_name).sort()).toEqual(
         Array.from({ length: 24 }, (_, i) => `E${i}`).sort(),
       );
       expect(sandbox.requests.filter(({ accepted, path }) => accepted && !path.endsWith("authenticate"))).toHaveLength(

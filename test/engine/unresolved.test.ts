@@ -73,7 +73,7 @@ it("every later preview, up (changed inputs, --refresh), refresh stops at it wit
     expect(output).toContain("Look into the account for the ConversionEvent named");
     expect(output).toContain("existingId");
     expect(output).not.toMatch(/^\s+at .*:\d+/m);
-    expect((await stack.resources()).at(-1)?.outputs?.["unresolved"]).toMatchObject({ since: expect.any(String) });
+    expect((await stack.resources()).at(-1)?.outputs?.unresolved).toMatchObject({ since: expect.any(String) });
   }
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
 });
@@ -107,7 +107,7 @@ it("way out 2: removed from the state, it is created anew", async () => {
 
 it("every create carries a mark in the trace field, and an unknown outcome names it", async () => {
   const { sandbox, stack } = await unresolvedStack({ traceField: "alternative_id" });
-  const marks = [...sandbox.advertisers, ...sandbox.events].map((object) => String(object["alternative_id"]));
+  const marks = [...sandbox.advertisers, ...sandbox.events].map((object) => String(object.alternative_id));
   expect(new Set(marks).size).toBe(2);
   const { output } = await stack.preview();
   expect(output).toContain(`alternative_id = ${marks[1]}`);

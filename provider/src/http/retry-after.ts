@@ -12,6 +12,6 @@ export function retryAfterMs(headers: Readonly<Record<string, string>>, wallCloc
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
   const until = Date.parse(value);
   if (!/[a-z]{3}/i.test(value) || Number.isNaN(until)) return undefined;
-  const answered = Date.parse(headers["date"] ?? "");
+  const answered = Date.parse(headers.date ?? "");
   return Math.max(0, until - (Number.isNaN(answered) ? wallClockMs : answered));
 }

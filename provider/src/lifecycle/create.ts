@@ -49,7 +49,7 @@ export async function adoptExisting(
   runtime: Runtime,
   { values, identity, label }: Create,
 ): Promise<string> {
-  const id = String(values["existingId"]);
+  const id = String(values.existingId);
   if (identity !== undefined) {
     // Whatever an interrupted run left open about it is answered by this id.
     await runtime
@@ -167,7 +167,7 @@ function whatWasLeft(label: string, { at, id }: Remembered): string {
 
 /** The request's fields in wire names; optional ones only where given or defaulted. */
 function requestFields(schema: ResourceSchema, values: Properties): Record<string, unknown> {
-  const fields: Record<string, unknown> = { ...(values["additionalFields"] as Properties | undefined) };
+  const fields: Record<string, unknown> = { ...(values.additionalFields as Properties | undefined) };
   for (const [property, wireName] of Object.entries(schema.wireNames)) {
     const value = values[property];
     // Digits beyond a number's precision go out as a JSON number all the same.

@@ -91,7 +91,7 @@ export function createProvider(
           identity: typeof identity === "string" ? identity : undefined,
           label: labelOf(schema.kind, identity, values[schema.nameProperty]),
         };
-        const adopt = hasValue(values["existingId"]);
+        const adopt = hasValue(values.existingId);
         const id = await (adopt
           ? adoptExisting(declaration, runtime(), create)
           : runtime().track((mayBegin) => createOnce(declaration, runtime(), create, mayBegin)));

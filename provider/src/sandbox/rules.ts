@@ -73,12 +73,12 @@ export function judgeEvent(
   advertisers: ReadonlyMap<number, SandboxObject>,
 ): Judged {
   const judged = judge(body, eventRules(maxWindowSeconds));
-  const id = body["advertiser_id"];
+  const id = body.advertiser_id;
   const advertiser = typeof id === "number" ? advertisers.get(id) : undefined;
   const faults = [...judged.faults];
   if (isInteger(id) && advertiser === undefined)
     faults.push({ field: "advertiser_id", sentence: `there is no advertiser ${id}` });
-  if (advertiser !== undefined && advertiser["active"] === false) {
+  if (advertiser !== undefined && advertiser.active === false) {
     faults.push({ field: "advertiser_id", sentence: `advertiser ${id} is not active` });
   }
   return { ...judged, faults };

@@ -234,21 +234,18 @@ export class Sandbox {
     if (this.#options.authMode === "basic") return json(404, { message: "this installation takes Basic credentials" });
     const seconds = this.#sessions.limited();
     if (seconds !== undefined) return json(429, { message: "too many logins" }, { "retry-after": String(seconds) });
-    if (body["email"] !== this.email || body["password"] !== this.password) {
+    if (body.email !== this.email || body.password !== this.password) {
       return json(401, { success: false, message: "the e-mail or the password is wrong" });
     }
-    return loginSuccess(
-      this.#options.loginShape ?? "success-true",
-      this.#sessions.open(body["keep_logged_in"] === true),
-    );
+    return loginSuccess(this.#options.loginShape ?? "success-true", this.#sessions.open(body.keep_logged_in === true));
   }
 
   /** The cookies of the answer, or none where the request is not let in. */
   #admit(request: SandboxRequest): string[] | undefined {
     const mode = this.#options.authMode ?? "session";
     const expected = `Basic ${Buffer.from(`${this.email}:${this.password}`).toString("base64")}`;
-    if (mode !== "session" && request.headers["authorization"] === expected) return [];
-    return mode === "basic" ? undefined : this.#sessions.admit(request.headers["cookie"] as string | undefined);
+    if (mode !== "session" && request.headers.authorization === expected) return [];
+    return mode === "basic" ? undefined : this.#sessions.admit(request.headers.cookie as string | undefined);
   }
 
   #create(noun: "advertiser" | "event", body: Readonly<Record<string, unknown>>): Handled {
