@@ -102,7 +102,8 @@ function copyStarters(folder) {
 
 /** Moves the files in, the CLI itself last: others take the folder for complete once that is there. */
 function moveAll(from, to) {
-  for (const name of readdirSync(from).sort().reverse()) {
+  const cli = programName("pulumi");
+  for (const name of [...readdirSync(from).filter((other) => other !== cli), cli]) {
     try {
       renameSync(join(from, name), join(to, name));
     } catch (error) {

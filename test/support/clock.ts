@@ -1,0 +1,65 @@
+/**
+ * Time that passes at once: whoever sleeps wakes up in the order of the times asked for, and the clock stands there then.
+ */
+import type { Clock } from "../../provider/src/clock.js";
+
+interface Sleeper {
+  readonly untilMs: number;
+  readonly wake: () => void;
+}
+
+export class FakeClock implements Clock {
+  /** Each sleep that was asked for, in milliseconds, in the order of asking. */
+  readonly sleeps: number[] = [];
+  /** Called with the monotonic time before anybody wakes up then: for what happens meanwhile. */
+  beforeWaking: (monotonicMs: number) => void | Promise<void> = () => undefined;
+  #monotonicMs = 0;
+  #wallOffsetMs: number;
+  #sleepers: Sleeper[] = [];
+  #isTurning = false;
+
+  constructor(wallMs = Date.parse("2026-01-01T00:00:00Z")) {
+    this.#wallOffsetMs = wallMs;
+  }
+
+  wallMs(): number {
+    return this.#wallOffsetMs + this.#monotonicMs;
+  }
+
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  sleep(ms: number): Promise<void> {
+    this.sleeps.push(ms);
+    return new Promise((wake) => {
+      this.#sleepers.push({ untilMs: this.#monotonicMs + Math.max(0, ms), wake });
+      if (!this.#isTurning) void this.#turn();
+    });
+  }
+
+  /** Lets time pass while nobody sleeps. */
+  advance(ms: number): void {
+    this.#monotonicMs += ms;
+  }
+
+  /** Sets the wall clock forward or back; the monotonic one does not notice. */
+  jumpWall(ms: number): void {
+    this.#wallOffsetMs += ms;
+  }
+
+  async #turn(): Promise<void> {
+    this.#isTurning = true;
+    while (this.#sleepers.length > 0) {
+      // Whoever is about to sleep as well gets to it first.
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#sleepers.sort((a, b) => a.untilMs - b.untilMs);
+      const next = this.#sleepers.shift() as Sleeper;
+      const now = Math.max(this.#monotonicMs, next.untilMs);
+      await this.beforeWaking(now);
+      this.#monotonicMs = Math.max(now, this.#monotonicMs);
+      next.wake();
+    }
+    this.#isTurning = false;
+  }
+}
