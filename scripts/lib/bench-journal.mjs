@@ -38,6 +38,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
   const create = (operation, fields, beforeSend) => client.create({ operation, fields, label: "bench", beforeSend });
 
   const withoutNotes = () => async (fields) => void (await create(createEvent, fields, async () => {}));
+  const journals = []; // kept: their files stay open until this process ends, as in a real run
   const withNotes = () => {
     const journal = new Journal({
       folder: mkdtempSync(join(folder, "journal-")),
@@ -46,6 +47,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
       newMark: randomUUID,
       maxWaitMs: 0,
     });
+    journals.push(journal);
     return async (fields) => {
       const mark = randomUUID();
       const key = `ConversionEvent::organization/bench/dev::${fields.event_name}`;

@@ -26,7 +26,7 @@ await runMain(async () => {
       await sandbox.reset();
       const applied = await applyOnce({ cli, folder, files, address: sandbox.address });
       const received = await sandbox.received();
-      console.log(`  ${title}: ${applied.seconds.toFixed(2)} s`);
+      console.log(`  ${title}: ${applied.seconds.toFixed(2)} s, CPU ${applied.cpuSeconds.toFixed(2)} s`);
       return { ...applied, ...received };
     };
 
@@ -76,21 +76,24 @@ function countFrom(name, text) {
 }
 
 function reportOn({ runs, journal, events, loadBefore }) {
+  const secondsOf = (those) => those.map(({ seconds }) => seconds);
+  const cpuOf = (those) => those.map(({ cpuSeconds }) => cpuSeconds);
+  const shown = (number) => (Number.isNaN(number) ? "–" : number.toFixed(2));
+  const perPair = (of) => describeRatios(of(runs.ours).map((value, pair) => value / of(runs.nothing)[pair]));
+  const totalBytes = ([{ events: resources }]) => resources.reduce((sum, each) => sum + bytesOf(each), 0);
   const rowOf = (title, those) => {
-    const [{ events: resources, checkpointBytes, logins, posts }] = those;
+    const [{ checkpointBytes, logins, posts }] = those;
     return [
       title,
-      median(those.map(({ seconds }) => seconds)).toFixed(2),
-      (resources.reduce((sum, resource) => sum + bytesOf(resource), 0) / resources.length).toFixed(0),
+      median(secondsOf(those)).toFixed(2),
+      shown(median(cpuOf(those))),
+      (totalBytes(those) / events).toFixed(0),
       (checkpointBytes / events).toFixed(0),
       String(logins),
       String(posts),
-      median(those.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2),
     ];
   };
-  const meanBytes = ([{ events: resources }]) => resources.reduce((sum, each) => sum + bytesOf(each), 0);
-  const ratios = runs.ours.map(({ seconds }, pair) => seconds / runs.nothing[pair].seconds);
-  const exported = meanBytes(runs.ours) / meanBytes(runs.nothing);
+  const exported = totalBytes(runs.ours) / totalBytes(runs.nothing);
   const checkpoint = runs.ours[0].checkpointBytes / runs.nothing[0].checkpointBytes;
   return `# What the provider costs
 
@@ -101,11 +104,11 @@ ${table(
   [
     "",
     "median s",
+    "median CPU s",
     "state, B/event (export, compact)",
     "state, B/event (checkpoint file)",
     "logins",
     "creates",
-    "sandbox CPU s",
   ],
   [
     rowOf("pulumi-advertising", runs.ours),
@@ -114,7 +117,8 @@ ${table(
   ],
 )}
 
-- Time, ours / nothing, per pair: ${describeRatios(ratios)}
+- Time, ours / nothing, per pair: ${perPair(secondsOf)}
+- CPU time of all of Pulumi's processes, likewise: ${Number.isNaN(cpuOf(runs.ours)[0]) ? "not known on this system." : perPair(cpuOf)}
 - State, ours / nothing: ${exported.toFixed(3)} exported, ${checkpoint.toFixed(3)} in the checkpoint file.
 
 ## Where the state differs

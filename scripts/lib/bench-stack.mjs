@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -69,14 +68,7 @@ export async function applyOnce({ cli, folder, files, address }) {
  */
 function cpuSecondsOfChildren() {
   if (!existsSync("/proc/self/stat")) return Number.NaN;
-  // proc_pid_stat(5): after the name in parentheses, fields 16 and 17 are the children's user and system time, in clock ticks.
+  // proc_pid_stat(5): behind the name in parentheses, fields 16 and 17 are the children's user and system time, in hundredths.
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ").at(-1).split(" ");
-  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond();
-}
-
-let ticks;
-
-function ticksPerSecond() {
-  ticks ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
-  return ticks;
+  return (Number(fields[13]) + Number(fields[14])) / 100;
 }

@@ -44,12 +44,16 @@ export interface StackOptions {
   readonly project?: string;
   /** Shares cookie file and journal with other stacks. */
   readonly cache?: string;
+  /** A project that exists, with its package.json and what that installed; a new one in the repository otherwise. */
+  readonly programFolder?: string;
 }
 
 /** A stack that is not shared with any other test. */
 export class TestStack {
   readonly folder: string;
   readonly cache: string;
+  /** Where the project is. */
+  programFolder: string;
   readonly #options: StackOptions;
   readonly #environment: Record<string, string>;
 
@@ -58,6 +62,7 @@ export class TestStack {
     this.folder = mkdtempSync(join(workFolder, "stack-"));
     this.#options = options;
     this.cache = options.cache ?? join(this.folder, "cache");
+    this.programFolder = options.programFolder ?? join(this.folder, "program");
     for (const name of ["home", "backend", "program"]) mkdirSync(join(this.folder, name));
     const sandbox: Record<string, string> =
       options.sandbox === undefined
@@ -67,11 +72,8 @@ export class TestStack {
             ADVERTISING_EMAIL: options.sandbox.email,
             ADVERTISING_PASSWORD: options.sandbox.password,
           };
-    const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name),
-    );
     this.#environment = {
-      ...(Object.fromEntries(inherited) as Record<string, string>),
+      ...inheritedEnvironment(),
       PULUMI_HOME: join(this.folder, "home"),
       PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
       PULUMI_CONFIG_PASSPHRASE: "a passphrase for tests",
@@ -83,7 +85,9 @@ export class TestStack {
     };
     const project = options.project ?? "tiny";
     this.write("Pulumi.yaml", `name: ${project}\nruntime: nodejs\nmain: ${options.file ?? "index.js"}\n`);
-    this.write("package.json", JSON.stringify({ name: project, private: true }));
+    if (options.programFolder === undefined) {
+      this.write("package.json", JSON.stringify({ name: project, private: true }));
+    }
     if (options.file?.endsWith(".ts")) {
       this.write(
         "tsconfig.json",
@@ -103,7 +107,7 @@ export class TestStack {
   }
 
   write(name: string, text: string): void {
-    writeFileSync(join(this.folder, "program", name), text);
+    writeFileSync(join(this.programFolder, name), text);
   }
 
   setEnvironment(values: Record<string, string | undefined>): void {
@@ -115,10 +119,6 @@ export class TestStack {
 
   get environment(): Readonly<Record<string, string>> {
     return this.#environment;
-  }
-
-  get programFolder(): string {
-    return join(this.folder, "program");
   }
 
   /** Runs a Pulumi command to its end. @param input for its standard input. */
@@ -156,6 +156,14 @@ export async function newStack(program: string, options: StackOptions = {}): Pro
   const { code, output } = await stack.run(["stack", "init", "dev"]);
   if (code !== 0) throw new Error(`no stack: ${output}`);
   return stack;
+}
+
+/** This process's environment without what would reach a run: users' own settings, and vitest's. */
+export function inheritedEnvironment(): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name),
+  );
+  return Object.fromEntries(inherited) as Record<string, string>;
 }
 
 export function runProcess(

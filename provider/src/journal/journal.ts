@@ -43,6 +43,7 @@ export class Journal {
   #file: AppendFile | undefined;
   #opening: Promise<AppendFile> | undefined;
   #lock: Lock | undefined;
+  #glimpsed: Promise<Map<string, Remembered>> | undefined;
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -66,12 +67,9 @@ export class Journal {
 
   /** What stands there about `key`, without taking part: for previews. Nothing where the journal can't be read. */
   async glimpse(key: string): Promise<Remembered | undefined> {
-    try {
-      const notes = await this.#read();
-      return [...notes.values()].find((entry) => entry.key === key && !this.#isHeld(entry));
-    } catch {
-      return undefined; // the next create says what is wrong with it
-    }
+    // Read once: a preview may look for thousands. Where it can't be read, the next create says what is wrong with it.
+    this.#glimpsed ??= this.#read().catch(() => new Map<string, Remembered>());
+    return [...(await this.#glimpsed).values()].find((entry) => entry.key === key && !this.#isHeld(entry));
   }
 
   /** Notes that a create is about to be sent; on the disk when it resolves. */

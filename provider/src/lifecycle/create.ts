@@ -159,6 +159,22 @@ function unresolved(
   });
 }
 
+/** Says in a preview what an `up` will make of a create that an interrupted run left. Reads, and writes nothing. */
+export async function announceLeftover(
+  { schema }: Declaration,
+  runtime: Runtime,
+  identity: string,
+  label: string,
+): Promise<void> {
+  const remembered = await runtime.journal(identity).glimpse(journalKeyOf(schema, identity));
+  if (remembered === undefined) return;
+  runtime.say(
+    remembered.id === undefined
+      ? `${whatWasLeft(label, remembered)} \`pulumi up\` will not send it, but save it as unresolved.`
+      : `${label} was created as ${remembered.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`,
+  );
+}
+
 function whatWasLeft(label: string, { at, id }: Remembered): string {
   return id === undefined
     ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`

@@ -10,7 +10,7 @@ import { explainUnresolved, unresolvedMarkOf } from "../schema/unresolved.js";
 import { validate } from "../schema/validate.js";
 import { printable } from "../text.js";
 import { own } from "../wire/body.js";
-import { adoptExisting, type Create, createOnce, noteHeld } from "./create.js";
+import { adoptExisting, announceLeftover, type Create, createOnce, noteHeld } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, Unresolved } from "./failure.js";
@@ -46,8 +46,12 @@ export function createProvider(
       configure(request.config);
     },
 
-    async check(_olds: Properties, news: Properties): Promise<dynamic.CheckResult> {
-      return guarded(() => {
+    async check(olds: Properties, news: Properties): Promise<dynamic.CheckResult> {
+      return guarded(async () => {
+        const identity = own(news, IDENTITY);
+        if (typeof identity === "string" && Object.keys(olds).length === 0 && !hasValue(news.existingId)) {
+          await announceLeftover(declaration, runtime(), identity, labelOf(schema.kind, identity, undefined));
+        }
         const { settings, problems: settingProblems } = runtime().reading;
         const secret = new Set(Array.isArray(news[SECRET_ARGUMENTS]) ? (news[SECRET_ARGUMENTS] as string[]) : []);
         const { values, problems } = validate(news, schema.rules(settings), { isUnknown: holdsUnknown, secret });

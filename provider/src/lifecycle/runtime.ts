@@ -8,7 +8,7 @@ import { systemClock } from "../clock.js";
 import { describeSettingProblems, readSettings, type Settings, type SettingsReading } from "../config/settings.js";
 import { NotSentError, SettingsError } from "../errors.js";
 import { type Places, placesOf } from "../files/places.js";
-import { PatientSender } from "../http/patient.js";
+import { type AttemptReport, PatientSender } from "../http/patient.js";
 import { createTransport } from "../http/transport.js";
 import { Journal } from "../journal/journal.js";
 import { stackOf } from "../schema/identity.js";
@@ -16,6 +16,7 @@ import { Secrets } from "../secrets.js";
 import { CookieFile } from "../session/cookie-file.js";
 import { Session } from "../session/session.js";
 import { memoryStore } from "../session/store.js";
+import { debugLog } from "./debug-log.js";
 
 /** A run of the same stack that was just interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;
@@ -62,6 +63,7 @@ export function createRuntime(
     reading.settings.cookieFile,
     process.cwd(),
   );
+  const now = () => new Date(systemClock.wallMs()).toISOString();
   let client: Client | undefined;
   let journal: Journal | undefined;
   const underWay = new Set<Promise<unknown>>();
@@ -71,7 +73,7 @@ export function createRuntime(
     secrets,
     say,
     newMark: randomUUID,
-    now: () => new Date(systemClock.wallMs()).toISOString(),
+    now,
     journal(identity) {
       journal ??= new Journal({
         folder: places.journalFolder,
@@ -103,7 +105,8 @@ export function createRuntime(
       if (client === undefined) {
         const { problems } = readSettings({ config, environment, mayLackPassword: false });
         if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-        client = connect(reading, places, secrets, say);
+        const log = debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), say);
+        client = connect(reading, places, secrets, say, log);
       }
       return client;
     },
@@ -115,6 +118,7 @@ function connect(
   places: Places,
   secrets: Secrets,
   say: (message: string) => void,
+  log: ((report: AttemptReport) => void) | undefined,
 ): Client {
   const transport = createTransport({
     timeoutSeconds: settings.requestTimeoutSeconds,
@@ -129,6 +133,7 @@ function connect(
     onWait: (seconds, reason) => say(`The platform limits the rate (${reason}): all requests wait for ${seconds} s.`),
     onRetry: (seconds, reason) =>
       say(`No connection to the platform yet (${reason}): trying for up to ${seconds} s more.`),
+    ...(log === undefined ? {} : { onAttempt: log }),
   });
   const store =
     places.cookieFile === undefined || settings.authMode === "basic"

@@ -1,0 +1,141 @@
+/**
+ * The real client over the real transport, with time that passes at once, for tests against a local server.
+ */
+import { randomUUID } from "node:crypto";
+import { inspect } from "node:util";
+import { onTestFinished } from "vitest";
+import { Client, type Created } from "../../provider/src/api/client.js";
+import { createAdvertiser, createEvent, type Operation } from "../../provider/src/api/operation.js";
+import type { Settings } from "../../provider/src/config/settings.js";
+import { AdvertisingError } from "../../provider/src/errors.js";
+import { type AttemptReport, PatientSender } from "../../provider/src/http/patient.js";
+import { createTransport } from "../../provider/src/http/transport.js";
+import { Secrets } from "../../provider/src/secrets.js";
+import { CookieFile } from "../../provider/src/session/cookie-file.js";
+import { Session } from "../../provider/src/session/session.js";
+import { memoryStore } from "../../provider/src/session/store.js";
+import { FakeClock } from "./clock.js";
+import { seededRandom } from "./random.js";
+
+export interface TestClientOptions {
+  /** Anything but the defaults below. */
+  readonly settings?: Partial<Settings>;
+  /** Where the session is kept; absent for memory. */
+  readonly cookieFile?: string;
+  readonly maxLockWaitMs?: number;
+  readonly clock?: FakeClock;
+  readonly seed?: number;
+}
+
+/** How one create ended. */
+export type Ending =
+  | ({ readonly kind: "created" } & Created)
+  | {
+      readonly kind: string;
+      /** As it would leave the process: scrubbed. */
+      readonly message: string;
+      readonly error: Error;
+    };
+
+export class TestClient {
+  readonly settings: Settings;
+  readonly clock: FakeClock;
+  readonly secrets = new Secrets();
+  /** Messages of the whole run, scrubbed, as often as they were said. */
+  readonly said: string[] = [];
+  readonly attempts: AttemptReport[] = [];
+  /** How often a create was about to be sent. */
+  announced = 0;
+  readonly #client: Client;
+
+  constructor(baseUrl: string, { settings, cookieFile, maxLockWaitMs, clock, seed }: TestClientOptions = {}) {
+    this.settings = {
+      baseUrl,
+      email: "ops@example.com",
+      password: "sandbox-password",
+      authMode: "session",
+      keepLoggedIn: false,
+      authenticatePath: "rest/authenticate",
+      cookieFile,
+      maxWindowSeconds: 2_592_000,
+      requestTimeoutSeconds: 20,
+      maxWaitSeconds: 120,
+      maxConcurrentRequests: 16,
+      traceField: undefined,
+      ...settings,
+    };
+    this.clock = clock ?? new FakeClock();
+    const say = (message: string) => void this.said.push(this.secrets.scrub(message));
+    const transport = createTransport({
+      timeoutSeconds: this.settings.requestTimeoutSeconds,
+      connections: this.settings.maxConcurrentRequests,
+    });
+    onTestFinished(() => transport.close());
+    const sender = new PatientSender({
+      transport,
+      clock: this.clock,
+      random: seededRandom(seed ?? 1),
+      maxWaitSeconds: this.settings.maxWaitSeconds,
+      maxConcurrentRequests: this.settings.maxConcurrentRequests,
+      onWait: (seconds, reason) => say(`waits ${seconds} s (${reason})`),
+      onRetry: (seconds, reason) => say(`no connection (${reason}), up to ${seconds} s more`),
+      onAttempt: (report) => void this.attempts.push(report),
+    });
+    const store =
+      cookieFile === undefined
+        ? memoryStore(randomUUID)
+        : new CookieFile({
+            path: cookieFile,
+            account: this.settings,
+            keepLoggedIn: this.settings.keepLoggedIn,
+            clock: this.clock,
+            newStamp: randomUUID,
+            maxLockWaitMs: maxLockWaitMs ?? 60_000,
+            say,
+            onRead: async (jar) => {
+              for (const value of await jar.allValues()) this.secrets.add(value);
+            },
+          });
+    const session = new Session({ settings: this.settings, sender, secrets: this.secrets, clock: this.clock, store });
+    this.#client = new Client({ settings: this.settings, session, clock: this.clock });
+  }
+
+  /** Creates an advertiser. */
+  create(name = "A", more: Readonly<Record<string, unknown>> = {}): Promise<Ending> {
+    return this.send(createAdvertiser, { advertiser_name: name, ...more }, `Advertiser "${name}"`);
+  }
+
+  /** Creates `count` advertisers at once: `A0`, `A1`, … */
+  createMany(count: number): Promise<Ending[]> {
+    return Promise.all(Array.from({ length: count }, (_, index) => this.create(`A${index}`)));
+  }
+
+  /** Creates an event. */
+  createEvent(name: string, advertiserId: number): Promise<Ending> {
+    return this.send(
+      createEvent,
+      { event_name: name, advertiser_id: advertiserId, value: 1 },
+      `ConversionEvent "${name}"`,
+    );
+  }
+
+  async send(operation: Operation, fields: Readonly<Record<string, unknown>>, label: string): Promise<Ending> {
+    const beforeSend = async () => void this.announced++;
+    try {
+      return { kind: "created", ...(await this.#client.create({ operation, fields, label, beforeSend })) };
+    } catch (error) {
+      if (!(error instanceof AdvertisingError)) throw error; // a defect: the client promises nothing else
+      return { kind: error.name, message: this.secrets.scrub(error.message), error };
+    }
+  }
+}
+
+/** The error's message, or an empty text where the create went well. */
+export function messageOf(ending: Ending | undefined): string {
+  return ending !== undefined && "message" in ending ? ending.message : "";
+}
+
+/** `value` with all that hangs on it, hidden or not: an error, its causes and theirs. */
+export function everythingIn(value: unknown): string {
+  return inspect(value, { depth: 20, showHidden: true, getters: true, maxArrayLength: 1000, maxStringLength: 100_000 });
+}
