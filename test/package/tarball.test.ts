@@ -3,7 +3,14 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { extract, type Manifest, manifestIn, packProvider, providerFolder, useTemporaryFolder } from "../support/packed.js";
+import {
+  extract,
+  type Manifest,
+  manifestIn,
+  packProvider,
+  providerFolder,
+  useTemporaryFolder,
+} from "../support/packed.js";
 
 const repository = resolve(providerFolder, "..");
 const temporary = useTemporaryFolder();
@@ -55,11 +62,14 @@ it("needs only what it declares", () => {
   const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   const needed = files
     .filter((file) => /\.(js|d\.ts)$/.test(file))
-    .flatMap((file) => [...read(file).matchAll(/^[^*]*?\b(?:require\(|from |import\()"([^."][^"]*)"/gm)].map(([, name]) => name ?? ""))
+    .flatMap((file) =>
+      [...read(file).matchAll(/^[^*]*?\b(?:require\(|from |import\()"([^."][^"]*)"/gm)].map(([, name]) => name ?? ""),
+    )
     .filter((name) => !name.startsWith("node:"))
     .map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/"));
   expect(needed).toContain("@pulumi/pulumi");
-  expect(new Set(needed).difference(new Set([...declared, "pulumi-advertising"]))).toEqual(new Set());
+  // It names itself in the reference that stands in the state.
+  expect(needed.filter((name) => ![...declared, "pulumi-advertising"].includes(name))).toEqual([]);
 });
 
 /** Relative, with slashes, sorted. */

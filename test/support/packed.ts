@@ -149,7 +149,9 @@ async function providePnpm(parent: string): Promise<string> {
 export function projectEnvironment(): Record<string, string> {
   const inherited = Object.entries(inheritedEnvironment());
   return {
-    ...Object.fromEntries(inherited.filter(([name]) => !/^(npm_(package|lifecycle)_|npm_config_local_prefix)/.test(name))),
+    ...Object.fromEntries(
+      inherited.filter(([name]) => !/^(npm_(package|lifecycle)_|npm_config_local_prefix)/.test(name)),
+    ),
     NO_COLOR: "1",
   };
 }

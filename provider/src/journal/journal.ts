@@ -130,7 +130,7 @@ export class Journal {
    * only what it was not handed stays. Synchronous.
    */
   closeNow(): void {
-    if (this.#lock === undefined) return;
+    if (this.#lock === undefined || this.#file === undefined) return;
     const left = [...this.#remembered.values()].filter(({ handedOver }) => !handedOver);
     try {
       if (left.length === 0) unlinkSync(this.path);
@@ -190,6 +190,8 @@ export class Journal {
       this.#file = new AppendFile(handle);
       return this.#file;
     } catch (error) {
+      // A journal that could not be read must stay as it is, at the end of the run too.
+      await this.release();
       if (error instanceof LockHeld) {
         throw this.#unusable(
           "another run of this stack is using it",

@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { upAndKill } from "../support/killing.js";
+import { eventsProgram, newStack, type TestStack, useSandbox } from "../support/stack.js";
+
+/** The journals in a stack's cache folder. */
+function journalsOf(stack: TestStack): string[] {
+  return readdirSync(stack.cache, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => join(stack.cache, name));
+}
+
+/** A stack that was killed while its one event's create was under way; `act`: the platform had carried it out. */
+async function killedStack(act: boolean) {
+  const sandbox = await useSandbox();
+  const fault = sandbox.fail({ on: "event", act, with: { kind: "no-answer" } });
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  const sent = (async () => {
+    while (fault.hits === 0) await new Promise((wake) => setTimeout(wake, 10));
+  })();
+  expect(await upAndKill(stack, sent, "tree")).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  return { sandbox, stack };
+}
+
+it("killed before the answer: the preview tells, up sends nothing and saves it as unresolved, both ways out work", async () => {
+  for (const act of [true, false]) {
+    const { sandbox, stack } = await killedStack(act);
+    const [journal = ""] = journalsOf(stack);
+    const before = readFileSync(journal, "utf8");
+    const preview = await stack.preview();
+    expect(preview.output).toContain("will not send it");
+    expect(readFileSync(journal, "utf8")).toBe(before);
+
+    const up = await stack.up();
+    expect(up.code).not.toBe(0);
+    expect(up.output).toContain("a run that was interrupted sent it at");
+    expect(sandbox.eventPosts).toBe(1);
+
+    if (act) {
+      stack.program(eventsProgram(1).replace("value: 1", `value: 1, existingId: ${sandbox.events[0]?.id}`));
+    } else {
+      const urn = (await stack.resources()).at(-1)?.urn ?? "";
+      expect(up.output).toContain(`pulumi state delete '${urn}'`);
+      expect((await stack.run(["state", "delete", urn, "--yes"])).code).toBe(0);
+    }
+    expect((await stack.up()).code).toBe(0);
+    expect(sandbox.events).toHaveLength(1);
+    expect(sandbox.eventPosts).toBe(act ? 1 : 2);
+    expect((await stack.resources()).at(-1)?.id).toBe(String(sandbox.events[0]?.id));
+    expect(journalsOf(stack)).toEqual([]);
+  }
+});
+
+it("killed before the answer, existingId at once: adopted, and the note is settled", async () => {
+  const { sandbox, stack } = await killedStack(true);
+  stack.program(eventsProgram(1).replace("value: 1", `value: 1, existingId: ${sandbox.events[0]?.id}`));
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(1);
+  expect(journalsOf(stack)).toEqual([]);
+});
+
+it("killed before the answer, inputs changed then: not sent either", async () => {
+  const { sandbox, stack } = await killedStack(true);
+  stack.program(eventsProgram(1, 99));
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  expect(output).toContain("outcome is unknown");
+  expect(sandbox.eventPosts).toBe(1);
+});
+
+it("two equal events of two stacks are two events, also after a kill of one", async () => {
+  const { sandbox, stack } = await killedStack(true);
+  const other = await newStack(eventsProgram(1), { sandbox, cache: stack.cache, project: "other" });
+  expect((await other.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(2);
+  expect(sandbox.logins).toBe(1);
+  expect((await stack.up()).code).not.toBe(0);
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("a damaged journal stops the run before anything is sent, and names itself and the way out", async () => {
+  const { sandbox, stack } = await killedStack(true);
+  const [journal = ""] = journalsOf(stack);
+  for (const [damage, words] of [
+    [(text: string) => text.replace('"note"', '"no'), "is not readable"],
+    [(text: string) => text.replace('"version":1', '"version":2'), "later version"],
+    [() => "something else\n", "first line"],
+  ] as const) {
+    const original = readFileSync(journal, "utf8");
+    const damaged = damage(original);
+    writeFileSync(journal, damaged);
+    const { code, output } = await stack.up();
+    expect(code).not.toBe(0);
+    expect(output).toContain(journal);
+    expect(output).toContain(words);
+    expect(output).toContain("existingId");
+    expect(readFileSync(journal, "utf8")).toBe(damaged);
+    writeFileSync(journal, original);
+  }
+  expect(sandbox.eventPosts).toBe(1);
+});
+
+it("ADVERTISING_LOG=debug:<file> tells each attempt and no secret", async () => {
+  const sandbox = await useSandbox({ password: "needle-password" });
+  const stack = await newStack(eventsProgram(2), { sandbox });
+  const log = join(stack.folder, "debug.log");
+  stack.setEnvironment({ ADVERTISING_LOG: `debug:${log}` });
+  expect((await stack.up()).code).toBe(0);
+  const lines = readFileSync(log, "utf8").trim().split("\n");
+  expect(lines).toHaveLength(4);
+  expect(lines[0]).toMatch(/^\S+Z POST \/rest\/authenticate attempt 1: status 200 after \d+ ms$/);
+  expect(lines.join()).not.toContain("needle");
+  expect(sandbox).toMatchObject({ logins: 1, creates: 3 });
+});

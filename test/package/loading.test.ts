@@ -1,0 +1,135 @@
+/** How the installed package is loaded: by `require`, by `import` and by the TypeScript compiler. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { InstalledProject, MANAGERS, packProvider, useTemporaryFolder } from "../support/packed.js";
+
+const NAMES = ["Advertiser", "Attribution", "ConversionEvent", "EventType", "days", "hours"];
+
+describe.each(MANAGERS)("installed by %s", (manager) => {
+  const temporary = useTemporaryFolder();
+  let project: InstalledProject;
+
+  beforeAll(async () => {
+    project = await InstalledProject.create(manager, await packProvider(temporary()), temporary());
+  });
+
+  /** What a script in the project prints as JSON. It has to end by itself. */
+  async function answerOf(file: string, text: string): Promise<unknown> {
+    const { code, output } = await project.node(file, text);
+    expect(output).not.toMatch(/warning|error/i);
+    expect(code).toBe(0);
+    return JSON.parse(output);
+  }
+
+  it("by require: the public names and nothing else, without anything that sends requests", async () => {
+    const script = `
+const advertising = require("pulumi-advertising");
+const values = { days: advertising.days(7), hours: advertising.hours(1), purchase: advertising.EventType.Purchase,
+  landingPage: advertising.EventType.LandingPage, whitelist: advertising.Attribution.Whitelist };
+const loaded = [...Object.keys(require.cache), ...process.moduleLoadList];
+console.log(JSON.stringify({ names: Object.keys(advertising).sort(), values, count: loaded.length,
+  heavy: loaded.filter((name) => /undici|tough-cookie|pulumi-advertising.dist.(handlers|lifecycle|session|sandbox)/.test(name)) }));`;
+    expect(await answerOf("required.js", script)).toEqual({
+      names: NAMES,
+      values: { days: 604_800, hours: 3_600, purchase: 0, landingPage: 1, whitelist: "WHITELIST" },
+      count: expect.any(Number),
+      heavy: [],
+    });
+  });
+
+  it("by import: each name, and the same classes as by require", async () => {
+    const script = `
+import { createRequire } from "node:module";
+import { ${NAMES.join(", ")} } from "pulumi-advertising";
+const required = createRequire(import.meta.url)("pulumi-advertising");
+const imported = { ${NAMES.join(", ")} };
+console.log(JSON.stringify(Object.entries(imported).map(([name, value]) => [name, typeof value, value === required[name]])));`;
+    const kinds = { Attribution: "object", EventType: "object" } as Record<string, string>;
+    expect(await answerOf("imported.mjs", script)).toEqual(
+      NAMES.map((name) => [name, kinds[name] ?? "function", true]),
+    );
+  });
+
+  it.each([
+    ["required", "handlers.js", `const { advertiser, conversionEvent } = require("pulumi-advertising/handlers");`],
+    ["imported", "handlers.mjs", `import { advertiser, conversionEvent } from "pulumi-advertising/handlers";`],
+  ])("the handlers can be %s, and leave nothing running", async (_how, file, loading) => {
+    const script = `${loading}
+console.log(JSON.stringify([advertiser, conversionEvent].map((provider) => typeof provider.create)));`;
+    expect(await answerOf(file, script)).toEqual(["function", "function"]);
+  });
+
+  it.each([
+    ["required", "sandbox.js", `const { startSandbox } = require("pulumi-advertising/sandbox");`],
+    ["imported", "sandbox.mjs", `import { startSandbox } from "pulumi-advertising/sandbox";`],
+  ])("the sandbox can be %s, and ends with close()", async (_how, file, loading) => {
+    const script = `${loading}
+startSandbox().then(async (sandbox) => {
+  const { status } = await fetch(sandbox.url);
+  await sandbox.close();
+  console.log(JSON.stringify({ status, creates: sandbox.creates }));
+});`;
+    expect(await answerOf(file, script)).toEqual({ status: expect.any(Number), creates: 0 });
+  });
+
+  it("nothing else of it can be loaded", async () => {
+    const script = `
+const results = ["dist/index.js", "session", "lifecycle/provider.js"].map((path) => {
+  try { return typeof require("pulumi-advertising/" + path); } catch (error) { return error.code; }
+});
+console.log(JSON.stringify([...results, require("pulumi-advertising/package.json").name]));`;
+    const refused = "ERR_PACKAGE_PATH_NOT_EXPORTED";
+    expect(await answerOf("inner.js", script)).toEqual([refused, refused, refused, "pulumi-advertising"]);
+  });
+
+  // skipLibCheck stays off: the declarations are checked too.
+  it.each([
+    ["nodenext", "nodenext", "typed.ts"],
+    ["nodenext", "nodenext", "typed.mts"],
+    ["node16", "node16", "typed.ts"],
+    ["esnext", "bundler", "typed.ts"],
+  ])("type-checks strictly as module %s, resolution %s, in %s", async (module, resolution, file) => {
+    project.write(file, TYPED);
+    const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--types", "node"];
+    const how = ["--target", "es2023", "--module", module, "--moduleResolution", resolution];
+    const { code, output } = await project.run(project.command("tsc"), "--noEmit", ...strict, ...how, file);
+    expect(output).toBe("");
+    expect(code).toBe(0);
+  });
+});
+
+/** Each `@ts-expect-error` is an error itself where the line below it is right. */
+const TYPED = `
+import * as pulumi from "@pulumi/pulumi";
+import { Advertiser, type AdvertiserArgs, Attribution, ConversionEvent, type ConversionEventArgs, days, EventType, hours } from "pulumi-advertising";
+import { advertiser, conversionEvent } from "pulumi-advertising/handlers";
+import { type Sandbox, startSandbox } from "pulumi-advertising/sandbox";
+
+const args: AdvertiserArgs = { advertiserName: pulumi.output("Acme Shoes"), additionalFields: { active: true } };
+const acme = new Advertiser("acme", args, { protect: true });
+const eventArgs: ConversionEventArgs = {
+  eventName: "Purchase", advertiserId: acme.advertiserId, value: 25, eventTypeId: EventType.Purchase, segmentId: 7,
+  countUnique: true, clickWindow: days(7), viewWindow: hours(1), attribution: Attribution.Whitelist,
+};
+const purchase = new ConversionEvent("purchase", eventArgs);
+new ConversionEvent("other", { ...eventArgs, eventTypeId: 12, attribution: "WHITELIST", existingId: 4 });
+export const ids: pulumi.Output<number>[] = [acme.advertiserId, purchase.eventId, Advertiser.get("a", "7").advertiserId];
+export const name: pulumi.Output<string> = purchase.eventName;
+export const optional: pulumi.Output<number | undefined> = purchase.segmentId;
+const unknown: unknown = purchase;
+if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
+export const handlers: pulumi.dynamic.ResourceProvider[] = [advertiser, conversionEvent];
+export async function tryOut(): Promise<number> {
+  const sandbox: Sandbox = await startSandbox({ port: 0, latencyMs: 5 });
+  await sandbox.close();
+  return sandbox.logins + sandbox.advertiserPosts + sandbox.url.length;
+}
+
+// @ts-expect-error the name is missing
+new Advertiser("b", {});
+// @ts-expect-error not an argument
+new Advertiser("b", { advertiserName: "B", advertiserId: 3 });
+// @ts-expect-error not one of the values
+new ConversionEvent("c", { ...eventArgs, attribution: "SOME" });
+// @ts-expect-error a number as text
+new ConversionEvent("c", { ...eventArgs, advertiserId: "7" });
+`;
