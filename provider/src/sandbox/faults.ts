@@ -77,7 +77,9 @@ export function strike(
   const body = Buffer.from(proper.body);
   const half = body.subarray(0, Math.ceil(body.length / 2));
   const raw = (head: string[], ...parts: (string | Buffer)[]) => {
-    socket.write([`HTTP/1.1 ${proper.status} OK`, "content-type: application/json", ...head, "", ""].join("\r\n"));
+    // Written past Node's server, which would hold the connection's next request back: so it is the last one on it.
+    const first = [`HTTP/1.1 ${proper.status} OK`, "content-type: application/json", "connection: close"];
+    socket.write([...first, ...head, "", ""].join("\r\n"));
     for (const part of parts) socket.write(part);
   };
   switch (fault.kind) {
@@ -120,7 +122,10 @@ export function strike(
       let at = 0;
       const timer = setInterval(() => {
         if (at < body.length && socket.writable) socket.write(body.subarray(at, ++at));
-        else clearInterval(timer);
+        else {
+          clearInterval(timer);
+          socket.end();
+        }
       }, fault.msPerByte);
       socket.once("close", () => clearInterval(timer));
       return;
@@ -148,6 +153,7 @@ export function strike(
       return;
     case "huge-header":
       raw([`x-huge: ${"x".repeat(fault.bytes)}`, `content-length: ${body.length}`], body);
+      socket.end();
       return;
     case "many-headers":
       raw(
@@ -157,6 +163,7 @@ export function strike(
         ],
         body,
       );
+      socket.end();
       return;
     case "close-after":
       response.writeHead(proper.status, { ...proper.headers, connection: "close" } as Record<

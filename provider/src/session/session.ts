@@ -90,8 +90,8 @@ export class Session {
             return { url, headers: { ...headers, cookie: await this.#cookieFor(login, url) }, body };
           }, false);
         } catch (error) {
-          if (error instanceof LoginEnded) continue;
           settle(login, ticket);
+          if (error instanceof LoginEnded) continue;
           throw error;
         }
         if (this.#options.settings.keepLoggedIn) await this.#keepCookies(login, answer, url);

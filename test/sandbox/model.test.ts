@@ -1,0 +1,164 @@
+/**
+ * Random programs of creates, answers, faults, ended and rotating sessions. Whatever happens, what the client reports is
+ * true to what the platform holds. RUNS sets how many (`npm run model-test` runs the long version), SEED repeats a run.
+ */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  type AnswerShape,
+  type Fault,
+  type FaultRule,
+  type RefusalShape,
+  type Rotation,
+  type Sandbox,
+  type SandboxOptions,
+  type SessionRefusal,
+  startSandbox,
+} from "../../provider/src/sandbox/index.js";
+import { type Ending, TestClient } from "../support/client.js";
+
+const RUNS = Number(process.env.RUNS ?? 2000);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+const html = { "content-type": "text/html" };
+/** Faults after which nobody can know: whether the platform acts is drawn separately. */
+const lostAnswers: Fault[] = [
+  { kind: "close-without-answer" },
+  { kind: "reset" },
+  { kind: "half-body" },
+  { kind: "bad-length" },
+  { kind: "bad-chunk" },
+  { kind: "garbage" },
+  { kind: "answer", status: 500, body: { message: "internal" } },
+  { kind: "answer", status: 502, headers: html, body: "<html>Bad gateway</html>" },
+  { kind: "answer", status: 200, body: { success: true } },
+  { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
+  { kind: "answer", status: 204 },
+  { kind: "answer", status: 307, headers: { location: "/elsewhere" } },
+];
+/** Faults that say that nothing was done; the platform keeps to that. */
+const refusals: Fault[] = [
+  { kind: "answer", status: 400, body: { errors: { event: { event_name: ["bad"] } } } },
+  { kind: "answer", status: 403, body: { message: "you may not create these" } },
+  { kind: "answer", status: 406, body: { errors: ["bad"] } },
+  { kind: "answer", status: 200, body: { success: false, message: "bad" } },
+  { kind: "answer", status: 429, headers: { "retry-after": "3" } },
+  { kind: "answer", status: 429 },
+  { kind: "answer", status: 503, headers: { "retry-after": "1" } },
+  { kind: "session-refusal" },
+];
+/** Faults that a create survives. */
+const harmless: Fault[] = [{ kind: "close-after" }, { kind: "early-hints" }, { kind: "many-headers", count: 60 }];
+
+const target = fc.constantFrom<FaultRule["on"]>("advertiser", "create");
+const after = fc.nat(4);
+const times = fc.integer({ min: 1, max: 3 });
+const fault: fc.Arbitrary<FaultRule> = fc.oneof(
+  fc.record({ on: target, with: fc.constantFrom(...lostAnswers), act: fc.boolean(), after, times }),
+  fc.record({ on: target, with: fc.constantFrom(...refusals), act: fc.constant(false), after, times }),
+  fc.record({ on: target, with: fc.constantFrom(...harmless), act: fc.constant(true), after, times }),
+  fc.record({
+    on: fc.constant<FaultRule["on"]>("authenticate"),
+    with: fc.constantFrom<Fault>(
+      { kind: "answer", status: 503 },
+      { kind: "reset" },
+      { kind: "answer", status: 429, headers: { "retry-after": "2" } },
+    ),
+    act: fc.constant(false),
+    after: fc.nat(1),
+    times: fc.integer({ min: 1, max: 4 }),
+  }),
+);
+
+const platform: fc.Arbitrary<SandboxOptions> = fc.record({
+  sessionRequests: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 1, max: 8 })),
+  sessionRefusal: fc.constantFrom<SessionRefusal>("401", "403", "redirect", "login-page", "success-false"),
+  rotation: fc.constantFrom<Rotation>("session", "strict", "single-use"),
+  answerShape: fc.constantFrom<AnswerShape>(
+    "payload",
+    "top-level-id",
+    "bare-201",
+    "own-name",
+    "list",
+    "text-ids",
+    "warning",
+  ),
+  refusalShape: fc.constantFrom<RefusalShape>("406-errors", "success-false-200", "401-body", "409"),
+  gzip: fc.boolean(),
+});
+
+const step = fc.record({
+  /** How many at once; each tenth of them is a request that the platform refuses. */
+  creates: fc.integer({ min: 1, max: 7 }),
+  badOne: fc.boolean(),
+  faults: fc.array(fault, { maxLength: 2 }),
+  expire: fc.boolean(),
+});
+
+/** The one thing that must be true of each create. */
+function judge(name: string, ending: Ending, sandbox: Sandbox): void {
+  const objects = sandbox.advertisers.filter((object) => object.advertiser_name === name);
+  const what = `${name}: ${ending.kind} ${"message" in ending ? ending.message : ""}`;
+  if (ending.kind === "created") {
+    expect(
+      objects.map(({ id }) => String(id)),
+      what,
+    ).toEqual(["id" in ending ? ending.id : ""]);
+  } else if (ending.kind === "OutcomeUnknownError") {
+    expect(objects.length, what).toBeLessThanOrEqual(1);
+  } else {
+    expect(["RefusedError", "NotSentError", "RateLimitedError", "LoginError"], what).toContain(ending.kind);
+    expect(objects, what).toEqual([]);
+  }
+}
+
+/** A sequence that does not end is a failure like any other. */
+async function ended<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("the creates did not end")), 8_000);
+  });
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}
+
+it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: RUNS * 1000 }, async () => {
+  const counts = new Map<string, number>();
+  let posts = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      platform,
+      fc.boolean(),
+      fc.array(step, { minLength: 1, maxLength: 4 }),
+      async (options, keepLoggedIn, steps) => {
+        const sandbox = await startSandbox({ ...options, loginLimit: { count: 1000, windowSeconds: 60 } });
+        const client = new TestClient(sandbox.url, {
+          settings: { keepLoggedIn, maxWaitSeconds: 20, requestTimeoutSeconds: 10 },
+        });
+        try {
+          let created = 0;
+          for (const [index, { creates, badOne, faults, expire }] of steps.entries()) {
+            if (expire) sandbox.expireSessions();
+            const armed = faults.map((rule) => sandbox.fail(rule));
+            const names = Array.from({ length: creates }, (_, n) => `S${index}N${n}`);
+            const endings = await ended(Promise.all(names.map((name) => client.create(name))));
+            if (badOne) endings.push(await client.createEvent("without an advertiser", 10_000));
+            for (const one of armed) one.cancel();
+            for (const [n, name] of names.entries()) judge(name, endings[n] as Ending, sandbox);
+            for (const { kind } of endings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+            created += endings.filter(({ kind }) => kind === "created").length;
+          }
+          expect(sandbox.events).toEqual([]);
+          expect(sandbox.advertisers.length).toBeGreaterThanOrEqual(created);
+          posts += sandbox.creates;
+        } finally {
+          await sandbox.close();
+        }
+      },
+    ),
+    { numRuns: RUNS, seed, endOnFailure: true },
+  );
+  console.log(`${RUNS} sequences (SEED=${seed}), ${posts} POSTs:`, Object.fromEntries(counts));
+  // A run in which hardly anything succeeded, or nothing failed, would prove little.
+  for (const kind of ["created", "OutcomeUnknownError", "RefusedError"])
+    expect(counts.get(kind) ?? 0).toBeGreaterThan(RUNS / 10);
+});
