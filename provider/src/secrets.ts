@@ -6,30 +6,47 @@ const MASK = "[secret]";
 /** Below this length a fragment of Base64 is too short to tell from other text. */
 const MIN_FRAGMENT = 8;
 
-/** Removes registered secrets from texts. One for a process: whatever is registered is removed from then on. */
+/**
+ * Cookies may rotate with every answer. An echo can only hold one that a request still under way was sent with, or one that
+ * came just before; so this many of the newest are enough, and a long run does not grow.
+ */
+const MAX_PASSING = 1024;
+
+/** Removes registered secrets from texts. One for a process. */
 export class Secrets {
-  readonly #spellings = new Set<string>();
+  readonly #lasting = new Set<string>();
+  readonly #passing = new Set<string>();
   #pattern: RegExp | undefined;
 
-  /** Registers a value, with its percent-encoded, Base64 and JSON-escaped spellings. Empty values are passed over. */
+  /** Registers a secret for good; every spelling of it is removed. Empty values are passed over. */
   add(secret: string | undefined): void {
-    if (secret === undefined || secret === "") return;
-    for (const spelling of spellingsOf(secret)) this.#spellings.add(spelling);
+    if (secret === undefined || secret === "" || this.#lasting.has(secret)) return;
+    this.#lasting.add(secret);
+    this.#pattern = undefined;
+  }
+
+  /** Registers one of many that replace each other; the oldest are forgotten. */
+  addPassing(secret: string): void {
+    if (secret === "" || this.#passing.has(secret)) return;
+    this.#passing.add(secret);
+    if (this.#passing.size > MAX_PASSING) this.#passing.delete(this.#passing.values().next().value as string);
     this.#pattern = undefined;
   }
 
   /** `text` with each registered secret replaced by `[secret]`. */
   scrub(text: string): string {
-    if (this.#spellings.size === 0) return text;
-    this.#pattern ??= new RegExp(
-      [...this.#spellings]
-        .sort((a, b) => b.length - a.length) // the longest first, so that no half of one is left
-        .map((spelling) => spelling.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-        .join("|"),
-      "gi", // percent-encoding may use either case
-    );
+    if (this.#lasting.size + this.#passing.size === 0) return text;
+    this.#pattern ??= patternOf([...this.#lasting, ...this.#passing]);
     return text.replace(this.#pattern, MASK);
   }
+}
+
+function patternOf(secrets: readonly string[]): RegExp {
+  const spellings = new Set(secrets.flatMap(spellingsOf));
+  const alternatives = [...spellings]
+    .sort((a, b) => b.length - a.length) // the longest first, so that no half of one is left
+    .map((spelling) => spelling.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(alternatives.join("|"), "gi"); // percent-encoding may use either case
 }
 
 function spellingsOf(secret: string): string[] {

@@ -72,7 +72,10 @@ export class TestClient {
     });
     onTestFinished(() => transport.close());
     const sender = new PatientSender({
-      transport,
+      transport: {
+        send: (request) => this.clock.during(() => transport.send(request)),
+        close: () => transport.close(),
+      },
       clock: this.clock,
       random: seededRandom(seed ?? 1),
       maxWaitSeconds: this.settings.maxWaitSeconds,

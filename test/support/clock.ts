@@ -1,5 +1,6 @@
 /**
  * Time that passes at once: whoever sleeps wakes up in the order of the times asked for, and the clock stands there then.
+ * While something real is under way, such as a request, it stands still.
  */
 import type { Clock } from "../../provider/src/clock.js";
 
@@ -17,6 +18,8 @@ export class FakeClock implements Clock {
   #wallOffsetMs: number;
   #sleepers: Sleeper[] = [];
   #isTurning = false;
+  #underWay = 0;
+  #whenIdle: () => void = () => undefined;
 
   constructor(wallMs = Date.parse("2026-01-01T00:00:00Z")) {
     this.#wallOffsetMs = wallMs;
@@ -38,6 +41,16 @@ export class FakeClock implements Clock {
     });
   }
 
+  /** Holds the clock while `work` runs: it takes no time. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#underWay++;
+    try {
+      return await work();
+    } finally {
+      if (--this.#underWay === 0) this.#whenIdle();
+    }
+  }
+
   /** Lets time pass while nobody sleeps. */
   advance(ms: number): void {
     this.#monotonicMs += ms;
@@ -51,8 +64,14 @@ export class FakeClock implements Clock {
   async #turn(): Promise<void> {
     this.#isTurning = true;
     while (this.#sleepers.length > 0) {
-      // Whoever is about to sleep as well gets to it first.
+      // Whoever is about to sleep or to send as well gets to it first.
       await new Promise((resolve) => setImmediate(resolve));
+      if (this.#underWay > 0) {
+        await new Promise<void>((resolve) => {
+          this.#whenIdle = resolve;
+        });
+        continue;
+      }
       this.#sleepers.sort((a, b) => a.untilMs - b.untilMs);
       const next = this.#sleepers.shift() as Sleeper;
       const now = Math.max(this.#monotonicMs, next.untilMs);

@@ -1,10 +1,11 @@
 /**
  * The package as users get it: packed, and installed by npm or pnpm into projects outside the repository.
  */
+import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { inheritedEnvironment, type RunResult, runProcess } from "./stack.js";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -75,16 +76,19 @@ async function pack(folder: string, into: string): Promise<string> {
 /** A project with the package in it, made by its package manager alone. */
 export class InstalledProject {
   readonly folder: string;
-  readonly manager: Manager;
+  /** What runs the dependencies' commands, without ever looking for them in a registry. */
+  readonly #runner: readonly [string, ...string[]];
 
-  private constructor(folder: string, manager: Manager) {
+  private constructor(folder: string, runner: readonly [string, ...string[]]) {
     this.folder = folder;
-    this.manager = manager;
+    this.#runner = runner;
   }
 
   /** @param parent a folder for it: each gets one of its own there. */
   static async create(manager: Manager, tarball: string, parent: string): Promise<InstalledProject> {
-    const project = new InstalledProject(mkdtempSync(join(parent, `${manager}-`)), manager);
+    const folder = mkdtempSync(join(parent, `${manager}-`));
+    const pnpm = manager === "pnpm" ? await providePnpm(parent) : undefined;
+    const project = new InstalledProject(folder, pnpm === undefined ? ["npx", "--no", "--"] : [pnpm, "exec"]);
     const ours = { ...manifestIn(repository).devDependencies, ...manifestIn(providerFolder).devDependencies };
     const versions = (...names: string[]) => Object.fromEntries(names.map((name) => [name, ours[name]]));
     copyFileSync(tarball, join(project.folder, basename(tarball)));
@@ -97,12 +101,11 @@ export class InstalledProject {
         devDependencies: versions("typescript", "@types/node"),
       }),
     );
-    if (manager === "npm") {
+    if (pnpm === undefined) {
       await succeed("npm", ["install", ...NPM_QUIET], project.folder);
     } else {
       // pnpm asks about each dependency's install script; this one, of Pulumi's, does nothing that is needed.
       project.write("pnpm-workspace.yaml", "allowBuilds:\n  protobufjs: false\n");
-      const pnpm = join(await providePnpm(parent), "node_modules", ".bin", "pnpm");
       const store = ["--prefer-offline", "--store-dir", join(pnpmFolder, "store")];
       await succeed(pnpm, ["install", ...store], project.folder, { XDG_CACHE_HOME: join(pnpmFolder, "cache") });
     }
@@ -127,6 +130,34 @@ export class InstalledProject {
     return runProcess(command, args, this.folder, projectEnvironment());
   }
 
+  /** Runs a dependency's command as users do: `npx`, `pnpm exec`. */
+  exec(command: string, ...args: string[]): Promise<RunResult> {
+    const [runner, ...before] = this.#runner;
+    return this.run(runner, ...before, command, ...args);
+  }
+
+  /**
+   * Starts a command that goes on until it is ended; the test ends it at the latest.
+   * @param sign resolves the promise once it stands in the output.
+   */
+  start(name: string, args: readonly string[], sign: RegExp): Promise<Started> {
+    return new Promise((resolved, reject) => {
+      const child = spawn(this.command(name), args, { cwd: this.folder, env: projectEnvironment() });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      let output = "";
+      const ended = new Promise<RunResult>((settle) => child.once("close", (code) => settle({ code, output })));
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          output += text;
+          const match = sign.exec(output);
+          if (match !== null) resolved({ pid: child.pid as number, match, ended });
+        });
+      }
+      child.once("error", reject);
+      void ended.then(({ code }) => reject(new Error(`${name} ended with ${code}:\n${output}`)));
+    });
+  }
+
   /** Runs a script from a file in the project. */
   node(file: string, text: string): Promise<RunResult> {
     this.write(file, text);
@@ -134,15 +165,21 @@ export class InstalledProject {
   }
 }
 
+export interface Started {
+  readonly pid: number;
+  readonly match: RegExpExecArray;
+  readonly ended: Promise<RunResult>;
+}
+
 const NPM_QUIET = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
-/** pnpm in a folder of its own: it is no dependency of the repository, whose users need none. */
+/** pnpm in a folder of its own: it is no dependency of the repository, whose users need none. @returns its path. */
 async function providePnpm(parent: string): Promise<string> {
   const folder = join(parent, "pnpm");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "tools", private: true }));
   await succeed("npm", ["install", ...NPM_QUIET, PNPM], folder);
-  return folder;
+  return join(folder, "node_modules", ".bin", "pnpm");
 }
 
 /** Without what `npm test` tells about the repository. */

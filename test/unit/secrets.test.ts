@@ -34,3 +34,10 @@ it("leaves other text alone, with none or an empty secret", () => {
   secrets.add(undefined);
   expect(secrets.scrub("abc")).toBe("abc");
 });
+
+it("keeps the newest of many that replace each other, and what was registered for good", () => {
+  const secrets = new Secrets();
+  secrets.add("the-password");
+  for (let n = 0; n < 3000; n++) secrets.addPassing(`cookie-number-${n}-`);
+  expect(secrets.scrub("the-password cookie-number-2999- cookie-number-2500-")).toBe("[secret] [secret] [secret]");
+});

@@ -148,7 +148,7 @@ function connect(
           maxLockWaitMs: (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000,
           say,
           onRead: async (jar) => {
-            for (const value of await jar.allValues()) secrets.add(value);
+            for (const value of await jar.allValues()) secrets.addPassing(value);
           },
         });
   const session = new Session({ settings, sender, secrets, clock: systemClock, store });

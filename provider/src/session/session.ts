@@ -205,7 +205,7 @@ export class Session {
   }
 
   async #registerSecrets(jar: SessionJar, url: URL): Promise<void> {
-    for (const value of await jar.values(url)) this.#options.secrets.add(value);
+    for (const value of await jar.values(url)) this.#options.secrets.addPassing(value);
   }
 
   #basicCredentials(): string {

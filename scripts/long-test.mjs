@@ -1,0 +1,18 @@
+import { inRoot } from "./lib/paths.mjs";
+import { Problem, runMain } from "./lib/problem.mjs";
+import { run } from "./lib/run.mjs";
+import { setUp } from "./setup.mjs";
+
+/** The long versions of tests that `npm test` runs in short; a variable that is set already wins. */
+const LONG = {
+  kill: { file: "test/engine/kill.test.ts", variables: { KILLS: "30" } },
+  model: { file: "test/sandbox/model.test.ts", variables: { RUNS: "50000" } },
+};
+
+await runMain(async () => {
+  const long = LONG[process.argv[2]];
+  if (long === undefined) throw new Problem(`Which one? ${Object.keys(LONG).join(" or ")}`);
+  const { node, env } = await setUp();
+  const args = [inRoot("node_modules", "vitest", "vitest.mjs"), "run", long.file, ...process.argv.slice(3)];
+  return (await run(node, args, { cwd: inRoot(), env: { ...long.variables, ...env } })).exitCode;
+});

@@ -1,0 +1,72 @@
+/**
+ * Thousands of creates in one process, with sessions that end and cookies that rotate. The sandbox runs in a process of its
+ * own, so that the memory measured here is the client's.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { TestClient } from "../support/client.js";
+
+const CREATES = 5000;
+const AT_ONCE = 16;
+/** Whatever a run collects for each create would be far more than this. */
+const MAX_GROWTH_BYTES_PER_CREATE = 500;
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+interface Counts {
+  readonly logins: number;
+  readonly creates: number;
+  readonly maxOpenConnections: number;
+  readonly objects: number;
+}
+
+async function sandboxProcess(options: SandboxOptions) {
+  const child = fork(resolve(import.meta.dirname, "../support/sandbox-process.mjs"), [JSON.stringify(options)]);
+  onTestFinished(() => void child.disconnect());
+  const [{ url }] = (await once(child, "message")) as [{ url: string }];
+  const counts = async () => {
+    child.send("counts");
+    const [answer] = (await once(child, "message")) as [Counts];
+    return answer;
+  };
+  return { url, counts };
+}
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+describe.each<[string, SandboxOptions, boolean, number]>([
+  // Each login is worth 100 requests, and the refused ones cost none.
+  ["sessions that end every 100 requests", { sessionRequests: 100 }, false, CREATES / 100 + 1],
+  ["a long-lived session whose cookies rotate", { rotation: "strict" }, true, 1],
+])("%s", (_, options, keepLoggedIn, maxLogins) => {
+  it(`${CREATES} creates: memory flat, sockets bounded, few logins`, { timeout: 120_000 }, async () => {
+    const sandbox = await sandboxProcess({ ...options, loginLimit: { count: 1000, windowSeconds: 60 } });
+    const client = new TestClient(sandbox.url, { settings: { keepLoggedIn, maxConcurrentRequests: AT_ONCE } });
+    let heapAtFirst = 0;
+    for (let done = 0; done < CREATES; done += 100) {
+      const endings = await Promise.all(Array.from({ length: 100 }, (_, n) => client.create(`A${done + n}`)));
+      expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["created"]));
+      client.attempts.length = 0;
+      client.clock.sleeps.length = 0;
+      if (done === 1000) heapAtFirst = heapBytes();
+    }
+    const growth = (heapBytes() - heapAtFirst) / (CREATES - 1100);
+    const counts = await sandbox.counts();
+    console.log(
+      `${counts.creates} POSTs, ${counts.logins} logins, ${counts.maxOpenConnections} sockets, ${growth.toFixed(0)} bytes a create`,
+    );
+    expect(counts.objects).toBe(CREATES);
+    expect(counts.logins).toBeLessThanOrEqual(maxLogins);
+    expect(counts.maxOpenConnections).toBeLessThanOrEqual(AT_ONCE + counts.logins);
+    expect(growth).toBeLessThan(MAX_GROWTH_BYTES_PER_CREATE);
+  });
+});
