@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { isDeepStrictEqual } from "node:util";
 import { npm } from "./npm.mjs";
 import { inRoot, isWindows, readJson } from "./paths.mjs";
 import { Problem } from "./problem.mjs";
@@ -13,7 +12,9 @@ export async function installDependencies() {
   console.log("Dependencies: installing what package-lock.json lists …");
   // npm warns that packages want a newer Node than the one it runs on. That one only starts these scripts: all else runs on the
   // `node` package's (see node.mjs). So errors only.
-  const { exitCode } = await npm([isOurNodeLocked() ? "install" : "ci", "--loglevel=error"], { cwd: inRoot() });
+  const { exitCode } = await npm([isOurNodeLocked() ? "install" : "ci", "--include=dev", "--loglevel=error"], {
+    cwd: inRoot(),
+  });
   if (exitCode !== 0) throw new Problem("npm could not install the dependencies: see its message above.");
 }
 
@@ -23,10 +24,12 @@ function areInstalled() {
   if (!existsSync(installedList)) return false;
   const installed = readJson(installedList).packages;
   const wanted = Object.entries(readJson(inRoot("package-lock.json")).packages).filter(([path]) => path !== "");
-  // Optional packages for other systems are rightly missing.
-  return wanted.every(([path, entry]) =>
-    installed[path] ? isDeepStrictEqual(installed[path], entry) : entry.optional,
-  );
+  // Version and hash say what is installed; the rest of an entry only describes it. (A workspace's lags behind its package.json when
+  // its commands change, and npm does not mind.) Optional packages for other systems are rightly missing.
+  return wanted.every(([path, { version, integrity, optional }]) => {
+    const entry = installed[path];
+    return entry ? entry.version === version && entry.integrity === integrity : optional;
+  });
 }
 
 /** On Windows a running program's file cannot be removed, as `npm ci` would; `npm install` replaces only what differs. */

@@ -19,8 +19,8 @@ await runMain(async () => {
     console.log(`\nSandbox: a stand-in for the platform listens at ${sandbox.url}.\n`);
     await pulumiUp(sandbox);
   } finally {
-    saveObjects(sandbox.objects);
     await sandbox.close();
+    saveObjects(sandbox.snapshot());
   }
   show(sandbox, countOf(sandbox) - before);
 });

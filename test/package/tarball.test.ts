@@ -31,7 +31,9 @@ it("holds package.json, what is compiled, README and LICENSE, and nothing else",
   const compiled = filesBelow(join(providerFolder, "src"))
     .filter((file) => file.endsWith(".ts"))
     .flatMap((file) => [".js", ".d.ts"].map((ending) => `dist/${file.replace(/\.ts$/, ending)}`));
-  expect(files).toEqual(["package.json", ...documents, ...compiled].sort());
+  expect(files, "if files of former sources stay in provider/dist, remove it and build again").toEqual(
+    ["package.json", ...documents, ...compiled].sort(),
+  );
 });
 
 it("names no source map, no test and no place of this machine", () => {

@@ -13,6 +13,8 @@ export interface RawRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Of the whole request on the wire. */
+  readonly bytes: number;
 }
 
 /** One connection, in the script's hands. */
@@ -92,7 +94,7 @@ export class RawConnection {
     if (this.#received.length < end + 4 + length) return undefined;
     const body = this.#received.subarray(end + 4, end + 4 + length).toString("utf8");
     this.#received = this.#received.subarray(end + 4 + length);
-    const request = { path: first.split(" ")[1] ?? "", headers, body };
+    const request = { path: first.split(" ")[1] ?? "", headers, body, bytes: end + 4 + length };
     if (first.startsWith("POST ")) this.#log.push(request);
     return request;
   }
@@ -142,6 +144,8 @@ export interface RawServer {
   /** Connections so far. */
   readonly connections: number;
   readonly sockets: readonly Socket[];
+  /** Takes no more connections; those that are open stay. */
+  stop(): void;
 }
 
 export type Script = (connection: RawConnection) => void | Promise<void>;
@@ -182,6 +186,7 @@ export async function startRawServer(
     port: address.port,
     posts,
     sockets,
+    stop: () => void server.close(),
     get connections() {
       return sockets.length;
     },

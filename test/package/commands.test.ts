@@ -1,0 +1,71 @@
+/** The package's commands, as an installed package brings them. */
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  InstalledProject,
+  MANAGERS,
+  manifestIn,
+  packProvider,
+  providerFolder,
+  useTemporaryFolder,
+} from "../support/packed.js";
+import { newStack, program } from "../support/stack.js";
+
+const COMMANDS = Object.keys(manifestIn(providerFolder).bin);
+
+describe.each(MANAGERS)("installed by %s", (manager) => {
+  const temporary = useTemporaryFolder();
+  let project: InstalledProject;
+
+  beforeAll(async () => {
+    project = await InstalledProject.create(manager, await packProvider(temporary()), temporary());
+  });
+
+  it.each(COMMANDS)("%s --help says what it takes", async (command) => {
+    const { code, output } = await project.exec(command, "--help");
+    expect(output).toMatch(new RegExp(`^Usage: ${command}`, "m"));
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    [["--port", "abc"], /--port .*"abc"/],
+    [["--port", "65536"], /--port .*"65536"/],
+    [["--latency-ms", "-1"], /latency-ms/],
+    [["--prot", "1"], /--prot/],
+    [["stray"], /stray/],
+  ])("advertising-sandbox %j is refused in a sentence", async (args, named) => {
+    const { code, output } = await project.run(project.command("advertising-sandbox"), ...args);
+    expect(output).toMatch(named);
+    expect(output).toContain("advertising-sandbox --help");
+    expect(output).not.toMatch(/^\s+at /m);
+    expect(code).toBe(2);
+  });
+
+  it("npx --port abc keeps the exit code", async () => {
+    const { code, output } = await project.exec("advertising-sandbox", "--port", "abc");
+    expect(output).toContain('"abc"');
+    expect(code).toBe(2);
+  });
+
+  it("advertising-sandbox serves a real run, and ends at SIGTERM with what it counted", async () => {
+    const args = ["--email", "me@example.com", "--password", "a word of its own"];
+    const { pid, match, ended } = await project.start(
+      "advertising-sandbox",
+      args,
+      /listens on (http:\/\/127\.0\.0\.1:\d+)/,
+    );
+    const stack = await newStack(program(`exports.id = new advertising.Advertiser("a", { advertiserName: "A" }).id;`), {
+      programFolder: project.folder,
+      config: { "advertising:baseUrl": match[1] as string, "advertising:email": "me@example.com" },
+      environment: { ADVERTISING_PASSWORD: "a word of its own" },
+    });
+    const { code, output } = await stack.up();
+    expect(output).toContain("2 created");
+    expect(code).toBe(0);
+    expect(await stack.outputs()).toEqual({ id: "1" });
+    process.kill(pid, "SIGTERM");
+    const end = await ended;
+    expect(end.output).toContain("1 logins, 1 advertisers, 0 events.");
+    expect(end.output).not.toContain("a word of its own");
+    expect(end.code).toBe(0);
+  });
+});

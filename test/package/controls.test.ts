@@ -1,0 +1,88 @@
+/**
+ * Controls: each takes one protection away, in a copy of the source, and a named test must then fail. A check that can't
+ * fail is no check.
+ */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { runProcess } from "../support/stack.js";
+
+const repository = resolve(import.meta.dirname, "../..");
+
+const controls: [string, { file: string; from: string | RegExp; to: string; test: string; named: string }][] = [
+  [
+    "a create is sent again after a reset",
+    {
+      file: "http/retry.ts",
+      from: "if (repeatable && attemptNumber < MAX_LOGIN_ATTEMPTS) {\n      return { kind",
+      to: "if (attemptNumber < MAX_LOGIN_ATTEMPTS) {\n      return { kind",
+      test: "test/unit/retry.test.ts",
+      named: "ECONNRESET after sending: never",
+    },
+  ],
+  [
+    "unresolved resources are not marked",
+    {
+      file: "schema/unresolved.ts",
+      from: 'return typeof mark === "object" && mark !== null ? (mark as UnresolvedMark) : undefined;',
+      to: 'return typeof mark === "never" ? (mark as UnresolvedMark) : undefined;',
+      test: "test/unit/lifecycle.test.ts",
+      named: "stops diff, read and update with the same advice",
+    },
+  ],
+  [
+    "there is no lock between processes",
+    {
+      file: "files/lock.ts",
+      from: 'const handle = await open(path, "wx", 0o600);',
+      to: 'const handle = await open(path, "w", 0o600);',
+      test: "test/sandbox/lock.test.ts",
+      named: "lets one holder in at a time",
+    },
+  ],
+  [
+    "secrets are not scrubbed",
+    {
+      file: "secrets.ts",
+      from: "return text.replace(this.#pattern, MASK);",
+      to: "return text;",
+      test: "test/unit/secrets.test.ts",
+      named: "a secret is removed as it is",
+    },
+  ],
+];
+
+it.each(controls)("%s: its test turns red", async (_, { file, from, to, test, named }) => {
+  // Inside the repository, so that its node_modules are found.
+  const parent = join(repository, ".pulumi-local", "test");
+  mkdirSync(parent, { recursive: true });
+  const copy = mkdtempSync(join(parent, "control-"));
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  for (const name of [
+    "vitest.config.ts",
+    "tsconfig.json",
+    "package.json",
+    "provider/src",
+    "test/unit",
+    "test/sandbox",
+    "test/support",
+  ]) {
+    cpSync(join(repository, name), join(copy, name), { recursive: true });
+  }
+  const run = () =>
+    runProcess("node", [join(repository, "node_modules/vitest/vitest.mjs"), "run", test, "-t", named], copy, {
+      ...(process.env as Record<string, string>),
+      NO_COLOR: "1",
+    });
+  expect(await run(), "the copy as it is").toMatchObject({ code: 0, output: expect.stringMatching(/\d+ passed/) });
+
+  const path = join(copy, "provider/src", file);
+  const source = readFileSync(path, "utf8");
+  const changed = source.replace(from, to);
+  expect(changed, `${file} no longer holds what this control takes away`).not.toBe(source);
+  writeFileSync(path, changed);
+  const { code, output } = await run();
+  expect(code).not.toBe(0);
+  expect(output).toContain(`${named}`);
+  expect(output).toMatch(/\d+ failed/);
+});

@@ -1,0 +1,3 @@
+import { describeProgramsInstalledBy } from "./programs.js";
+
+describeProgramsInstalledBy("npm", "pnpm");

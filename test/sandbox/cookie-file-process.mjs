@@ -1,0 +1,97 @@
+/**
+ * One process of several that share a cookie file: the built package's client with real time. Started by
+ * cookie-file.test.ts, which tells it what to do as JSON in its argument and when to begin over IPC.
+ *
+ * `dieAtCall`: kills itself, without any chance to tidy up, just before that file-system call.
+ */
+import { randomUUID } from "node:crypto";
+import fsp from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+
+const { baseUrl, cookieFile, keepLoggedIn, names, dieAtCall } = JSON.parse(process.argv[2]);
+
+if (dieAtCall !== undefined) {
+  process.umask(0); // so that nothing but the code itself makes files private
+  let calls = 0;
+  const counted = (target, name) => {
+    const original = target[name];
+    target[name] = function (...args) {
+      if (++calls === dieAtCall) process.kill(process.pid, "SIGKILL");
+      return original.apply(this, args);
+    };
+  };
+  const { open } = fsp;
+  fsp.open = async (...args) => {
+    if (++calls === dieAtCall) process.kill(process.pid, "SIGKILL");
+    const handle = await open(...args);
+    for (const name of ["writeFile", "datasync", "close"]) counted(handle, name);
+    return handle;
+  };
+  for (const name of ["mkdir", "readdir", "readFile", "rename", "stat", "unlink"]) counted(fsp, name);
+  syncBuiltinESMExports();
+}
+
+const dist = new URL("../../provider/dist/", import.meta.url);
+const load = (path) => import(new URL(path, dist).href);
+const { Client } = await load("api/client.js");
+const { createAdvertiser } = await load("api/operation.js");
+const { systemClock } = await load("clock.js");
+const { PatientSender } = await load("http/patient.js");
+const { createTransport } = await load("http/transport.js");
+const { Secrets } = await load("secrets.js");
+const { CookieFile } = await load("session/cookie-file.js");
+const { Session } = await load("session/session.js");
+
+const settings = {
+  baseUrl,
+  email: "ops@example.com",
+  password: "sandbox-password",
+  authMode: "session",
+  keepLoggedIn,
+  authenticatePath: "rest/authenticate",
+  requestTimeoutSeconds: 60,
+  maxWaitSeconds: 120,
+  maxConcurrentRequests: 4,
+};
+const said = [];
+const secrets = new Secrets();
+const transport = createTransport({ timeoutSeconds: 60, connections: 4 });
+const sender = new PatientSender({
+  transport,
+  clock: systemClock,
+  random: Math.random,
+  maxWaitSeconds: settings.maxWaitSeconds,
+  maxConcurrentRequests: settings.maxConcurrentRequests,
+  onWait: () => said.push("waits"),
+  onRetry: () => said.push("retries"),
+});
+const store = new CookieFile({
+  path: cookieFile,
+  account: settings,
+  keepLoggedIn,
+  clock: systemClock,
+  newStamp: randomUUID,
+  maxLockWaitMs: 120_000,
+  say: (message) => said.push(message),
+  onRead: async (jar) => {
+    for (const value of await jar.allValues()) secrets.add(value);
+  },
+});
+const session = new Session({ settings, sender, secrets, clock: systemClock, store });
+const client = new Client({ settings, session, clock: systemClock });
+
+async function create(name) {
+  try {
+    const fields = { advertiser_name: name };
+    return await client.create({ operation: createAdvertiser, fields, label: name, beforeSend: async () => undefined });
+  } catch (error) {
+    return { failure: error.message };
+  }
+}
+
+process.once("message", async () => {
+  const endings = await Promise.all(names.map(create));
+  await transport.close();
+  process.send({ endings, said }, () => process.disconnect());
+});
+process.send("ready");

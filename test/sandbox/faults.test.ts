@@ -1,0 +1,846 @@
+/**
+ * The table of faults, row by row, at the client: what it reports, and how many creates and logins reached the server.
+ * The rows' numbers are those of the project's table of faults; rows from 37 on are in the other files of this folder.
+ */
+import { once } from "node:events";
+import {
+  createServer as createTlsServer,
+  getCACertificates,
+  setDefaultCACertificates,
+  type TlsOptions,
+} from "node:tls";
+import { Worker } from "node:worker_threads";
+import { gzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { type Ending, everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
+import { seededRandom } from "../support/random.js";
+import { useSandbox } from "../support/stack.js";
+import { makeCertificate } from "./certificates.js";
+import { closedPort, jsonAnswer, startRawServer } from "./raw-server.js";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+/** No login, so that a raw server sees nothing but creates. */
+const basic = { settings: { authMode: "basic" } } as const;
+/** One attempt: where an attempt takes real time. */
+const impatient = { requestTimeoutSeconds: 1, maxWaitSeconds: 0 } as const;
+
+async function start(options: SandboxOptions = {}, client: TestClientOptions = {}) {
+  const sandbox = await useSandbox(options);
+  return { sandbox, client: new TestClient(sandbox.url, client) };
+}
+
+/** What every error says: the resource, the operation and its address; and never a secret. */
+function expectProperMessage(ending: Ending, baseUrl: string, client: TestClient): void {
+  expect(messageOf(ending)).toContain(`Advertiser "A": POST ${baseUrl}/rest/advertiser`);
+  expect(messageOf(ending).length).toBeLessThan(1500);
+  expect(messageOf(ending)).not.toContain(client.settings.password);
+}
+
+const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
+
+describe("surely not sent: nothing is created, and the server saw nothing", () => {
+  it("row 1: the name does not exist", async () => {
+    // A label of 64 characters is no name at all, so no resolver outside is asked.
+    const host = `${"x".repeat(64)}.invalid`;
+    const client = new TestClient(`http://${host}`, basic);
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expectProperMessage(ending, `http://${host}`, client);
+    expect(messageOf(ending)).toMatch(
+      /was not sent: could not connect to x+\.invalid \(.*(ENOTFOUND|EAI_AGAIN).*Nothing was created/,
+    );
+    // Tried for as long as may be waited, and no longer; said once.
+    expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
+    expect(client.attempts.length).toBeGreaterThan(5);
+    expect(client.said).toEqual([expect.stringContaining("no connection")]);
+  });
+
+  it("row 2: nothing listens at first, then it does: created, without a word", async () => {
+    const port = await closedPort();
+    const client = new TestClient(`http://127.0.0.1:${port}`, basic);
+    let posts: readonly unknown[] = [];
+    client.clock.beforeWaking = async () => {
+      if (client.clock.sleeps.length !== 2 || posts.length > 0) return;
+      ({ posts } = await startRawServer(
+        async (connection) => {
+          await connection.readRequest();
+          await connection.answer(200, { payload: { id: 7 } });
+        },
+        undefined,
+        port,
+      ));
+    };
+    expect(await client.create()).toMatchObject({ kind: "created", id: "7" });
+    expect(posts).toHaveLength(1);
+    expect(client.said).toEqual([]);
+    expect(client.announced).toBe(3);
+  });
+
+  it("row 2: nothing ever listens", async () => {
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    const client = new TestClient(url, basic);
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expectProperMessage(ending, url, client);
+    expect(messageOf(ending)).toMatch(/ECONNREFUSED.*nothing listens there: check advertising:baseUrl/);
+    expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
+  });
+
+  it("row 3: connections are never made (a black hole)", async () => {
+    const port = await blackHole();
+    const client = new TestClient(`http://127.0.0.1:${port}`, { settings: { ...basic.settings, ...impatient } });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(
+      /was not sent.*no connection could be made within 1 s \(advertising:requestTimeoutSeconds\)/,
+    );
+    expect(client.attempts).toHaveLength(1);
+  });
+
+  describe("row 4: TLS", () => {
+    const authority = makeCertificate({ name: "test authority", authority: true });
+    const issuer = { name: "test authority", key: authority.key };
+    beforeAll(() => {
+      const before = getCACertificates("default");
+      setDefaultCACertificates([...before, authority.cert]);
+      return () => setDefaultCACertificates(before);
+    });
+
+    const serve = async (options: TlsOptions) => {
+      const server = await startRawServer(
+        async (connection) => {
+          await connection.readRequest();
+          await connection.answer(200, { payload: { id: 7 } });
+        },
+        (onConnection) => createTlsServer(options, onConnection),
+      );
+      return { server, url: `https://127.0.0.1:${server.port}` };
+    };
+
+    it("a good certificate works (the control for the others)", async () => {
+      const { server, url } = await serve(makeCertificate({ name: "good", issuer }));
+      expect(await new TestClient(url, basic).create()).toMatchObject({ kind: "created", id: "7" });
+      expect(server.posts).toHaveLength(1);
+    });
+
+    it.each<[string, TlsOptions, RegExp]>([
+      ["self-signed", makeCertificate({ name: "self" }), /self-signed certificate.*NODE_EXTRA_CA_CERTS/],
+      ["expired", makeCertificate({ name: "expired", issuer, from: -20, to: -10 }), /certificate has expired/],
+      ["not yet valid", makeCertificate({ name: "future", issuer, from: 10, to: 20 }), /certificate is not yet valid/],
+      [
+        "of another name",
+        makeCertificate({ name: "other", issuer, host: "other.example" }),
+        /does not match certificate/,
+      ],
+    ])("a certificate that is %s", async (_, certificate, words) => {
+      const { server, url } = await serve(certificate);
+      const client = new TestClient(url, basic);
+      const ending = await client.create();
+      expect(ending.kind).toBe("NotSentError");
+      expectProperMessage(ending, url, client);
+      expect(messageOf(ending)).toMatch(words);
+      expect(messageOf(ending)).not.toMatch(/reject_?unauthorized|insecure|disable|turn|switch/i);
+      expect(server.posts).toHaveLength(0);
+      expect(client.attempts).toHaveLength(1); // the answer would be the same
+    });
+
+    it("TLS 1.0 only", async () => {
+      const { server, url } = await serve({
+        ...makeCertificate({ name: "old", issuer }),
+        minVersion: "TLSv1",
+        maxVersion: "TLSv1",
+        ciphers: "DEFAULT@SECLEVEL=0",
+      });
+      const client = new TestClient(url, basic);
+      const ending = await client.create();
+      expect(ending.kind).toBe("NotSentError");
+      expect(messageOf(ending)).toMatch(/was not sent.*(protocol version|PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)/i);
+      expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS"); // no certificate is at fault
+      expect(server.posts).toHaveLength(0);
+      expect(client.attempts).toHaveLength(1);
+    });
+  });
+
+  it("row 5: plain http on the https port", async () => {
+    const { sandbox } = await start();
+    const url = sandbox.url.replace("http:", "https:");
+    const client = new TestClient(url, basic);
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expectProperMessage(ending, url, client);
+    expect(messageOf(ending)).toMatch(/does not speak TLS.*check the scheme and the port of advertising:baseUrl/);
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 0 });
+    expect(client.attempts).toHaveLength(1);
+  });
+});
+
+describe("sent, and no answer that settles it: one POST, outcome unknown", () => {
+  it("row 6: the server reads nothing and resets", async () => {
+    const server = await startRawServer(async ({ socket }) => {
+      await new Promise((resolve) => setTimeout(resolve, 50)); // the client's bytes are in the system's buffers by then
+      socket.resetAndDestroy();
+    });
+    const client = new TestClient(server.url, basic);
+    const ending = await client.create();
+    expect(ending.kind).toBe("OutcomeUnknownError");
+    expectProperMessage(ending, server.url, client);
+    expect(messageOf(ending)).toMatch(/was sent at .*failed after sending \(.*(ECONNRESET|EPIPE|UND_ERR_SOCKET)/);
+    expect(server.posts).toHaveLength(0);
+  });
+
+  const TIMES_OUT = /no whole answer came within 1 s \(advertising:requestTimeoutSeconds\)/;
+  it.each<[number, string, Fault, RegExp, boolean?]>([
+    [
+      7,
+      "reads all, closes without an answer",
+      { kind: "close-without-answer" },
+      /was sent at 2026-01-01T.*failed after sending \(.*(UND_ERR_SOCKET|other side closed)/,
+    ],
+    [8, "reads all, resets after it was carried out", { kind: "reset" }, /failed after sending \(.*ECONNRESET/],
+    [9, "headers never come", { kind: "no-answer" }, TIMES_OUT, true],
+    [10, "the body is cut at half", { kind: "half-body" }, /status 200, but the answer's body is not whole/],
+    [
+      11,
+      "the body stalls",
+      { kind: "stalled-body" },
+      /status 200, but the answer's body is not whole.*within 1 s/,
+      true,
+    ],
+    [
+      11,
+      "the body comes one byte a while",
+      { kind: "slow-body", msPerByte: 400 },
+      /status 200, but the answer's body is not whole/,
+      true,
+    ],
+    [12, "two lengths", { kind: "bad-length" }, /UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_UNEXPECTED_CONTENT_LENGTH/],
+    [12, "a bad chunk", { kind: "bad-chunk" }, /HPE_|Invalid character in chunk size/],
+    [12, "a garbage status line", { kind: "garbage" }, /HPE_|Expected HTTP/],
+    [35, "a header of 1 MB", { kind: "huge-header", bytes: 1_000_000 }, /UND_ERR_HEADERS_OVERFLOW/],
+    [35, "10,000 headers", { kind: "many-headers", count: 10_000 }, /UND_ERR_HEADERS_OVERFLOW/],
+  ])("row %i: %s", async (_, __, fault, words, slow = false) => {
+    for (const act of slow ? [true] : [true, false]) {
+      const { sandbox, client } = await start({}, slow ? { settings: impatient } : {});
+      sandbox.fail({ on: "create", with: fault, act });
+      const ending = await client.create();
+      expect(ending.kind).toBe("OutcomeUnknownError");
+      expectProperMessage(ending, sandbox.url, client);
+      expect(messageOf(ending)).toMatch(words);
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+      expect(sandbox.advertisers).toHaveLength(act || fault.kind === "many-headers" ? 1 : 0);
+      expect(client.announced).toBe(1);
+      // The client goes on with others.
+      expect(await client.create("B")).toMatchObject({ kind: "created" });
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
+    }
+  });
+
+  it("row 12: a length shorter than the body", async () => {
+    const server = await startRawServer(async (connection) => {
+      await connection.readRequest();
+      await connection.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"payload":{"id":7}}');
+    });
+    const client = new TestClient(server.url, basic);
+    expect((await client.create()).kind).toBe("OutcomeUnknownError");
+    expect(server.posts).toHaveLength(1);
+  });
+
+  it("row 15: a reset after any byte, in 200 runs", async () => {
+    const seed = Number(process.env.ADVERTISING_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    console.log(`row 15: ADVERTISING_TEST_SEED=${seed}`);
+    const random = seededRandom(seed);
+    const ids = new Map<string, string>();
+    let requestBytes = 0; // the same for each, once known
+    const server = await startRawServer(async (connection) => {
+      if (requestBytes > 0 && random() < 0.5) {
+        await connection.readBytes(Math.floor(random() * requestBytes)); // at least these, not all
+      } else {
+        const request = await connection.readRequest();
+        if (request === undefined) return;
+        const { advertiser_name } = JSON.parse(request.body) as { advertiser_name: string };
+        const id = 1000 + ids.size;
+        ids.set(advertiser_name, String(id));
+        const answer = jsonAnswer(200, { success: true, payload: { id } });
+        await connection.write(
+          requestBytes === 0 ? answer : answer.slice(0, Math.floor(random() * (answer.length + 1))),
+        );
+      }
+      connection.reset();
+    });
+    const client = new TestClient(server.url, basic);
+    await client.create("run-000");
+    requestBytes = server.posts[0]?.bytes ?? 0;
+    expect(requestBytes).toBeGreaterThan(150);
+    const seen: Record<string, number> = {};
+    for (let run = 1; run <= 200; run++) {
+      const name = `run-${String(run).padStart(3, "0")}`;
+      const ending = await client.create(name);
+      const posts = server.posts.filter(
+        ({ body }) => (JSON.parse(body) as { advertiser_name: string }).advertiser_name === name,
+      );
+      const what = `seed ${seed}, ${name}: ${ending.kind} ${messageOf(ending)}`;
+      expect(posts.length, what).toBeLessThanOrEqual(1);
+      if (ending.kind === "created") {
+        expect("id" in ending && ending.id, what).toBe(ids.get(name));
+        expect(posts, what).toHaveLength(1);
+      } else if (ending.kind === "NotSentError") {
+        expect(posts, what).toHaveLength(0);
+      } else {
+        expect(ending.kind, what).toBe("OutcomeUnknownError");
+      }
+      seen[ending.kind] = (seen[ending.kind] ?? 0) + 1;
+    }
+    // With bytes of the request read, nothing is ever said to be "not sent".
+    expect(seen.OutcomeUnknownError, `seed ${seed}`).toBeGreaterThan(50);
+  });
+});
+
+describe("connections that come and go: one POST each, created", () => {
+  it("row 13: an idle connection closed by the other side between two creates", async () => {
+    for (const way of ["end", "reset"] as const) {
+      const server = await startRawServer(async (connection) => {
+        await connection.readRequest();
+        await connection.answer(200, { payload: { id: connection.index } }, ["keep-alive: timeout=600"]);
+        connection[way]();
+      });
+      const client = new TestClient(server.url, basic);
+      expect(await client.create("A")).toMatchObject({ kind: "created", id: "0" });
+      await closed(server.sockets[0]);
+      expect(await client.create("B")).toMatchObject({ kind: "created", id: "1" });
+      expect(server.posts).toHaveLength(2);
+      expect(client.attempts).toHaveLength(2);
+    }
+  });
+
+  it("row 13: an idle connection is given up before the other side would, whatever it promises", async () => {
+    const server = await startRawServer(async (connection) => {
+      while ((await connection.readRequest()) !== undefined) {
+        await connection.answer(200, { payload: { id: 7 } }, ["keep-alive: timeout=600"]);
+      }
+    });
+    const client = new TestClient(server.url, basic);
+    expect(await client.create("A")).toMatchObject({ kind: "created" });
+    const begin = performance.now();
+    await closed(server.sockets[0]); // by the client
+    expect(performance.now() - begin).toBeLessThan(5000); // what common servers allow at least
+    expect(await client.create("B")).toMatchObject({ kind: "created" });
+    expect(server.connections).toBe(2);
+    expect(server.posts).toHaveLength(2);
+  });
+
+  it("a connection that was just used is used again", async () => {
+    const { sandbox, client } = await start();
+    for (const name of ["A", "B", "C"]) expect(await client.create(name)).toMatchObject({ kind: "created" });
+    expect(sandbox.maxOpenConnections).toBeLessThanOrEqual(2); // the pool may not know yet that the first is free
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
+  });
+
+  it.each<[number, string, Fault]>([
+    [14, "connection: close on each answer", { kind: "close-after" }],
+    [17, "100 Continue", { kind: "continue" }],
+    [17, "103 Early Hints", { kind: "early-hints" }],
+  ])("row %i: %s", async (_, __, fault) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "any", with: fault, times: 100 });
+    for (const id of ["1", "2", "3"]) expect(await client.create(id)).toMatchObject({ kind: "created", id });
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
+    expect(sandbox.advertisers).toHaveLength(3);
+  });
+});
+
+describe("redirects are never followed", () => {
+  it.each([301, 302, 303])("row 18: %i to a login page is the session's end", async (status) => {
+    const { sandbox, client } = await start();
+    await client.create("first");
+    sandbox.fail({ on: "create", with: { kind: "answer", status, headers: { location: "/login" } } });
+    expect(await client.create("A")).toMatchObject({ kind: "created" });
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+    expect(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).toEqual(["first", "A"]);
+    expect(sandbox.requests.every(({ method }) => method === "POST")).toBe(true);
+  });
+
+  it.each([307, 308])("row 19: %i to another origin, which gets no request", async (status) => {
+    const other = await useSandbox();
+    const { sandbox, client } = await start();
+    sandbox.fail({
+      on: "create",
+      with: { kind: "answer", status, headers: { location: `${other.url}/rest/advertiser` } },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("OutcomeUnknownError");
+    expectProperMessage(ending, sandbox.url, client);
+    expect(messageOf(ending)).toContain(`status ${status}, a redirect, which is never followed`);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+    expect(other.requests).toEqual([]);
+    expect(other.maxOpenConnections).toBe(0);
+  });
+
+  it("row 19: a login that redirects to another origin gives it nothing", async () => {
+    const other = await useSandbox();
+    const { sandbox, client } = await start();
+    sandbox.fail({
+      on: "authenticate",
+      with: { kind: "answer", status: 307, headers: { location: `${other.url}/rest/authenticate` } },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("LoginError");
+    expect(messageOf(ending)).toMatch(/redirect, which is never followed/);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+    expect(other.maxOpenConnections).toBe(0);
+  });
+});
+
+describe("refused: nothing is created, and the platform's own words are passed on", () => {
+  const refusals: [number, string, Fault, RegExp][] = [
+    [
+      20,
+      "400 with field errors",
+      {
+        kind: "answer",
+        status: 400,
+        body: { errors: { advertiser_name: ["is too long"] }, sent: { alternative_id: "value-4711" } },
+      },
+      /refused with status 400: advertiser_name: is too long\. Nothing was created/,
+    ],
+    [
+      20,
+      "422 with field errors",
+      { kind: "answer", status: 422, body: { advertiser_name: ["is too long"], alternative_id: "value-4711" } },
+      /refused with status 422: advertiser_name: is too long\. Nothing was created/,
+    ],
+    [
+      22,
+      "404",
+      { kind: "answer", status: 404, body: "no such page" },
+      /refused with status 404: no such page\. Nothing was created\. Check advertising:baseUrl, its path included/,
+    ],
+    [
+      22,
+      "405",
+      { kind: "answer", status: 405 },
+      /refused with status 405: the answer holds no words.*Nothing was created\. Check advertising:baseUrl/,
+    ],
+    [
+      23,
+      "409",
+      { kind: "answer", status: 409, body: { message: "exists already" } },
+      /refused with status 409: exists already\./,
+    ],
+    [
+      32,
+      "200 with success: false",
+      { kind: "answer", status: 200, body: { success: false, message: "no such account" } },
+      /refused with status 200: no such account\./,
+    ],
+    [
+      32,
+      "200 with an ERROR: entry",
+      { kind: "answer", status: 200, body: { success: true, errors: ["ERROR: no such account"] } },
+      /refused with status 200: ERROR: no such account\./,
+    ],
+    [
+      32,
+      "200 with an inner success: false",
+      { kind: "answer", status: 200, body: { success: true, payload: { success: false, message: "no" } } },
+      /refused with status 200: no\./,
+    ],
+  ];
+  it.each(refusals)("row %i: %s", async (_, __, fault, words) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "create", with: fault });
+    const ending = await client.create("A", { alternative_id: "value-4711" });
+    expect(ending.kind).toBe("RefusedError");
+    expectProperMessage(ending, sandbox.url, client);
+    expect(messageOf(ending)).toMatch(words);
+    expect(messageOf(ending)).not.toContain("value-4711");
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+  });
+
+  describe("row 21: 403 with words about something else", () => {
+    const forbidden: Fault = { kind: "answer", status: 403, body: { message: "you may not create advertisers" } };
+
+    it("right after the login is a refusal", async () => {
+      const { sandbox, client } = await start();
+      await client.create("first");
+      sandbox.fail({ on: "create", with: forbidden });
+      const ending = await client.create();
+      expect(ending.kind).toBe("RefusedError");
+      expect(messageOf(ending)).toMatch(
+        /refused with status 403: you may not create advertisers\. Nothing was created/,
+      );
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
+    });
+
+    it("on an older session it may be the session's end: one login, sent again", async () => {
+      const { sandbox, client } = await start();
+      await client.create("first");
+      client.clock.advance(10 * 60_000);
+      sandbox.fail({ on: "create", with: forbidden });
+      expect(await client.create()).toMatchObject({ kind: "created" });
+      expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+      expect(sandbox.advertisers).toHaveLength(2);
+    });
+
+    it("a second one is a refusal, and nobody logs in a third time for it", async () => {
+      const { sandbox, client } = await start();
+      await client.create("first");
+      client.clock.advance(10 * 60_000);
+      sandbox.fail({ on: "create", with: forbidden, times: 100 });
+      const endings = [await client.create(), await client.create(), await client.create()];
+      for (const ending of endings) {
+        expect(ending.kind).toBe("RefusedError");
+        expect(messageOf(ending)).toContain("you may not create advertisers");
+      }
+      expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 + 2 + 1 + 1 });
+      expect(sandbox.advertisers).toHaveLength(1);
+    });
+  });
+});
+
+describe("the platform limits the rate", () => {
+  it("row 24: 429 with Retry-After: 2, then served", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers: { "retry-after": "2" } } });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(client.clock.monotonicMs()).toBeGreaterThanOrEqual(2000);
+    expect(client.clock.monotonicMs()).toBeLessThan(3000);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
+    expect(sandbox.advertisers).toHaveLength(1);
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ["with Retry-After: 30", { "retry-after": "30" }, 5],
+    ["without a header", {}, 15],
+    ["with a date", { "retry-after": "Thu, 01 Jan 2026 00:00:50 GMT", date: "Thu, 01 Jan 2026 00:00:00 GMT" }, 3],
+    ["with nonsense", { "retry-after": "soon" }, 15],
+    ["with a negative one", { "retry-after": "-1" }, 15],
+    ["with 0", { "retry-after": "0" }, 15],
+    ["with 1000000000", { "retry-after": "1000000000" }, 1],
+  ])("row 25: 429 for ever, %s: bounded", async (_, headers, mostPosts) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers }, times: 1000 });
+    const ending = await client.create();
+    expect(ending.kind).toBe("RateLimitedError");
+    expectProperMessage(ending, sandbox.url, client);
+    expect(messageOf(ending)).toMatch(
+      /limits the rate \(status 429\) and takes requests again from \d{4,6}-\d\d-\d\dT[\d:.]+Z on.*maxWaitSeconds \(120 s\).*Nothing was created/,
+    );
+    expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
+    expect(sandbox.logins).toBe(1);
+    expect(sandbox.creates).toBeGreaterThanOrEqual(1);
+    expect(sandbox.creates).toBeLessThanOrEqual(mostPosts);
+    expect(sandbox.advertisers).toHaveLength(0);
+  });
+});
+
+describe("answered, but the outcome stays unknown: one POST", () => {
+  const html = { "content-type": "text/html" };
+  const unknown: [number, string, Fault, RegExp][] = [
+    ...[500, 502, 503, 504].map((status): [number, string, Fault, RegExp] => [
+      27,
+      `status ${status}`,
+      { kind: "answer", status, body: { message: `out of order. ${"x".repeat(5000)}` } },
+      new RegExp(`answered with status ${status}\\. The platform said: out of order`),
+    ]),
+    [27, "status 408", { kind: "answer", status: 408 }, /answered with status 408/],
+    [
+      29,
+      "200 with an HTML page",
+      { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
+      /no JSON \(text\/html\)/,
+    ],
+    [30, "{}", { kind: "answer", status: 200, body: {} }, /without a readable id \(no known fields\)/],
+    ...[null, "", [], {}, -5, 1.5, true, "x1", "9".repeat(31)].map((id): [number, string, Fault, RegExp] => [
+      30,
+      `id ${JSON.stringify(id)}`,
+      { kind: "answer", status: 200, body: { success: true, id, secret_value: "value-4711" } },
+      /status 200, but without a readable id \(its fields: success, id, secret_value\)/,
+    ]),
+    [34, "204", { kind: "answer", status: 204 }, /status 204, but the answer is empty/],
+    [
+      34,
+      "202 without an id",
+      { kind: "answer", status: 202, body: { queued: true } },
+      /status 202, but without a readable id \(its fields: queued\)/,
+    ],
+    [33, "a deep nest", { kind: "answer", status: 200, body: "[".repeat(500_000) }, /no JSON/],
+    [
+      33,
+      "an id under __proto__ only",
+      { kind: "answer", status: 200, body: '{"__proto__":{"id":5}}' },
+      /without a readable id/,
+    ],
+    [
+      33,
+      "a million keys",
+      {
+        kind: "answer",
+        status: 200,
+        body: `{${Array.from({ length: 1_000_000 }, (_, i) => `"k${i}":1`).join()},"id":5}`,
+      },
+      /not whole or not readable \(.*larger than 1048576 bytes/,
+    ],
+  ];
+  it.each(unknown)("row %i: %s", async (_, __, fault, words) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "create", with: fault, act: true });
+    const ending = await client.create();
+    expect(ending.kind).toBe("OutcomeUnknownError");
+    expectProperMessage(ending, sandbox.url, client);
+    expect(messageOf(ending)).toMatch(words);
+    expect(messageOf(ending)).toMatch(/was sent at 2026-01-01T00:00:00/);
+    expect(messageOf(ending).replaceAll("x", "")).not.toContain("value-4711");
+    expect(messageOf(ending).length).toBeLessThan(800); // at most 500 characters of the platform's
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+    expect(({} as { id?: unknown }).id).toBeUndefined();
+  });
+});
+
+describe("created, whatever the answer looks like", () => {
+  const odd: [number, string, number, unknown, string][] = [
+    [31, "id 0", 200, '{"payload":{"id":0}}', "0"],
+    [31, "id 42", 200, '{"payload":{"id":42}}', "42"],
+    [31, "id beyond 2^53", 200, '{"payload":{"id":9007199254740993}}', "9007199254740993"],
+    [
+      33,
+      "extra keys and __proto__",
+      200,
+      '{"__proto__":{"polluted":1},"x":[[{}]],"payload":{"id":6,"constructor":{"prototype":{"polluted":1}}}}',
+      "6",
+    ],
+    [33, "50,000 keys", 200, `{${Array.from({ length: 50_000 }, (_, i) => `"k${i}":1`).join()},"id":5}`, "5"],
+    [34, "201", 201, { id: 8 }, "8"],
+    [34, "202", 202, { id: 8 }, "8"],
+  ];
+  it.each(odd)("row %i: %s", async (_, __, status, body, id) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "create", with: { kind: "answer", status, body }, act: true });
+    expect(await client.create()).toMatchObject({ kind: "created", id });
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it("row 28: 503 at the login, then served", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 503 } });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 });
+  });
+});
+
+describe("row 35: answers without an end", () => {
+  it("a body of 10 GB is not read", async () => {
+    let written = 0;
+    const server = await startRawServer(async (connection) => {
+      await connection.readRequest();
+      const chunk = Buffer.alloc(256 * 1024, " ");
+      await connection.write(
+        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${10 * 1024 ** 3}\r\n\r\n`,
+      );
+      while (!connection.socket.destroyed && written < 1024 ** 3) {
+        await connection.write(chunk);
+        written += chunk.length;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    const client = new TestClient(server.url, basic);
+    const ending = await client.create();
+    expect(ending.kind).toBe("OutcomeUnknownError");
+    expect(messageOf(ending)).toMatch(
+      /status 200, but the answer's body is not whole or not readable \(.*larger than 1048576 bytes/,
+    );
+    expect(server.posts).toHaveLength(1);
+    expect(written).toBeLessThan(64 * 1024 ** 2); // what the system's buffers hold
+  });
+
+  it("a chunked body without an end is not read", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "create", with: { kind: "huge-body", bytes: 10 * 1024 ** 3 } });
+    const ending = await client.create();
+    expect(ending.kind).toBe("OutcomeUnknownError");
+    expect(messageOf(ending)).toContain("larger than 1048576 bytes");
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+  });
+
+  it("a small body that unpacks to 800 MB is not unpacked", async () => {
+    const member = gzipSync(Buffer.alloc(10 * 1024 ** 2, " "));
+    const bomb = Buffer.concat(Array.from({ length: 80 }, () => member));
+    expect(bomb.length).toBeLessThan(1024 ** 2); // so that it is the unpacking that is at stake
+    const { sandbox, client } = await start();
+    sandbox.fail({
+      on: "create",
+      with: { kind: "answer", status: 200, headers: { "content-encoding": "gzip" }, body: bomb },
+    });
+    const before = process.memoryUsage.rss();
+    const ending = await client.create();
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 ** 2);
+    expect(ending.kind).toBe("OutcomeUnknownError");
+    expect(messageOf(ending)).toMatch(/can't be unpacked/);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+  });
+
+  it.each(["gzip", "br", "deflate", "zstd", "compress"])("a body that says %s and is not", async (encoding) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({
+      on: "create",
+      with: { kind: "answer", status: 200, headers: { "content-encoding": encoding }, body: { id: 1 } },
+    });
+    expect((await client.create()).kind).toBe("OutcomeUnknownError");
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+  });
+
+  it("the same at the login, three times at the most", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: { kind: "huge-body", bytes: 10 * 1024 ** 3 }, times: 100 });
+    const ending = await client.create();
+    expect(ending.kind).toBe("LoginError");
+    expect(sandbox.logins).toBeLessThanOrEqual(3);
+    expect(sandbox.creates).toBe(0);
+  });
+});
+
+describe("row 36: an answer that echoes secrets", () => {
+  const password = 'pa"ss/wörd & 100%+<geheim>';
+  const spellings = (secret: string): string[] => [
+    secret,
+    encodeURIComponent(secret),
+    encodeURIComponent(secret).replaceAll("%20", "+"),
+    Buffer.from(secret).toString("base64"),
+    Buffer.from(secret).toString("base64url"),
+    Buffer.from(`ops@example.com:${secret}`).toString("base64"),
+    JSON.stringify(secret).slice(1, -1),
+    Buffer.from(secret).toString("hex"),
+  ];
+  /** What a reader would have learnt. */
+  function expectScrubbed(ending: Ending, secrets: readonly string[]): void {
+    const message = messageOf(ending);
+    expect(message).toContain("[secret]");
+    for (const spelling of secrets.flatMap(spellings)) expect(message).not.toContain(spelling);
+  }
+
+  it.each([200, 400, 401, 403, 500])("with status %i", async (status) => {
+    const { sandbox, client } = await start({ password }, { settings: { password } });
+    let cookie = "";
+    const echo = (text: string) => ({
+      success: false,
+      message: `debug: ${text}`,
+      errors: [text, { advertiser_name: [text] }],
+    });
+    for (const spell of [0, 1, 2, 3, 4, 5, 6, 7]) {
+      sandbox.fail({
+        on: "create",
+        with: {
+          kind: "answer",
+          status,
+          body: (_: unknown, request: { headers: Record<string, unknown> }) => {
+            cookie = String(request.headers.cookie).split("=")[1] ?? "";
+            return echo([password, cookie].map((secret) => spellings(secret)[spell]).join(" and "));
+          },
+        },
+      });
+      const posts = sandbox.creates;
+      const ending = await client.create();
+      expect(ending.kind).toBe(status === 500 ? "OutcomeUnknownError" : "RefusedError");
+      expect(cookie).toMatch(/^.{20,}$/);
+      expectScrubbed(ending, [password, cookie]);
+      expect(sandbox.creates).toBe(posts + 1);
+    }
+    expect(sandbox.logins).toBe(1);
+  });
+
+  it("split over two pieces of the body, as plain text", async () => {
+    const text = `it failed for ${password} just now`;
+    const server = await startRawServer(async (connection) => {
+      await connection.readRequest();
+      const bytes = Buffer.from(text);
+      await connection.write(`HTTP/1.1 400 X\r\ncontent-type: text/plain\r\ncontent-length: ${bytes.length}\r\n\r\n`);
+      await connection.write(bytes.subarray(0, 20));
+      await new Promise((resolve) => setImmediate(resolve));
+      await connection.write(bytes.subarray(20));
+    });
+    const client = new TestClient(server.url, { settings: { authMode: "basic", password } });
+    const ending = await client.create();
+    expect(ending.kind).toBe("RefusedError");
+    expectScrubbed(ending, [password]);
+    expect(server.posts).toHaveLength(1);
+  });
+
+  it("also where the excerpt of a long text ends in the middle of it", async () => {
+    for (let filler = 470; filler < 500; filler++) {
+      const { sandbox, client } = await start({ password }, { settings: { password } });
+      sandbox.fail({
+        on: "create",
+        with: { kind: "answer", status: 400, body: { message: `${"x".repeat(filler)}${password}` } },
+      });
+      const ending = await client.create();
+      expect(ending.kind).toBe("RefusedError");
+      expect(messageOf(ending)).not.toContain(password.slice(0, 4));
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+    }
+  });
+
+  it("at the login", async () => {
+    const { sandbox, client } = await start({ password }, { settings: { password } });
+    sandbox.fail({
+      on: "authenticate",
+      with: { kind: "answer", status: 401, body: { message: `no: ${spellings(password).join(" ")}` } },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("LoginError");
+    expectScrubbed(ending, [password]);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it("control and escape characters do not reach a terminal", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({
+      on: "create",
+      with: { kind: "answer", status: 400, body: { message: "a\u001b]0;title\u0007b\u009b2Jc\u202ed\r\ne" } },
+    });
+    const message = messageOf(await client.create());
+    expect(message).toMatch(/status 400: a \]0;title b 2Jc d e\./);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+  });
+
+  it("errors that never were an answer hold no credentials at all, however deep one looks", async () => {
+    for (const kind of ["reset", "garbage", "half-body", "close-without-answer"] as const) {
+      const { sandbox, client } = await start({ password }, { settings: { password } });
+      sandbox.fail({ on: "create", with: { kind }, act: true });
+      const ending = await client.create();
+      const cookie = String(sandbox.requests.at(-1)?.headers.cookie).split("=")[1] ?? "";
+      const everything = everythingIn("error" in ending ? ending.error : undefined);
+      for (const secret of [...spellings(password), cookie]) expect(everything).not.toContain(secret);
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+    }
+  });
+});
+
+/** Resolves once the connection has ended, from either side. */
+async function closed(socket: import("node:net").Socket | undefined): Promise<void> {
+  if (socket !== undefined && !socket.destroyed && !socket.readableEnded) {
+    await Promise.race([once(socket, "close"), once(socket, "end")]);
+  }
+}
+
+/** A port that takes no more connections: the listener's queue is full, and nobody takes any off it. */
+async function blackHole(): Promise<number> {
+  const worker = new Worker(
+    `const { createServer, connect } = require("node:net");
+     const { parentPort } = require("node:worker_threads");
+     const server = createServer();
+     server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port);
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); // its event loop stands still from here on
+     });`,
+    { eval: true },
+  );
+  onTestFinished(async () => void (await worker.terminate()));
+  const [port] = (await once(worker, "message")) as [number];
+  const { connect } = await import("node:net");
+  const fillers = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+  onTestFinished(() => fillers.forEach((filler) => filler.destroy()));
+  await once(fillers[0] as import("node:net").Socket, "connect");
+  return port;
+}

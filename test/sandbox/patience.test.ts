@@ -1,0 +1,232 @@
+/** Waiting where the platform asks for it: as long as it says, all together, within the limit, whatever the clocks do. */
+import { describe, expect, it, vi } from "vitest";
+import { type Ending, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
+import { FakeClock } from "../support/clock.js";
+import { useSandbox } from "../support/stack.js";
+import { closedPort, startRawServer } from "./raw-server.js";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const basic = { authMode: "basic" } as const;
+const START = Date.parse("2026-01-01T00:00:00Z");
+
+const kinds = (endings: readonly Ending[]) => [...new Set(endings.map(({ kind }) => kind))];
+
+/** A platform that answers 429 until `seconds` of the client's time have passed; it notes when each POST came. */
+async function limitedFor(seconds: number, headers: readonly string[], options: TestClientOptions = {}) {
+  const clock = options.clock ?? new FakeClock();
+  const postedAt: number[] = [];
+  let id = 0;
+  const server = await startRawServer(async (connection) => {
+    while ((await connection.readRequest()) !== undefined) {
+      postedAt.push(clock.monotonicMs());
+      if (clock.monotonicMs() < seconds * 1000) await connection.answer(429, { message: "slow down" }, headers);
+      else await connection.answer(200, { payload: { id: id++ } });
+    }
+  });
+  const client = new TestClient(server.url, { ...options, clock, settings: { ...basic, ...options.settings } });
+  return { server, client, clock, postedAt };
+}
+
+describe("Retry-After", () => {
+  it.each<[string, number, Record<string, string>, number, number]>([
+    ["429, seconds", 429, { "retry-after": "7" }, 7, 7],
+    ["503, seconds", 503, { "retry-after": "7" }, 7, 7],
+    ["a date", 429, { "retry-after": "Thu, 01 Jan 2026 00:00:40 GMT", date: "" }, 40, 40],
+    [
+      "a date by the answer's own clock",
+      429,
+      { "retry-after": "Sun, 01 Feb 2026 12:00:40 GMT", date: "Sun, 01 Feb 2026 12:00:00 GMT" },
+      40,
+      40,
+    ],
+    ["a date that is past", 429, { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT", date: "" }, 0.5, 1],
+    ["absent", 429, {}, 0.5, 1],
+    ["a word", 429, { "retry-after": "soon" }, 0.5, 1],
+    ["1e9", 429, { "retry-after": "1e9" }, 0.5, 1],
+    ["negative", 429, { "retry-after": "-7" }, 0.5, 1],
+    ["0", 429, { "retry-after": "0" }, 0.5, 1],
+  ])("%s: waits so long, once, and is created", async (_, status, headers, atLeast, atMost) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "create", with: { kind: "answer", status, headers } });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(client.clock.monotonicMs()).toBeGreaterThanOrEqual(atLeast * 1000);
+    expect(client.clock.monotonicMs()).toBeLessThanOrEqual(atMost * 1000);
+    expect(client.said).toHaveLength(1);
+    expect([sandbox.logins, sandbox.creates]).toEqual([1, 2]);
+  });
+
+  it.each(["1000000000", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])(
+    "%s: longer than may be waited: said at once, nothing waited",
+    async (value) => {
+      const { sandbox, client } = await start();
+      sandbox.fail({
+        on: "create",
+        with: { kind: "answer", status: 429, headers: { "retry-after": value } },
+        times: 100,
+      });
+      const ending = await client.create();
+      expect(ending.kind).toBe("RateLimitedError");
+      expect(messageOf(ending)).toMatch(
+        /longer than advertising:maxWaitSeconds \(120 s\) allows\. Nothing was created/,
+      );
+      expect(client.clock.sleeps).toEqual([]);
+      expect(client.said).toEqual([]);
+      expect([sandbox.logins, sandbox.creates]).toEqual([1, 1]);
+    },
+  );
+
+  it.each(["1000000000", "99999999999999999999"])("%s at the login", async (value) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({
+      on: "authenticate",
+      with: { kind: "answer", status: 429, headers: { "retry-after": value } },
+      times: 100,
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("LoginError");
+    expect(client.clock.sleeps).toEqual([]);
+    expect([sandbox.logins, sandbox.creates]).toEqual([1, 0]);
+  });
+
+  async function start() {
+    const sandbox = await useSandbox();
+    return { sandbox, client: new TestClient(sandbox.url) };
+  }
+});
+
+describe("all wait together", () => {
+  it("40 creates: none is sent in the quiet time, said once, each created once", async () => {
+    const { client, clock, postedAt, server } = await limitedFor(30, ["retry-after: 30"]);
+    const endings = await client.createMany(40);
+    expect(kinds(endings)).toEqual(["created"]);
+    expect(postedAt.filter((time) => time > 0 && time < 30_000)).toEqual([]);
+    expect(postedAt.filter((time) => time === 0).length).toBeLessThanOrEqual(16); // those that were under way
+    expect(postedAt.filter((time) => time >= 30_000)).toHaveLength(40);
+    expect(clock.monotonicMs()).toBeLessThan(31_000);
+    expect(client.said).toEqual(["waits 30 s (status 429)"]);
+    expect(server.connections).toBeLessThanOrEqual(32);
+  });
+
+  it("a later, longer demand prolongs the wait for all", async () => {
+    const clock = new FakeClock();
+    const waits = [10, 25];
+    const postedAt: number[] = [];
+    const server = await startRawServer(async (connection) => {
+      while ((await connection.readRequest()) !== undefined) {
+        postedAt.push(clock.monotonicMs());
+        const seconds = waits.shift();
+        if (seconds !== undefined) await connection.answer(429, {}, [`retry-after: ${seconds}`]);
+        else await connection.answer(200, { payload: { id: postedAt.length } });
+      }
+    });
+    const client = new TestClient(server.url, { clock, settings: basic });
+    expect(kinds(await client.createMany(2))).toEqual(["created"]);
+    expect(postedAt).toHaveLength(4);
+    expect(postedAt.slice(2).every((time) => time >= 25_000)).toBe(true);
+    expect(clock.monotonicMs()).toBeLessThan(26_000);
+    expect(client.said).toHaveLength(1);
+  });
+
+  it("one place for requests is enough", async () => {
+    const { client, clock, postedAt } = await limitedFor(5, ["retry-after: 5"], {
+      settings: { maxConcurrentRequests: 1 },
+    });
+    expect(kinds(await client.createMany(10))).toEqual(["created"]);
+    expect(postedAt).toHaveLength(11);
+    expect(clock.monotonicMs()).toBeLessThan(6000);
+  });
+});
+
+describe("within maxWaitSeconds", () => {
+  it.each([0, 1, 10, 60, 600])("%i: 20 creates that are limited for ever", async (maxWaitSeconds) => {
+    const { client, clock, postedAt } = await limitedFor(Number.POSITIVE_INFINITY, [], {
+      settings: { maxWaitSeconds },
+    });
+    const endings = await client.createMany(20);
+    expect(kinds(endings)).toEqual(["RateLimitedError"]);
+    for (const ending of endings) expect(messageOf(ending)).toContain(`maxWaitSeconds (${maxWaitSeconds} s)`);
+    // The last ones begin when the first ones give up, at worst.
+    expect(clock.monotonicMs()).toBeLessThanOrEqual(2 * maxWaitSeconds * 1000);
+    expect(postedAt.length).toBeLessThanOrEqual(20 * (6 + maxWaitSeconds / 10));
+    expect(client.said.length).toBeLessThanOrEqual(6 + maxWaitSeconds / 10);
+  });
+
+  it("a limit that ends in time is not given up before", async () => {
+    const { client, clock } = await limitedFor(100, ["retry-after: 50"]);
+    expect(kinds(await client.createMany(20))).toEqual(["created"]);
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(100_000);
+    expect(clock.monotonicMs()).toBeLessThanOrEqual(120_000);
+  });
+
+  it("holds for connections that are refused as well, however many creates there are", async () => {
+    const client = new TestClient(`http://127.0.0.1:${await closedPort()}`, {
+      settings: { ...basic, maxWaitSeconds: 30 },
+    });
+    expect(kinds(await client.createMany(20))).toEqual(["NotSentError"]);
+    expect(client.clock.monotonicMs()).toBeLessThanOrEqual(60_000);
+    expect(client.attempts.every(({ sent }) => sent === false)).toBe(true);
+  });
+
+  it("a wait for the limit and one for a connection share the time", async () => {
+    // Limited for 100 s; then nobody listens any more.
+    const clock = new FakeClock();
+    const server = await startRawServer(async (connection) => {
+      await connection.readRequest();
+      await connection.answer(429, {}, ["retry-after: 100", "connection: close"]);
+      connection.end();
+      server.stop();
+    });
+    const client = new TestClient(server.url, { clock, settings: basic });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(100_000);
+    expect(clock.monotonicMs()).toBeLessThanOrEqual(120_000);
+    expect(server.posts).toHaveLength(1);
+  });
+});
+
+describe("clocks that jump", () => {
+  const DAY = 86_400_000;
+  it.each([DAY, -DAY, 365 * DAY, -START])(
+    "the wall clock by %i ms during a wait: neither longer nor shorter, and no spinning",
+    async (jump) => {
+      const clock = new FakeClock();
+      let jumped = false;
+      clock.beforeWaking = () => {
+        if (!jumped) clock.jumpWall(jump);
+        jumped = true;
+      };
+      const { client, postedAt } = await limitedFor(30, ["retry-after: 30"], { clock });
+      expect(kinds(await client.createMany(5))).toEqual(["created"]);
+      expect(jumped).toBe(true);
+      expect(clock.monotonicMs()).toBeGreaterThanOrEqual(30_000);
+      expect(clock.monotonicMs()).toBeLessThan(31_000);
+      expect(clock.sleeps.length).toBeLessThanOrEqual(10);
+      expect(postedAt).toHaveLength(10);
+    },
+  );
+
+  it("by a date of the platform's, with a wrong clock here, no Date header, and a jump between", async () => {
+    const clock = new FakeClock(START - 365 * DAY);
+    const { client } = await limitedFor(30, ["retry-after: Thu, 01 Jan 2026 00:00:30 GMT"], { clock });
+    const ending = await client.create();
+    // A year off: said so rather than waited for.
+    expect(ending.kind).toBe("RateLimitedError");
+    expect(messageOf(ending)).toContain("2026-01-01T00:00:30.000Z");
+    expect(clock.sleeps).toEqual([]);
+  });
+
+  it("a computer that sleeps through the wait goes on at once, and does not count it twice", async () => {
+    const clock = new FakeClock();
+    let slept = false;
+    clock.beforeWaking = () => {
+      if (!slept) clock.advance(3_600_000);
+      slept = true;
+    };
+    const { client, postedAt } = await limitedFor(30, ["retry-after: 30"], { clock });
+    expect(kinds(await client.createMany(5))).toEqual(["created"]);
+    expect(clock.monotonicMs()).toBeLessThan(3_600_000 + 31_000);
+    expect(postedAt).toHaveLength(10);
+  });
+});

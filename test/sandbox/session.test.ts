@@ -1,0 +1,478 @@
+/** Who is logged in, at the client: one login for all who need it, one more where the session has ended, and no third. */
+import { describe, expect, it, vi } from "vitest";
+import type {
+  AnswerShape,
+  LoginShape,
+  RefusalShape,
+  Sandbox,
+  SandboxOptions,
+  SessionRefusal,
+} from "../../provider/src/sandbox/index.js";
+import { type Ending, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
+import { useSandbox } from "../support/stack.js";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+async function start(options: SandboxOptions = {}, client: TestClientOptions = {}) {
+  const sandbox = await useSandbox(options);
+  return { sandbox, client: new TestClient(sandbox.url, client) };
+}
+
+const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
+
+/** Each create's object lives exactly once, under the id that was reported. */
+function expectEachOnce(sandbox: Sandbox, endings: readonly Ending[]): void {
+  expect(endings.filter(({ kind }) => kind !== "created").map(messageOf)).toEqual([]);
+  const ids = endings.map((ending) => ("id" in ending ? ending.id : ""));
+  expect(new Set(ids).size).toBe(endings.length);
+  expect(sandbox.advertisers.map(({ id }) => String(id)).sort()).toEqual([...ids].sort());
+  expect(new Set(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).size).toBe(endings.length);
+}
+
+const WAYS: readonly SessionRefusal[] = ["401", "403", "redirect", "login-page", "success-false"];
+
+describe("one login", () => {
+  it("row 37: for the first create, and none for the next", async () => {
+    const { sandbox, client } = await start();
+    expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
+    expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
+    expect(sandbox.requests[0]?.body).toEqual({ email: "ops@example.com", password: "sandbox-password" });
+  });
+
+  it("for 20 creates at once", async () => {
+    const { sandbox, client } = await start({ latencyMs: 2 });
+    expectEachOnce(sandbox, await client.createMany(20));
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 20 });
+  });
+
+  it("row 50: none with Basic credentials, which go with every create", async () => {
+    const { sandbox, client } = await start({ authMode: "basic" }, { settings: { authMode: "basic" } });
+    expectEachOnce(sandbox, await client.createMany(5));
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 5 });
+    const expected = `Basic ${Buffer.from("ops@example.com:sandbox-password").toString("base64")}`;
+    expect(new Set(sandbox.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([expected]));
+  });
+
+  it("row 50: refused Basic credentials are not sent a second time", async () => {
+    const { sandbox, client } = await start(
+      { authMode: "basic" },
+      { settings: { authMode: "basic", password: "wrong-password" } },
+    );
+    const ending = await client.create();
+    expect(ending.kind).toBe("RefusedError");
+    expect(messageOf(ending)).toMatch(
+      /refused with status 401.*Nothing was created.*Check advertising:email, advertising:password/,
+    );
+    expect(messageOf(ending)).not.toContain("wrong-password");
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
+  });
+
+  it.each<LoginShape>(["success-true", "success-text-true", "payload-text"])(
+    "whose success is %s",
+    async (loginShape) => {
+      const { sandbox, client } = await start({ loginShape });
+      expect(await client.create()).toMatchObject({ kind: "created" });
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+    },
+  );
+
+  it.each([{ gzip: true }, { pathPrefix: "/some/where" }, { instanceKey: "acme-7_eu" }])("%o", async (options) => {
+    const { sandbox, client } = await start(options);
+    expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
+    expect(await client.createEvent("purchase", 1)).toMatchObject({ kind: "created", id: "2" });
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
+  });
+});
+
+describe("answers of every shape are read", () => {
+  it.each<AnswerShape>([
+    "payload",
+    "top-level-id",
+    "bare-201",
+    "own-name",
+    "nested-own-name",
+    "list",
+    "text-ids",
+    "warning",
+    "success-text",
+  ])("%s", async (answerShape) => {
+    const { sandbox, client } = await start({ answerShape, firstId: 40 });
+    expect(await client.create("A")).toMatchObject({ kind: "created", id: "40" });
+    const event = await client.createEvent("purchase", 40);
+    expect(event).toMatchObject({ kind: "created", id: "41" });
+    if (answerShape === "warning") expect(event).toMatchObject({ warnings: ["WARNING: a field was dropped"] });
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
+  });
+});
+
+describe("a refusal of the content is none of the session", () => {
+  it.each<RefusalShape>([
+    "success-false-200",
+    "406-errors",
+    "406-payload-lists",
+    "400-by-field-nested",
+    "409",
+    "detail",
+    "plain-text",
+    "403-permission",
+    "401-body",
+    "inner-success-false",
+  ])("%s: the platform's words, one POST, no second login", async (refusalShape) => {
+    const { sandbox, client } = await start({ refusalShape });
+    // As the first request of a session, and after it has served another.
+    for (const creates of [1, 3]) {
+      const ending = await client.createEvent("purchase", 4711);
+      expect(ending.kind).toBe("RefusedError");
+      expect(messageOf(ending)).toMatch(
+        /^ConversionEvent "purchase": POST http.*\/rest\/event was refused with status \d+: .*there is no advertiser 4711/,
+      );
+      expect(messageOf(ending)).toContain("Nothing was created.");
+      expect(counts(sandbox)).toEqual({ logins: 1, creates });
+      await client.create();
+    }
+    expect(sandbox.events).toEqual([]);
+    // 20 of them at once.
+    const endings = await Promise.all(Array.from({ length: 20 }, (_, index) => client.createEvent(`e${index}`, 4711)));
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 4 + 20 });
+  });
+});
+
+describe("a session that has ended", () => {
+  it.each(WAYS)("row 39: refused as %s: one login, sent again, created once", async (sessionRefusal) => {
+    const { sandbox, client } = await start({ sessionRefusal });
+    await client.create("A");
+    sandbox.expireSessions();
+    expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+    expect(sandbox.requests.filter(({ path }) => path.endsWith("advertiser")).map(({ accepted }) => accepted)).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it.each(WAYS)("row 49: refused as %s while ten creates are under way: one login for all", async (sessionRefusal) => {
+    const { sandbox, client } = await start({ sessionRefusal, latencyMs: 2 });
+    const first = await client.create("first");
+    sandbox.expireSessions();
+    expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
+    expect(sandbox.logins).toBe(2);
+    expect(sandbox.creates).toBeLessThanOrEqual(1 + 20);
+  });
+
+  it.each(WAYS)("ends after every ten requests, refused as %s, in the middle of 25 creates", async (sessionRefusal) => {
+    const { sandbox, client } = await start({ sessionRefusal, sessionRequests: 10, latencyMs: 1 });
+    expectEachOnce(sandbox, await client.createMany(25));
+    expect(sandbox.logins).toBeLessThanOrEqual(5);
+    expect(sandbox.creates).toBeLessThanOrEqual(25 * 2);
+  });
+
+  it("row 48: ends between the login and the create", async () => {
+    let now = 0;
+    const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => now });
+    await client.create("A");
+    now += 1001;
+    expect(await client.create("B")).toMatchObject({ kind: "created" });
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+    // A clock that runs on with every look: no session is ever good.
+    const restless = await start({ sessionSeconds: 1, clock: () => (now += 2000) });
+    const ending = await restless.client.create();
+    expect(ending.kind).toBe("RefusedError");
+    expect(counts(restless.sandbox)).toEqual({ logins: 2, creates: 2 });
+    expect(restless.sandbox.advertisers).toEqual([]);
+  });
+
+  it.each(WAYS)("row 40: refused again after the login as %s: an error, two POSTs", async (way) => {
+    const { sandbox, client } = await start();
+    await client.create("first");
+    sandbox.expireSessions();
+    sandbox.fail({ on: "create", with: { kind: "session-refusal", way }, times: 1000 });
+    const ending = await client.create();
+    expect(ending.kind).toBe("RefusedError");
+    expect(messageOf(ending)).toMatch(/sent again on a new session and refused again/);
+    expect(messageOf(ending)).toContain("Nothing was created.");
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+    // Nor do 20 others lead to more logins, or to a third sending.
+    const endings = await client.createMany(20);
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
+    expect(sandbox.logins).toBeLessThanOrEqual(3);
+    expect(sandbox.creates).toBeLessThanOrEqual(3 + 40);
+    expect(sandbox.advertisers).toHaveLength(1);
+  });
+});
+
+it.each<[string, number, unknown]>([
+  ["403 without words", 403, ""],
+  ["401 without words", 401, ""],
+  ["403 Forbidden", 403, { message: "Forbidden" }],
+])("a permission that is missing (%s) does not cost a login for each resource", async (_, status, body) => {
+  const { sandbox, client } = await start();
+  sandbox.fail({ on: "event", with: { kind: "answer", status, body }, times: 1000 });
+  for (let index = 0; index < 10; index++) {
+    expect(await client.create(`A${index}`)).toMatchObject({ kind: "created" });
+    expect((await client.createEvent(`e${index}`, 1)).kind).toBe("RefusedError");
+  }
+  expect(sandbox.advertisers).toHaveLength(10);
+  expect(sandbox.eventPosts).toBeLessThanOrEqual(20);
+  expect(sandbox.logins).toBeLessThanOrEqual(3);
+});
+
+describe("a session that ends while a request waits for the rate limit", () => {
+  it.each(WAYS)("%s: all are created once, and later ones do not wait for ever", async (way) => {
+    const { sandbox, client } = await start({ latencyMs: 2 });
+    const endings = [await client.create("first")];
+    sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers: { "retry-after": "2" } } });
+    sandbox.fail({ on: "create", with: { kind: "session-refusal", way } });
+    endings.push(...(await Promise.all([client.create("limited"), client.create("refused")])));
+    endings.push(await client.create("later"));
+    endings.push(...(await client.createMany(5)));
+    expectEachOnce(sandbox, endings);
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 + 2 + 2 + 1 + 5 });
+  });
+});
+
+describe("long-lived sessions", () => {
+  it("row 44: off: cookies that come with creates' answers are not taken", async () => {
+    const { sandbox, client } = await start();
+    await client.create("A");
+    sandbox.fail({
+      on: "create",
+      with: {
+        kind: "answer",
+        status: 200,
+        headers: { "set-cookie": "sandbox_service_cookie=other; Path=/" },
+        body: { id: 7 },
+      },
+    });
+    await client.create("B");
+    expect(await client.create("C")).toMatchObject({ kind: "created" });
+    const cookies = sandbox.requests.slice(1).map(({ headers }) => headers.cookie);
+    expect(new Set(cookies).size).toBe(1);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
+  });
+
+  it.each(["session", "strict"] as const)("row 43: rotation %s: 25 creates at once, one login", async (rotation) => {
+    const { sandbox, client } = await start({ rotation, latencyMs: 2 }, { settings: { keepLoggedIn: true } });
+    expectEachOnce(sandbox, await client.createMany(25));
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 25 });
+    expect(sandbox.requests[0]?.body).toMatchObject({ keep_logged_in: true });
+  });
+
+  it("row 43: rotation single-use: one login for creates one after the other; at once, nothing twice and nothing untrue", async () => {
+    // A cookie that is good for one request can't serve several at once: what is refused twice is reported so.
+    const { sandbox, client } = await start(
+      { rotation: "single-use", latencyMs: 2 },
+      { settings: { keepLoggedIn: true } },
+    );
+    for (let index = 0; index < 10; index++) {
+      expect(await client.create(`one${index}`)).toMatchObject({ kind: "created" });
+    }
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 10 });
+    const endings = await client.createMany(25);
+    const ids = endings.flatMap((ending) => ("id" in ending ? [ending.id] : []));
+    expect(
+      sandbox.advertisers
+        .slice(10)
+        .map(({ id }) => String(id))
+        .sort(),
+    ).toEqual(ids.sort());
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["created", "RefusedError"]));
+    expect(sandbox.creates).toBeLessThanOrEqual(10 + 25 * 3);
+    expect(sandbox.logins).toBeLessThanOrEqual(10);
+  });
+
+  it.each(["session", "strict", "single-use"] as const)(
+    "rotation %s: each request carries the newest cookie",
+    async (rotation) => {
+      const { sandbox, client } = await start({ rotation }, { settings: { keepLoggedIn: true } });
+      for (let index = 0; index < 5; index++)
+        expect(await client.create(`A${index}`)).toMatchObject({ kind: "created" });
+      const cookies = sandbox.requests.slice(1).map(({ headers }) => headers.cookie);
+      expect(new Set(cookies).size).toBe(5);
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 5 });
+    },
+  );
+
+  it("end like others: one login, each object once", async () => {
+    const { sandbox, client } = await start({ rotation: "strict", latencyMs: 2 }, { settings: { keepLoggedIn: true } });
+    const first = await client.create("first");
+    sandbox.expireSessions();
+    expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
+    expect(sandbox.logins).toBe(2);
+    expect(sandbox.creates).toBeLessThanOrEqual(21);
+  });
+});
+
+describe("a login that fails", () => {
+  it("row 38: a wrong password is tried once, for 20 resources", async () => {
+    const { sandbox, client } = await start({}, { settings: { password: "wrong-password" } });
+    const endings = await client.createMany(20);
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+    const told = endings.map(messageOf).filter((message) => message.includes("the e-mail or the password is wrong"));
+    expect(told[0]).toMatch(
+      /^The login of ops@example\.com at http.*\/rest\/authenticate failed: the platform refused it \(status 401: .*advertising:email and advertising:password.*No create was sent/,
+    );
+    expect(endings.map(messageOf).join()).not.toContain("wrong-password");
+    // Later resources of the run are not tried either.
+    expect(messageOf(await client.create())).toMatch(/Not sent: the login failed before/);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it.each<[string, number, unknown]>([
+    ["401 with hardly any body", 401, ""],
+    ["403", 403, { message: "Forbidden" }],
+    ["200 with success: false", 200, { success: false, message: "wrong" }],
+    ["200 with success as text", 200, { success: "false" }],
+    ["an ERROR: entry", 200, { success: true, errors: ["ERROR: wrong"] }],
+  ])("row 38: refused as %s: tried once", async (_, status, body) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status, body }, times: 100 });
+    expect((await client.create()).kind).toBe("LoginError");
+    expect((await client.create()).kind).toBe("LoginError");
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it("429 is waited out, for all together", async () => {
+    const clock = new TestClient("http://127.0.0.1:1").clock;
+    const sandbox = await useSandbox({ loginLimit: { count: 1, windowSeconds: 60 }, clock: () => clock.wallMs() });
+    expect(await new TestClient(sandbox.url, { clock }).create("other run")).toMatchObject({ kind: "created" });
+    const client = new TestClient(sandbox.url, { clock });
+    const endings = await client.createMany(20);
+    expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(60_000);
+    expect(clock.monotonicMs()).toBeLessThan(62_000);
+    expect(client.said).toEqual(["waits 60 s (status 429)"]);
+    expect(counts(sandbox)).toEqual({ logins: 1 + 2, creates: 1 + 20 });
+  });
+
+  it("429 for longer than may be waited: one error, nothing sent", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({
+      on: "authenticate",
+      with: { kind: "answer", status: 429, headers: { "retry-after": "3600" } },
+      times: 100,
+    });
+    const endings = await client.createMany(20);
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+    expect(messageOf(endings[0])).toMatch(
+      /limits logins, and takes them again from 2026-01-01T01:00:00.000Z on.*maxWaitSeconds \(120 s\)/,
+    );
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it("row 28: 503, then served", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 503 } });
+    expectEachOnce(sandbox, await client.createMany(5));
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 5 });
+  });
+
+  it("an unknown outcome is tried three times and no more", async () => {
+    for (const kind of ["reset", "close-without-answer", "garbage"] as const) {
+      const { sandbox, client } = await start();
+      sandbox.fail({ on: "authenticate", with: { kind }, times: 100 });
+      const ending = await client.create();
+      expect(ending.kind).toBe("LoginError");
+      expect(messageOf(ending)).toMatch(
+        /The login of .* failed: the connection to 127\.0\.0\.1:\d+ failed.*No create was sent/,
+      );
+      expect(counts(sandbox)).toEqual({ logins: 3, creates: 0 });
+    }
+  });
+
+  const login = (...cookies: string[]) => ({
+    kind: "answer" as const,
+    status: 200,
+    headers: cookies.length === 0 ? {} : { "set-cookie": cookies },
+    body: { success: true, message: "the cookie was set" },
+  });
+  it.each<[string, string[], RegExp]>([
+    ["no cookie", [], /the answer set no cookie/],
+    [
+      "another name",
+      ["PHPSESSID=value-4711; Path=/"],
+      /none of the cookies it set is named <instance_key>_service_cookie/,
+    ],
+    [
+      "a foreign domain",
+      ["x_service_cookie=value-4711; Path=/; Domain=elsewhere.example"],
+      /belongs to another domain than 127\.0\.0\.1/,
+    ],
+    [
+      "already expired",
+      ["x_service_cookie=value-4711; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
+      /has already expired/,
+    ],
+    [
+      "already expired in another century's year",
+      ["x_service_cookie=value-4711; Path=/; Expires=Sat, 01 Jan 2000 00:00:00 GMT"],
+      /has already expired/,
+    ],
+    ["an age of 0", ["x_service_cookie=value-4711; Path=/; Max-Age=0"], /has already expired/],
+    [
+      "another path",
+      ["x_service_cookie=value-4711; Path=/admin"],
+      /does not fit http:\/\/127\.0\.0\.1:\d+ \(path, Secure or expiry\)/,
+    ],
+    ["an empty value", ["x_service_cookie=; Path=/"], /./],
+    [
+      "ten thousand of them",
+      Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),
+      /none of the cookies/,
+    ],
+  ])("row 41: a success with %s names it, and is not repeated", async (_, cookies, words) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: login(...cookies), times: 100 });
+    const endings = await client.createMany(5);
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+    expect(messageOf(endings[0])).toMatch(/the platform accepted it \(status 200\), but/);
+    expect(messageOf(endings[0])).toMatch(words);
+    expect(messageOf(endings[0])).not.toContain("value-4711");
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it.each<[string, number, Record<string, string>, unknown, RegExp]>([
+    [
+      "an HTML page",
+      200,
+      { "content-type": "text/html" },
+      "<html><title>Welcome</title></html>",
+      /HTML page.*authenticatePath/,
+    ],
+    ["404", 404, {}, "", /there is no login at this address.*authenticatePath/],
+    ["a redirect", 302, { location: "/" }, "", /redirect, which is never followed/],
+    ["500 three times", 500, {}, "", /answered status 500/],
+  ])("%s", async (_, status, headers, body, words) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status, headers, body }, times: 100 });
+    const ending = await client.create();
+    expect(ending.kind).toBe("LoginError");
+    expect(messageOf(ending)).toMatch(words);
+    expect(counts(sandbox)).toEqual({ logins: status === 500 ? 3 : 1, creates: 0 });
+  });
+});
+
+it("cookies go to the platform's own address only, and a foreign one never does", async () => {
+  const { sandbox, client } = await start();
+  sandbox.fail({
+    on: "authenticate",
+    with: {
+      kind: "answer",
+      status: 200,
+      headers: {
+        "set-cookie": [
+          "sandbox_service_cookie=good; Path=/",
+          "a_service_cookie=foreign; Path=/; Domain=elsewhere.example",
+          "b_service_cookie=top; Path=/; Domain=1",
+        ],
+      },
+      body: { success: true },
+    },
+  });
+  await client.create();
+  const cookie = String(sandbox.requests.find(({ path }) => path.endsWith("advertiser"))?.headers.cookie);
+  expect(cookie).toContain("sandbox_service_cookie=good");
+  expect(cookie).not.toMatch(/foreign|top/);
+});
