@@ -34,7 +34,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
     onRetry: () => {},
   });
   const session = new Session({ settings, sender, secrets: new Secrets(), clock, store: memoryStore(randomUUID) });
-  const client = new Client({ settings, session, clock });
+  const client = new Client({ settings, session, clock, clean: String });
   const create = (operation, fields, beforeSend) => client.create({ operation, fields, label: "bench", beforeSend });
 
   const withoutNotes = () => async (fields) => void (await create(createEvent, fields, async () => {}));

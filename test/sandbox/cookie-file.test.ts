@@ -738,14 +738,12 @@ describe("several processes", () => {
           expect(next.said).toEqual([]);
           // Held up by a lock without an owner at worst: killed between making it and writing into it.
           expect(next.clock.monotonicMs()).toBeLessThan(20_000);
-
-          // No temporary files pile up: a later login takes them away.
-          sandbox.expireSessions();
-          const later = client({
-            cookieFile: file,
-            clock: new FakeClock(Date.now() + 10 * MINUTE),
-            settings: { keepLoggedIn },
-          });
+        }
+        // No temporary files pile up: a later login takes them away.
+        sandbox.expireSessions();
+        for (const { file, dieAtCall } of rounds) {
+          const clock = new FakeClock(Date.now() + 10 * MINUTE);
+          const later = client({ cookieFile: file, clock, settings: { keepLoggedIn } });
           expect(await later.create(`later-${dieAtCall}`)).toMatchObject({ kind: "created" });
           expect(beside(file)).toEqual([]);
         }

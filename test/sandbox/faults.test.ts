@@ -840,7 +840,9 @@ async function blackHole(): Promise<number> {
   const [port] = (await once(worker, "message")) as [number];
   const { connect } = await import("node:net");
   const fillers = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
-  onTestFinished(() => fillers.forEach((filler) => filler.destroy()));
+  onTestFinished(() => {
+    for (const filler of fillers) filler.destroy();
+  });
   await once(fillers[0] as import("node:net").Socket, "connect");
   return port;
 }

@@ -100,7 +100,12 @@ export class TestClient {
             },
           });
     const session = new Session({ settings: this.settings, sender, secrets: this.secrets, clock: this.clock, store });
-    this.#client = new Client({ settings: this.settings, session, clock: this.clock });
+    this.#client = new Client({
+      settings: this.settings,
+      session,
+      clock: this.clock,
+      clean: (text) => this.secrets.scrub(text),
+    });
   }
 
   /** Creates an advertiser. */

@@ -5,7 +5,7 @@ import { answer } from "../support/answers.js";
 
 const fields = ["event_name", "advertiser_id", "click_window"];
 const read = (status: number, body: unknown, headers = {}) =>
-  readOutcome(answer(status, body, headers), createEvent, fields);
+  readOutcome(answer(status, body, headers), createEvent, fields, String);
 
 describe("an id is read wherever it sensibly stands", () => {
   it.each<[string, number, unknown, string]>([
@@ -30,7 +30,7 @@ describe("an id is read wherever it sensibly stands", () => {
   });
 
   it("of an advertiser under advertiser_id", () => {
-    const outcome = readOutcome(answer(200, { payload: { advertiser_id: 3 } }), createAdvertiser, []);
+    const outcome = readOutcome(answer(200, { payload: { advertiser_id: 3 } }), createAdvertiser, [], String);
     expect(outcome).toMatchObject({ kind: "created", id: "3" });
   });
 
@@ -120,7 +120,12 @@ describe("an outcome is unknown where the answer does not settle it", () => {
   });
 
   it("a 2xx whose body broke off", () => {
-    const outcome = readOutcome({ ...answer(200, '{"payload":{"id":1}}'), broken: "ended early" }, createEvent, []);
+    const outcome = readOutcome(
+      { ...answer(200, '{"payload":{"id":1}}'), broken: "ended early" },
+      createEvent,
+      [],
+      String,
+    );
     expect(outcome).toMatchObject({ kind: "unknown", reason: expect.stringContaining("ended early") });
   });
 

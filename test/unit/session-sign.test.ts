@@ -7,9 +7,9 @@ const loginPage = '<html><title>Sign in</title><input type="password"></html>';
 it.each<[string, number, unknown, string | undefined]>([
   ["401 with words about the session", 401, { message: "Your session has expired" }, "clear"],
   ["401 about a login", 401, { detail: "Please log in" }, "clear"],
-  ["401 without a body", 401, "", "bare"],
-  ["401 with its own phrase", 401, "Unauthorized", "bare"],
-  ["401 with a success flag only", 401, { success: false }, "bare"],
+  ["401 without a body", 401, "", "clear"],
+  ["401 with its own phrase", 401, "Unauthorized", "clear"],
+  ["401 with a success flag only", 401, { success: false }, "clear"],
   ["403 with its own phrase", 403, { message: "403 Forbidden" }, "bare"],
   ["403 with an HTML page", 403, "<html>no</html>", "bare"],
   ["403 for a missing permission", 403, { message: "You may not create events for this advertiser" }, "doubtful"],

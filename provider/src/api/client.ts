@@ -9,7 +9,7 @@ import { StopWaiting } from "../http/patient.js";
 import { type HttpAnswer, TransportFailure } from "../http/transport.js";
 import type { SessionAnswer } from "../session/session.js";
 import type { Operation } from "./operation.js";
-import { readOutcome } from "./outcome.js";
+import { type Outcome, readOutcome } from "./outcome.js";
 
 export interface CreateRequest {
   readonly operation: Operation;
@@ -37,6 +37,8 @@ export interface ClientOptions {
   readonly settings: Settings;
   readonly session: Poster;
   readonly clock: Clock;
+  /** Removes secrets from the platform's words. */
+  readonly clean: (text: string) => string;
 }
 
 export class Client {
@@ -52,7 +54,7 @@ export class Client {
    * @throws {AdvertisingError} any other: surely nothing was created.
    */
   async create({ operation, fields, label, beforeSend }: CreateRequest): Promise<Created> {
-    const { settings, session, clock } = this.#options;
+    const { settings, session, clock, clean } = this.#options;
     const url = new URL(`${settings.baseUrl}/${operation.path}`);
     const what = `${label}: POST ${url.href}`;
     const sentAt = new Date(clock.wallMs()).toISOString();
@@ -63,16 +65,16 @@ export class Client {
     } catch (error) {
       throw translate(error, what, url, sentAt, settings);
     }
-    const { answer, refusedTwice } = result;
-    const outcome = readOutcome(answer, operation, Object.keys(fields));
+    const { answer } = result;
+    const outcome = outcomeOf(result, operation, Object.keys(fields), clean);
     switch (outcome.kind) {
       case "created":
         return outcome;
       case "refused": {
         const hints = [
-          refusedTwice ? secondRefusal(settings) : undefined,
+          sessionHint(result, settings),
           addressHint(answer),
-          refusedTwice ? undefined : operation.refusalHint,
+          result.session === "accepted" ? operation.refusalHint : undefined,
         ];
         throw new RefusedError(
           [
@@ -92,16 +94,32 @@ export class Client {
   }
 }
 
+/** A login page says nothing of an id, but does say that the create got no further than the session. */
+function outcomeOf(
+  { answer, session }: SessionAnswer,
+  operation: Operation,
+  fields: readonly string[],
+  clean: (text: string) => string,
+): Outcome {
+  const outcome = readOutcome(answer, operation, fields, clean);
+  if (session === "accepted" || outcome.kind !== "unknown") return outcome;
+  return { kind: "refused", words: [...outcome.words, `the session was refused (${outcome.reason})`] };
+}
+
 function sentence(words: readonly string[]): string {
   if (words.length === 0) return "the answer holds no words that say why.";
   const text = words.join("; ");
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function secondRefusal(settings: Settings): string {
-  return settings.authMode === "basic"
-    ? "Check advertising:email, advertising:password and whether this installation takes Basic credentials."
-    : "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there.";
+function sessionHint({ session }: SessionAnswer, settings: Settings): string | undefined {
+  if (session === "accepted") return undefined;
+  if (settings.authMode === "basic") {
+    return "Check advertising:email, advertising:password and whether this installation takes Basic credentials.";
+  }
+  return session === "refused-again"
+    ? "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there."
+    : "The session is new; another login would not help: the account may lack the permission.";
 }
 
 function addressHint(answer: HttpAnswer): string | undefined {
@@ -114,7 +132,7 @@ function translate(error: unknown, what: string, url: URL, sentAt: string, setti
     const status = error.answer === undefined ? "" : ` (status ${error.answer.status})`;
     return new RateLimitedError(
       `${what} was not carried out: the platform limits the rate${status} and takes requests again from ` +
-        `${new Date(error.allowedFromMs).toISOString()} on; that is longer than advertising:maxWaitSeconds ` +
+        `${error.allowedFrom} on; that is longer than advertising:maxWaitSeconds ` +
         `(${settings.maxWaitSeconds} s) allows. Nothing was created. Run it again then.`,
     );
   }

@@ -3,7 +3,7 @@
  */
 import type { HttpAnswer } from "../http/transport.js";
 import { asRecord, own, readBody, saysNo } from "../wire/body.js";
-import { errorEntries, wordsOf } from "../wire/words.js";
+import { type Clean, errorEntries, wordsOf } from "../wire/words.js";
 import type { Operation } from "./operation.js";
 
 export type Outcome =
@@ -17,25 +17,34 @@ export type Outcome =
 const UNDECIDED_STATUS = new Set([408, 499]);
 const REDIRECTS_OF_A_POST_THAT_STANDS = new Set([301, 302, 303]);
 
-/** @param fields the wire names of the request, for refusals keyed by field. */
-export function readOutcome(answer: HttpAnswer, operation: Operation, fields: readonly string[]): Outcome {
+/**
+ * @param fields the wire names of the request, for refusals keyed by field.
+ * @param clean removes secrets from the platform's words.
+ */
+export function readOutcome(
+  answer: HttpAnswer,
+  operation: Operation,
+  fields: readonly string[],
+  clean: Clean,
+): Outcome {
   const { status } = answer;
-  const words = wordsOf(answer, fields);
-  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words });
+  // Only where they are told: cleaning is dear while cookies rotate.
+  const words = () => wordsOf(answer, fields, clean);
+  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words: words() });
 
-  if (status >= 200 && status < 300) return readSuccess(answer, operation, words);
+  if (status >= 200 && status < 300) return readSuccess(answer, operation, words, clean);
   if (status >= 300 && status < 400) {
     // Not followed, so nothing was created behind the new address; 307 and 308 ask for the same POST elsewhere, and
     // what the first address did with it is not known.
     return REDIRECTS_OF_A_POST_THAT_STANDS.has(status)
-      ? { kind: "refused", words: [...words, "a redirect, which is never followed: check advertising:baseUrl"] }
+      ? { kind: "refused", words: [...words(), "a redirect, which is never followed: check advertising:baseUrl"] }
       : unknown(`status ${status}, a redirect, which is never followed`);
   }
-  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused", words };
+  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused", words: words() };
   return unknown(`status ${status}`);
 }
 
-function readSuccess(answer: HttpAnswer, operation: Operation, words: readonly string[]): Outcome {
+function readSuccess(answer: HttpAnswer, operation: Operation, words: () => string[], clean: Clean): Outcome {
   const unknown = (reason: string): Outcome => ({
     kind: "unknown",
     reason: `status ${answer.status}, ${reason}`,
@@ -51,14 +60,15 @@ function readSuccess(answer: HttpAnswer, operation: Operation, words: readonly s
   }
 
   const payload = own(body.value, "payload");
-  const entries = errorEntries(body.value);
+  const entries = errorEntries(body.value, clean);
   const inner = Array.isArray(payload) ? payload[0] : payload;
   // The prefix and the inner flag decide, not the presence of errors.
   const isRefusal = [body.value, inner].some(saysNo) || entries.some((entry) => /^\s*ERROR:/i.test(entry));
-  if (isRefusal) return { kind: "refused", words };
+  if (isRefusal) return { kind: "refused", words: words() };
 
   const id = readId(body.value, operation.noun);
-  if (id === undefined) return { ...unknown(`but without a readable id (${shapeOf(body.value)})`), words } as Outcome;
+  if (id === undefined)
+    return { ...unknown(`but without a readable id (${shapeOf(body.value)})`), words: words() } as Outcome;
   return { kind: "created", id, warnings: entries };
 }
 

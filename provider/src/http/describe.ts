@@ -22,6 +22,9 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
   if (/wrong version number|packet length too long|WRONG_VERSION_NUMBER/i.test(message)) {
     return `${url.host} does not speak TLS (${detail}): check the scheme and the port of advertising:baseUrl`;
   }
+  if (/PROTOCOL_VERSION|protocol version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i.test(detail)) {
+    return `${url.host} and this side have no version or cipher of TLS in common (${detail}): the platform has to offer TLS 1.2 or newer`;
+  }
   if (isCertificateFailure(failure)) {
     return `the TLS connection to ${url.host} was not trusted (${detail}): the platform's certificate has to be mended, or its authority made known with NODE_EXTRA_CA_CERTS`;
   }

@@ -11,8 +11,8 @@ export class StopWaiting extends Error {
   constructor(
     /** The answer that asked for it; none where another request's did. */
     readonly answer: HttpAnswer | undefined,
-    /** From when on the platform would take requests again, milliseconds since 1970. */
-    readonly allowedFromMs: number,
+    /** From when on the platform would take requests again, ISO 8601. */
+    readonly allowedFrom: string,
     readonly waitedMs: number,
   ) {
     super("the rate limit lasts longer than may be waited");
@@ -68,27 +68,35 @@ export class PatientSender {
     let budgetMs = maxWaitSeconds * 1000;
     const spend = async (delayMs: number, answer?: HttpAnswer) => {
       if (delayMs > budgetMs) {
-        throw new StopWaiting(answer, clock.wallMs() + delayMs, maxWaitSeconds * 1000 - budgetMs);
+        throw new StopWaiting(
+          answer,
+          new Date(clock.wallMs() + delayMs).toISOString(),
+          maxWaitSeconds * 1000 - budgetMs,
+        );
       }
       budgetMs -= delayMs;
       await clock.sleep(delayMs);
     };
 
     for (let attemptNumber = 1; ; attemptNumber++) {
-      const attempt = await this.#slots.use(
+      const { attempt, decision } = await this.#slots.use(
         () => this.#quietMs(),
-        async () => this.#attempt(await prepare(), attemptNumber),
+        async () => {
+          const attempt = await this.#attempt(await prepare(), attemptNumber);
+          const decision = decideRetry({
+            attempt,
+            attemptNumber,
+            repeatable,
+            wallClockMs: clock.wallMs(),
+            random: this.#options.random(),
+          });
+          // Still in its place, so that nobody takes it and sends before all know of the wait.
+          if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, budgetMs, decision.reason);
+          return { attempt, decision };
+        },
         spend,
       );
-      const decision = decideRetry({
-        attempt,
-        attemptNumber,
-        repeatable,
-        wallClockMs: clock.wallMs(),
-        random: this.#options.random(),
-      });
       if (decision.kind === "limited" && "answer" in attempt) {
-        this.#keepQuiet(decision.delayMs, budgetMs, decision.reason);
         if (decision.delayMs > budgetMs) await spend(decision.delayMs, attempt.answer);
         continue; // the shared wait is spent above, before the next attempt
       }

@@ -4,6 +4,7 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
+import { createConnector } from "./connect.js";
 
 /** A request. Bodies are JSON text; every request of this API is a POST. */
 export interface HttpRequest {
@@ -68,7 +69,7 @@ export function createTransport(options: TransportOptions): Transport {
     pipelining: 1,
     // One HTTP/1.1 exchange a connection: that a request was not sent can then be told from when undici begins to write.
     allowH2: false,
-    connect: { timeout: timeoutMs },
+    connect: createConnector({ timeout: timeoutMs, allowH2: false }),
     keepAliveTimeout: MAX_IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
     // One limit for the whole request instead, below.

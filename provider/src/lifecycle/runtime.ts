@@ -152,7 +152,7 @@ function connect(
           },
         });
   const session = new Session({ settings, sender, secrets, clock: systemClock, store });
-  return new Client({ settings, session, clock: systemClock });
+  return new Client({ settings, session, clock: systemClock, clean: (text) => secrets.scrub(text) });
 }
 
 /** Sessions of one account that must not be taken for each other. */

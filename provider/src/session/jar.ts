@@ -1,7 +1,7 @@
 /**
  * The cookies of one login: tough-cookie's jar, and what this API says of its cookies.
  */
-import { CookieJar } from "tough-cookie";
+import { Cookie, CookieJar } from "tough-cookie";
 
 /** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
 const SESSION_COOKIE = /_service_cookie$/;
@@ -33,7 +33,7 @@ export class SessionJar {
 
   /** Whether a session cookie would go with a request to `url`. */
   async hasSession(url: URL): Promise<boolean> {
-    return (await this.#jar.getCookies(url.href)).some((cookie) => SESSION_COOKIE.test(cookie.key));
+    return (await this.#jar.getCookies(url.href)).some(isSession);
   }
 
   /** Becomes a copy of `other`. */
@@ -54,21 +54,27 @@ export class SessionJar {
   }
 }
 
+/** A cookie of that name without a value is how services take a session away. */
+function isSession({ key, value }: Cookie): boolean {
+  return SESSION_COOKIE.test(key) && value !== "";
+}
+
 /** A login sets one or two; a hostile answer may set thousands. */
 const MAX_COOKIES = 20;
 
 /** Why no session came of these cookies, in words; `setCookies` are those of a login that said it succeeded. */
 export function whyNoSession(setCookies: readonly string[], url: URL): string {
   if (setCookies.length === 0) return "the answer set no cookie";
-  const names = setCookies.map((header) => header.split("=", 1)[0]?.trim() ?? "");
-  const session = setCookies.filter((_, index) => SESSION_COOKIE.test(names[index] ?? ""));
+  const cookies = setCookies.slice(0, MAX_COOKIES).flatMap((header) => Cookie.parse(header, { loose: true }) ?? []);
+  const session = cookies.filter(({ key }) => SESSION_COOKIE.test(key));
   if (session.length === 0) {
     return "none of the cookies it set is named <instance_key>_service_cookie";
   }
-  if (session.some((header) => /;\s*(max-age\s*=\s*(0|-\d+)|expires\s*=[^;]*\b19\d\d\b)/i.test(header))) {
+  if (session.every(({ value }) => value === "")) return "the session cookie that it set is empty";
+  if (session.some((cookie) => cookie.TTL() <= 0)) {
     return "the session cookie that it set has already expired";
   }
-  if (session.some((header) => /;\s*domain\s*=/i.test(header))) {
+  if (session.some(({ domain }) => domain !== null)) {
     return `the session cookie that it set belongs to another domain than ${url.hostname}`;
   }
   return `the session cookie that it set does not fit ${url.origin} (path, Secure or expiry)`;

@@ -10,7 +10,7 @@ import { StopWaiting } from "../http/patient.js";
 import { type HttpAnswer, TransportFailure } from "../http/transport.js";
 import { enumerate } from "../text.js";
 import { readBody, saysNo } from "../wire/body.js";
-import { errorEntries, wordsOf } from "../wire/words.js";
+import { type Clean, errorEntries, wordsOf } from "../wire/words.js";
 import { SessionJar, whyNoSession } from "./jar.js";
 
 export interface LoginRequest {
@@ -18,10 +18,12 @@ export interface LoginRequest {
   readonly sender: PatientSender;
   /** Where the cookies must be good for. */
   readonly usedAt: URL;
+  /** Removes secrets from the platform's words. */
+  readonly clean: Clean;
 }
 
 /** @returns the cookies of a new session. @throws {LoginError} with the cause and the next step. */
-export async function logIn({ settings, sender, usedAt }: LoginRequest): Promise<SessionJar> {
+export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): Promise<SessionJar> {
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
   const asked = `The login of ${settings.email} at ${url.href} failed`;
   const nothingSent = "No create was sent.";
@@ -41,7 +43,7 @@ export async function logIn({ settings, sender, usedAt }: LoginRequest): Promise
     answer = await sender.send(() => request, true);
   } catch (error) {
     if (error instanceof StopWaiting) {
-      const from = new Date(error.allowedFromMs).toISOString();
+      const from = error.allowedFrom;
       throw new LoginError(
         `${asked}: the platform limits logins, and takes them again from ${from} on; that is longer than ` +
           `advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows. ${nothingSent} Run it again then.`,
@@ -53,7 +55,7 @@ export async function logIn({ settings, sender, usedAt }: LoginRequest): Promise
     throw error;
   }
 
-  const refusal = refusalOf(answer);
+  const refusal = refusalOf(answer, clean);
   if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingSent}`);
   const jar = new SessionJar();
   await jar.store(answer.setCookies, url);
@@ -67,9 +69,9 @@ export async function logIn({ settings, sender, usedAt }: LoginRequest): Promise
 }
 
 /** Why the answer is no success, as sentences; none where it is one. */
-function refusalOf(answer: HttpAnswer): string | undefined {
+function refusalOf(answer: HttpAnswer, clean: Clean): string | undefined {
   const { status } = answer;
-  const words = wordsOf(answer, ["email", "password", "keep_logged_in"]);
+  const words = wordsOf(answer, ["email", "password", "keep_logged_in"], clean);
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
   const credentials =
     "Check advertising:email and advertising:password; it was tried once and is not tried again in this run.";
@@ -79,7 +81,7 @@ function refusalOf(answer: HttpAnswer): string | undefined {
     if (body.kind === "html")
       return `the answer is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
     const value = body.kind === "json" ? body.value : undefined;
-    const isRefusal = saysNo(value) || errorEntries(value).some((entry) => /^\s*ERROR:/i.test(entry));
+    const isRefusal = saysNo(value) || errorEntries(value, clean).some((entry) => /^\s*ERROR:/i.test(entry));
     return isRefusal ? `the platform refused it (${said}). ${credentials}` : undefined;
   }
   if (status === 404 || status === 405) {

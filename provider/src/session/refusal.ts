@@ -8,9 +8,9 @@ import { own, readBody, saysNo } from "../wire/body.js";
 import { wordsOf } from "../wire/words.js";
 
 export type SessionSign =
-  /** Speaks of the login itself: a redirect, a login page, words about a session. */
+  /** Speaks of the login itself: a redirect, a login page, words about a session, a 401 with hardly any. */
   | "clear"
-  /** 401 or 403 with hardly any words. */
+  /** 403 with hardly any words. */
   | "bare"
   /** 401 or 403 with words about something else: a missing permission, a body that was not liked. */
   | "doubtful";
@@ -26,14 +26,15 @@ export function sessionSignOf(answer: HttpAnswer): SessionSign | undefined {
   const { status } = answer;
   if (status === 301 || status === 302 || status === 303) return "clear";
   const body = readBody(answer);
-  const words = wordsOf(answer, []);
+  const words = wordsOf(answer, [], (text) => text); // looked at, never shown
   if (status === 401 || status === 403) {
-    if (body.kind === "html") return LOGIN_FORM.test(answer.body) ? "clear" : "bare";
+    const plain = status === 401 ? "clear" : "bare";
+    if (body.kind === "html") return LOGIN_FORM.test(answer.body) ? "clear" : plain;
     if (words.some((sentence) => ABOUT_A_LOGIN.test(sentence))) return "clear";
     const said = words.join(" ").replace(/\berror_code \S+/g, "");
     // Field errors under names that are not known here are words about something else as well.
     const isBare = STATUS_PHRASE.test(said) && !hasFieldErrors(body);
-    return isBare ? "bare" : "doubtful";
+    return isBare ? plain : "doubtful";
   }
   if (status !== 200) return undefined;
   if (body.kind === "html") return LOGIN_FORM.test(answer.body) ? "clear" : undefined;

@@ -9,7 +9,6 @@ import { LoginError } from "../errors.js";
 import type { PatientSender } from "../http/patient.js";
 import type { HttpAnswer } from "../http/transport.js";
 import type { Secrets } from "../secrets.js";
-import { readBody, saysNo } from "../wire/body.js";
 import type { SessionJar } from "./jar.js";
 import { logIn } from "./login.js";
 import { type SessionSign, sessionSignOf } from "./refusal.js";
@@ -25,24 +24,26 @@ export interface SessionOptions {
 
 export interface SessionAnswer {
   readonly answer: HttpAnswer;
-  /** A session opened just for this request was refused as well: the answer is to be read as a refusal. */
-  readonly refusedTwice: boolean;
+  /**
+   * Whether the session let it through. `refused`: the answer speaks of the session, but a new one would not help, or
+   * there is none to be had (Basic). `refused-again`: also on a session that was opened for it.
+   * Assumption: what was refused for its session was not acted upon.
+   */
+  readonly session: "accepted" | "refused" | "refused-again";
 }
 
-/** A session this young is not taken for ended on a doubtful sign. */
+/** A session this young is not taken for ended on a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 
 /** One login and how it has fared. */
 interface Login {
   readonly session: OpenedSession;
   readonly openedAtMs: number;
-  /** Requests that it served. */
-  accepted: number;
-  /** Requests that were sent again on it and refused again. */
-  refusedAgain: number;
-  /** Sent on it, and neither answered for good nor sent again on a later one. */
+  /** Requests that it let through, whatever became of them. */
+  letThrough: number;
+  /** Admitted to it, and neither answered for good nor sent again on a later one. */
   readonly pending: Set<symbol>;
-  /** Told whenever a request on it is decided. */
+  /** Told whenever a request on it is decided, and when it ends. */
   readonly watchers: Set<() => void>;
 }
 
@@ -54,8 +55,10 @@ export class Session {
   #current: Login | undefined;
   #loggingIn: Promise<Login> | undefined;
   #failed: LoginError | undefined;
-  /** The login before the current one, until all its requests are settled or sent again. */
+  /** The login before the current one; its pending requests are those still to be sent again, or just sent again. */
   #ended: Login | undefined;
+  /** Refusals that a new login did not cure: operation, status and kind of sign. */
+  readonly #refusedAgain = new Set<string>();
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -76,18 +79,15 @@ export class Session {
     let refusedOn: Login | undefined;
     try {
       for (;;) {
-        let login = await this.#loginFor(refusedOn !== undefined);
+        const login = await this.#admit(ticket, refusedOn !== undefined);
         let answer: HttpAnswer;
         try {
           answer = await this.#options.sender.send(async () => {
-            if (this.#current === undefined) throw new LoginEnded();
+            if (login !== this.#current) throw new LoginEnded(); // while it waited for its turn
             await beforeSend();
-            if (this.#current === undefined) throw new LoginEnded();
-            if (login !== this.#current) settle(login, ticket); // waited across a login
-            login = this.#current;
-            login.pending.add(ticket);
-            if (refusedOn !== undefined) settle(refusedOn, ticket);
-            return { url, headers: { ...headers, cookie: await this.#cookieFor(login, url) }, body };
+            const cookie = await this.#cookieFor(login, url);
+            if (login !== this.#current) throw new LoginEnded();
+            return { url, headers: { ...headers, cookie }, body };
           }, false);
         } catch (error) {
           settle(login, ticket);
@@ -98,42 +98,62 @@ export class Session {
 
         const sign = sessionSignOf(answer);
         if (sign === undefined) {
-          if (isServed(answer)) login.accepted++;
+          login.letThrough++;
           settle(login, ticket);
-          return { answer, refusedTwice: false };
+          return { answer, session: "accepted" };
         }
+        const signature = `${url.pathname} ${answer.status} ${sign}`;
         if (refusedOn !== undefined) {
-          login.refusedAgain++;
+          this.#refusedAgain.add(signature);
           settle(login, ticket);
-          return { answer, refusedTwice: true };
+          return { answer, session: "refused-again" };
         }
-        if (!(await this.#mayHaveEnded(login, sign, ticket))) {
+        if (!this.#mayHaveEnded(login, sign, signature)) {
+          if (sign === "doubtful") login.letThrough++;
           settle(login, ticket);
-          return { answer, refusedTwice: false };
+          return { answer, session: sign === "doubtful" ? "accepted" : "refused" };
         }
         this.#end(login);
-        refusedOn = login;
+        refusedOn = login; // pending on it until the second sending is answered
       }
     } finally {
       if (refusedOn !== undefined) settle(refusedOn, ticket);
     }
   }
 
-  /** The current login, or a new one; all who ask meanwhile share it. */
-  async #loginFor(isResend: boolean): Promise<Login> {
+  /**
+   * Waits for a login that may take one more request. Two rules make that a session which ends after a number of
+   * requests, however small, refuses no request twice:
+   * - Whoever was refused goes first, and the others when those are answered.
+   * - No more are under way on a login than it has let through (at least one). So when it ends after N, no more than N
+   *   are refused, and the next has room for all of them. This also tries a stored session, or a platform in trouble,
+   *   with one create instead of many.
+   */
+  async #admit(ticket: symbol, isResend: boolean): Promise<Login> {
     for (;;) {
       if (this.#failed !== undefined) {
         throw new LoginError(
           "Not sent: the login failed before, and is not tried again in this run (its error says why).",
         );
       }
-      // Whoever was refused goes first: a session may end after a number of requests, and each gets one more sending.
-      if (this.#current !== undefined && !isResend && this.#ended !== undefined && this.#ended.pending.size > 0) {
+      const login = this.#current;
+      if (login === undefined) {
+        await this.#logInOnce();
+      } else if (!isResend && this.#ended !== undefined && this.#ended.pending.size > 0) {
         await decisionOn(this.#ended);
+      } else if (this.#hasRoom(login)) {
+        login.pending.add(ticket);
+        return login;
       } else {
-        return this.#current ?? (await this.#logInOnce());
+        await decisionOn(login);
       }
     }
+  }
+
+  #hasRoom({ letThrough, pending }: Login): boolean {
+    // From there on the sender's own limit keeps to it.
+    if (letThrough >= this.#options.settings.maxConcurrentRequests) return true;
+    return pending.size < Math.max(1, letThrough);
   }
 
   #logInOnce(): Promise<Login> {
@@ -144,20 +164,19 @@ export class Session {
   }
 
   async #open(): Promise<Login> {
-    const { settings, sender, clock, store } = this.#options;
+    const { settings, sender, secrets, clock, store } = this.#options;
     const usedAt = new URL(`${settings.baseUrl}/rest/event`);
     try {
       const session = await store.open(
         this.#ended?.session.stamp,
-        () => logIn({ settings, sender, usedAt }),
+        () => logIn({ settings, sender, usedAt, clean: (text) => secrets.scrub(text) }),
         (jar) => jar.hasSession(usedAt),
       );
       await this.#registerSecrets(session.jar, usedAt);
       this.#current = {
         session,
         openedAtMs: clock.monotonicMs(),
-        accepted: 0,
-        refusedAgain: 0,
+        letThrough: 0,
         pending: new Set(),
         watchers: new Set(),
       };
@@ -169,17 +188,13 @@ export class Session {
   }
 
   /** Whether a refusal may be the end of the session, rather than about the request. */
-  async #mayHaveEnded(login: Login, sign: SessionSign, ticket: symbol): Promise<boolean> {
+  #mayHaveEnded(login: Login, sign: SessionSign, signature: string): boolean {
     if (login !== this.#current) return true; // somebody found out already; a newer login is there to be used
     if (login.session.restored) return true; // of unknown age: its end is the likeliest reason
-    if (sign === "doubtful" && this.#options.clock.monotonicMs() - login.openedAtMs < YOUNG_MS) return false;
-    // Refusals may overtake the answers that prove the session good: wait for those before judging it.
-    settle(login, ticket);
-    while (login.accepted === 0 && login.pending.size > 0 && login === this.#current) await decisionOn(login);
-    login.pending.add(ticket);
-    if (login !== this.#current || login.accepted > 0) return true;
-    // It never served anything. Only clear words make a second login worth it, and only once.
-    return sign === "clear" && login.refusedAgain === 0;
+    if (this.#options.clock.monotonicMs() - login.openedAtMs >= YOUNG_MS) return true;
+    if (sign === "doubtful" || (sign === "bare" && login.letThrough === 0)) return false;
+    // A new login did not help the last time: a permission that is missing must not cost a login for each resource.
+    return !this.#refusedAgain.has(signature);
   }
 
   #end(login: Login): void {
@@ -224,15 +239,8 @@ export class Session {
       await beforeSend();
       return { url, headers: { ...headers, authorization }, body };
     }, false);
-    return { answer, refusedTwice: sessionSignOf(answer) === "clear" };
+    return { answer, session: sessionSignOf(answer) === "clear" ? "refused" : "accepted" };
   }
-}
-
-/** Whether the answer shows that the session was good. */
-function isServed(answer: HttpAnswer): boolean {
-  if (answer.status < 200 || answer.status >= 300) return false;
-  const body = readBody(answer);
-  return body.kind === "json" && !saysNo(body.value);
 }
 
 function settle(login: Login, ticket: symbol): void {

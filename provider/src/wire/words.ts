@@ -14,25 +14,30 @@ const MAX_SENTENCES = 20;
 const MAX_SENTENCE_CHARACTERS = 500;
 const MAX_DEPTH = 4;
 
+/** Removes secrets that an answer echoes; must come before anything is cut, or half of one would be left. */
+export type Clean = (text: string) => string;
+
 /**
  * @param fields wire names of the resource: in an answer keyed by field, lists under these names hold sentences.
  * @returns each sentence once, printable, in the order found; with the field's name in front where it stood under one.
  */
-export function wordsOf(answer: HttpAnswer, fields: readonly string[]): string[] {
+export function wordsOf(answer: HttpAnswer, fields: readonly string[], clean: Clean): string[] {
   const body = readBody(answer);
   if (body.kind === "empty") return [];
-  if (body.kind === "html") return [htmlTitle(answer.body)].filter((title) => title !== "");
-  if (body.kind === "text") return [tidy(answer.body)];
+  if (body.kind === "html") return [htmlTitle(answer.body, clean)].filter((title) => title !== "");
+  if (body.kind === "text") return [tidy(answer.body, clean)];
   const found: string[] = [];
   collect(body.value, new Set(fields), found, 0);
-  return [...new Set(found.map(tidy))].filter((sentence) => sentence !== "").slice(0, MAX_SENTENCES);
+  return [...new Set(found.map((sentence) => tidy(sentence, clean)))]
+    .filter((sentence) => sentence !== "")
+    .slice(0, MAX_SENTENCES);
 }
 
 /** The entries of `errors`, wherever it stands: they accompany successes too. */
-export function errorEntries(value: unknown): string[] {
+export function errorEntries(value: unknown, clean: Clean): string[] {
   const found: string[] = [];
   for (const holder of [value, own(value, "payload")]) sentencesIn(own(holder, "errors"), "", found, 0);
-  return [...new Set(found.map(tidy))].slice(0, MAX_SENTENCES);
+  return [...new Set(found.map((sentence) => tidy(sentence, clean)))].slice(0, MAX_SENTENCES);
 }
 
 function collect(value: unknown, fields: ReadonlySet<string>, found: string[], depth: number): void {
@@ -82,11 +87,11 @@ function join(label: string, name: string): string {
   return label === "" ? name : `${label}.${name}`;
 }
 
-function tidy(sentence: string): string {
-  return excerpt(printable(sentence), MAX_SENTENCE_CHARACTERS);
+function tidy(sentence: string, clean: Clean): string {
+  return excerpt(printable(clean(sentence)), MAX_SENTENCE_CHARACTERS);
 }
 
-function htmlTitle(html: string): string {
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(html)?.[1];
-  return title === undefined ? "" : `an HTML page titled "${tidy(title)}"`;
+function htmlTitle(html: string, clean: Clean): string {
+  const title = /<title[^>]*>([^<]+)/i.exec(html)?.[1];
+  return title === undefined ? "" : `an HTML page titled "${tidy(title, clean)}"`;
 }
