@@ -183,3 +183,22 @@ new advertising.Advertiser("a", { advertiserName: pulumi.secret("needle-in-a-nam
   expect(sandbox.advertisers).toMatchObject([{ advertiser_name: "needle-in-a-name", alternative_id: "needle-deep" }]);
   expect(output + (await stack.exported())).not.toContain("needle");
 });
+
+it("keeps the place in the user's program: in the state, and in the traces of their own mistakes", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(program('\nnew advertising.Advertiser("a", { advertiserName: "A" });'), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  const [advertiser] = await stack.resources();
+  expect(advertiser?.sourcePosition).toMatch(/^project:\/\/\/index\.js#4,\d+$/);
+
+  stack.program(
+    program(`
+const limit = Error.stackTraceLimit;
+try { new advertising.Advertiser(undefined, { advertiserName: "B" }); } catch (error) { console.log(error.stack); }
+console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "another"));`),
+  );
+  const { output } = await stack.preview();
+  expect(output).toMatch(/Missing resource name argument.*\n.*index\.js:5:/);
+  expect(output).toContain("the limit is as before");
+  expect(sandbox.advertiserPosts).toBe(1);
+});

@@ -32,6 +32,7 @@ export interface StateResource {
   readonly outputs?: Record<string, unknown>;
   readonly initErrors?: string[];
   readonly retainOnDelete?: boolean;
+  readonly sourcePosition?: string;
 }
 
 export interface StackOptions {

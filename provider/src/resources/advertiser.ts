@@ -1,7 +1,8 @@
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { advertiserSchema } from "../schema/advertiser.js";
 import { typeTokenOf } from "../schema/resource.js";
-import { AdvertisingResource, isOfType } from "./resource.js";
+import { isOfType, registrationOf } from "./registration.js";
+import { pauseStackTraces } from "./stack-traces.js";
 
 /** What an {@link Advertiser} is declared with. */
 export interface AdvertiserArgs {
@@ -29,7 +30,7 @@ export interface AdvertiserArgs {
  * @example
  * const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
  */
-export class Advertiser extends AdvertisingResource {
+export class Advertiser extends pulumi.CustomResource {
   /** The type token, for policy packs and `isInstance`. */
   static readonly __pulumiType = typeTokenOf("Advertiser");
 
@@ -44,7 +45,14 @@ export class Advertiser extends AdvertisingResource {
    * @param options Pulumi's own; `retainOnDelete` is true by default.
    */
   constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
-    super(advertiserSchema, name, args, options);
+    const traces = pauseStackTraces();
+    try {
+      super(...registrationOf(advertiserSchema, name, args, options));
+    } catch (error) {
+      throw traces.retrace(error, Advertiser);
+    } finally {
+      traces.resume();
+    }
   }
 
   /** Reads an advertiser that exists, by its id. Nothing is asked of the platform: only `advertiserId` is known. */

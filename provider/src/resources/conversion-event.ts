@@ -1,8 +1,9 @@
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { conversionEventSchema } from "../schema/conversion-event.js";
 import { typeTokenOf } from "../schema/resource.js";
 import type { Attribution } from "../schema/vocabulary.js";
-import { AdvertisingResource, isOfType } from "./resource.js";
+import { isOfType, registrationOf } from "./registration.js";
+import { pauseStackTraces } from "./stack-traces.js";
 
 /** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
 export interface ConversionEventArgs {
@@ -55,7 +56,7 @@ export interface ConversionEventArgs {
  *     clickWindow: advertising.days(7),
  * });
  */
-export class ConversionEvent extends AdvertisingResource {
+export class ConversionEvent extends pulumi.CustomResource {
   /** The type token, for policy packs and `isInstance`. */
   static readonly __pulumiType = typeTokenOf("ConversionEvent");
 
@@ -78,7 +79,14 @@ export class ConversionEvent extends AdvertisingResource {
    * @param options Pulumi's own; `retainOnDelete` is true by default.
    */
   constructor(name: string, args: ConversionEventArgs, options?: pulumi.CustomResourceOptions) {
-    super(conversionEventSchema, name, args, options);
+    const traces = pauseStackTraces();
+    try {
+      super(...registrationOf(conversionEventSchema, name, args, options));
+    } catch (error) {
+      throw traces.retrace(error, ConversionEvent);
+    } finally {
+      traces.resume();
+    }
   }
 
   /** Reads an event that exists, by its id. Nothing is asked of the platform: only `eventId` is known. */

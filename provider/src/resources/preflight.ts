@@ -94,7 +94,7 @@ function warn(message: string): void {
 }
 
 /** Outputs and promises, or anything that holds one: not known in the program yet. */
-function isNotPlain(value: unknown, depth = 0): boolean {
+export function isNotPlain(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (pulumi.Output.isInstance(value) || value instanceof Promise) return true;
   // Deeper than any request field: a value that holds itself ends here and is refused by its rule.

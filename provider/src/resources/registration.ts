@@ -6,7 +6,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../schema/properties.js";
 import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
 import { identityOf } from "./identity.js";
-import { examine } from "./preflight.js";
+import { examine, isNotPlain } from "./preflight.js";
 
 /**
  * The text that the engine stores instead of code: the provider process evaluates it in the program's folder. It never
@@ -18,37 +18,34 @@ function referenceTo(handler: "advertiser" | "conversionEvent"): string {
 
 const HANDLERS = { Advertiser: "advertiser", ConversionEvent: "conversionEvent" } as const;
 
-/** The base of the package's resources. Not for users to extend. */
-export abstract class AdvertisingResource extends pulumi.CustomResource {
-  /**
-   * @param args the arguments, or nothing where an existing resource is read (`get`).
-   * @throws nothing: problems of all resources are collected and end the program together.
-   */
-  protected constructor(
-    schema: ResourceSchema,
-    name: string,
-    args: object | undefined,
-    options: pulumi.CustomResourceOptions | undefined,
-  ) {
-    // What the platform can't delete stays there: previews then show Pulumi's own [retain].
-    const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
-    const isRead = options?.id !== undefined;
-    const given: Record<string, unknown> = { ...args };
-    const admitted = examine(schema, name, isRead ? undefined : given);
-    const hidden = isRead
-      ? {}
-      : {
-          // Settles only once the whole program was found good: until then nothing is registered.
-          [IDENTITY]: admitted.then(() => identityOf(name, merged.parent)),
-          [SECRET_ARGUMENTS]: admitted.then(() => secretArguments(given)),
-        };
-    super(
-      typeTokenOf(schema.kind),
-      name,
-      { ...outputsOf(schema), ...given, ...hidden, [PROVIDER]: referenceTo(HANDLERS[schema.kind]) },
-      merged,
-    );
-  }
+/**
+ * What a resource class hands to Pulumi's own constructor. The classes have no base in between: Pulumi counts constructors
+ * to find the line of the user's program, which the state then holds.
+ *
+ * Throws nothing: problems of all resources are collected and end the program together.
+ *
+ * @param args the arguments, or nothing where an existing resource is read (`get`).
+ */
+export function registrationOf(
+  schema: ResourceSchema,
+  name: string,
+  args: object | undefined,
+  options: pulumi.CustomResourceOptions | undefined,
+): [type: string, name: string, properties: pulumi.Inputs, options: pulumi.CustomResourceOptions] {
+  // What the platform can't delete stays there: previews then show Pulumi's own [retain].
+  const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
+  const isRead = options?.id !== undefined;
+  const given: Record<string, unknown> = { ...args };
+  const admitted = examine(schema, name, isRead ? undefined : given);
+  const hidden = isRead
+    ? {}
+    : {
+        // Settles only once the whole program was found good: until then nothing is registered.
+        [IDENTITY]: admitted.then(() => identityOf(name, merged.parent)),
+        ...(mayHoldSecrets(given) ? { [SECRET_ARGUMENTS]: admitted.then(() => secretArguments(given)) } : {}),
+      };
+  const properties = { ...outputsOf(schema), ...given, ...hidden, [PROVIDER]: referenceTo(HANDLERS[schema.kind]) };
+  return [typeTokenOf(schema.kind), name, properties, merged];
 }
 
 /** Whether `value` is a resource with this type token, of whichever copy of this package. */
@@ -62,11 +59,15 @@ function outputsOf(schema: ResourceSchema): Record<string, undefined> {
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
+function mayHoldSecrets(given: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(given).some((value) => isNotPlain(value));
+}
+
 /** The names of arguments whose values are secret: the provider gets the values in clear and must not quote them. */
 async function secretArguments(given: Readonly<Record<string, unknown>>): Promise<string[] | undefined> {
   const names: string[] = [];
   for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined && (await pulumi.isSecret(pulumi.output(value)))) names.push(name);
+    if (isNotPlain(value) && (await pulumi.isSecret(pulumi.output(value)))) names.push(name);
   }
   return names.length === 0 ? undefined : names;
 }
