@@ -2,25 +2,19 @@
  * Real runs of 60 events, killed at random moments and followed by ordinary ones: nothing twice, nothing lost.
  * KILLS sets how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
  */
+import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { upAndKill, type Victims } from "../support/killing.js";
 import { seededRandom } from "../support/random.js";
-import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { expectEachOnce, recover, settlePending, shopOf } from "../support/recovery.js";
+import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 60;
 const KILLS = Number(process.env.KILLS ?? 4);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
-
-/** ADOPT names ids that were found in the account, by the resource's name. */
-const shop = program(`
-const adopt = JSON.parse(process.env.ADOPT ?? "{}");
-const a = new advertising.Advertiser("a", { advertiserName: "A", existingId: adopt.a });
-for (let i = 0; i < ${EVENTS}; i++) {
-  new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: 1, existingId: adopt["e" + i] });
-}`);
 
 /** Resolves when the sandbox has received so many creates, and a moment later. */
 async function received(sandbox: Sandbox, creates: number, thenMs: number, signal: AbortSignal): Promise<void> {
@@ -28,29 +22,13 @@ async function received(sandbox: Sandbox, creates: number, thenMs: number, signa
   await sleep(thenMs);
 }
 
-/** What ordinary users do after a kill, until all is well: unlock, look, follow the advice. */
-async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved: number }> {
-  await stack.run(["cancel", "--yes"]);
-  let unresolved = 0;
-  for (let attempt = 1; attempt <= 12; attempt++) {
-    const { code, output } = await stack.up("--continue-on-error");
-    if (code === 0) return { unresolved };
-    if (attempt === 12) throw new Error(output);
-    const adopt: Record<string, number> = {};
-    for (const { urn, id } of await stack.resources()) {
-      if (!id?.startsWith("unresolved-")) continue;
-      unresolved++;
-      const name = urn.split("::").at(-1) ?? "";
-      const found = [...sandbox.advertisers, ...sandbox.events].filter(
-        (object) => (object.advertiser_name ?? object.event_name) === name.toUpperCase(),
-      );
-      expect(found.length, "at most one object of an unresolved resource").toBeLessThanOrEqual(1);
-      if (found[0] !== undefined) adopt[name] = found[0].id;
-      else expect((await stack.run(["state", "delete", urn, "--yes"])).code).toBe(0);
-    }
-    stack.setEnvironment({ ADOPT: JSON.stringify(adopt) });
-  }
-  throw new Error("unreachable");
+/** Kills one run after a random number of creates. */
+async function killOne(random: () => number, stack: TestStack, sandbox: Sandbox, victims: Victims) {
+  const at = Math.floor(random() * (EVENTS + 2));
+  const done = new AbortController();
+  const wasKilled = await upAndKill(stack, received(sandbox, at, random() * LATENCY_MS, done.signal), victims);
+  done.abort();
+  return { at, wasKilled };
 }
 
 it(`${KILLS} kills of ${EVENTS} events at random moments (SEED=${seed})`, { timeout: KILLS * 120_000 }, async () => {
@@ -59,29 +37,39 @@ it(`${KILLS} kills of ${EVENTS} events at random moments (SEED=${seed})`, { time
   let unresolvedInAll = 0;
   for (let round = 0; round < KILLS; round++) {
     const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
-    const stack = await newStack(shop, { sandbox });
+    const stack = await newStack(shopOf(EVENTS), { sandbox });
     const victims: Victims = round % 4 === 3 ? "engine" : "tree";
-    const at = Math.floor(random() * (EVENTS + 2));
-    const done = new AbortController();
-    const moment = received(sandbox, at, random() * LATENCY_MS, done.signal);
-    if (await upAndKill(stack, moment, victims)) killed++;
-    done.abort();
+    const { at, wasKilled } = await killOne(random, stack, sandbox, victims);
+    if (wasKilled) killed++;
     const inFlight = sandbox.creates - (await stack.resources()).length;
     const { unresolved } = await recover(stack, sandbox);
     unresolvedInAll += unresolved;
-
-    const names = [...sandbox.advertisers, ...sandbox.events].map(
-      (object) => object.advertiser_name ?? object.event_name,
-    );
-    expect(new Set(names).size, `round ${round}: nothing twice (${victims}, after ${at} creates)`).toBe(names.length);
-    const managed = (await stack.resources()).map(({ id }) => id).sort();
-    expect(managed).toEqual([...sandbox.advertisers, ...sandbox.events].map(({ id }) => String(id)).sort());
-    expect(managed).toHaveLength(EVENTS + 1);
-    expect((await stack.up()).output).toContain(`${EVENTS + 2} unchanged`);
+    await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
     console.log(
       `round ${round}: ${victims} killed after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved`,
     );
   }
   expect(killed).toBeGreaterThan(0);
   console.log(`killed ${killed} of ${KILLS} runs (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`);
+});
+
+const LOSSES = Math.ceil(KILLS / 2);
+it(`${LOSSES} kills that take the journal with them, \`pending\` before each up (SEED=${seed})`, {
+  timeout: LOSSES * 120_000,
+}, async () => {
+  const random = seededRandom(seed + 1);
+  let pendingInAll = 0;
+  for (let round = 0; round < LOSSES; round++) {
+    const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
+    const stack = await newStack(shopOf(EVENTS), { sandbox });
+    const { at, wasKilled } = await killOne(random, stack, sandbox, "tree");
+    rmSync(stack.cache, { recursive: true, force: true });
+    const pending = await settlePending(stack, sandbox);
+    pendingInAll += pending;
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+    await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, killed after ${at} creates`);
+    console.log(`round ${round}: ${wasKilled ? "killed" : "ended"} after ${at} creates, ${pending} pending`);
+  }
+  console.log(`${LOSSES} kills without a journal (SEED=${seed}); ${pendingInAll} creates were pending in all`);
 });

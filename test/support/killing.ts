@@ -3,28 +3,75 @@
  */
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import type { TestStack } from "./stack.js";
+import type { RunResult, TestStack } from "./stack.js";
 
 /** `tree`: every process of the run at once, as when a machine dies. `engine`: Pulumi's own alone; its plugins are left behind. */
 export type Victims = "tree" | "engine";
+
+/** To whom a signal goes: Pulumi's own process, or all that it started as well, as from a terminal. */
+export type Target = "process" | "group";
 
 /**
  * Starts `pulumi up` and kills it without warning when `when` resolves.
  * @returns whether it was killed before it had ended by itself.
  */
 export async function upAndKill(stack: TestStack, when: Promise<unknown>, victims: Victims): Promise<boolean> {
+  const { pid, ended } = startUp(stack);
+  if (await Promise.race([ended.then(() => true), when.then(() => false)])) return false;
+  for (const victim of victims === "engine" ? [pid] : [pid, ...sessionOf(pid)]) kill(victim);
+  await ended;
+  return true;
+}
+
+/** Starts `pulumi up` and sends it each signal when its moment has come. */
+export async function upAndSignal(
+  stack: TestStack,
+  signals: readonly { readonly when: Promise<unknown>; readonly signal: NodeJS.Signals }[],
+  target: Target,
+): Promise<RunResult> {
+  const { pid, ended } = startUp(stack);
+  for (const { when, signal } of signals) {
+    await Promise.race([when, ended]);
+    kill(target === "group" ? -pid : pid, signal);
+  }
+  return ended;
+}
+
+/** Starts `pulumi up` and kills just the process that serves our resources. */
+export async function upAndKillProvider(stack: TestStack, when: Promise<unknown>): Promise<RunResult> {
+  const { pid, ended } = startUp(stack);
+  await Promise.race([when, ended]);
+  const providers = sessionOf(pid).filter((member) => commandOf(member).includes("dynamic-provider"));
+  if (providers.length === 0) throw new Error("no provider process was found");
+  for (const provider of providers) kill(provider);
+  return ended;
+}
+
+function startUp(stack: TestStack): { readonly pid: number; readonly ended: Promise<RunResult> } {
   const child = spawn("pulumi", ["up", "--yes", "--skip-preview", "--non-interactive"], {
     cwd: stack.programFolder,
     env: stack.environment,
     detached: true, // a session of its own, so that all that it starts can be found
-    stdio: "ignore",
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  const ended = new Promise<boolean>((resolve) => child.once("close", () => resolve(true)));
-  if (await Promise.race([ended, when.then(() => false)])) return false;
-  const pid = child.pid ?? 0;
-  for (const victim of victims === "engine" ? [pid] : [pid, ...sessionOf(pid)]) kill(victim);
-  await ended;
-  return true;
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  }
+  // Not "close": what a killed engine leaves behind holds the pipes open.
+  const ended = new Promise<RunResult>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => resolve({ code, output }));
+  });
+  return { pid: child.pid ?? 0, ended };
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return ""; // ended meanwhile
+  }
 }
 
 /** Every process of the session that `leader` leads (Linux). */
@@ -43,9 +90,9 @@ function sessionOf(leader: number): number[] {
     });
 }
 
-function kill(pid: number): void {
+function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }

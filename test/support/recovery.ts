@@ -1,0 +1,80 @@
+/**
+ * A shop of many events whose runs are interrupted, and what its users do then.
+ */
+import { resolve } from "node:path";
+import { expect } from "vitest";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { program, runProcess, type TestStack } from "./stack.js";
+
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+
+/** One advertiser `a` and `events` events `e0`, `e1`, …; ADOPT names ids that were found in the account, by resource. */
+export const shopOf = (events: number) =>
+  program(`
+const adopt = JSON.parse(process.env.ADOPT ?? "{}");
+const a = new advertising.Advertiser("a", { advertiserName: "A", existingId: adopt.a });
+for (let i = 0; i < ${events}; i++) {
+  new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: 1, existingId: adopt["e" + i] });
+}`);
+
+/** What ordinary users do after a kill, until all is well: unlock, look, follow the advice. */
+export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved: number }> {
+  await stack.run(["cancel", "--yes"]);
+  let unresolved = 0;
+  for (let attempt = 1; attempt <= 12; attempt++) {
+    const { code, output } = await stack.up("--continue-on-error");
+    if (code === 0) return { unresolved };
+    if (attempt === 12) throw new Error(output);
+    const adopt: Record<string, number> = {};
+    for (const { urn, id } of await stack.resources()) {
+      if (!id?.startsWith("unresolved-")) continue;
+      unresolved++;
+      const name = urn.split("::").at(-1) ?? "";
+      const found = objectsNamed(sandbox, name);
+      expect(found.length, "at most one object of an unresolved resource").toBeLessThanOrEqual(1);
+      if (found[0] !== undefined) adopt[name] = found[0].id;
+      else expect((await stack.run(["state", "delete", urn, "--yes"])).code).toBe(0);
+    }
+    stack.setEnvironment({ ADOPT: JSON.stringify(adopt) });
+  }
+  throw new Error("unreachable");
+}
+
+/** What a pipeline does on a runner whose disk is gone: asks the engine's own record, looks, and settles each. */
+export async function settlePending(stack: TestStack, sandbox: Sandbox): Promise<number> {
+  await stack.run(["cancel", "--yes"]);
+  const pending = (...args: string[]) =>
+    runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
+  const listed = await pending();
+  if (listed.code === 0) return 0;
+  expect(listed.code, listed.output).toBe(1);
+  const names = [...listed.output.matchAll(/(?:Advertiser|ConversionEvent) named "(\w+)"/g)].map(([, name]) =>
+    String(name).toLowerCase(),
+  );
+  const decisions = names.flatMap((name) => {
+    const found = objectsNamed(sandbox, name);
+    expect(found.length, "at most one object of a pending create").toBeLessThanOrEqual(1);
+    return found[0] === undefined ? ["--not-created", name] : ["--created", `${name}=${found[0].id}`];
+  });
+  const settled = await pending(...decisions);
+  expect(settled.output).toContain("Nothing is pending");
+  expect(settled.code).toBe(0);
+  return names.length;
+}
+
+function objectsNamed(sandbox: Sandbox, name: string) {
+  return [...sandbox.advertisers, ...sandbox.events].filter(
+    (object) => (object.advertiser_name ?? object.event_name) === name.toUpperCase(),
+  );
+}
+
+/** Every object is there once and managed, and nothing is left to do. */
+export async function expectEachOnce(stack: TestStack, sandbox: Sandbox, events: number, round: string): Promise<void> {
+  const objects = [...sandbox.advertisers, ...sandbox.events];
+  const names = objects.map((object) => object.advertiser_name ?? object.event_name);
+  expect(new Set(names).size, `${round}: nothing twice`).toBe(names.length);
+  const managed = (await stack.resources()).map(({ id }) => id).sort();
+  expect(managed).toEqual(objects.map(({ id }) => String(id)).sort());
+  expect(managed).toHaveLength(events + 1);
+  expect((await stack.up()).output).toContain(`${events + 2} unchanged`);
+}
