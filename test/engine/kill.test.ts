@@ -1,6 +1,6 @@
 /**
  * Real runs of 60 events, killed at random moments and followed by ordinary ones: nothing twice, nothing lost.
- * KILLS sets how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
+ * KILLS and LOSSES set how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
  */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,6 +13,8 @@ import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 60;
 const KILLS = Number(process.env.KILLS ?? 4);
+/** Kills that take the disk along. */
+const LOSSES = Number(process.env.LOSSES ?? 2);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
 
@@ -53,7 +55,6 @@ it(`${KILLS} kills of ${EVENTS} events at random moments (SEED=${seed})`, { time
   console.log(`killed ${killed} of ${KILLS} runs (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`);
 });
 
-const LOSSES = Math.ceil(KILLS / 2);
 it(`${LOSSES} kills that take the journal with them, \`pending\` before each up (SEED=${seed})`, {
   timeout: LOSSES * 120_000,
 }, async () => {

@@ -76,7 +76,8 @@ export class TestStack {
     this.#environment = {
       ...inheritedEnvironment(),
       PULUMI_HOME: join(this.folder, "home"),
-      PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
+      // Without files of attributes: written in place, they are empty where a kill meets them, and the stack can't be read.
+      PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}?metadata=skip`,
       PULUMI_CONFIG_PASSPHRASE: "a passphrase for tests",
       PULUMI_SKIP_UPDATE_CHECK: "true",
       XDG_CACHE_HOME: this.cache,
