@@ -21,7 +21,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { messageOf, TestClient, type TestClientOptions } from "../support/client.js";
-import { FakeClock } from "../support/clock.js";
+import { FakeClock, RealTime } from "../support/clock.js";
 import { useSandbox } from "../support/stack.js";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -171,7 +171,7 @@ describe("the file", () => {
 
   it("serves two runs at once with one login, and their cookies are scrubbed in both", async () => {
     const { sandbox, file, client } = await start({ latencyMs: 5 });
-    const runs = [client(), client()];
+    const runs = [client({ clock: new RealTime() }), client({ clock: new RealTime() })];
     const endings = (await Promise.all(runs.map((run) => run.createMany(10)))).flat();
     expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 20 });
@@ -563,7 +563,8 @@ describe("long-lived sessions", () => {
     "rotation %s: 25 creates at once in each of two runs: one login",
     async (rotation) => {
       const { sandbox, file, client } = await start({ rotation, latencyMs: 2 });
-      const endings = (await Promise.all([client(long), client(long)].map((run) => run.createMany(25)))).flat();
+      const runs = [client({ ...long, clock: new RealTime() }), client({ ...long, clock: new RealTime() })];
+      const endings = (await Promise.all(runs.map((run) => run.createMany(25)))).flat();
       expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 50 });
       expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ keepLoggedIn: true });

@@ -168,6 +168,24 @@ describe("within maxWaitSeconds", () => {
     expect(client.attempts.every(({ sent }) => sent === false)).toBe(true);
   });
 
+  it("holds on a session that has served just one request, where few may be sent at once", async () => {
+    const limited = await useSandbox();
+    const client = new TestClient(limited.url, { settings: { maxWaitSeconds: 30 } });
+    await client.create("first");
+    limited.fail({ on: "create", with: { kind: "answer", status: 429 }, times: 10_000 });
+    expect(kinds(await client.createMany(20))).toEqual(["RateLimitedError"]);
+    expect(client.clock.monotonicMs()).toBeLessThanOrEqual(60_000);
+    expect(limited.advertisers).toHaveLength(1);
+
+    const gone = await useSandbox();
+    gone.fail({ on: "any", with: { kind: "close-after" }, times: 2 }); // no connection is left that could be used again
+    const other = new TestClient(gone.url, { settings: { maxWaitSeconds: 30 } });
+    await other.create("first");
+    await gone.close();
+    expect(kinds(await other.createMany(20))).toEqual(["NotSentError"]);
+    expect(other.clock.monotonicMs()).toBeLessThanOrEqual(60_000);
+  });
+
   it("a wait for the limit and one for a connection share the time", async () => {
     // Limited for 100 s; then nobody listens any more.
     const clock = new FakeClock();

@@ -2,7 +2,7 @@
  * Time that passes at once: whoever sleeps wakes up in the order of the times asked for, and the clock stands there then.
  * While something real is under way, such as a request, it stands still.
  */
-import type { Clock } from "../../provider/src/clock.js";
+import { type Clock, systemClock } from "../../provider/src/clock.js";
 
 interface Sleeper {
   readonly untilMs: number;
@@ -81,4 +81,11 @@ export class FakeClock implements Clock {
     }
     this.#isTurning = false;
   }
+}
+
+/** Real time, where several clients wait for each other's real work: a fake clock would run ahead of it. */
+export class RealTime extends FakeClock {
+  override wallMs = systemClock.wallMs;
+  override monotonicMs = systemClock.monotonicMs;
+  override sleep = systemClock.sleep;
 }

@@ -19,6 +19,18 @@ export class StopWaiting extends Error {
   }
 }
 
+export interface Patience {
+  leftMs: number;
+}
+
+export interface SendOptions {
+  /** Whether being acted upon twice does no harm; see {@link decideRetry}. */
+  readonly repeatable: boolean;
+  readonly patience: Patience;
+  /** Told when an attempt is over and another may follow, with what kept it from being answered. */
+  readonly onPause?: (failure: TransportFailure | undefined) => void;
+}
+
 export interface PatientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -57,24 +69,27 @@ export class PatientSender {
     this.#slots = new Slots(options.maxConcurrentRequests);
   }
 
+  /** What one create or login may wait in all, however often it is handed to {@link send}. */
+  patience(): Patience {
+    return { leftMs: this.#options.maxWaitSeconds * 1000 };
+  }
+
   /**
    * @param prepare makes the request for each attempt, so that it carries the cookie of that moment. It must not wait
    *   for another request of this sender, since it holds one of the places.
-   * @param repeatable whether being acted upon twice does no harm; see {@link decideRetry}.
-   * @throws {TransportFailure} no status line came back. @throws {StopWaiting} the rate limit outlasts `maxWaitSeconds`.
+   * @throws {TransportFailure} no status line came back. @throws {StopWaiting} the rate limit outlasts the patience.
    */
-  async send(prepare: () => HttpRequest | Promise<HttpRequest>, repeatable: boolean): Promise<HttpAnswer> {
+  async send(
+    prepare: () => HttpRequest | Promise<HttpRequest>,
+    { repeatable, patience, onPause }: SendOptions,
+  ): Promise<HttpAnswer> {
     const { clock, maxWaitSeconds } = this.#options;
-    let budgetMs = maxWaitSeconds * 1000;
     const spend = async (delayMs: number, answer?: HttpAnswer) => {
-      if (delayMs > budgetMs) {
-        throw new StopWaiting(
-          answer,
-          new Date(clock.wallMs() + delayMs).toISOString(),
-          maxWaitSeconds * 1000 - budgetMs,
-        );
+      if (delayMs > patience.leftMs) {
+        const allowedFrom = new Date(clock.wallMs() + delayMs).toISOString();
+        throw new StopWaiting(answer, allowedFrom, maxWaitSeconds * 1000 - patience.leftMs);
       }
-      budgetMs -= delayMs;
+      patience.leftMs -= delayMs;
       await clock.sleep(delayMs);
     };
 
@@ -91,20 +106,24 @@ export class PatientSender {
             random: this.#options.random(),
           });
           // Still in its place, so that nobody takes it and sends before all know of the wait.
-          if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, budgetMs, decision.reason);
+          if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs, decision.reason);
           return { attempt, decision };
         },
         spend,
       );
+      const failure = "failure" in attempt ? attempt.failure : undefined;
+      if (decision.kind !== "done") onPause?.(failure);
       if (decision.kind === "limited" && "answer" in attempt) {
-        if (decision.delayMs > budgetMs) await spend(decision.delayMs, attempt.answer);
+        if (decision.delayMs > patience.leftMs) await spend(decision.delayMs, attempt.answer);
         continue; // the shared wait is spent above, before the next attempt
       }
       if (decision.kind === "again") {
         // A connection attempt that timed out has used up its share of the patience too.
-        budgetMs -= attempt.durationMs;
-        if (decision.delayMs <= budgetMs) {
-          if (attemptNumber === NOTABLE_ATTEMPTS) this.#options.onRetry(Math.ceil(budgetMs / 1000), decision.reason);
+        patience.leftMs -= attempt.durationMs;
+        if (decision.delayMs <= patience.leftMs) {
+          if (attemptNumber === NOTABLE_ATTEMPTS) {
+            this.#options.onRetry(Math.ceil(patience.leftMs / 1000), decision.reason);
+          }
           await spend(decision.delayMs);
           continue;
         }

@@ -40,7 +40,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
   let answer: HttpAnswer;
   try {
     // A login may be repeated where its outcome is unknown: a second session does no harm.
-    answer = await sender.send(() => request, true);
+    answer = await sender.send(() => request, { repeatable: true, patience: sender.patience() });
   } catch (error) {
     if (error instanceof StopWaiting) {
       const from = error.allowedFrom;

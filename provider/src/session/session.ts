@@ -7,7 +7,7 @@ import type { Clock } from "../clock.js";
 import type { Settings } from "../config/settings.js";
 import { LoginError } from "../errors.js";
 import type { PatientSender } from "../http/patient.js";
-import type { HttpAnswer } from "../http/transport.js";
+import { type HttpAnswer, TransportFailure } from "../http/transport.js";
 import type { Secrets } from "../secrets.js";
 import type { SessionJar } from "./jar.js";
 import { logIn } from "./login.js";
@@ -41,14 +41,14 @@ interface Login {
   readonly openedAtMs: number;
   /** Requests that it let through, whatever became of them. */
   letThrough: number;
-  /** Admitted to it, and neither answered for good nor sent again on a later one. */
+  /** Sent on it, and neither answered for good, nor about to be tried once more, nor sent again on a later one. */
   readonly pending: Set<symbol>;
   /** Told whenever a request on it is decided, and when it ends. */
   readonly watchers: Set<() => void>;
 }
 
-/** The login that a request was prepared for has ended meanwhile; nothing was sent. */
-class LoginEnded extends Error {}
+/** While a request waited for its turn, its login has ended or filled up; nothing was sent. */
+class NotNow extends Error {}
 
 export class Session {
   readonly #options: SessionOptions;
@@ -75,26 +75,43 @@ export class Session {
     const headers = { "content-type": "application/json", accept: "application/json" };
     if (this.#options.settings.authMode === "basic") return this.#postWithBasic(url, headers, body, beforeSend);
 
+    const { sender, settings } = this.#options;
     const ticket = Symbol("request");
+    const patience = sender.patience();
     let refusedOn: Login | undefined;
     try {
       for (;;) {
-        const login = await this.#admit(ticket, refusedOn !== undefined);
+        const isResend = refusedOn !== undefined;
+        const login = await this.#loginWithRoom(isResend);
         let answer: HttpAnswer;
         try {
-          answer = await this.#options.sender.send(async () => {
-            if (login !== this.#current) throw new LoginEnded(); // while it waited for its turn
-            await beforeSend();
-            const cookie = await this.#cookieFor(login, url);
-            if (login !== this.#current) throw new LoginEnded();
-            return { url, headers: { ...headers, cookie }, body };
-          }, false);
+          answer = await sender.send(
+            async () => {
+              if (login !== this.#current || !this.#hasRoom(login, isResend)) throw new NotNow();
+              login.pending.add(ticket);
+              await beforeSend();
+              const cookie = await this.#cookieFor(login, url);
+              if (login !== this.#current) throw new NotNow();
+              return { url, headers: { ...headers, cookie }, body };
+            },
+            {
+              repeatable: false,
+              patience,
+              onPause: (failure) => {
+                // Whatever keeps a connection from being made is none of the session: nobody need wait for this one.
+                if (failure !== undefined)
+                  login.letThrough = Math.max(login.letThrough, settings.maxConcurrentRequests);
+                settle(login, ticket);
+              },
+            },
+          );
         } catch (error) {
+          if (error instanceof TransportFailure && error.sent) login.letThrough++;
           settle(login, ticket);
-          if (error instanceof LoginEnded) continue;
+          if (error instanceof NotNow) continue;
           throw error;
         }
-        if (this.#options.settings.keepLoggedIn) await this.#keepCookies(login, answer, url);
+        if (settings.keepLoggedIn) await this.#keepCookies(login, answer, url);
 
         const sign = sessionSignOf(answer);
         if (sign === undefined) {
@@ -122,14 +139,14 @@ export class Session {
   }
 
   /**
-   * Waits for a login that may take one more request. Two rules make that a session which ends after a number of
-   * requests, however small, refuses no request twice:
+   * The current login, or a new one, as soon as it may take one more request. Two rules make that a session which ends
+   * after a number of requests, however small, refuses no request twice:
    * - Whoever was refused goes first, and the others when those are answered.
    * - No more are under way on a login than it has let through (at least one). So when it ends after N, no more than N
    *   are refused, and the next has room for all of them. This also tries a stored session, or a platform in trouble,
    *   with one create instead of many.
    */
-  async #admit(ticket: symbol, isResend: boolean): Promise<Login> {
+  async #loginWithRoom(isResend: boolean): Promise<Login> {
     for (;;) {
       if (this.#failed !== undefined) {
         throw new LoginError(
@@ -137,23 +154,22 @@ export class Session {
         );
       }
       const login = this.#current;
-      if (login === undefined) {
-        await this.#logInOnce();
-      } else if (!isResend && this.#ended !== undefined && this.#ended.pending.size > 0) {
-        await decisionOn(this.#ended);
-      } else if (this.#hasRoom(login)) {
-        login.pending.add(ticket);
-        return login;
-      } else {
-        await decisionOn(login);
-      }
+      if (login === undefined) await this.#logInOnce();
+      else if (this.#hasRoom(login, isResend)) return login;
+      else await decisionOn(this.#mustWait(isResend) ?? login);
     }
   }
 
-  #hasRoom({ letThrough, pending }: Login): boolean {
+  #hasRoom(login: Login, isResend: boolean): boolean {
+    if (this.#mustWait(isResend) !== undefined) return false;
     // From there on the sender's own limit keeps to it.
-    if (letThrough >= this.#options.settings.maxConcurrentRequests) return true;
-    return pending.size < Math.max(1, letThrough);
+    if (login.letThrough >= this.#options.settings.maxConcurrentRequests) return true;
+    return login.pending.size < Math.max(1, login.letThrough);
+  }
+
+  /** The ended login whose requests go first, where there are any. */
+  #mustWait(isResend: boolean): Login | undefined {
+    return !isResend && this.#ended !== undefined && this.#ended.pending.size > 0 ? this.#ended : undefined;
   }
 
   #logInOnce(): Promise<Login> {
@@ -235,10 +251,14 @@ export class Session {
     beforeSend: () => Promise<void>,
   ): Promise<SessionAnswer> {
     const authorization = `Basic ${this.#basicCredentials()}`;
-    const answer = await this.#options.sender.send(async () => {
-      await beforeSend();
-      return { url, headers: { ...headers, authorization }, body };
-    }, false);
+    const { sender } = this.#options;
+    const answer = await sender.send(
+      async () => {
+        await beforeSend();
+        return { url, headers: { ...headers, authorization }, body };
+      },
+      { repeatable: false, patience: sender.patience() },
+    );
     return { answer, session: sessionSignOf(answer) === "clear" ? "refused" : "accepted" };
   }
 }
