@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newStack, program, useSandbox } from "../support/stack.js";
+import { newStack, program, runProcess, useSandbox } from "../support/stack.js";
 
 const wrongProgram = program(`
 const a = new advertising.Advertiser("wrong-a", { advertiserName: "", advertisrName: "x" });
@@ -136,4 +136,50 @@ it("takes settings from the stack's configuration, the password as a secret", as
   const warned = await stack.preview();
   expect(warned.output).toContain("stored in plain text");
   expect(warned.output).not.toContain("needle");
+});
+
+it("what comes after a wait of the program is told all at once as well; `import` is explained", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+module.exports = (async () => {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  new advertising.Advertiser("late-1", { advertiserName: "" });
+  new advertising.ConversionEvent("late-2", { eventName: "E", advertiserId: 1, value: 1 }, { import: "7" });
+})();`),
+    { sandbox },
+  );
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  const report = output.slice(output.indexOf("Diagnostics:"));
+  expect(report).toContain("2 problems");
+  expect(report).toMatch(/"late-1":\s+advertiserName/);
+  expect(report).toMatch(/"late-2":\s+import is an option that does not work here: .* existingId/);
+  expect(output).not.toMatch(/^\s+at .*:\d+/m);
+  expect(await stack.resources()).toEqual([]);
+  expect(sandbox.requests).toEqual([]);
+});
+
+it("an inline program of the automation API ends with the list as well", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack("", { sandbox });
+  stack.write(
+    "inline.cjs",
+    `
+const { LocalWorkspace } = require("@pulumi/pulumi/automation");
+const advertising = require("pulumi-advertising");
+const program = async () => {
+  new advertising.Advertiser("a", { advertiserName: "" });
+  new advertising.Advertiser("b", { advertiserNme: "x" });
+};
+LocalWorkspace.createOrSelectStack({ stackName: "inline", projectName: "tiny", program })
+  .then((stack) => stack.up())
+  .catch((error) => console.log(error.message));
+`,
+  );
+  const { code, output } = await runProcess("node", ["inline.cjs"], stack.programFolder, stack.environment);
+  expect(code).toBe(0);
+  expect(output).toContain("3 problems; nothing was registered and nothing was sent.");
+  expect(output).toMatch(/did you mean advertiserName\?/);
+  expect(sandbox.requests).toEqual([]);
 });

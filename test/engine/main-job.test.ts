@@ -90,6 +90,7 @@ it("every change is a replacement that names its property, keeps the old object 
   expect(preview.output).toMatch(/replace/);
   expect(preview.output).toMatch(/value\s*: 1 => 2/);
   expect(preview.output).toContain("retain");
+  expect(preview.output).toContain("tags that were placed go on firing the old id");
   expect(sandbox.requests).toEqual([]);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 0, eventPosts: 1 });
@@ -182,6 +183,30 @@ new advertising.Advertiser("a", { advertiserName: pulumi.secret("needle-in-a-nam
   expect(code).toBe(0);
   expect(sandbox.advertisers).toMatchObject([{ advertiser_name: "needle-in-a-name", alternative_id: "needle-deep" }]);
   expect(output + (await stack.exported())).not.toContain("needle");
+});
+
+it("a secret argument stays out of what is said and saved of refusals and unknown outcomes", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+new advertising.Advertiser("lost", { advertiserName: pulumi.secret("needle-one") });
+new advertising.Advertiser("refused", { advertiserName: pulumi.secret("needle-two") });`),
+    { sandbox },
+  );
+  sandbox.fail({ on: "create", act: true, with: { kind: "close-without-answer" } });
+  sandbox.fail({
+    on: "create",
+    with: { kind: "answer", status: 406, body: { message: "needle-one, needle-two: no" } },
+  });
+  const { code, output } = await stack.up("--parallel", "1", "--continue-on-error");
+  expect(code).not.toBe(0);
+  expect(output).toContain("[secret], [secret]: no");
+  expect(output).toContain("Look into the account for the Advertiser.");
+  const exported = await stack.exported();
+  expect(exported).toContain("unresolved-");
+  const later = await stack.preview();
+  expect(later.output).toContain("Its outcome is unknown");
+  expect(output + exported + later.output).not.toContain("needle");
 });
 
 it("keeps the place in the user's program: in the state, and in the traces of their own mistakes", async () => {

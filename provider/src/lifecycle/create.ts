@@ -23,6 +23,8 @@ export interface Create {
   readonly identity: string | undefined;
   /** For messages. */
   readonly label: string;
+  /** Whether the name on the platform must not be told. */
+  readonly nameIsSecret: boolean;
 }
 
 /** Under which the journal knows a resource. */
@@ -134,7 +136,7 @@ async function send(
       label,
       beforeSend,
     });
-    for (const warning of warnings) runtime.say(`The platform, of ${label}: ${warning}`);
+    for (const warning of warnings) runtime.say(`The platform, first of ${label}: ${warning}`, warning);
     return id;
   } catch (error) {
     if (!(error instanceof OutcomeUnknownError)) throw error;
@@ -145,7 +147,7 @@ async function send(
 function unresolved(
   { schema }: Declaration,
   runtime: Runtime,
-  { properties, identity }: Create,
+  { properties, identity, nameIsSecret }: Create,
   mark: string,
   since: string,
   what: string,
@@ -156,6 +158,7 @@ function unresolved(
     what: runtime.secrets.scrub(what),
     ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(schema.kind)) }),
     ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
+    ...(nameIsSecret ? { nameIsSecret } : {}),
   });
 }
 

@@ -53,7 +53,7 @@ export function createProvider(
           await announceLeftover(declaration, runtime(), identity, labelOf(schema.kind, identity, undefined));
         }
         const { settings, problems: settingProblems } = runtime().reading;
-        const secret = new Set(Array.isArray(news[SECRET_ARGUMENTS]) ? (news[SECRET_ARGUMENTS] as string[]) : []);
+        const secret = secretArgumentsOf(news);
         const { values, problems } = validate(news, schema.rules(settings), { isUnknown: holdsUnknown, secret });
         const hidden = { [IDENTITY]: news[IDENTITY], [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS] };
         const settingFailures = settingProblems.map(({ source, reason, command }) => ({
@@ -82,6 +82,7 @@ export function createProvider(
         }
         stopAtUnresolved(olds);
         const replaces = changedProperties(schema, id, olds, news);
+        if (replaces.length > 0 && !hasValue(own(news, "existingId"))) runtime().say(REPLACEMENT);
         return { changes: replaces.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
     },
@@ -89,11 +90,16 @@ export function createProvider(
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
       return guarded(async () => {
         const { [IDENTITY]: identity, [SECRET_ARGUMENTS]: _, [PROVIDER]: reference, ...values } = inputs;
+        const secret = secretArgumentsOf(inputs);
+        for (const name of secret) {
+          for (const text of textsIn(values[name])) runtime().secrets.add(text);
+        }
         const create: Create = {
           values,
           properties: { ...values, [PROVIDER]: reference },
           identity: typeof identity === "string" ? identity : undefined,
           label: labelOf(schema.kind, identity, values[schema.nameProperty]),
+          nameIsSecret: secret.has(schema.nameProperty),
         };
         const adopt = hasValue(values.existingId);
         const id = await (adopt
@@ -128,7 +134,9 @@ export function createProvider(
       return guarded(() => {
         throw new UnsupportedError(
           `The platform has no known way to delete: ${schema.kind} ${id} stays there, live. Take \`retainOnDelete: false\` out of ` +
-            "its options and run `pulumi up`, then remove it again; or forget it with `pulumi state delete <urn>`.",
+            "its options and run `pulumi up`, then remove it again; or forget it with `pulumi state delete` and its URN " +
+            "(`pulumi stack --show-urns`). What a replacement has left to be deleted is marked `delete` in the state: take " +
+            "that entry out with `pulumi state edit`.",
         );
       }, forDisplay);
     },
@@ -151,6 +159,24 @@ function isPrintedSafely(value: unknown): boolean {
 }
 
 const MAX_PRINTED_CHARACTERS = 200;
+
+const REPLACEMENT =
+  "A replacement creates another live object with another id. The old one stays on the platform, and tags that were " +
+  "placed go on firing the old id.";
+
+/** Shorter texts are no secrets worth the name, and would be masked within ordinary words. */
+const MIN_SECRET_CHARACTERS = 4;
+
+function secretArgumentsOf(inputs: Properties): ReadonlySet<string> {
+  const names = inputs[SECRET_ARGUMENTS];
+  return new Set(Array.isArray(names) ? (names as string[]) : []);
+}
+
+/** Every text that `value` is or holds, long enough to be masked where the platform echoes it. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return value.length < MIN_SECRET_CHARACTERS ? [] : [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
 
 /** Whether `value` is, or holds, the engine's text for what is not known yet. */
 function holdsUnknown(value: unknown): boolean {

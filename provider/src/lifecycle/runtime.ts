@@ -26,8 +26,8 @@ export interface Runtime {
   readonly secrets: Secrets;
   /** @throws SettingsError where the settings do not suffice to send anything. */
   client(): Client;
-  /** A message of the whole run; Pulumi shows it while the run goes on. */
-  readonly say: (message: string) => void;
+  /** A message of the whole run; Pulumi shows it while the run goes on. Said once for each `topic`, by default itself. */
+  readonly say: (message: string, topic?: string) => void;
   readonly newMark: () => string;
   /** The moment, ISO 8601. */
   readonly now: () => string;
@@ -50,11 +50,10 @@ export function createRuntime(
   const secrets = new Secrets();
   secrets.add(reading.settings.password);
   const said = new Set<string>();
-  const say = (message: string) => {
-    const clean = secrets.scrub(message);
-    if (said.has(clean)) return;
-    said.add(clean);
-    console.warn(clean);
+  const say = (message: string, topic = message) => {
+    if (said.has(topic)) return;
+    said.add(topic);
+    console.warn(secrets.scrub(message));
   };
 
   const places = placesOf(

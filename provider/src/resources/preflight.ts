@@ -8,11 +8,21 @@ import type { ResourceSchema } from "../schema/resource.js";
 import { type Problem, validate } from "../schema/validate.js";
 import { count } from "../text.js";
 
+interface Problems {
+  readonly resource: string;
+  readonly problems: readonly Problem[];
+}
+
+/** The resources of one turn of the program: all of it, but for what comes after a wait for a timer, a file or the like. */
+interface Turn {
+  readonly problems: Problems[];
+  /** Settles once all resources of the turn were looked at: rejected where anything was wrong. */
+  readonly admitted: Promise<void>;
+}
+
 interface Program {
   readonly reading: SettingsReading;
-  readonly problems: { readonly resource: string; readonly problems: readonly Problem[] }[];
-  /** Resolves once the program's resources were all looked at, if nothing was wrong; never otherwise. */
-  readonly admitted: Promise<void>;
+  turn: Turn | undefined;
 }
 
 /** One a deployment: the automation API may run several programs in one process. */
@@ -22,25 +32,35 @@ const WITHOUT_STACK = {};
 /**
  * Looks at one resource.
  * @param args its arguments; none where it is only read.
- * @returns a promise that its registration waits for. It stays pending where anything in the program is wrong: the
- *   program then ends with one `pulumi.RunError` that lists everything.
+ * @param imports whether it has Pulumi's option `import`.
+ * @returns a promise that its registration waits for. Where anything in the program is wrong, it is rejected with the one
+ *   `pulumi.RunError` that lists everything, and with which the program ends.
  */
 export function examine(
   schema: ResourceSchema,
   name: string,
   args: Readonly<Record<string, unknown>> | undefined,
+  imports: boolean,
 ): Promise<void> {
   const program = currentProgram();
+  program.turn ??= beginTurn(program);
   if (args !== undefined) {
     const rules = schema.rules(program.reading.settings);
     const { values, problems } = validate(args, rules, { isUnknown: isNotPlain });
-    if (problems.length > 0) program.problems.push({ resource: `${schema.kind} "${name}"`, problems });
+    const all = imports ? [...problems, IMPORT_PROBLEM] : problems;
+    if (all.length > 0) program.turn.problems.push({ resource: `${schema.kind} "${name}"`, problems: all });
     for (const { property, reason } of schema.warnings(values)) {
       warn(`${schema.kind} "${name}": ${property} ${reason}`);
     }
   }
-  return program.admitted;
+  return program.turn.admitted;
 }
+
+/** Pulumi's dynamic providers can't import: they are not told which provider the id belongs to. */
+const IMPORT_PROBLEM: Problem = {
+  property: "import",
+  reason: "is an option that does not work here: name the live object with the argument existingId",
+};
 
 function currentProgram(): Program {
   const key = pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
@@ -48,17 +68,26 @@ function currentProgram(): Program {
   if (known !== undefined) return known;
   const reading = settingsOfProgram();
   for (const warning of reading.warnings) warn(warning);
-  const problems: Program["problems"] = [];
-  const admitted = new Promise<void>((resolve) => {
-    // After the program's own turn, promises included: all its resources have been looked at by then.
-    setImmediate(() => {
-      if (reading.problems.length === 0 && problems.length === 0) resolve();
-      else throw new pulumi.RunError(describeProblems(reading, problems));
-    });
-  });
-  const program = { reading, problems, admitted };
+  const program: Program = { reading, turn: undefined };
   programs.set(key, program);
   return program;
+}
+
+function beginTurn(program: Program): Turn {
+  const { reading } = program;
+  const problems: Problems[] = [];
+  const admitted = new Promise<void>((resolve, reject) => {
+    // After the program's own turn, promises included: all its resources have been looked at by then.
+    setImmediate(() => {
+      program.turn = undefined;
+      if (reading.problems.length === 0 && problems.length === 0) return resolve();
+      const error = unchanging(new pulumi.RunError(describeProblems(reading, problems)));
+      // Ends each resource's wait, which an inline program of the automation API would else sit out for ever.
+      reject(error);
+      throw error;
+    });
+  });
+  return { problems, admitted };
 }
 
 function settingsOfProgram(): SettingsReading {
@@ -74,10 +103,17 @@ function settingsOfProgram(): SettingsReading {
   });
 }
 
+/** Pulumi puts a property's name in front of an error's message, and shows an error that comes for each resource once. */
+function unchanging(error: pulumi.RunError): pulumi.RunError {
+  const { message } = error;
+  error.stack = ""; // some of its ways to the user show the stack where there is one
+  return Object.defineProperty(error, "message", { get: () => message, set: () => undefined });
+}
+
 /** Exported by Pulumi's runtime, but not in its types. */
 const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };
 
-function describeProblems(reading: SettingsReading, resources: Program["problems"]): string {
+function describeProblems(reading: SettingsReading, resources: readonly Problems[]): string {
   const total = resources.reduce((sum, { problems }) => sum + problems.length, reading.problems.length);
   const sections = resources.map(({ resource, problems }) =>
     [`  ${resource}:`, ...problems.map(({ property, reason }) => `    ${property} ${reason}`)].join("\n"),

@@ -36,7 +36,7 @@ export function registrationOf(
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const isRead = options?.id !== undefined;
   const given: Record<string, unknown> = { ...args };
-  const admitted = examine(schema, name, isRead ? undefined : given);
+  const admitted = examine(schema, name, isRead ? undefined : given, options?.import !== undefined);
   const hidden = isRead
     ? {}
     : {

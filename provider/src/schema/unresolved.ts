@@ -15,6 +15,8 @@ export interface UnresolvedMark {
   readonly urn?: string;
   /** The field and the unique mark that it was sent with, where the installation keeps one. */
   readonly trace?: { readonly field: string; readonly value: string };
+  /** Whether the name on the platform is secret, and so is not told. */
+  readonly nameIsSecret?: boolean;
 }
 
 /** The id of a resource that has none of the platform's: never digits only. */
@@ -36,7 +38,8 @@ export function explainUnresolved(
   mark: UnresolvedMark,
 ): string {
   const name = properties[schema.nameProperty];
-  const named = typeof name === "string" ? ` named "${printable(name)}"` : "";
+  const tellable = typeof name === "string" && mark.nameIsSecret !== true;
+  const named = tellable ? ` named "${printable(name)}"` : "";
   const traced = mark.trace === undefined ? "" : `, or by ${mark.trace.field} = ${mark.trace.value}`;
   const remove = `pulumi state delete '${mark.urn ?? "<urn>"}'`;
   return [
