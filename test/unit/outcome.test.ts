@@ -1,11 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { createAdvertiser, createEvent } from "../../provider/src/api/operation.js";
 import { readOutcome } from "../../provider/src/api/outcome.js";
+import { advertiserDeclaration, conversionEventDeclaration } from "../../provider/src/lifecycle/declaration.js";
 import { answer } from "../support/answers.js";
 
-const fields = ["event_name", "advertiser_id", "click_window"];
+const fields = ["event_name", "advertiser_id", "click_window", "colour", "alternative_id", "description", "note"];
 const read = (status: number, body: unknown, headers = {}) =>
   readOutcome(answer(status, body, headers), createEvent, fields, String);
+
+it.each([advertiserDeclaration, conversionEventDeclaration])(
+  "an operation knows every field: $schema.kind",
+  (resource) => {
+    expect(resource.operation.fields).toEqual(Object.values(resource.schema.wireNames));
+  },
+);
 
 describe("an id is read wherever it sensibly stands", () => {
   it.each<[string, number, unknown, string]>([
@@ -18,6 +26,7 @@ describe("an id is read wherever it sensibly stands", () => {
     ["under its own name in payload", 200, { payload: { event: { event_id: "6" } } }, "6"],
     ["a list with one object", 200, [{ id: 8 }], "8"],
     ["a payload with a list of one", 200, { success: "true", payload: [{ id: "8" }] }, "8"],
+    ["a list of one with a payload", 200, [{ success: true, payload: { id: 8 } }], "8"],
     ["as text", 200, { payload: { id: " 12 " } }, "12"],
     ["0", 200, { payload: { id: 0 } }, "0"],
     ["an event's own id beside its advertiser's", 200, { payload: { advertiser_id: 3, event_id: 11 } }, "11"],
@@ -39,6 +48,24 @@ describe("an id is read wherever it sensibly stands", () => {
     expect(read(200, body)).toEqual({ kind: "created", id: "1", warnings: ["WARNING: unknown field colour"] });
   });
 
+  it.each<[string, unknown, string[]]>([
+    ["an entry that names its field", [{ field: "foo", message: "WARNING: dropped" }], ["foo: WARNING: dropped"]],
+    [
+      "with a code beside",
+      [{ code: "W1", field: "foo", message: "WARNING: dropped" }],
+      ["foo: WARNING: dropped (code W1)"],
+    ],
+    ["keyed by field", { foo: ["WARNING: dropped"] }, ["foo: WARNING: dropped"]],
+    [
+      "a field called message",
+      { field: "WARNING: not used", message: "WARNING: x" },
+      ["field: WARNING: not used", "WARNING: x"],
+    ],
+  ])("one warning for each entry beside a success: %s", (_, errors, warnings) => {
+    expect(read(200, { success: true, errors, payload: { id: 1 } })).toEqual({ kind: "created", id: "1", warnings });
+    expect(read(200, [{ success: true, payload: { event: { id: 1, errors } } }])).toMatchObject({ warnings });
+  });
+
   it("is not misled by __proto__ keys", () => {
     expect(read(200, '{"__proto__":{"id":5},"payload":{"__proto__":{"id":6}}}')).toMatchObject({ kind: "unknown" });
     expect(({} as { id?: number }).id).toBeUndefined();
@@ -57,6 +84,73 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
     ],
     ["an inner flag in a list", 200, { success: true, payload: [{ success: false, message: "no" }] }, ["no"]],
     ["an ERROR: entry", 200, { success: true, errors: ["ERROR: name taken"] }, ["ERROR: name taken"]],
+    [
+      "an ERROR: entry under its field, beside an id",
+      200,
+      { success: true, errors: { event_name: ["ERROR: bad"] }, payload: { id: 555 } },
+      ["event_name: ERROR: bad"],
+    ],
+    [
+      "an ERROR: entry that names its field",
+      200,
+      { success: true, errors: [{ field: "event_name", message: "ERROR: bad" }], payload: { id: 555 } },
+      ["event_name: ERROR: bad"],
+    ],
+    ["an ERROR: entry in a list in payload", 200, { payload: [{ id: 5, errors: ["ERROR: no"] }] }, ["ERROR: no"]],
+    ["an ERROR: entry in a list of one", 200, [{ id: 5, errors: ["ERROR: no"] }], ["ERROR: no"]],
+    ["an inner flag under the noun, beside an id", 200, { payload: { event: { success: false, id: 4 } } }, []],
+    ["a flag in a list of one", 200, [{ success: false, message: "name taken" }], ["name taken"]],
+    [
+      "each of several says no",
+      200,
+      [
+        { success: false, message: "a" },
+        { success: "false", message: "b" },
+      ],
+      ["a", "b"],
+    ],
+    [
+      "an inner flag under the noun",
+      200,
+      { success: true, payload: { event: { success: false, errors: ["no"] } } },
+      ["no"],
+    ],
+    ["an inner flag under the noun, in a list", 200, { events: [{ success: false, message: "no" }] }, ["no"]],
+    [
+      "406 with lists under names that are not known",
+      406,
+      { success: false, payload: { campaign: ["You must pick one."] } },
+      ["campaign: You must pick one."],
+    ],
+    [
+      "200 with lists under names that are not known",
+      200,
+      { success: false, payload: { campaign: ["You must pick one."] } },
+      ["campaign: You must pick one."],
+    ],
+    [
+      "400 keyed by a field that was not sent",
+      400,
+      { event_type_id: ["This field is required."], segment_id: ["Required"] },
+      ["event_type_id: This field is required.", "segment_id: Required"],
+    ],
+    [
+      "400 keyed by an additional field",
+      400,
+      { colour: ["Unknown"], alternative_id: "must be a text" },
+      ["colour: Unknown", "alternative_id: must be a text"],
+    ],
+    [
+      "400 keyed by field, under the noun",
+      400,
+      { event: { event_name: ["too long"], colour: ["is not known"] } },
+      ["event.event_name: too long", "event.colour: is not known"],
+    ],
+    ["400 with a list under the noun", 400, { event: ["too many"] }, ["event: too many"]],
+    ["400 with a text under a field", 400, { event_name: "is too long" }, ["event_name: is too long"]],
+    ["400 with a text of one word", 400, { event_name: "required" }, ["event_name: required"]],
+    ["400 with a list in message", 400, { message: ["not valid"] }, ["not valid"]],
+    ["400 that names its field", 400, { field: "event_name", message: "too long" }, ["event_name: too long"]],
     ["406 with errors", 406, { errors: ["the name is taken"] }, ["the name is taken"]],
     ["406 with lists in payload", 406, { success: false, payload: { errors: ["a", "b"] } }, ["a", "b"]],
     ["406 with a payload that is a list", 406, { payload: ["a", "b"] }, ["a", "b"]],
@@ -83,6 +177,36 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
       payload: { api_token: ["t"] },
     });
     expect(outcome).toEqual({ kind: "refused", words: ["bad"] });
+  });
+
+  it.each<[string, unknown]>([
+    ["the request", { message: "bad", event_name: "purchase", advertiser_id: 3, colour: ["dark red"] }],
+    [
+      "the request, under the noun",
+      { message: "bad", event: { event_name: "is new", value: 1, colour: ["dark red"] } },
+    ],
+    ["the request, in payload", { message: "bad", payload: { event_name: "purchase of shoes", note: "is it so" } }],
+    ["an additional field alone", { message: "bad", alternative_id: "correct horse battery" }],
+    [
+      "what an additional field is called like",
+      { message: "bad", event_name: "purchase", description: "is not shown" },
+    ],
+    [
+      "secrets in lists",
+      { message: "bad", payload: { api_token: ["correct horse battery"], password: ["is a secret"] } },
+    ],
+    ["lists without sentences", { message: "bad", payload: { roles: ["admin"], ids: [1, { text: "is a text" }] } }],
+    ["objects under other names", { message: "bad", user: { notes: ["is a good customer"] } }],
+  ])("never quotes an echo of %s", (_, body) => {
+    expect(read(400, body)).toEqual({ kind: "refused", words: ["bad"] });
+  });
+
+  it("judges by each entry, and quotes a bounded number", () => {
+    const errors = [...Array.from({ length: 40 }, (_, index) => `WARNING: ${index}`), "ERROR: the last"];
+    expect(read(200, { success: true, errors, payload: { id: 1 } })).toMatchObject({ kind: "refused" });
+    const lists = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`f${index}`, ["is not known"]]));
+    const outcome = read(400, lists);
+    expect(outcome.kind === "refused" && outcome.words.length).toBe(20);
   });
 
   it("takes control characters out", () => {
@@ -117,6 +241,23 @@ describe("an outcome is unknown where the answer does not settle it", () => {
     ["deep nesting", 200, "[".repeat(200_000)],
   ])("%s", (_, status, body) => {
     expect(read(status, body)).toMatchObject({ kind: "unknown" });
+  });
+
+  it("some of several say no", () => {
+    const body = [{ success: false, message: "a" }, { success: true }];
+    expect(read(200, body)).toMatchObject({ kind: "unknown" });
+    expect(read(200, { payload: body })).toMatchObject({ kind: "unknown" });
+  });
+
+  it.each<[string, number]>([
+    ["200", 200],
+    ["408", 408],
+    ["500", 500],
+  ])("and no echo of the request is quoted: %s", (_, status) => {
+    const echo = { event_name: "is not shown", colour: ["is not shown"], description: "is not shown" };
+    for (const body of [echo, { payload: echo }, { event: echo }, { payload: { event: echo } }, [echo]]) {
+      expect(read(status, body)).toMatchObject({ kind: "unknown", words: [] });
+    }
   });
 
   it("a 2xx whose body broke off", () => {

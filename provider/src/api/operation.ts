@@ -7,15 +7,32 @@ export interface Operation {
   readonly path: string;
   /** The resource's name on the wire, under which or before `_id` its id may stand in an answer. */
   readonly noun: string;
+  /** Every documented field of the request (a test holds them to the schema): a refusal may speak of one not sent. */
+  readonly fields: readonly string[];
   /** What a refusal of this operation may well be about, added to the platform's own words. */
   readonly refusalHint?: string;
 }
 
-export const createAdvertiser: Operation = { path: "rest/advertiser", noun: "advertiser" };
+export const createAdvertiser: Operation = {
+  path: "rest/advertiser",
+  noun: "advertiser",
+  fields: ["advertiser_name"],
+};
 
 export const createEvent: Operation = {
   path: "rest/event",
   noun: "event",
+  fields: [
+    "event_name",
+    "advertiser_id",
+    "event_type_id",
+    "segment_id",
+    "value",
+    "count_unique",
+    "click_window",
+    "view_window",
+    "attribution",
+  ],
   // Seen at services of this kind (PLATFORM: no promise).
   refusalHint:
     "An event needs a valid and active advertiser; some installations create advertisers inactive unless they are sent " +

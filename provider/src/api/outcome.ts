@@ -2,8 +2,8 @@
  * What an answer to a create means: created, refused, or not known. Pure; the only place that judges it.
  */
 import type { HttpAnswer } from "../http/transport.js";
-import { asRecord, own, readBody, saysNo } from "../wire/body.js";
-import { type Clean, errorEntries, wordsOf } from "../wire/words.js";
+import { asRecord, own, readBody } from "../wire/body.js";
+import { type Clean, errorEntries, saysRefused, wordsOf } from "../wire/words.js";
 import type { Operation } from "./operation.js";
 
 export type Outcome =
@@ -18,7 +18,7 @@ const UNDECIDED_STATUS = new Set([408, 499]);
 const REDIRECTS_OF_A_POST_THAT_STANDS = new Set([301, 302, 303]);
 
 /**
- * @param fields the wire names of the request, for refusals keyed by field.
+ * @param fields the wire names of the request, for refusals keyed by field; the operation's own count in any case.
  * @param clean removes secrets from the platform's words.
  */
 export function readOutcome(
@@ -29,22 +29,28 @@ export function readOutcome(
 ): Outcome {
   const { status } = answer;
   // Only where they are told: cleaning is dear while cookies rotate.
-  const words = () => wordsOf(answer, fields, clean);
-  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words: words() });
+  const words = (isRefusal: boolean) =>
+    wordsOf(answer, operation.fields, clean, { noun: operation.noun, sent: fields, isRefusal });
+  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words: words(false) });
 
   if (status >= 200 && status < 300) return readSuccess(answer, operation, words, clean);
   if (status >= 300 && status < 400) {
     // Not followed, so nothing was created behind the new address; 307 and 308 ask for the same POST elsewhere, and
     // what the first address did with it is not known.
     return REDIRECTS_OF_A_POST_THAT_STANDS.has(status)
-      ? { kind: "refused", words: [...words(), "a redirect, which is never followed: check advertising:baseUrl"] }
+      ? { kind: "refused", words: [...words(true), "a redirect, which is never followed: check advertising:baseUrl"] }
       : unknown(`status ${status}, a redirect, which is never followed`);
   }
-  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused", words: words() };
+  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused", words: words(true) };
   return unknown(`status ${status}`);
 }
 
-function readSuccess(answer: HttpAnswer, operation: Operation, words: () => string[], clean: Clean): Outcome {
+function readSuccess(
+  answer: HttpAnswer,
+  operation: Operation,
+  words: (isRefusal: boolean) => string[],
+  clean: Clean,
+): Outcome {
   const unknown = (reason: string): Outcome => ({
     kind: "unknown",
     reason: `status ${answer.status}, ${reason}`,
@@ -59,24 +65,21 @@ function readSuccess(answer: HttpAnswer, operation: Operation, words: () => stri
     return unknown(body.kind === "empty" ? "but the answer is empty" : `but the answer is no JSON (${type})`);
   }
 
-  const payload = own(body.value, "payload");
-  const entries = errorEntries(body.value, clean);
-  const inner = Array.isArray(payload) ? payload[0] : payload;
-  // The prefix and the inner flag decide, not the presence of errors.
-  const isRefusal = [body.value, inner].some(saysNo) || entries.some((entry) => /^\s*ERROR:/i.test(entry));
-  if (isRefusal) return { kind: "refused", words: words() };
+  // The prefix and the inner flag decide, not the presence of errors, and not that of an id.
+  if (saysRefused(body.value, operation.noun)) return { kind: "refused", words: words(true) };
 
   const id = readId(body.value, operation.noun);
   if (id === undefined)
-    return { ...unknown(`but without a readable id (${shapeOf(body.value)})`), words: words() } as Outcome;
-  return { kind: "created", id, warnings: entries };
+    return { ...unknown(`but without a readable id (${shapeOf(body.value)})`), words: words(false) } as Outcome;
+  return { kind: "created", id, warnings: errorEntries(body.value, clean, operation.noun) };
 }
 
 /** The id wherever it sensibly stands, exact to the last digit; never another object's, such as an event's advertiser_id. */
 function readId(value: unknown, noun: string): string | undefined {
   const holders = (from: unknown): unknown[] => [from, soleOf(own(from, noun)), soleOf(own(from, `${noun}s`))];
-  const payload = soleOf(own(value, "payload"));
-  for (const holder of [...holders(payload), ...holders(soleOf(value))]) {
+  const outer = soleOf(value);
+  const payload = soleOf(own(outer, "payload"));
+  for (const holder of [...holders(payload), ...holders(outer)]) {
     for (const name of ["id", `${noun}_id`]) {
       const id = asId(own(holder, name));
       if (id !== undefined) return id;

@@ -9,8 +9,8 @@ import type { PatientSender } from "../http/patient.js";
 import { StopWaiting } from "../http/patient.js";
 import { type HttpAnswer, TransportFailure } from "../http/transport.js";
 import { enumerate } from "../text.js";
-import { readBody, saysNo } from "../wire/body.js";
-import { type Clean, errorEntries, wordsOf } from "../wire/words.js";
+import { readBody } from "../wire/body.js";
+import { type Clean, saysRefused, wordsOf } from "../wire/words.js";
 import { SessionJar, whyNoSession } from "./jar.js";
 
 export interface LoginRequest {
@@ -81,8 +81,7 @@ function refusalOf(answer: HttpAnswer, clean: Clean): string | undefined {
     if (body.kind === "html")
       return `the answer is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
     const value = body.kind === "json" ? body.value : undefined;
-    const isRefusal = saysNo(value) || errorEntries(value, clean).some((entry) => /^\s*ERROR:/i.test(entry));
-    return isRefusal ? `the platform refused it (${said}). ${credentials}` : undefined;
+    return saysRefused(value, undefined) ? `the platform refused it (${said}). ${credentials}` : undefined;
   }
   if (status === 404 || status === 405) {
     return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;

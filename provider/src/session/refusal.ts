@@ -4,8 +4,8 @@
  */
 
 import type { HttpAnswer } from "../http/transport.js";
-import { own, readBody, saysNo } from "../wire/body.js";
-import { wordsOf } from "../wire/words.js";
+import { readBody, saysNo } from "../wire/body.js";
+import { anyPart, wordsOf } from "../wire/words.js";
 
 export type SessionSign =
   /** Speaks of the login itself: a redirect, a login page, words about a session, a 401 with hardly any. */
@@ -16,32 +16,71 @@ export type SessionSign =
   | "doubtful";
 
 const ABOUT_A_LOGIN =
-  /\b(log(ged)?[ -]?(in|out|on)|login|sign(ed)?[ -]?(in|on|out)|session|cookie|(un|re)?authenticat\w*|credentials?|token)\b/i;
+  /\b(log(ged)?[ -]?(in|out|on)|login|sign(ed)?[ -]?(in|on|out)|session|cookie|(un|re)?authenticat\w*|credentials?)\b/i;
+const ABOUT_A_TOKEN = /\btoken\b/i;
+/** Parsers call a piece of a body that they don't like a token too. */
+const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
+/** As all that is said: the login; about something that is named: a permission. */
+const UNAUTHORIZED = /^(\W|error\b|\d{3}\b)*(unauthori[sz]ed|not authori[sz]ed|authori[sz]ation required)\W*$/i;
+const CODE = /^(error_)?code /;
 /** What servers put beside a bare status: no information. */
 const STATUS_PHRASE =
   /^(\W|error|\d{3}|unauthori[sz]ed|forbidden|access denied|denied|not authori[sz]ed|authori[sz]ation required)*$/i;
-const LOGIN_FORM = /type\s*=\s*["']?password|\b(log|sign)[ -]?in\b/i;
+const LOGIN_FORM = /<input\b[^>]*\btype\s*=\s*["']?password/i;
+const LOGIN_TITLE = /<title[^>]*>[^<]*\b(log|sign)[ -]?(in|on)\b/i;
+const LOGIN_LINK = /\b(log|sign)[ -]?in\b/i;
 
 export function sessionSignOf(answer: HttpAnswer): SessionSign | undefined {
   const { status } = answer;
   if (status === 301 || status === 302 || status === 303) return "clear";
   const body = readBody(answer);
-  const words = wordsOf(answer, [], (text) => text); // looked at, never shown
+  // Looked at, never shown. What stands under fields of the request is about the request.
+  const words = wordsOf(answer, [], (text) => text, { isRefusal: false });
   if (status === 401 || status === 403) {
     const plain = status === 401 ? "clear" : "bare";
-    if (body.kind === "html") return LOGIN_FORM.test(answer.body) ? "clear" : plain;
-    if (words.some((sentence) => ABOUT_A_LOGIN.test(sentence))) return "clear";
-    const said = words.join(" ").replace(/\berror_code \S+/g, "");
+    if (body.kind === "html") return isLoginPage(answer) || LOGIN_LINK.test(answer.body) ? "clear" : plain;
+    if (words.some(isAboutALogin)) return "clear";
+    const said = words.join(" ").replace(/\berror_code \S+|\bcode \d+/g, "");
     // Field errors under names that are not known here are words about something else as well.
     const isBare = STATUS_PHRASE.test(said) && !hasFieldErrors(body);
     return isBare ? plain : "doubtful";
   }
   if (status !== 200) return undefined;
-  if (body.kind === "html") return LOGIN_FORM.test(answer.body) ? "clear" : undefined;
+  if (body.kind === "html") return isLoginPage(answer) ? "clear" : undefined;
   if (body.kind !== "json") return undefined;
-  const payload = own(body.value, "payload");
-  const isRefusal = saysNo(body.value) || saysNo(payload);
-  return isRefusal && words.some((sentence) => ABOUT_A_LOGIN.test(sentence)) ? "clear" : undefined;
+  if (!anyPart(body.value, undefined, saysNo)) return undefined;
+  return words.some(isAboutALogin) || saysUnauthorized(words) ? "clear" : undefined;
+}
+
+/**
+ * A whole page that asks for a password, or is called a login. Nothing less will do where the status tells of success: a page
+ * with a link "Log in", or one that holds the name of what was sent, may come after the create was carried out.
+ */
+function isLoginPage({ body, broken }: HttpAnswer): boolean {
+  if (broken !== undefined || !/^\s*\ufeff?\s*<(!doctype html|html)\b/i.test(body)) return false;
+  return LOGIN_FORM.test(body) || (LOGIN_TITLE.test(body) && /<form\b/i.test(body));
+}
+
+function isAboutALogin(sentence: string): boolean {
+  const text = spelledOut(sentence);
+  return ABOUT_A_LOGIN.test(text) || (ABOUT_A_TOKEN.test(text) && !ABOUT_SYNTAX.test(text));
+}
+
+/** `Unauthorized` and no word more; beside the name of a field or a permission, a new login would not help. */
+function saysUnauthorized(words: readonly string[]): boolean {
+  return (
+    words.some((sentence) => UNAUTHORIZED.test(spelledOut(sentence))) &&
+    words.every((sentence) => UNAUTHORIZED.test(sentence) || STATUS_PHRASE.test(sentence) || CODE.test(sentence))
+  );
+}
+
+/** Codes such as `NOT_LOGGED_IN` or `NotLoggedIn` as words; other names stay whole, for they may be those of fields. */
+function spelledOut(sentence: string): string {
+  if (!CODE.test(sentence)) return sentence.replace(/\b[A-Z]+_[A-Z\d_]+\b/g, (code) => code.replaceAll("_", " "));
+  return sentence
+    .replace(CODE, "")
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replaceAll("_", " ");
 }
 
 function hasFieldErrors(body: ReturnType<typeof readBody>): boolean {
