@@ -142,3 +142,69 @@ describe("problems", () => {
     expect(read({ ...complete, [key]: value }).problems).toHaveLength(1);
   });
 });
+
+describe("traceField", () => {
+  it.each([
+    ["advertiser_name", "advertiserName of Advertiser"],
+    ["advertiser_id", "advertiserId of ConversionEvent"],
+    ["event_name", "eventName of ConversionEvent"],
+    ["value", "value of ConversionEvent"],
+    ["event_type_id", "eventTypeId of ConversionEvent"],
+    ["segment_id", "segmentId of ConversionEvent"],
+    ["count_unique", "countUnique of ConversionEvent"],
+    ["click_window", "clickWindow of ConversionEvent"],
+    ["view_window", "viewWindow of ConversionEvent"],
+    [" attribution ", "attribution of ConversionEvent"],
+  ])("%s is refused: it would overwrite %s", (traceField, argument) => {
+    const { problems, settings } = read({ ...complete, traceField });
+    expect(problems).toEqual([
+      {
+        source: "advertising:traceField",
+        reason: expect.stringMatching(new RegExp(`${traceField.trim()}.*would overwrite.*\\b${argument}$`)),
+        command: "pulumi config set advertising:traceField alternative_id",
+      },
+    ]);
+    expect(settings.traceField).toBeUndefined();
+    expect(read(complete, { ADVERTISING_TRACE_FIELD: traceField }).problems).toMatchObject([
+      { source: "ADVERTISING_TRACE_FIELD" },
+    ]);
+  });
+
+  it.each(["alternative_id", "toString", "valueOf"])("%s is nobody's", (traceField) => {
+    expect(read({ ...complete, traceField })).toMatchObject({ problems: [], settings: { traceField } });
+  });
+});
+
+describe("a structured value, which `pulumi config set --path` makes, reaches the program as JSON text", () => {
+  it.each(SETTING_NAMES.flatMap((key) => ['{"x":"geheim"}', '["geheim"]', " {} ", "[]"].map((text) => [key, text])))(
+    "%s %s is refused, and what is in it is not shown",
+    (key, text) => {
+      const { problems } = read({ ...complete, [key as string]: text as string });
+      expect(problems).toEqual([
+        {
+          source: `advertising:${key}`,
+          reason: expect.stringMatching(/^expected .*; got a structured value, (an object|a list)$/),
+          command: expect.stringContaining(`advertising:${key}`),
+        },
+      ]);
+      expect(JSON.stringify(problems)).not.toContain("geheim");
+    },
+  );
+
+  it.each([
+    ["cookieFile", "{x"],
+    ["cookieFile", "[a]/b"],
+    ["cookieFile", "1"],
+    ["cookieFile", '"x"'],
+    ["cookieFile", "null"],
+    ["password", "{not json}"],
+    ["password", "true"],
+  ])("%s %s is text", (key, text) => {
+    expect(read({ ...complete, [key]: text })).toMatchObject({ problems: [], settings: { [key]: text } });
+  });
+
+  it("an environment variable is never structured", () => {
+    const { password: _, ...rest } = complete;
+    expect(read(rest, { ADVERTISING_PASSWORD: "[1]" })).toMatchObject({ problems: [], settings: { password: "[1]" } });
+  });
+});

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { nearest } from "../schema/nearest.js";
+import { ownerOf } from "../schema/owner.js";
 import { show } from "../schema/show.js";
 import { THIRTY_DAYS_IN_SECONDS } from "../schema/vocabulary.js";
 import { count } from "../text.js";
@@ -63,6 +64,8 @@ interface SettingRule {
   readonly schema: z.ZodType;
   readonly expected: string;
   readonly example: string;
+  /** Why a value of the right form is refused all the same. */
+  readonly objection?: (value: string) => string | undefined;
   readonly secret?: true;
   readonly required?: true;
 }
@@ -164,8 +167,12 @@ const RULES = {
       .regex(/^[A-Za-z_][\w.-]{0,99}$/)
       .refine((name) => name !== "__proto__")
       .optional(),
-    expected: "the wire name of a request field",
+    expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
+    objection: (name) => {
+      const owner = ownerOf(name);
+      return owner === undefined ? undefined : `each create's mark would overwrite the argument ${owner}`;
+    },
   },
 } satisfies Record<keyof Settings, SettingRule>;
 
@@ -208,9 +215,16 @@ export function readSettings(source: SettingsSource): SettingsReading {
     } else if (empty) {
       problems.push({ source: label, reason: `is set but empty; expected ${rule.expected}`, command });
     } else {
+      const structure = structureOf(configured);
       const parsed = rule.schema.safeParse(raw);
-      if (parsed.success) values[key] = parsed.data;
-      else problems.push({ source: label, reason: `expected ${rule.expected}; got ${shown(rule, raw)}`, command });
+      const objection = parsed.success ? rule.objection?.(parsed.data as string) : undefined;
+      const fits = structure === undefined && parsed.success && objection === undefined;
+      if (fits) values[key] = parsed.data;
+      else {
+        const got = structure === undefined ? shown(rule, raw) : `a structured value, ${structure}`;
+        const why = objection === undefined ? "" : `: ${objection}`;
+        problems.push({ source: label, reason: `expected ${rule.expected}; got ${got}${why}`, command });
+      }
     }
     // An unusable value must not keep the other checks from running.
     if (!(key in values)) values[key] = rule.required ? undefined : rule.schema.parse(undefined);
@@ -221,6 +235,20 @@ export function readSettings(source: SettingsSource): SettingsReading {
     warnings.push(`${NAMESPACE}:password is stored in plain text: ${commandFor("password")}`);
   }
   return { settings: values as unknown as Settings, problems, warnings };
+}
+
+/**
+ * Which structure `pulumi config set --path` gave a setting, if any: Pulumi hands it to programs as JSON text (measured
+ * with engine 3.259.0), which would pass for a path or a password. Environment variables are texts and nothing else.
+ */
+function structureOf(configured: string | undefined): string | undefined {
+  if (configured === undefined || !/^\s*[{[]/.test(configured)) return undefined;
+  try {
+    // What begins with a bracket and is JSON is an object or a list.
+    return show(JSON.parse(configured));
+  } catch {
+    return undefined; // a text that just begins like one
+  }
 }
 
 /** A secret is never shown, nor is whatever an address may hold in front of its host or behind its path. */

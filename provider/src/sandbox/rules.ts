@@ -94,7 +94,7 @@ function judge(body: Readonly<Record<string, unknown>>, rules: Readonly<Record<s
     } else if (rule.fits(value)) fields[field] = value;
     else faults.push({ field, sentence: rule.says });
   }
-  const others = Object.keys(body).filter((field) => !(field in rules));
+  const others = Object.keys(body).filter((field) => !Object.hasOwn(rules, field));
   for (const field of others) if (EXTRA_FIELDS.has(field)) fields[field] = body[field];
   return { fields, faults, unknown: others.filter((field) => !EXTRA_FIELDS.has(field)) };
 }

@@ -10,10 +10,10 @@ export const advertiserSchema: ResourceSchema = {
   nameProperty: "advertiserName",
   wireNames,
   exactIds: new Set([]),
-  rules: () => ({
+  rules: ({ traceField }) => ({
     advertiserName: nameOf(undefined),
     existingId: identifierOf("a live advertiser").optional(),
-    additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames))).optional(),
+    additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
   }),
   warnings: () => [],
 };

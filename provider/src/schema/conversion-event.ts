@@ -33,7 +33,7 @@ export const conversionEventSchema: ResourceSchema = {
   nameProperty: "eventName",
   wireNames,
   exactIds: new Set(["advertiserId", "segmentId"]),
-  rules: ({ maxWindowSeconds }) => {
+  rules: ({ maxWindowSeconds, traceField }) => {
     // The default must not be refused by an installation whose limit is lower than the API's default.
     const window = windowOf(maxWindowSeconds).default(Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds));
     return {
@@ -47,7 +47,7 @@ export const conversionEventSchema: ResourceSchema = {
       viewWindow: window,
       attribution: expecting(`"ALL" or "WHITELIST"`, z.enum(Attribution).default(Attribution.All)),
       existingId: identifierOf("a live event").optional(),
-      additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames))).optional(),
+      additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
     };
   },
   warnings: (values) =>

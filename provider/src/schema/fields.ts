@@ -76,11 +76,19 @@ export function windowOf(maxSeconds: number) {
   return expecting(`whole seconds from 1 to ${maxSeconds}`, z.int().min(1).max(maxSeconds));
 }
 
-/** Request fields under their wire names; the values are whatever JSON can carry. */
-export function additionalFieldsBeside(owned: ReadonlySet<string>) {
-  const free = (name: string) => !owned.has(name) && name !== "__proto__" && name !== "";
+/**
+ * Request fields under their wire names; the values are whatever JSON can carry.
+ * @param owned the fields of typed arguments.
+ * @param traceField the field that is the setting's, where there is one.
+ */
+export function additionalFieldsBeside(owned: ReadonlySet<string>, traceField: string | undefined) {
+  const free = (name: string) => !owned.has(name) && name !== traceField && name !== "__proto__" && name !== "";
+  const traced =
+    traceField === undefined
+      ? ""
+      : `, nor ${traceField}, which each create's mark would overwrite (setting advertising:traceField)`;
   return expecting(
-    `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}`,
+    `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}${traced}`,
     z.record(z.string().refine(free), z.json()),
   );
 }

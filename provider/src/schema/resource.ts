@@ -8,10 +8,12 @@ export function typeTokenOf(kind: ResourceSchema["kind"]): string {
   return `pulumi-nodejs:dynamic/advertising:${kind}`;
 }
 
-/** Limits of an installation that the rules depend on. */
+/** What the rules depend on in the settings of an installation. */
 export interface Limits {
   /** The longest window in seconds (setting `maxWindowSeconds`). */
   readonly maxWindowSeconds: number;
+  /** The request field that every create carries its mark in (setting `traceField`). */
+  readonly traceField: string | undefined;
 }
 
 export interface ResourceSchema {

@@ -3,6 +3,7 @@
  */
 import type { z } from "zod";
 import { expectationOf } from "./fields.js";
+import { asSent, isContainer } from "./known.js";
 import { nearest } from "./nearest.js";
 import { show } from "./show.js";
 
@@ -18,7 +19,7 @@ export type Rules = Readonly<Record<string, z.ZodType>>;
 
 /** How a caller's values are to be read. */
 export interface Reading {
-  /** Whether a value is not known yet: an Output in the program, the engine's placeholder in a preview. */
+  /** Whether a value is, or holds, what is not known yet: an Output in the program, the engine's placeholder in a preview. */
   readonly isUnknown: (value: unknown) => boolean;
   /** Arguments whose values must not be shown. */
   readonly secret?: ReadonlySet<string>;
@@ -32,20 +33,28 @@ export interface Validated {
 
 /**
  * Checks `given` against `rules`.
- * @returns the values that passed (normalised, defaults applied, unknown ones untouched, absent ones left out) and every problem.
+ * @returns the values that passed (normalised, defaults applied, unknown parts untouched, absent ones left out) and every problem.
  */
 export function validate(given: Readonly<Record<string, unknown>>, rules: Rules, reading: Reading): Validated {
   const values: Record<string, unknown> = {};
   const problems: Problem[] = [];
   for (const [property, rule] of Object.entries(rules)) {
     const value = given[property] ?? undefined;
-    if (value !== undefined && reading.isUnknown(value)) {
+    if (value !== undefined && !isContainer(value) && reading.isUnknown(value)) {
       values[property] = value;
       continue;
     }
-    const parsed = rule.safeParse(value);
+    // The names and the other parts of an object are known, whatever a part of it will be: null is what any part may be.
+    let unknownParts = 0;
+    const parsed = rule.safeParse(
+      asSent(value, reading.isUnknown, () => {
+        unknownParts++;
+        return null;
+      }),
+    );
     if (parsed.success) {
-      if (parsed.data !== undefined) values[property] = parsed.data;
+      const data = unknownParts === 0 ? parsed.data : asSent(value, reading.isUnknown, (part) => part);
+      if (data !== undefined) values[property] = data;
     } else {
       const expected = `expected ${expectationOf(rule)}`;
       const got = reading.secret?.has(property) ? "a secret value that does not fit" : show(value);
@@ -55,12 +64,17 @@ export function validate(given: Readonly<Record<string, unknown>>, rules: Rules,
     }
   }
   for (const property of Object.keys(given)) {
-    if (property in rules || property.startsWith("__") || given[property] === undefined) continue;
+    if (Object.hasOwn(rules, property) || isHidden(property) || given[property] === undefined) continue;
     const meant = nearest(property, Object.keys(rules));
     const hint = meant === undefined ? `known are ${Object.keys(rules).join(", ")}` : `did you mean ${meant}?`;
     problems.push({ property, reason: `is not a known argument; ${hint}` });
   }
   return { values, problems };
+}
+
+/** Whether a property is one of the provider's or the engine's own. */
+function isHidden(property: string): boolean {
+  return property.startsWith("__") && property !== "__proto__";
 }
 
 /** Where inside a nested value the first fault is; nothing for a plain value. */

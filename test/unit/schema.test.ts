@@ -1,0 +1,163 @@
+/** Arguments against the rules, as both processes read them: the program with Outputs, the provider with the engine's text. */
+import * as pulumi from "@pulumi/pulumi";
+import { describe, expect, it } from "vitest";
+import { isNotPlain } from "../../provider/src/resources/preflight.js";
+import { advertiserSchema } from "../../provider/src/schema/advertiser.js";
+import { conversionEventSchema } from "../../provider/src/schema/conversion-event.js";
+import { UNKNOWN } from "../../provider/src/schema/properties.js";
+import type { ResourceSchema } from "../../provider/src/schema/resource.js";
+import { validate } from "../../provider/src/schema/validate.js";
+
+/** As the provider's half asks; see `lifecycle/provider.ts`. */
+function holdsUnknown(value: unknown): boolean {
+  if (value === UNKNOWN) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
+}
+
+const processes: [string, { unknown: () => unknown; isUnknown: (value: unknown) => boolean }][] = [
+  ["the program, an Output", { unknown: () => pulumi.output("later"), isUnknown: (value) => isNotPlain(value) }],
+  ["the program, a promise", { unknown: () => Promise.resolve(1), isUnknown: (value) => isNotPlain(value) }],
+  ["the provider", { unknown: () => UNKNOWN, isUnknown: holdsUnknown }],
+];
+const limits = { maxWindowSeconds: 2_592_000, traceField: undefined };
+const needed = new Map<ResourceSchema, object>([
+  [advertiserSchema, { advertiserName: "A" }],
+  [conversionEventSchema, { eventName: "E", advertiserId: 1, value: 1 }],
+]);
+
+function check(
+  schema: ResourceSchema,
+  args: object,
+  { isUnknown = holdsUnknown, traceField = undefined as string | undefined } = {},
+) {
+  return validate({ ...needed.get(schema), ...args }, schema.rules({ ...limits, traceField }), { isUnknown });
+}
+
+const fieldsOf = (additionalFields: unknown, reading = {}) =>
+  check(conversionEventSchema, { additionalFields }, reading);
+
+describe.each([...needed.keys()].map((schema) => [schema.kind, schema] as const))(
+  "additionalFields of %s",
+  (_, schema) => {
+    it("must leave the trace field to the setting, and is told why", () => {
+      const additionalFields = { alternative_id: "mine" };
+      expect(check(schema, { additionalFields }).problems).toEqual([]);
+      const { problems } = check(schema, { additionalFields }, { traceField: "alternative_id" });
+      expect(problems).toEqual([
+        {
+          property: "additionalFields",
+          reason: expect.stringMatching(
+            /alternative_id.*advertising:traceField.*; got an object, with a fault at the text "alternative_id"/,
+          ),
+        },
+      ]);
+      expect(check(schema, { additionalFields: { other: 1 } }, { traceField: "alternative_id" }).problems).toEqual([]);
+    });
+
+    it.each(Object.values(schema.wireNames))("must leave %s to its argument", (name) => {
+      expect(check(schema, { additionalFields: { [name]: 1 } }).problems).toEqual([
+        { property: "additionalFields", reason: expect.stringContaining(`with a fault at the text "${name}"`) },
+      ]);
+    });
+  },
+);
+
+describe.each(processes)("what is not known yet, in %s", (_, { unknown, isUnknown }) => {
+  it("does not keep the known names from being checked", () => {
+    for (const name of ["event_name", "alternative_id", ""]) {
+      expect(
+        fieldsOf({ x: unknown(), [name]: "v" }, { isUnknown, traceField: "alternative_id" }).problems,
+        name,
+      ).toMatchObject([{ property: "additionalFields" }]);
+      expect(fieldsOf({ [name]: unknown() }, { isUnknown, traceField: "alternative_id" }).problems, name).toMatchObject(
+        [{ property: "additionalFields" }],
+      );
+    }
+  });
+
+  it("does not keep the known values from being checked", () => {
+    for (const value of [() => 1, Number.NaN, { deep: [Symbol("s")] }, new Date(0)]) {
+      expect(fieldsOf({ x: unknown(), y: value }, { isUnknown }).problems).toHaveLength(1);
+    }
+    expect(check(conversionEventSchema, { eventName: [unknown()] }, { isUnknown }).problems).toHaveLength(1);
+  });
+
+  it("is left as it is, wherever it stands", () => {
+    const [a, b, c] = [unknown(), unknown(), unknown()];
+    const { values, problems } = fieldsOf({ a, list: [1, b, undefined], deep: { c, gone: undefined } }, { isUnknown });
+    expect(problems).toEqual([]);
+    const fields = values.additionalFields as { a: unknown; list: unknown[]; deep: object };
+    expect(fields.a).toBe(a);
+    expect(fields.list[1]).toBe(b);
+    expect(fields.list).toHaveLength(3);
+    expect(fields.list[2]).toBe(null);
+    expect(Object.entries(fields.deep)).toEqual([["c", c]]);
+  });
+
+  it("is left alone where it is the whole argument", () => {
+    const whole = unknown();
+    const { values, problems } = check(
+      conversionEventSchema,
+      { additionalFields: whole, eventName: whole },
+      { isUnknown },
+    );
+    expect(problems).toEqual([]);
+    expect(values.additionalFields).toBe(whole);
+    expect(values.eventName).toBe(whole);
+  });
+});
+
+describe("undefined", () => {
+  it("is dropped at any depth, and null in a list, as Pulumi does it", () => {
+    const { values, problems } = fieldsOf({
+      active: undefined,
+      kept: null,
+      deep: { gone: undefined, list: [undefined, { gone: undefined }] },
+    });
+    expect(problems).toEqual([]);
+    expect(values.additionalFields).toStrictEqual({ kept: null, deep: { list: [null, {}] } });
+    expect(fieldsOf({ active: undefined }).values.additionalFields).toStrictEqual({});
+  });
+
+  it("does not excuse a name that an argument owns once it has a value", () => {
+    expect(fieldsOf({ event_name: undefined }).problems).toEqual([]);
+    expect(fieldsOf({ event_name: null }).problems).toHaveLength(1);
+  });
+});
+
+describe("values that JSON can't carry", () => {
+  const circular: Record<string, unknown> = {};
+  circular.itself = [circular];
+  let deep: unknown = 1;
+  for (let level = 0; level < 20_000; level++) deep = [deep];
+
+  it.each<[string, unknown]>([
+    ["a value that holds itself", { circular }],
+    ["a value nested without end", { deep }],
+    ["a name that would be a prototype", JSON.parse('{"__proto__":1}')],
+    ["a name that would be a prototype, deep down", { x: [JSON.parse('{"__proto__":1}')] }],
+    ["no fields at all", "x"],
+    ["a list", []],
+  ])("%s is refused", (_, fields) => {
+    expect(fieldsOf(fields, { isUnknown: () => false }).problems).toMatchObject([{ property: "additionalFields" }]);
+  });
+
+  it("one object at two places is none of them", () => {
+    const shared = { a: 1 };
+    expect(fieldsOf({ x: shared, y: [shared, shared] }).problems).toEqual([]);
+  });
+});
+
+it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "click_window"])(
+  "the unknown argument %s is refused",
+  (name) => {
+    const args = JSON.parse(`{"${name}":1}`);
+    expect(check(conversionEventSchema, args).problems).toEqual([
+      { property: name, reason: expect.stringContaining("is not a known argument") },
+    ]);
+  },
+);
+
+it("properties of the provider's own are no unknown arguments", () => {
+  expect(check(conversionEventSchema, { __identity: "o/p/s::n", __provider: "x" }).problems).toEqual([]);
+});
