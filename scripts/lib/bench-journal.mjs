@@ -35,7 +35,8 @@ export async function measureJournal({ folder, sandbox, rounds }) {
   });
   const session = new Session({ settings, sender, secrets: new Secrets(), clock, store: memoryStore(randomUUID) });
   const client = new Client({ settings, session, clock, clean: String });
-  const create = (operation, fields, beforeSend) => client.create({ operation, fields, label: "bench", beforeSend });
+  const create = (operation, fields, beforeSend) =>
+    client.create({ operation, fields, label: "bench", beforeSend, onCreated: async () => undefined });
 
   const withoutNotes = () => async (fields) => void (await create(createEvent, fields, async () => {}));
   const journals = []; // kept: their files stay open until this process ends, as in a real run

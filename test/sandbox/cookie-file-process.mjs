@@ -83,7 +83,13 @@ const client = new Client({ settings, session, clock: systemClock, clean: (text)
 async function create(name) {
   try {
     const fields = { advertiser_name: name };
-    return await client.create({ operation: createAdvertiser, fields, label: name, beforeSend: async () => undefined });
+    return await client.create({
+      operation: createAdvertiser,
+      fields,
+      label: name,
+      beforeSend: async () => undefined,
+      onCreated: async () => undefined,
+    });
   } catch (error) {
     return { failure: error.message };
   }

@@ -339,7 +339,7 @@ describe("a file that can't be trusted: the run goes on without it, says so once
     const endings = await run.createMany(5);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
     expect(messageOf(endings[0])).toMatch(
-      /Nothing was sent: the session file .*session\.json was written by a later version.*\(format 2\).*pulumi config set advertising:cookieFile/,
+      /Nothing was sent: the session file .*session\.json was written by a later version.*\(format 2\).*Use that version, or remove the file/,
     );
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 0 });
     expect(readFileSync(file, "utf8")).toBe(text);
@@ -549,6 +549,30 @@ describe("long-lived sessions", () => {
       expect(beside(file)).toEqual([]);
     },
   );
+
+  it("a file that a later version writes while a create is in flight: the create is reported, the file left alone", async () => {
+    const { sandbox, file, client } = await start();
+    const run = client(long);
+    expect(await run.create("A")).toMatchObject({ kind: "created" });
+    const text = JSON.stringify({ session: "pulumi-advertising", version: 2 });
+    sandbox.fail({
+      on: "create",
+      act: true,
+      with: {
+        kind: "answer",
+        status: 200,
+        headers: { "set-cookie": "sandbox_service_cookie=newer; Path=/" },
+        get body() {
+          writeFileSync(file, text, { mode: 0o600 });
+          return { success: true, payload: { id: 2 } };
+        },
+      },
+    });
+    expect(await run.create("B")).toMatchObject({ kind: "created", id: "2" });
+    expect(run.said).toEqual([expect.stringContaining("was changed meanwhile and is left as it is")]);
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect(sandbox.creates).toBe(2);
+  });
 
   it("row 43: two runs that take turns use each other's cookies, single-use ones too", async () => {
     const { sandbox, client } = await start({ rotation: "single-use" });

@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../provider/src/clock.js";
-import { withLock } from "../../provider/src/files/lock.js";
+import { acquireLock, LockHeld, withLock, withLockNow } from "../../provider/src/files/lock.js";
+import { FakeClock } from "../support/clock.js";
 
 it("lets one holder in at a time, and leaves nothing behind", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lock-"));
@@ -20,5 +21,38 @@ it("lets one holder in at a time, and leaves nothing behind", async () => {
   );
   await Promise.all(holders);
   expect(most).toBe(1);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it.each([20_000, -20_000, 86_400_000])(
+  "is not taken from a living holder by a clock that is set by %i ms",
+  async (ms) => {
+    const folder = mkdtempSync(join(tmpdir(), "lock-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, "the.lock");
+    const lock = await acquireLock(path, { clock: systemClock, unique: "holder", maxWaitMs: 0 });
+    const clock = new FakeClock(Date.now());
+    clock.jumpWall(ms);
+    await expect(acquireLock(path, { clock, unique: "other", maxWaitMs: 10_000 })).rejects.toThrow(LockHeld);
+    expect(lock.isHeld()).toBe(true);
+    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+    // One that shows no sign of life for long, and whose number lives on, blocks nobody for ever.
+    const taker = await acquireLock(path, { clock, unique: "other", maxWaitMs: 60_000 });
+    expect(lock.isHeld()).toBe(false);
+    await lock.release();
+    expect(taker.isHeld()).toBe(true);
+    await taker.release();
+    expect(readdirSync(folder)).toEqual([]);
+  },
+);
+
+it("is taken at once from a holder that died, also by who has no time", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lock-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "the.lock");
+  writeFileSync(path, JSON.stringify({ host: hostname(), pid: 2 ** 22 + 1, unique: "dead" }));
+  let worked = 0;
+  expect(withLockNow(path, () => worked++)).toBe(true);
+  expect(worked).toBe(1);
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -130,7 +130,10 @@ export class TestClient {
   async send(operation: Operation, fields: Readonly<Record<string, unknown>>, label: string): Promise<Ending> {
     const beforeSend = async () => void this.announced++;
     try {
-      return { kind: "created", ...(await this.#client.create({ operation, fields, label, beforeSend })) };
+      return {
+        kind: "created",
+        ...(await this.#client.create({ operation, fields, label, beforeSend, onCreated: async () => undefined })),
+      };
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error; // a defect: the client promises nothing else
       return { kind: error.name, message: this.secrets.scrub(error.message), error };

@@ -1,5 +1,11 @@
-import { describe, expect, it } from "vitest";
-import { fingerprintOf } from "../../provider/src/journal/journal.js";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { systemClock } from "../../provider/src/clock.js";
+import { AppendFile } from "../../provider/src/journal/append-file.js";
+import { fingerprintOf, Journal } from "../../provider/src/journal/journal.js";
 import { JournalDamaged, lineOf, notesFor, readNotes } from "../../provider/src/journal/notes.js";
 import { nameOf, urnOf } from "../../provider/src/schema/identity.js";
 
@@ -59,4 +65,60 @@ it.each([
 ])("the identity %s is named %s", (identity, name, urn) => {
   expect(nameOf(identity)).toBe(name);
   expect(urnOf(identity, "my:index:Type")).toBe(urn);
+});
+
+describe("what the state holds is forgotten, also by a run that creates nothing", () => {
+  const journalIn = (text: string) => {
+    const folder = mkdtempSync(join(tmpdir(), "journal-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const options = { folder, stack: "o/p/s", clock: systemClock, newMark: () => "new", maxWaitMs: 0 };
+    const made = new Journal(options);
+    writeFileSync(made.path, text, { mode: 0o600 });
+    return made;
+  };
+
+  it.each([
+    ["with its id", "Advertiser::o/p/s::a", "1", ["m2"]],
+    ["as unresolved", "ConversionEvent::o/p/s::e", "unresolved-m2", ["m1"]],
+    ["under another id", "Advertiser::o/p/s::a", "7", ["m1", "m2"]],
+  ])("%s", (_, key, id, left) => {
+    const run = journalIn(journal);
+    run.heldByState(key, id, () => "another body");
+    run.closeNow();
+    expect([...readNotes(readFileSync(run.path, "utf8")).keys()]).toEqual(left);
+  });
+
+  it("and the file goes with its last note", () => {
+    const run = journalIn(journal);
+    run.heldByState("Advertiser::o/p/s::a", "1", () => "");
+    run.heldByState("ConversionEvent::o/p/s::e", "unresolved-m2", () => "");
+    run.closeNow();
+    expect(existsSync(run.path)).toBe(false);
+    expect(existsSync(`${run.path}.lock`)).toBe(false);
+  });
+});
+
+it("half a line that a full disk took does not stay", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "journal-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "file");
+  const handle = await open(path, "a");
+  onTestFinished(() => handle.close());
+  let full = false;
+  const disk = new Proxy(handle, {
+    get: (real, name: keyof FileHandle) =>
+      name === "appendFile" && full
+        ? async (text: string) => {
+            await real.appendFile(text.slice(0, 3));
+            throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+          }
+        : (real[name] as (...args: unknown[]) => unknown).bind(real),
+  });
+  const file = new AppendFile(disk, 0);
+  await file.append("first\n");
+  full = true;
+  await expect(file.append("second\n")).rejects.toThrow("no space left");
+  full = false;
+  await file.append("third\n");
+  expect(readFileSync(path, "utf8")).toBe("first\nthird\n");
 });

@@ -19,6 +19,8 @@ export interface CreateRequest {
   readonly label: string;
   /** Awaited before the first byte of each sending may leave. */
   readonly beforeSend: () => Promise<void>;
+  /** Awaited as soon as the id is known, before anything else that may take time. Must not fail. */
+  readonly onCreated: (id: string) => Promise<void>;
 }
 
 export interface Created {
@@ -53,20 +55,24 @@ export class Client {
    * @throws {OutcomeUnknownError} it was sent, and what became of it is not known.
    * @throws {AdvertisingError} any other: surely nothing was created.
    */
-  async create({ operation, fields, label, beforeSend }: CreateRequest): Promise<Created> {
+  async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
     const { settings, session, clock, clean } = this.#options;
     const url = new URL(`${settings.baseUrl}/${operation.path}`);
     const what = `${label}: POST ${url.href}`;
-    const sentAt = new Date(clock.wallMs()).toISOString();
-
+    let sentAt = "";
     let result: SessionAnswer;
     try {
-      result = await session.post(url, JSON.stringify(fields), beforeSend);
+      result = await session.post(url, JSON.stringify(fields), async () => {
+        await beforeSend();
+        sentAt = new Date(clock.wallMs()).toISOString();
+      });
     } catch (error) {
       throw translate(error, what, url, sentAt, settings);
     }
     const { answer } = result;
     const outcome = outcomeOf(result, operation, Object.keys(fields), clean);
+    if (outcome.kind === "created") await onCreated(outcome.id);
+    await result.kept;
     switch (outcome.kind) {
       case "created":
         return outcome;

@@ -5,7 +5,7 @@
  * Own code since the libraries for it have an open race when they take over a stale lock, and report a lost lock by
  * throwing inside a timer.
  */
-import { readFileSync, unlinkSync } from "node:fs";
+import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { open, readFile, stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
@@ -37,6 +37,8 @@ export interface Lock {
   release(): Promise<void>;
   /** For a process that ends at once. */
   releaseNow(): void;
+  /** Whether nobody has taken it over, as from a process that was stopped for long. */
+  isHeld(): boolean;
 }
 
 /** @throws LockHeld; system errors where the lock's folder can't be written to. */
@@ -44,11 +46,43 @@ export async function acquireLock(path: string, { clock, unique, maxWaitMs }: Lo
   await makePrivateFolder(dirname(path));
   const content = JSON.stringify({ host: hostname(), pid: process.pid, unique });
   const deadline = clock.monotonicMs() + maxWaitMs;
+  const watch = new Watch(clock);
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
     if (await createExclusively(path, content)) return held(path, content);
-    if (await isStale(path, clock)) await removeStale(path, clock);
+    if (await watch.isStale(path)) await removeStale(path, clock, watch);
     else if (clock.monotonicMs() >= deadline) throw new LockHeld(path);
     else await clock.sleep(pollMs);
+  }
+}
+
+/** Holds the lock while `work` runs, at once. @returns whether it could: not where somebody who may live holds it. */
+export function withLockNow(path: string, work: () => void): boolean {
+  if (!createNow(path)) {
+    // As in removeStale: one process at a time may take over.
+    const guard = `${path}.takeover`;
+    if (!createNow(guard)) return false;
+    try {
+      if (stateOf(readFileSync(path, "utf8")) !== "dead") return false;
+      unlinkSync(path);
+    } finally {
+      unlinkSync(guard);
+    }
+    if (!createNow(path)) return false;
+  }
+  try {
+    work();
+  } finally {
+    unlinkSync(path);
+  }
+  return true;
+}
+
+function createNow(path: string): boolean {
+  try {
+    writeFileSync(path, JSON.stringify({ host: hostname(), pid: process.pid }), { flag: "wx", mode: 0o600 });
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -87,6 +121,13 @@ function held(path: string, content: string): Lock {
   }, SIGN_OF_LIFE_MS);
   timer.unref();
   return {
+    isHeld() {
+      try {
+        return readFileSync(path, "utf8") === content;
+      } catch {
+        return false;
+      }
+    },
     async release() {
       clearInterval(timer);
       if ((await readOr(path)) === content) await unlink(path).catch(ignoreMissing);
@@ -102,32 +143,49 @@ function held(path: string, content: string): Lock {
   };
 }
 
-/** Whether the holder is surely dead, or has not shown that it lives for long. */
-async function isStale(path: string, clock: Clock): Promise<boolean> {
-  try {
-    const content = await readFile(path, "utf8");
-    // Either clock may have been changed: a sign of life from the far future is none.
-    const age = Math.abs(clock.wallMs() - (await stat(path)).mtimeMs);
-    return age > STALE_AFTER_MS || isDead(content);
-  } catch (error) {
-    ignoreMissing(error);
-    return false; // released meanwhile
+/** One waiter's view of a lock's holder. */
+class Watch {
+  readonly #clock: Clock;
+  #seen = { sign: Number.NaN, sinceMs: 0 };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether the holder is surely dead, or has not shown that it lives for long. */
+  async isStale(path: string): Promise<boolean> {
+    try {
+      const content = await readFile(path, "utf8");
+      const { mtimeMs } = await stat(path);
+      const holder = stateOf(content);
+      if (holder === "dead") return true;
+      // Either clock may have been changed: a sign of life from the far future is none.
+      if (holder === "unknown") return Math.abs(this.#clock.wallMs() - mtimeMs) > STALE_AFTER_MS;
+      // A process of that number lives here. Its sign of life is old where the clock was set or the computer slept, so only
+      // what is watched counts; where the number belongs to another process by now, none ever comes.
+      const now = this.#clock.monotonicMs();
+      if (this.#seen.sign !== mtimeMs) this.#seen = { sign: mtimeMs, sinceMs: now };
+      return now - this.#seen.sinceMs > STALE_AFTER_MS;
+    } catch (error) {
+      ignoreMissing(error);
+      return false; // released meanwhile
+    }
   }
 }
 
-function isDead(content: string): boolean {
+function stateOf(content: string): "alive" | "dead" | "unknown" {
   let holder: { host?: unknown; pid?: unknown };
   try {
     holder = JSON.parse(content) as typeof holder;
   } catch {
-    return false; // being written this moment; its age decides
+    return "unknown"; // being written this moment
   }
-  if (holder.host !== hostname() || typeof holder.pid !== "number") return false;
+  if (holder.host !== hostname() || typeof holder.pid !== "number") return "unknown";
   try {
     process.kill(holder.pid, 0);
-    return false;
+    return "alive";
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
+    return (error as NodeJS.ErrnoException).code === "ESRCH" ? "dead" : "alive";
   }
 }
 
@@ -135,7 +193,7 @@ function isDead(content: string): boolean {
  * Removes a stale lock, one process at a time: between finding it stale and removing it another process could have
  * removed it and taken a new one, which must not be removed.
  */
-async function removeStale(path: string, clock: Clock): Promise<void> {
+async function removeStale(path: string, clock: Clock, watch: Watch): Promise<void> {
   const guard = `${path}.takeover`;
   if (!(await createExclusively(guard, ""))) {
     // Left by a process that was killed in these very lines.
@@ -148,7 +206,7 @@ async function removeStale(path: string, clock: Clock): Promise<void> {
     return;
   }
   try {
-    if (await isStale(path, clock)) await unlink(path).catch(ignoreMissing);
+    if (await watch.isStale(path)) await unlink(path).catch(ignoreMissing);
   } finally {
     await unlink(guard).catch(ignoreMissing);
   }

@@ -6,11 +6,14 @@ import type { FileHandle } from "node:fs/promises";
 
 export class AppendFile {
   readonly #handle: FileHandle;
+  #bytes: number;
   #waiting: { readonly line: string; readonly done: (error?: unknown) => void }[] = [];
   #writing = false;
 
-  constructor(handle: FileHandle) {
+  /** @param bytes the file's length. */
+  constructor(handle: FileHandle, bytes: number) {
     this.#handle = handle;
+    this.#bytes = bytes;
   }
 
   /** Resolves once `line` is on the disk. @throws the system's error where it could not be written. */
@@ -28,10 +31,14 @@ export class AppendFile {
       this.#waiting = [];
       let failure: unknown;
       try {
-        await this.#handle.appendFile(batch.map(({ line }) => line).join(""));
+        const text = batch.map(({ line }) => line).join("");
+        await this.#handle.appendFile(text);
         await this.#handle.datasync();
+        this.#bytes += Buffer.byteLength(text);
       } catch (error) {
         failure = error;
+        // A full disk may have taken half a line, and what is noted after it must stay readable.
+        await this.#handle.truncate(this.#bytes).catch(() => undefined);
       }
       for (const { done } of batch) done(failure);
     }

@@ -3,7 +3,7 @@
  * killed in between. One file for each stack, in use by one run at a time.
  */
 import { createHash } from "node:crypto";
-import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { constants } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../clock.js";
 import { JournalError } from "../errors.js";
@@ -11,6 +11,7 @@ import { acquireLock, type Lock, LockHeld } from "../files/lock.js";
 import { digestOf } from "../files/places.js";
 import { openPrivate, readPrivate, replacePrivate, UntrustedFile } from "../files/private-file.js";
 import { AppendFile } from "./append-file.js";
+import { forget, keepOnly } from "./forget.js";
 import { apply, HEADER, JournalDamaged, lineOf, type Note, notesFor, type Remembered, readNotes } from "./notes.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
@@ -99,12 +100,15 @@ export class Journal {
     this.#handOver(mark);
   }
 
-  /** Forgets all notes about `key`: a user said what became of it. */
-  async settleAll(key: string): Promise<void> {
+  /**
+   * Forgets all notes about `key`: a user said what became of it.
+   * @returns the ids that were noted for it.
+   */
+  async settleAll(key: string): Promise<string[]> {
     await this.#open();
-    for (const entry of [...this.#remembered.values()]) {
-      if (entry.key === key) await this.settled(entry.mark);
-    }
+    const about = [...this.#remembered.values()].filter((entry) => entry.key === key);
+    for (const { mark } of about) await this.settled(mark);
+    return about.flatMap(({ id }) => id ?? []);
   }
 
   /**
@@ -130,15 +134,20 @@ export class Journal {
    * only what it was not handed stays. Synchronous.
    */
   closeNow(): void {
-    if (this.#lock === undefined || this.#file === undefined) return;
-    const left = [...this.#remembered.values()].filter(({ handedOver }) => !handedOver);
     try {
-      if (left.length === 0) unlinkSync(this.path);
-      else replaceNow(this.path, `${lineOf(HEADER)}${notesFor(left).map(lineOf).join("")}`);
+      if (this.#lock === undefined) {
+        // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
+        if (this.#heldByState.size > 0) forget(this.path, (entry) => this.#isHeld(entry));
+      } else if (this.#file !== undefined && this.#lock.isHeld()) {
+        keepOnly(
+          this.path,
+          [...this.#remembered.values()].filter(({ handedOver }) => !handedOver),
+        );
+      }
     } catch {
       // The notes stay, and the next run's diffs settle them.
     }
-    this.#lock.releaseNow();
+    this.#lock?.releaseNow();
     this.#lock = undefined;
   }
 
@@ -162,7 +171,11 @@ export class Journal {
     try {
       await file.append(lineOf(note));
     } catch (error) {
-      throw this.#unusable(`it can't be written (${(error as Error).message})`, "Make room or mend the permissions");
+      throw this.#unusable(
+        `it can't be written (${(error as Error).message})`,
+        "Make room or mend the permissions",
+        note.note === "sent" ? NOTHING_SENT : "",
+      );
     }
   }
 
@@ -187,7 +200,7 @@ export class Journal {
       await replacePrivate(this.path, text, newMark());
       const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND);
       if (handle === undefined) throw new Error("it vanished");
-      this.#file = new AppendFile(handle);
+      this.#file = new AppendFile(handle, Buffer.byteLength(text));
       return this.#file;
     } catch (error) {
       // A journal that could not be read must stay as it is, at the end of the run too.
@@ -207,7 +220,7 @@ export class Journal {
       if (error instanceof JournalError) throw error;
       throw this.#unusable(
         (error as Error).message,
-        "Make the folder writable, or name another place with advertising:cookieFile",
+        "Make the folder writable (a journal in another place would not know what an interrupted run has left)",
       );
     }
   }
@@ -217,12 +230,13 @@ export class Journal {
     return readNotes(bytes === undefined ? "" : bytes.toString("utf8"));
   }
 
-  #unusable(what: string, next: string): JournalError {
-    return new JournalError(
-      `Nothing was sent: the journal ${this.path}, which keeps a killed run from creating things twice, can't be used: ${what}. ${next}.`,
-    );
+  #unusable(what: string, next: string, before = NOTHING_SENT): JournalError {
+    const journal = `The journal ${this.path}, which keeps a killed run from creating things twice`;
+    return new JournalError(`${before}${journal}, can't be used: ${what}. ${next}.`);
   }
 }
+
+const NOTHING_SENT = "Nothing was sent. ";
 
 /** The same for equal bodies, whatever the order of their fields. */
 export function fingerprintOf(fields: Readonly<Record<string, unknown>>): string {
@@ -240,13 +254,4 @@ function sorted(value: unknown): unknown {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, entry]) => [key, sorted(entry)]),
   );
-}
-
-function replaceNow(path: string, content: string): void {
-  const temporary = `${path}.closing.tmp`;
-  const file = openSync(temporary, "w", 0o600);
-  writeSync(file, content);
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(temporary, path);
 }

@@ -57,6 +57,13 @@ export async function adoptExisting(
     await runtime
       .journal(identity)
       .settleAll(journalKeyOf(schema, identity))
+      .then((noted) => {
+        for (const other of noted.filter((known) => known !== id)) {
+          runtime.say(
+            `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
+          );
+        }
+      })
       .catch((error: Error) => runtime.say(`${label} was taken over as ${id}. ${error.message}`));
   }
   return id;
@@ -77,7 +84,10 @@ export async function createOnce(
   const client = runtime.client();
   const fields = requestFields(schema, create.values);
   const mark = runtime.newMark();
-  if (identity === undefined) return send(declaration, runtime, client, create, fields, mark, async () => mayBegin());
+  if (identity === undefined) {
+    const nothing = async () => undefined;
+    return send(declaration, runtime, client, create, fields, mark, async () => mayBegin(), nothing);
+  }
 
   const key = journalKeyOf(schema, identity);
   const fingerprint = fingerprintOf(fields);
@@ -102,13 +112,11 @@ export async function createOnce(
     noted ??= journal.sending({ mark, key, fingerprint, at: runtime.now() });
     await noted;
   };
+  // It is created: from here on nothing may fail.
+  const onCreated = (id: string) =>
+    journal.created(mark, id).catch((error: Error) => runtime.say(`${label} was created as ${id}. ${error.message}`));
   try {
-    const id = await send(declaration, runtime, client, create, fields, mark, beforeSend);
-    // It is created: from here on nothing may fail.
-    await journal
-      .created(mark, id)
-      .catch((error: Error) => runtime.say(`${label} was created as ${id}. ${error.message}`));
-    return id;
+    return await send(declaration, runtime, client, create, fields, mark, beforeSend, onCreated);
   } catch (error) {
     await (error instanceof Unresolved ? journal.reported(mark) : journal.settled(mark)).catch((failure: Error) =>
       runtime.say(failure.message),
@@ -125,6 +133,7 @@ async function send(
   fields: Properties,
   mark: string,
   beforeSend: () => Promise<void>,
+  onCreated: (id: string) => Promise<void>,
 ): Promise<string> {
   const { traceField } = runtime.reading.settings;
   const traced = traceField === undefined ? fields : { ...fields, [traceField]: mark };
@@ -135,6 +144,7 @@ async function send(
       fields: traced,
       label,
       beforeSend,
+      onCreated,
     });
     for (const warning of warnings) runtime.say(`The platform, first of ${label}: ${warning}`, warning);
     return id;

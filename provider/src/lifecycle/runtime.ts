@@ -3,8 +3,9 @@
  * one pool of connections, one wait where the platform asks for quiet.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { Client } from "../api/client.js";
-import { systemClock } from "../clock.js";
+import { type Clock, systemClock } from "../clock.js";
 import { describeSettingProblems, readSettings, type Settings, type SettingsReading } from "../config/settings.js";
 import { NotSentError, SettingsError } from "../errors.js";
 import { type Places, placesOf } from "../files/places.js";
@@ -66,7 +67,7 @@ export function createRuntime(
   let client: Client | undefined;
   let journal: Journal | undefined;
   const underWay = new Set<Promise<unknown>>();
-  let abandoned = false;
+  const gone = new AbortController();
   return {
     reading,
     secrets,
@@ -85,7 +86,7 @@ export function createRuntime(
     },
     async track(create) {
       const running = create(() => {
-        if (abandoned) throw new NotSentError("Not sent: the engine that asked for it has ended.");
+        if (gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
       });
       underWay.add(running);
       try {
@@ -96,7 +97,7 @@ export function createRuntime(
     },
     closeNow: () => journal?.closeNow(),
     async abandon() {
-      abandoned = true;
+      gone.abort();
       await Promise.allSettled(underWay);
       await journal?.release();
     },
@@ -105,7 +106,7 @@ export function createRuntime(
         const { problems } = readSettings({ config, environment, mayLackPassword: false });
         if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
         const log = debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), say);
-        client = connect(reading, places, secrets, say, log);
+        client = connect(reading, places, secrets, say, log, clockUntil(gone.signal));
       }
       return client;
     },
@@ -118,6 +119,7 @@ function connect(
   secrets: Secrets,
   say: (message: string) => void,
   log: ((report: AttemptReport) => void) | undefined,
+  clock: Clock,
 ): Client {
   const transport = createTransport({
     timeoutSeconds: settings.requestTimeoutSeconds,
@@ -125,7 +127,7 @@ function connect(
   });
   const sender = new PatientSender({
     transport,
-    clock: systemClock,
+    clock,
     random: Math.random,
     maxWaitSeconds: settings.maxWaitSeconds,
     maxConcurrentRequests: settings.maxConcurrentRequests,
@@ -141,7 +143,7 @@ function connect(
           path: places.cookieFile,
           account: settings,
           keepLoggedIn: settings.keepLoggedIn,
-          clock: systemClock,
+          clock,
           newStamp: randomUUID,
           // Another process's login may have to wait for the rate limit, as long as this one would.
           maxLockWaitMs: (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000,
@@ -150,8 +152,22 @@ function connect(
             for (const value of await jar.allValues()) secrets.addPassing(value);
           },
         });
-  const session = new Session({ settings, sender, secrets, clock: systemClock, store });
-  return new Client({ settings, session, clock: systemClock, clean: (text) => secrets.scrub(text) });
+  const session = new Session({ settings, sender, secrets, clock, store });
+  return new Client({ settings, session, clock, clean: (text) => secrets.scrub(text) });
+}
+
+const ENGINE_GONE = "Not sent: the engine that asked for it has ended.";
+
+/** Nobody waits any more for what sleeps when the engine is gone. */
+function clockUntil(gone: AbortSignal): Clock {
+  return {
+    ...systemClock,
+    async sleep(ms) {
+      await setTimeout(ms, undefined, { signal: gone }).catch(() => {
+        throw new NotSentError(ENGINE_GONE);
+      });
+    },
+  };
 }
 
 /** Sessions of one account that must not be taken for each other. */

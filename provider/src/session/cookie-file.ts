@@ -119,7 +119,8 @@ export class CookieFile implements SessionStore {
     while (this.#pending.length > 0) {
       const batch = this.#pending;
       this.#pending = [];
-      await this.#attempt(() =>
+      // What comes up here comes up after an answer: the create must still be reported.
+      const file = this.#attempt(() =>
         this.#locked(async () => {
           // Under the lock: another process's newer cookies first, then ours on top of them.
           await this.#takeOver(session);
@@ -128,6 +129,12 @@ export class CookieFile implements SessionStore {
           await this.#write(session);
         }),
       );
+      await file.catch(() => {
+        this.#abandoned = true;
+        this.#options.say(
+          `The session file ${this.#options.path} was changed meanwhile and is left as it is. This run keeps its session in memory.`,
+        );
+      });
     }
   }
 
@@ -153,7 +160,7 @@ export class CookieFile implements SessionStore {
     if (typeof version === "number" && version > VERSION) {
       throw new LoginError(
         `Nothing was sent: the session file ${path} was written by a later version of this package (format ${version}), and is left ` +
-          "as it is. Use that version, or name another file with: pulumi config set advertising:cookieFile <path>",
+          "as it is. Use that version, or remove the file: the next run then logs in anew",
       );
     }
     const stored = storedSchema.safeParse(data);

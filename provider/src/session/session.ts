@@ -30,7 +30,11 @@ export interface SessionAnswer {
    * Assumption: what was refused for its session was not acted upon.
    */
   readonly session: "accepted" | "refused" | "refused-again";
+  /** Resolves once the answer's cookies are stored; never fails. */
+  readonly kept: Promise<void>;
 }
+
+const DONE = Promise.resolve();
 
 /** A session this young is not taken for ended on a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
@@ -111,24 +115,26 @@ export class Session {
           if (error instanceof NotNow) continue;
           throw error;
         }
-        if (settings.keepLoggedIn) await this.#keepCookies(login, answer, url);
+        // Storing them may have to wait for another process; what the answer says must not.
+        const kept = settings.keepLoggedIn ? this.#keepCookies(login, answer, url) : DONE;
 
         const sign = sessionSignOf(answer);
         if (sign === undefined) {
           login.letThrough++;
-          settle(login, ticket);
-          return { answer, session: "accepted" };
+          void kept.then(() => settle(login, ticket));
+          return { answer, session: "accepted", kept };
         }
+        await kept;
         const signature = `${url.pathname} ${answer.status} ${sign}`;
         if (refusedOn !== undefined) {
           this.#refusedAgain.add(signature);
           settle(login, ticket);
-          return { answer, session: "refused-again" };
+          return { answer, session: "refused-again", kept };
         }
         if (!this.#mayHaveEnded(login, sign, signature)) {
           if (sign === "doubtful") login.letThrough++;
           settle(login, ticket);
-          return { answer, session: sign === "doubtful" ? "accepted" : "refused" };
+          return { answer, session: sign === "doubtful" ? "accepted" : "refused", kept };
         }
         this.#end(login);
         refusedOn = login; // pending on it until the second sending is answered
@@ -259,7 +265,7 @@ export class Session {
       },
       { repeatable: false, patience: sender.patience() },
     );
-    return { answer, session: sessionSignOf(answer) === "clear" ? "refused" : "accepted" };
+    return { answer, session: sessionSignOf(answer) === "clear" ? "refused" : "accepted", kept: DONE };
   }
 }
 

@@ -1,0 +1,51 @@
+/**
+ * Takes notes out of a journal that no run is using, at once: for the end of a process, and for the command line.
+ */
+import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { withLockNow } from "../files/lock.js";
+import { HEADER, lineOf, notesFor, type Remembered, readNotes } from "./notes.js";
+
+/**
+ * Forgets the notes for which `isDone`. Does nothing where there are none, or where a run holds the journal.
+ * @returns how many. @throws JournalDamaged; the system's errors.
+ */
+export function forget(path: string, isDone: (entry: Remembered) => boolean): number {
+  if (notesIn(path).filter(isDone).length === 0) return 0; // nothing is written where nothing is to be done
+  let forgotten = 0;
+  withLockNow(`${path}.lock`, () => {
+    const all = notesIn(path);
+    const left = all.filter((entry) => !isDone(entry));
+    keepOnly(path, left);
+    forgotten = all.length - left.length;
+  });
+  return forgotten;
+}
+
+/** Writes a journal anew, or removes it where nothing is left to remember. Its lock must be held. */
+export function keepOnly(path: string, left: readonly Remembered[]): void {
+  if (left.length === 0) {
+    unlinkSync(path);
+    return;
+  }
+  const temporary = `${path}.closing.tmp`;
+  const file = openSync(temporary, "w", 0o600);
+  writeSync(file, `${lineOf(HEADER)}${notesFor(left).map(lineOf).join("")}`);
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(temporary, path);
+}
+
+function notesIn(path: string): Remembered[] {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+  try {
+    return [...readNotes(readFileSync(file, "utf8")).values()];
+  } finally {
+    closeSync(file);
+  }
+}
