@@ -2,22 +2,61 @@
  * Files that only their owner may read: checked before they are trusted, replaced whole or not at all.
  */
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { chmod, type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join, sep } from "node:path";
+import envPaths from "env-paths";
 
 /** A file that must not be used, with the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
 
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
+/** In such a folder, as /tmp, only a file's owner may remove or replace it. */
+const STICKY = 0o1000;
 /** POSIX modes and owners mean nothing on Windows, where a user's cache folder is private by its own rules. */
 const HAS_MODES = process.platform !== "win32";
 /** A temporary file this old was left by a process that was killed. */
 const LEFTOVER_AFTER_MS = 60_000;
 
-/** Creates `folder` for the owner alone, where it is missing. */
+/** A folder of the journal beside a cookie file. */
+const JOURNAL_FOLDER = /\.journal-[0-9a-f]{16}$/;
+
+/** Creates `folder` for the owner alone, where it is missing. @throws UntrustedFile where others may replace what is in it. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  await checkFolder(folder);
+}
+
+/**
+ * Tightens a folder that this package makes; any other one is left as it is, and must be one where nobody else can put a
+ * file in the place of ours. Nothing where it is missing. @throws UntrustedFile
+ */
+async function checkFolder(folder: string): Promise<void> {
+  if (!HAS_MODES) return;
+  try {
+    for (let made = folder; isMadeByUs(made); made = dirname(made)) await tighten(made);
+    const { mode, uid, gid } = await stat(folder);
+    // The group that many systems give each user alone has the user's number.
+    const others =
+      uid === process.getuid?.() && gid === uid ? constants.S_IWOTH : constants.S_IWGRP | constants.S_IWOTH;
+    if ((mode & others) !== 0 && (mode & STICKY) === 0) {
+      throw new UntrustedFile(`other users can write to its folder (to mend that: chmod go-w '${folder}')`);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+function isMadeByUs(folder: string): boolean {
+  const { cache } = envPaths("pulumi-advertising", { suffix: "" });
+  return folder === cache || folder.startsWith(cache + sep) || JOURNAL_FOLDER.test(folder);
+}
+
+async function tighten(folder: string): Promise<void> {
+  const status = await lstat(folder);
+  if (!status.isDirectory() || status.uid !== process.getuid?.() || (status.mode & 0o077) === 0) return;
+  // Where this does not work, the folder is judged as it is.
+  await chmod(folder, OWNER_ONLY_FOLDER).catch(() => undefined);
 }
 
 /**
@@ -28,6 +67,7 @@ export async function openPrivate(path: string, flags: number): Promise<FileHand
   // A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows.
   const safe = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   let handle: FileHandle;
+  await checkFolder(dirname(path));
   try {
     handle = await open(path, flags | safe, OWNER_ONLY_FILE);
   } catch (error) {
