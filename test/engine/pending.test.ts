@@ -1,27 +1,52 @@
-import { rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { upAndKill } from "../support/killing.js";
-import { eventsProgram, newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 const pendingCommand = (stack: TestStack, ...args: string[]) =>
   runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
 
-/** A stack whose two events' answers never came, killed then, on a runner whose disk is gone. */
+/** Kills the stack's run when all of these faults' requests are on their way, on a runner whose disk is gone then. */
+async function killInFlight(stack: TestStack, faults: readonly { readonly hits: number }[]): Promise<void> {
+  const allSent = (async () => {
+    while (faults.some(({ hits }) => hits === 0)) await new Promise((wake) => setTimeout(wake, 10));
+  })();
+  expect(await upAndKill(stack, allSent, "tree")).toBe(true);
+  rmSync(stack.cache, { recursive: true, force: true });
+  await stack.run(["cancel", "--yes"]);
+}
+
+/** A stack whose two events' answers never came. */
 async function killedStack() {
   const sandbox = await useSandbox();
   // One is created and its answer lost; the other was never carried out.
   const created = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });
   const stack = await newStack(eventsProgram(2), { sandbox });
-  const bothSent = (async () => {
-    while (created.hits + lost.hits < 2) await new Promise((wake) => setTimeout(wake, 10));
-  })();
-  expect(await upAndKill(stack, bothSent, "tree")).toBe(true);
-  rmSync(join(stack.cache), { recursive: true, force: true });
-  await stack.run(["cancel", "--yes"]);
+  await killInFlight(stack, [created, lost]);
   return { sandbox, stack };
+}
+
+/** A stack whose only event was being replaced. @param act whether the platform carried it out. */
+async function killedReplacement(act: boolean) {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  stack.program(eventsProgram(1, 2));
+  await killInFlight(stack, [sandbox.fail({ on: "event", act, with: { kind: "no-answer" } })]);
+  return { sandbox, stack };
+}
+
+/** The ids in the state, by name in the program; more than one for a URN that stands there several times. */
+async function idsByName(stack: TestStack): Promise<Record<string, string[]>> {
+  const ids: Record<string, string[]> = {};
+  for (const { urn, id = "" } of await stack.resources()) {
+    const name = urn.split("::")[3] ?? "";
+    ids[name] = [...(ids[name] ?? []), id];
+  }
+  return ids;
 }
 
 it("lists what was in flight, stops the pipeline, and settles both ways", async () => {
@@ -79,4 +104,151 @@ it("nothing pending: exit 0; no stack: exit 2 with the reason", async () => {
   expect(missing.code).toBe(2);
   expect(missing.output).toContain("nowhere");
   expect((await runProcess("node", [command, "pendng"], stack.programFolder, stack.environment)).code).toBe(2);
+});
+
+it("a replacement that was created takes the old object's place", async () => {
+  const { sandbox, stack } = await killedReplacement(true);
+  const settled = await pendingCommand(stack, "--created", "e0=3");
+  expect(settled.output).toContain("Nothing is pending");
+  expect(settled.code).toBe(0);
+  expect(await idsByName(stack)).toEqual({ a: ["1"], e0: ["3", "2"] });
+  expect((await pendingCommand(stack)).code).toBe(0);
+
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(sandbox.eventPosts).toBe(2);
+  expect(sandbox.events).toHaveLength(2);
+  expect(await idsByName(stack)).toEqual({ a: ["1"], e0: ["3"] });
+  expect((await stack.preview()).output).toContain("3 unchanged");
+});
+
+it("a replacement that was not created leaves the old object, and the next run replaces it", async () => {
+  const { sandbox, stack } = await killedReplacement(false);
+  const before = (await stack.resources()).find(({ id }) => id === "2");
+  const settled = await pendingCommand(stack, "--not-created", "e0");
+  expect(settled.output).toContain("Nothing is pending");
+  expect(settled.code).toBe(0);
+  expect((await stack.resources()).find(({ id }) => id === "2")).toEqual(before);
+
+  const up = await stack.up();
+  expect(up.output).toContain("1 replaced");
+  expect(sandbox.events).toHaveLength(2);
+  expect(await idsByName(stack)).toEqual({ a: ["1"], e0: ["3"] });
+});
+
+/** New objects that go first: requests are let through one by one until some were answered. */
+const GO_FIRST = `
+const w0 = new advertising.Advertiser("w0", { advertiserName: "W0" });
+const w1 = new advertising.Advertiser("w1", { advertiserName: "W1" }, { dependsOn: w0 });
+const w2 = new advertising.Advertiser("w2", { advertiserName: "W2" }, { dependsOn: w1 });
+const after = { dependsOn: w2 };`;
+
+it("settles creates of one run apart, while a replacement among them is undecided", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  await stack.up();
+  const before = (await stack.resources()).find(({ id }) => id === "2");
+  stack.program(
+    program(`${GO_FIRST}
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+for (let i = 0; i < 3; i++) {
+  new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: 2 }, after);
+}`),
+  );
+  const lost = () => sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  await killInFlight(stack, [lost(), lost(), lost()]);
+  const e1 = String(sandbox.events.find((event) => event.event_name === "E1")?.id);
+
+  const settled = await pendingCommand(stack, "--created", `e1=${e1}`, "--not-created", "e2");
+  expect(settled.output).toContain("1 create may or may not");
+  expect(settled.code).toBe(1);
+  const ids = await idsByName(stack);
+  expect(ids).toMatchObject({ a: ["1"], e0: [expect.stringMatching(/^unresolved-/), "2"], e1: [e1] });
+  expect(ids.e2).toBeUndefined();
+  const stopped = await stack.up("--target", before?.urn ?? "");
+  expect(stopped.code).not.toBe(0);
+  expect(stopped.output).toContain("was in flight when a run was killed");
+  expect(sandbox.eventPosts).toBe(4);
+
+  // Said to be not created after all: the old one is the current one again.
+  const undone = await pendingCommand(stack, "--not-created", "e0");
+  expect(undone.output).toContain("Nothing is pending");
+  expect(undone.code).toBe(0);
+  expect((await stack.resources()).find(({ id }) => id === "2")).toEqual(before);
+  const up = await stack.up();
+  expect(up.output).toContain("1 created");
+  expect(up.output).toContain("1 replaced");
+  expect(sandbox.eventPosts).toBe(6);
+  const { e0, e2, ...others } = await idsByName(stack);
+  expect([e0?.[0], e2?.[0]].sort()).toEqual(["10", "9"]);
+  expect(others).toEqual({ a: ["1"], e1: [e1], w0: ["3"], w1: ["4"], w2: ["5"] });
+  expect((await stack.preview()).output).toContain("8 unchanged");
+});
+
+it("an undecided replacement that others depend on is settled as created later", async () => {
+  const sandbox = await useSandbox();
+  const programOf = (first: string, name: string, value: number) =>
+    program(`${first}
+const a = new advertising.Advertiser("a", { advertiserName: "${name}" }, after);
+const b = new advertising.Advertiser("b", { advertiserName: "B" });
+new advertising.ConversionEvent("e0", { eventName: "E0", advertiserId: a.advertiserId, value: 1 });
+new advertising.ConversionEvent("e1", { eventName: "E1", advertiserId: b.advertiserId, value: ${value} }, after);`);
+  const stack = await newStack(programOf("const after = {};", "A", 1), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  stack.program(programOf(GO_FIRST, "AA", 2));
+  const advertiser = sandbox.fail({ on: "advertiser", after: 3, act: true, with: { kind: "no-answer" } });
+  const event = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  await killInFlight(stack, [advertiser, event]);
+  const newest = (objects: readonly { readonly id: number }[]) => `${Math.max(...objects.map(({ id }) => id))}`;
+  const [a, e1] = [newest(sandbox.advertisers), newest(sandbox.events)];
+  const posts = sandbox.eventPosts;
+
+  const first = await pendingCommand(stack, "--created", `e1=${e1}`);
+  expect(first.output).toContain("1 create may or may not");
+  expect((await stack.up()).output).toContain("was in flight when a run was killed");
+  const second = await pendingCommand(stack, "--created", `a=${a}`);
+  expect(second.output).toContain("Nothing is pending");
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(sandbox.advertisers).toHaveLength(6);
+  expect(sandbox.eventPosts).toBe(posts + 1); // E0 alone is sent: it belongs to another advertiser now
+  expect(await idsByName(stack)).toMatchObject({ a: [a], e0: [newest(sandbox.events)], e1: [e1] });
+  expect((await stack.preview()).output).toContain("8 unchanged");
+});
+
+it("tells Pulumi's reason where it ends without reading the stack", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  const folder = join(stack.folder, "bin");
+  mkdirSync(folder);
+  const urn = "urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:ConversionEvent::e0";
+  const resource = { urn, type: urn.split("::")[2], inputs: { eventName: "E".repeat(2 ** 20) } };
+  const state = { version: 3, deployment: { pending_operations: [{ type: "creating", resource }] } };
+  writeFileSync(join(folder, "state.json"), JSON.stringify(state));
+  writeFileSync(
+    join(folder, "pulumi"),
+    `#!/bin/sh\ncase "$2" in export) cat "${folder}/state.json";; *) exec 0<&-; echo "error: no passphrase" >&2; exit 255;; esac\n`,
+    { mode: 0o755 },
+  );
+  stack.setEnvironment({ PATH: [folder, process.env.PATH].join(delimiter) });
+  const settled = await pendingCommand(stack, "--created", "e0=2");
+  expect(settled.output).toContain("error: no passphrase");
+  expect(settled.output).not.toContain("EPIPE");
+  expect(settled.code).toBe(2);
+});
+
+it("settles the journal too where the disk was kept: not created, and the next up creates it", async () => {
+  const sandbox = await useSandbox();
+  const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  const sent = (async () => {
+    while (lost.hits < 1) await new Promise((wake) => setTimeout(wake, 10));
+  })();
+  expect(await upAndKill(stack, sent, "tree")).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  expect((await pendingCommand(stack, "--not-created", "e0")).code).toBe(0);
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  expect(sandbox.eventPosts).toBe(2);
+  expect(sandbox.events).toHaveLength(1);
 });

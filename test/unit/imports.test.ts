@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: [],
   schema: [],
   config: ["schema"],
-  cli: ["schema"],
+  cli: ["schema", "journal", "files"],
   sandbox: [],
   errors: [],
   files: ["clock"],

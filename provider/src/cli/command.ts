@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs, promisify } from "node:util";
 import { count, printable } from "../text.js";
+import { settleJournals } from "./journals.js";
 import { type OpenCreate, openCreates, readExport, settle, type Verdict } from "./pending.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
@@ -27,6 +28,7 @@ interface Options {
   readonly created: readonly string[];
   readonly notCreated: readonly string[];
   readonly file: string | undefined;
+  readonly cwd: string | undefined;
   /** For `pulumi`. */
   readonly passed: readonly string[];
 }
@@ -43,6 +45,8 @@ async function main(args: readonly string[]): Promise<number> {
   const verdicts = readVerdicts(options, pending);
   if (verdicts.length > 0) {
     await pulumi(["stack", "import", ...options.passed], JSON.stringify(settle(stack, verdicts, randomUUID)));
+    const urns = verdicts.map(({ urn }) => urn);
+    settleJournals(urns, await cookieFileSetting(options), options.cwd ?? process.cwd());
     for (const { urn, createdAs } of verdicts) {
       console.log(
         createdAs === undefined ? `Settled as not created: ${urn}` : `Settled as created with id ${createdAs}: ${urn}`,
@@ -68,7 +72,7 @@ function readOptions(args: readonly string[]): Options | undefined {
   const passed = (["stack", "cwd"] as const).flatMap((name) =>
     values[name] === undefined ? [] : [`--${name}`, values[name]],
   );
-  return { created: values.created, notCreated: values["not-created"], file: values.file, passed };
+  return { created: values.created, notCreated: values["not-created"], file: values.file, cwd: values.cwd, passed };
 }
 
 /** All that is wrong with them at once. */
@@ -107,6 +111,12 @@ function describe(pending: readonly OpenCreate[]): string {
   ].join("\n");
 }
 
+/** Journals stand beside the cookie file. Set nowhere, `pulumi config get` fails. */
+async function cookieFileSetting({ passed }: Options): Promise<string | undefined> {
+  const configured = await pulumi(["config", "get", "advertising:cookieFile", ...passed]).catch(() => undefined);
+  return configured?.trim() ?? process.env.ADVERTISING_COOKIE_FILE;
+}
+
 async function exported({ file, passed }: Options): Promise<string> {
   if (file !== undefined) return readFileSync(file === "-" ? 0 : file, "utf8");
   return pulumi(["stack", "export", ...passed]);
@@ -118,7 +128,8 @@ async function pulumi(args: readonly string[], input = ""): Promise<string> {
     maxBuffer: 1024 ** 3,
     encoding: "utf8",
   });
-  running.child.stdin?.end(input);
+  // Where it ends without having read all of it, its exit code and what it said tell why.
+  running.child.stdin?.on("error", () => {}).end(input);
   try {
     return (await running).stdout;
   } catch (error) {

@@ -11,7 +11,20 @@ import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
 import { type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../schema/unresolved.js";
 
 const properties = z.record(z.string(), z.unknown()).optional();
-const resourceSchema = z.looseObject({ urn: z.string(), type: z.string(), inputs: properties, outputs: properties });
+const resourceSchema = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  /** Replaced: the next run takes it out, after another resource of the same URN, which stands before it. */
+  delete: z.boolean().optional(),
+  inputs: properties,
+  outputs: properties,
+  parent: z.string().optional(),
+  /** `<urn>::<id>` */
+  provider: z.string().optional(),
+  dependencies: z.array(z.string()).nullish(),
+  propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
+  deletedWith: z.string().optional(),
+});
 type Resource = z.infer<typeof resourceSchema>;
 const operationSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
 /** What `pulumi stack export` prints, as far as it is looked at; the rest is kept as it is. */
@@ -97,10 +110,13 @@ export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
 export function settle(stack: ExportedStack, verdicts: readonly Verdict[], newMark: () => string): ExportedStack {
   const { deployment } = stack;
   const verdictOn = (urn: string) => verdicts.find((verdict) => verdict.urn === urn);
+  const dropped = new Set<string>();
   const saved = (deployment.resources ?? []).flatMap((resource) => {
     const verdict = unresolvedMarkOf(resource.outputs) === undefined ? undefined : verdictOn(resource.urn);
     if (verdict === undefined) return [resource];
-    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs)];
+    if (verdict.createdAs !== undefined) return [adopted(resource, verdict.createdAs)];
+    dropped.add(resource.urn);
+    return [];
   });
   const since = deployment.manifest?.time ?? "";
   const pending = (deployment.pending_operations ?? []).filter(isOurCreate).flatMap(({ resource }) => {
@@ -109,7 +125,53 @@ export function settle(stack: ExportedStack, verdicts: readonly Verdict[], newMa
     return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs)];
   });
   const others = (deployment.pending_operations ?? []).filter((operation) => !isOurCreate(operation));
-  return { ...stack, deployment: { ...deployment, resources: [...saved, ...pending], pending_operations: others } };
+  const resources = inOrder([...replaced(restored(saved, dropped), pending), ...pending]);
+  return { ...stack, deployment: { ...deployment, resources, pending_operations: others } };
+}
+
+/** Where a replacement was dropped, what it should have replaced is the current one again: the latest, which is the first. */
+function restored(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
+  const left = new Set(dropped);
+  return resources.map((resource) => {
+    if (!left.delete(resource.urn)) return resource;
+    const { delete: _, ...current } = resource;
+    return current;
+  });
+}
+
+/** What the new ones take the place of is marked, as by the engine: the next run takes it out of the state. */
+function replaced(resources: readonly Resource[], by: readonly Resource[]): Resource[] {
+  const urns = new Set(by.map(({ urn }) => urn));
+  return resources.map((resource) => (urns.has(resource.urn) ? { ...resource, delete: true } : resource));
+}
+
+/**
+ * The same resources in an order that Pulumi accepts: each after all that it refers to, and a replaced one after what
+ * took its place. What stands right already stays.
+ */
+function inOrder(resources: readonly Resource[]): Resource[] {
+  const current = new Map(resources.filter((each) => each.delete !== true).map((each) => [each.urn, each]));
+  const placed = new Set<Resource>();
+  const visited = new Set<Resource>();
+  const place = (resource: Resource | undefined) => {
+    if (resource === undefined || visited.has(resource)) return;
+    visited.add(resource);
+    if (resource.delete === true) place(current.get(resource.urn));
+    for (const urn of referredTo(resource)) place(current.get(urn));
+    placed.add(resource);
+  };
+  for (const resource of resources) place(resource);
+  return [...placed];
+}
+
+function referredTo({ parent, provider, dependencies, propertyDependencies, deletedWith }: Resource): string[] {
+  return [
+    parent,
+    provider?.slice(0, provider.lastIndexOf("::")),
+    ...(dependencies ?? []),
+    ...Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []),
+    deletedWith,
+  ].filter((urn) => urn !== undefined);
 }
 
 function isOurCreate({ resource, type }: z.infer<typeof operationSchema>): boolean {

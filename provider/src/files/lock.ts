@@ -183,9 +183,19 @@ function stateOf(content: string): "alive" | "dead" | "unknown" {
   if (holder.host !== hostname() || typeof holder.pid !== "number") return "unknown";
   try {
     process.kill(holder.pid, 0);
-    return "alive";
+    return isZombie(holder.pid) ? "dead" : "alive";
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ESRCH" ? "dead" : "alive";
+  }
+}
+
+/** In containers nobody may take note of a process's end: its number stays, and it does nothing more (Linux tells). */
+function isZombie(pid: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return /^[ZX]/.test(status.slice(status.lastIndexOf(")") + 2));
+  } catch {
+    return false;
   }
 }
 

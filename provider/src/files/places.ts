@@ -2,6 +2,7 @@
  * Where files are kept between runs: a user's cache folder, one name for each address and account.
  */
 import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import envPaths from "env-paths";
 
@@ -23,13 +24,47 @@ export interface Places {
  * @param mode what sessions differ by besides: a long-lived one is not taken for a short one.
  */
 export function placesOf(account: Account, mode: string, cookieFile: string | undefined, folder: string): Places {
-  const cache = envPaths("pulumi-advertising", { suffix: "" }).cache;
+  const cache = cacheFolder();
   const name = digestOf(account.baseUrl, account.email);
   const byDefault = join(cache, `session-${digestOf(account.baseUrl, account.email, mode)}.json`);
   if (cookieFile === undefined) return { cookieFile: byDefault, journalFolder: join(cache, `journal-${name}`) };
   if (cookieFile === "none") return { cookieFile: undefined, journalFolder: join(cache, `journal-${name}`) };
   const file = resolve(folder, cookieFile);
   return { cookieFile: file, journalFolder: join(dirname(file), `${basename(file)}.journal-${name}`) };
+}
+
+/**
+ * Every stack's journal on this machine that a run may have written with this setting, of whichever account.
+ * @param cookieFile as for {@link placesOf}, or absent where it is not known.
+ */
+export function journalsOnThisMachine(cookieFile: string | undefined, folder: string): string[] {
+  const isOurs = (name: string, prefix: string) => name.startsWith(prefix) && /journal-[0-9a-f]{16}$/.test(name);
+  const below = (parent: string, prefix: string) =>
+    namesIn(parent)
+      .filter((name) => isOurs(name, prefix))
+      .map((name) => join(parent, name));
+  const explicit = cookieFile === undefined || cookieFile === "none" ? undefined : resolve(folder, cookieFile);
+  const folders = [
+    ...below(cacheFolder(), "journal-"),
+    ...(explicit === undefined ? [] : below(dirname(explicit), `${basename(explicit)}.journal-`)),
+  ];
+  return folders.flatMap((journals) =>
+    namesIn(journals)
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => join(journals, name)),
+  );
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // no run has written there
+  }
+}
+
+function cacheFolder(): string {
+  return envPaths("pulumi-advertising", { suffix: "" }).cache;
 }
 
 /** A short name that does not tell what it was made of. */

@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import { readExport, settle, type Verdict } from "../../provider/src/cli/pending.js";
+import { UNRESOLVED } from "../../provider/src/schema/properties.js";
+
+const urnOf = (kind: string, name: string) =>
+  `urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;
+const A = urnOf("Advertiser", "a");
+const E = urnOf("ConversionEvent", "e");
+
+const resource = (urn: string, rest: object = {}) => ({ urn, type: urn.split("::")[2], inputs: {}, ...rest });
+const creating = (urn: string, rest: object = {}) => ({ type: "creating", resource: resource(urn, rest) });
+
+/** Each resource that is left as its name, its id, and whether it is marked as replaced. */
+function settled(resources: object[], operations: object[], verdicts: Verdict[]): string[] {
+  const text = JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } });
+  const { deployment } = settle(readExport(text), verdicts, () => "mark");
+  return (deployment.resources ?? []).map(
+    (each) => `${each.urn.split("::").at(-1)} ${String(each.id)}${each.delete === undefined ? "" : " replaced"}`,
+  );
+}
+
+it("puts a replacement before what it replaces and before what depends on both", () => {
+  const state = [resource(A, { id: "1" }), resource(E, { id: "2", dependencies: [A] })];
+  const created = [{ urn: A, createdAs: "3" }];
+  expect(settled(state, [creating(A)], created)).toEqual(["a 3", "a 1 replaced", "e 2"]);
+  expect(settled(state, [creating(A)], [])).toEqual(["a unresolved-mark", "a 1 replaced", "e 2"]);
+  expect(settled(state, [creating(A)], [{ urn: A, createdAs: undefined }])).toEqual(["a 1", "e 2"]);
+});
+
+it.each([
+  ["parent", { parent: A }],
+  ["provider", { provider: `${A}::0b2f` }],
+  ["dependencies", { dependencies: [A] }],
+  ["propertyDependencies", { dependencies: null, propertyDependencies: { advertiserId: [A], value: null } }],
+  ["deletedWith", { deletedWith: A }],
+])("puts a replacement after its %s, where that stands later", (_, reference) => {
+  const state = [resource(E, { id: "2" }), resource(A, { id: "1" })];
+  const ids = settled(state, [creating(E, reference)], [{ urn: E, createdAs: "3" }]);
+  expect(ids).toEqual(["a 1", "e 3", "e 2 replaced"]);
+});
+
+it("leaves the order of what stands right", () => {
+  const state = [resource(E, { id: "2" }), resource(A, { id: "1" })];
+  expect(settled(state, [], [])).toEqual(["e 2", "a 1"]);
+});
+
+it("makes the latest object the current one again where its replacement was not created after all", () => {
+  const open = resource(E, { id: "unresolved-x", outputs: { [UNRESOLVED]: { since: "", what: "" } } });
+  const state = [open, resource(E, { id: "2", delete: true }), resource(E, { id: "1", delete: true })];
+  expect(settled(state, [], [{ urn: E, createdAs: undefined }])).toEqual(["e 2", "e 1 replaced"]);
+  expect(settled(state, [], [{ urn: E, createdAs: "3" }])).toEqual(["e 3", "e 2 replaced", "e 1 replaced"]);
+});
