@@ -18,13 +18,13 @@ async function killInFlight(stack: TestStack, faults: readonly { readonly hits: 
   await stack.run(["cancel", "--yes"]);
 }
 
-/** A stack whose two events' answers never came. */
+/** A stack whose two events' answers never came. Without a session, so that both are sent at once. */
 async function killedStack() {
-  const sandbox = await useSandbox();
+  const sandbox = await useSandbox({ authMode: "basic" });
   // One is created and its answer lost; the other was never carried out.
   const created = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });
-  const stack = await newStack(eventsProgram(2), { sandbox });
+  const stack = await newStack(eventsProgram(2), { sandbox, config: { "advertising:authMode": "basic" } });
   await killInFlight(stack, [created, lost]);
   return { sandbox, stack };
 }

@@ -1,6 +1,7 @@
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Fault } from "../../provider/src/sandbox/index.js";
-import { eventsProgram, newStack, program, useSandbox } from "../support/stack.js";
+import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const lostAnswers: [string, Fault][] = [
   ["no answer before the connection closes", { kind: "close-without-answer" }],
@@ -103,6 +104,50 @@ it("way out 2: removed from the state, it is created anew", async () => {
   expect(sandbox.eventPosts).toBe(2);
   expect((await stack.resources()).at(-1)?.id).toBe("3");
   expect((await stack.up()).output).toContain("3 unchanged");
+});
+
+describe("a replacement whose outcome is unknown", () => {
+  async function unresolvedReplacement(act: boolean) {
+    const sandbox = await useSandbox();
+    const stack = await newStack(eventsProgram(1), { sandbox });
+    expect((await stack.up()).code).toBe(0);
+    sandbox.fail({ on: "event", act, with: { kind: "close-without-answer" } });
+    stack.program(eventsProgram(1, 2));
+    const { code, output } = await stack.up();
+    expect(code).not.toBe(0);
+    expect(output).toContain("Its outcome is unknown");
+    expect((await stack.up()).code).not.toBe(0);
+    expect(sandbox.eventPosts).toBe(2);
+    return { sandbox, stack, output };
+  }
+  const idsOf = async (stack: TestStack) => (await stack.resources()).map(({ id }) => id).sort();
+
+  it("was carried out: existingId adopts the new object", async () => {
+    const { sandbox, stack } = await unresolvedReplacement(true);
+    stack.program(eventsProgram(1, 2).replace("value: 2", "value: 2, existingId: 3"));
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+    expect(sandbox.eventPosts).toBe(2);
+    expect(await idsOf(stack)).toEqual(["1", "3"]);
+    expect((await stack.up()).output).toContain("3 unchanged");
+  });
+
+  it("was not carried out: `pending --not-created` lets the next up replace the old object", async () => {
+    const { sandbox, stack, output } = await unresolvedReplacement(false);
+    const [, urn = ""] = /pulumi-advertising pending --not-created '([^']+)'/.exec(output) ?? [];
+    const settled = await runProcess(
+      "node",
+      [resolve(import.meta.dirname, "../../provider/dist/cli/command.js"), "pending", "--not-created", urn],
+      stack.programFolder,
+      stack.environment,
+    );
+    expect(settled.code, settled.output).toBe(0);
+    expect((await stack.up()).code).toBe(0);
+    expect(sandbox.eventPosts).toBe(3);
+    expect(sandbox.events).toHaveLength(2);
+    expect(await idsOf(stack)).toEqual(["1", "3"]);
+    expect((await stack.up()).output).toContain("3 unchanged");
+  });
 });
 
 it("every create carries a mark in the trace field, and an unknown outcome names it", async () => {

@@ -41,11 +41,12 @@ export function explainUnresolved(
   const tellable = typeof name === "string" && mark.nameIsSecret !== true;
   const named = tellable ? ` named "${printable(name)}"` : "";
   const traced = mark.trace === undefined ? "" : `, or by ${mark.trace.field} = ${mark.trace.value}`;
-  const remove = `pulumi state delete '${mark.urn ?? "<urn>"}'`;
+  const urn = mark.urn ?? "<urn>";
   return [
     `Its outcome is unknown, so it is not sent again. ${mark.what}`,
     `Look into the account for the ${schema.kind}${named}${traced}.`,
     "  If it is there: set existingId to its id and run `pulumi up`: it is taken over, and nothing is sent.",
-    `  If it is not: run \`${remove}\`, then \`pulumi up\`: it is created anew.`,
+    `  If it is not: run \`pulumi state delete '${urn}'\`, then \`pulumi up\`: it is created anew. Where it was to replace`,
+    `  another, which Pulumi then calls ambiguous: \`npx pulumi-advertising pending --not-created '${urn}'\` instead.`,
   ].join("\n");
 }
