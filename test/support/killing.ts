@@ -15,8 +15,13 @@ export type Target = "process" | "group";
  * Starts `pulumi up` and kills it without warning when `when` resolves.
  * @returns whether it was killed before it had ended by itself.
  */
-export async function upAndKill(stack: TestStack, when: Promise<unknown>, victims: Victims): Promise<boolean> {
-  const { pid, ended } = startUp(stack);
+export async function upAndKill(
+  stack: TestStack,
+  when: Promise<unknown>,
+  victims: Victims,
+  args: readonly string[] = [],
+): Promise<boolean> {
+  const { pid, ended } = startUp(stack, args);
   if (await Promise.race([ended.then(() => true), when.then(() => false)])) return false;
   for (const victim of victims === "engine" ? [pid] : [pid, ...sessionOf(pid)]) kill(victim);
   await ended;
@@ -47,8 +52,11 @@ export async function upAndKillProvider(stack: TestStack, when: Promise<unknown>
   return ended;
 }
 
-function startUp(stack: TestStack): { readonly pid: number; readonly ended: Promise<RunResult> } {
-  const child = spawn("pulumi", ["up", "--yes", "--skip-preview", "--non-interactive"], {
+function startUp(
+  stack: TestStack,
+  args: readonly string[] = [],
+): { readonly pid: number; readonly ended: Promise<RunResult> } {
+  const child = spawn("pulumi", ["up", "--yes", "--skip-preview", "--non-interactive", ...args], {
     cwd: stack.programFolder,
     env: stack.environment,
     detached: true, // a session of its own, so that all that it starts can be found

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -67,35 +68,95 @@ it.each([
   expect(urnOf(identity, "my:index:Type")).toBe(urn);
 });
 
-describe("what the state holds is forgotten, also by a run that creates nothing", () => {
-  const journalIn = (text: string) => {
-    const folder = mkdtempSync(join(tmpdir(), "journal-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const options = { folder, stack: "o/p/s", clock: systemClock, newMark: () => "new", maxWaitMs: 0 };
-    const made = new Journal(options);
-    writeFileSync(made.path, text, { mode: 0o600 });
-    return made;
-  };
+function journalIn(text: string, folder = mkdtempSync(join(tmpdir(), "journal-"))) {
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const made = new Journal({ folder, stack: "o/p/s", clock: systemClock, newMark: randomUUID, maxWaitMs: 0 });
+  if (text !== "") writeFileSync(made.path, text, { mode: 0o600 });
+  /** The next run of the same stack. */
+  return Object.assign(made, { next: () => journalIn("", folder), marks: () => marksIn(made.path) });
+}
 
+function marksIn(path: string) {
+  return [...readNotes(readFileSync(path, "utf8")).keys()];
+}
+
+describe("what the state holds is forgotten, also by a run that creates nothing", () => {
   it.each([
     ["with its id", "Advertiser::o/p/s::a", "1", ["m2"]],
     ["as unresolved", "ConversionEvent::o/p/s::e", "unresolved-m2", ["m1"]],
     ["under another id", "Advertiser::o/p/s::a", "7", ["m1", "m2"]],
-  ])("%s", (_, key, id, left) => {
+  ])("%s", async (_, key, id, left) => {
     const run = journalIn(journal);
-    run.heldByState(key, id, () => "another body");
+    await run.heldByState(key, id, () => "another body");
     run.closeNow();
-    expect([...readNotes(readFileSync(run.path, "utf8")).keys()]).toEqual(left);
+    expect(run.marks()).toEqual(left);
   });
 
-  it("and the file goes with its last note", () => {
+  it("and the file goes with its last note", async () => {
     const run = journalIn(journal);
-    run.heldByState("Advertiser::o/p/s::a", "1", () => "");
-    run.heldByState("ConversionEvent::o/p/s::e", "unresolved-m2", () => "");
+    await run.heldByState("Advertiser::o/p/s::a", "1", () => "");
+    await run.heldByState("ConversionEvent::o/p/s::e", "unresolved-m2", () => "");
     run.closeNow();
     expect(existsSync(run.path)).toBe(false);
     expect(existsSync(`${run.path}.lock`)).toBe(false);
   });
+});
+
+describe("what the state holds under another id is told", () => {
+  it("and stays where the platform's answer was noted", async () => {
+    const run = journalIn(journal);
+    const told = await run.heldByState("Advertiser::o/p/s::a", "7", () => "f1");
+    expect(told).toMatchObject([{ mark: "m1", id: "1", isForgotten: false }]);
+    run.closeNow();
+    expect(run.marks()).toContain("m1");
+  });
+
+  it.each([
+    ["and is forgotten where the bodies are the same: most likely it is that object", "f2", true],
+    ["and stays where they are not", "another", false],
+  ])("%s", async (_, fingerprint, isForgotten) => {
+    const run = journalIn(journal);
+    const told = await run.heldByState("ConversionEvent::o/p/s::e", "7", () => fingerprint);
+    expect(told).toMatchObject([{ mark: "m2", isForgotten }]);
+    run.closeNow();
+    expect(run.marks().includes("m2")).toBe(!isForgotten);
+  });
+});
+
+describe("what no run asks for", () => {
+  it("is marked by a run in good order, and told by the next", async () => {
+    const run = journalIn(journal);
+    expect(await run.unclaimed()).toEqual([]);
+    await run.glimpse("ConversionEvent::o/p/s::e");
+    run.closeNow();
+    const next = run.next();
+    expect(await next.unclaimed()).toMatchObject([{ mark: "m1", id: "1" }]);
+    expect(await next.recall("Advertiser::o/p/s::a", "f1")).toMatchObject({ kind: "created", id: "1" });
+    next.handedOver("m1");
+    next.closeNow();
+    expect(next.marks()).toEqual(["m2"]);
+  });
+
+  it("is marked by a run that creates, too, and not by one that looked at nothing", async () => {
+    const idle = journalIn(journal);
+    idle.closeNow();
+    const run = idle.next();
+    expect(await run.unclaimed()).toEqual([]);
+    await run.recall("ConversionEvent::o/p/s::g", "f4");
+    run.closeNow();
+    expect(await run.next().unclaimed()).toMatchObject([{ mark: "m1" }, { mark: "m2" }]);
+  });
+});
+
+it("a create that ended in doubt is not sent when the engine asks for it again in the same run", async () => {
+  const run = journalIn("");
+  await run.sending({ mark: "m1", key: "k", fingerprint: "f", at: "then" });
+  await run.reported("m1");
+  expect(await run.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1" } });
+  await run.reported("m1");
+  expect(await run.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1" } });
+  run.closeNow();
+  expect(existsSync(run.path)).toBe(false);
 });
 
 it("half a line that a full disk took does not stay", async () => {

@@ -21,7 +21,11 @@ const runtime: Runtime = {
   newMark: () => "mark",
   now: () => "now",
   journal: () =>
-    ({ heldByState: () => undefined, glimpse: async () => undefined }) as unknown as ReturnType<Runtime["journal"]>,
+    ({
+      heldByState: async () => [],
+      glimpse: async () => undefined,
+      unclaimed: async () => [],
+    }) as unknown as ReturnType<Runtime["journal"]>,
   track: (create) => create(() => undefined),
   closeNow: () => undefined,
   abandon: async () => undefined,

@@ -16,6 +16,8 @@ unresolved. Exits 1 where there are any, so that a pipeline stops before an \`up
 
   --created URN=ID       settles one: it was created as ID, and is taken into the state
   --not-created URN      settles one: it was not created, and the next up creates it
+  --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as a
+                         preview tells it; the state is not touched
   --stack NAME           another stack than the selected one
   --cwd FOLDER           the Pulumi program's folder
   --file FILE            looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
@@ -27,6 +29,7 @@ Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not
 interface Options {
   readonly created: readonly string[];
   readonly notCreated: readonly string[];
+  readonly forget: readonly string[];
   readonly file: string | undefined;
   readonly cwd: string | undefined;
   /** For `pulumi`. */
@@ -43,6 +46,11 @@ async function main(args: readonly string[]): Promise<number> {
   const stack = readExport(await exported(options));
   const pending = openCreates(stack);
   const verdicts = readVerdicts(options, pending);
+  for (const urn of options.forget) {
+    const notes = settleJournals([urn], await cookieFileSetting(options), options.cwd ?? process.cwd());
+    if (notes === 0) throw new Error(`no journal on this machine has a note about "${urn}", or a run is using it`);
+    console.log(`Forgotten: what an interrupted run noted of ${urn}`);
+  }
   if (verdicts.length > 0) {
     await pulumi(["stack", "import", ...options.passed], JSON.stringify(settle(stack, verdicts, randomUUID)));
     const urns = verdicts.map(({ urn }) => urn);
@@ -63,16 +71,26 @@ function readOptions(args: readonly string[]): Options | undefined {
   const one = { type: "string" } as const;
   const { values } = parseArgs({
     args: [...args],
-    options: { created: several, "not-created": several, stack: one, cwd: one, file: one, help: { type: "boolean" } },
+    options: {
+      created: several,
+      "not-created": several,
+      forget: several,
+      stack: one,
+      cwd: one,
+      file: one,
+      help: { type: "boolean" },
+    },
   });
   if (values.help) return undefined;
-  if (values.file !== undefined && values.created.length + values["not-created"].length > 0) {
+  const settles = [...values.created, ...values["not-created"], ...values.forget];
+  if (values.file !== undefined && settles.length > 0) {
     throw new Error("--file only looks; to settle, leave it out");
   }
   const passed = (["stack", "cwd"] as const).flatMap((name) =>
     values[name] === undefined ? [] : [`--${name}`, values[name]],
   );
-  return { created: values.created, notCreated: values["not-created"], file: values.file, cwd: values.cwd, passed };
+  const { created, "not-created": notCreated, forget, file, cwd } = values;
+  return { created, notCreated, forget, file, cwd, passed };
 }
 
 /** All that is wrong with them at once. */

@@ -128,6 +128,13 @@ export async function replacePrivate(path: string, content: string, unique: stri
   }
 }
 
+/** Makes the names of a folder's files survive a machine that dies, where the system can do that. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY).catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
 /** Removes what killed processes left beside `path`. */
 export async function removeLeftovers(path: string, nowMs: number): Promise<void> {
   const folder = dirname(path);

@@ -4,15 +4,23 @@
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Clock } from "../clock.js";
 import { JournalError } from "../errors.js";
 import { acquireLock, type Lock, LockHeld } from "../files/lock.js";
 import { digestOf } from "../files/places.js";
-import { openPrivate, readPrivate, replacePrivate, UntrustedFile } from "../files/private-file.js";
+import {
+  openPrivate,
+  readPrivate,
+  removeLeftovers,
+  replacePrivate,
+  syncFolder,
+  UntrustedFile,
+} from "../files/private-file.js";
 import { AppendFile } from "./append-file.js";
-import { forget, keepOnly } from "./forget.js";
+
 import { apply, HEADER, JournalDamaged, lineOf, type Note, notesFor, type Remembered, readNotes } from "./notes.js";
+import { keepOnly, reviseNotes } from "./revise.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
@@ -38,13 +46,18 @@ export interface JournalOptions {
 export class Journal {
   readonly #options: JournalOptions;
   readonly path: string;
-  /** What the state holds, found out before the journal was opened. */
-  readonly #heldByState = new Map<string, { readonly id: string; readonly fingerprint: () => string }>();
-  #remembered = new Map<string, Remembered>();
+  /** What the state holds of the resources that an interrupted run left notes about. */
+  readonly #heldByState = new Map<string, { readonly id: string; readonly fingerprint: string }>();
+  /** Resources that this run has looked at. */
+  readonly #askedFor = new Set<string>();
+  /** By mark: what the engine was not handed yet, or was told to be unknown. */
+  readonly #remembered = new Map<string, Remembered>();
+  /** By key: of these, what another create of the same resource must know. */
+  readonly #left = new Map<string, Remembered[]>();
   #file: AppendFile | undefined;
   #opening: Promise<AppendFile> | undefined;
   #lock: Lock | undefined;
-  #glimpsed: Promise<Map<string, Remembered>> | undefined;
+  #glimpsed: Promise<Map<string, Remembered[]>> | undefined;
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -52,12 +65,14 @@ export class Journal {
   }
 
   /**
-   * What an interrupted run left about this resource.
+   * What an interrupted run left about this resource, or this run itself: the engine may ask again for a create that
+   * ended in doubt (its error hooks do).
    * @throws {JournalError} damaged, not writable, or in use by another run.
    */
   async recall(key: string, fingerprint: string): Promise<Recollection> {
+    this.#askedFor.add(key);
     await this.#open();
-    const found = [...this.#remembered.values()].filter((entry) => entry.key === key && !entry.handedOver);
+    const found = this.#left.get(key) ?? [];
     const unanswered = found.find(({ id }) => id === undefined);
     if (unanswered !== undefined) return { kind: "unsettled", remembered: unanswered };
     const last = found.at(-1);
@@ -66,11 +81,18 @@ export class Journal {
     return { kind: "created", remembered: last, id: last.id };
   }
 
-  /** What stands there about `key`, without taking part: for previews. Nothing where the journal can't be read. */
+  /**
+   * What stands there about `key` as the run begins, without taking part: for previews.
+   * @throws {JournalError} it can't be read.
+   */
   async glimpse(key: string): Promise<Remembered | undefined> {
-    // Read once: a preview may look for thousands. Where it can't be read, the next create says what is wrong with it.
-    this.#glimpsed ??= this.#read().catch(() => new Map<string, Remembered>());
-    return [...(await this.#glimpsed).values()].find((entry) => entry.key === key && !this.#isHeld(entry));
+    this.#askedFor.add(key);
+    return (await this.#glimpseAll()).get(key)?.find((entry) => !this.#isHeld(entry));
+  }
+
+  /** What no run has asked for since it was interrupted, as the run begins. @throws {JournalError} it can't be read. */
+  async unclaimed(): Promise<Remembered[]> {
+    return [...(await this.#glimpseAll()).values()].flat().filter((entry) => entry.unclaimed);
   }
 
   /** Notes that a create is about to be sent; on the disk when it resolves. */
@@ -78,26 +100,33 @@ export class Journal {
     await this.#write({ note: "sent", ...note });
   }
 
-  /** Notes the id that came back; on the disk when it resolves. */
+  /** Notes the id that came back; on the disk when it resolves. The engine is handed it next. */
   async created(mark: string, id: string): Promise<void> {
     await this.#write({ note: "created", mark, id });
-    this.#handOver(mark);
+    this.handedOver(mark);
   }
 
   /** Notes that the engine is told that the outcome is unknown. */
   async reported(mark: string): Promise<void> {
     await this.#write({ note: "reported", mark });
-    this.#handOver(mark);
+    const entry = this.#remembered.get(mark);
+    if (entry === undefined) return;
+    entry.reported = true;
+    const about = this.#about(entry.key);
+    if (!about.includes(entry)) about.push(entry);
   }
 
   /** Forgets a create that surely was not acted upon. */
   async settled(mark: string): Promise<void> {
-    if (this.#remembered.has(mark)) await this.#write({ note: "settled", mark });
+    if (!this.#remembered.has(mark)) return;
+    const forgotten = this.#write({ note: "settled", mark });
+    this.#drop(mark);
+    await forgotten;
   }
 
-  /** The engine was handed what an earlier run had left. */
+  /** The engine was handed what an earlier run had left; the file keeps it until the end of the run. */
   handedOver(mark: string): void {
-    this.#handOver(mark);
+    this.#drop(mark);
   }
 
   /**
@@ -105,8 +134,9 @@ export class Journal {
    * @returns the ids that were noted for it.
    */
   async settleAll(key: string): Promise<string[]> {
+    this.#askedFor.add(key);
     await this.#open();
-    const about = [...this.#remembered.values()].filter((entry) => entry.key === key);
+    const about = [...(this.#left.get(key) ?? [])];
     for (const { mark } of about) await this.settled(mark);
     return about.flatMap(({ id }) => id ?? []);
   }
@@ -114,13 +144,24 @@ export class Journal {
   /**
    * The state holds this resource with this id: what the journal says of it is history.
    * @param fingerprint of the body that the state's arguments make.
+   * @returns what is not surely about the object that the state holds. Without an id and with the same body
+   *   (`isForgotten`) it most likely is: somebody settled it by hand, elsewhere. The rest stays.
+   * @throws {JournalError} it can't be read.
    */
-  heldByState(key: string, id: string, fingerprint: () => string): void {
-    this.#heldByState.set(key, { id, fingerprint });
-    for (const entry of [...this.#remembered.values()]) {
+  async heldByState(
+    key: string,
+    id: string,
+    fingerprint: () => string,
+  ): Promise<(Remembered & { readonly isForgotten: boolean })[]> {
+    this.#askedFor.add(key);
+    const noted = (await this.#glimpseAll()).get(key) ?? [];
+    if (noted.length === 0) return [];
+    this.#heldByState.set(key, { id, fingerprint: fingerprint() });
+    for (const entry of [...(this.#left.get(key) ?? [])]) {
       // Should this not reach the disk, the next run finds it out again.
       if (this.#isHeld(entry)) void this.settled(entry.mark).catch(() => undefined);
     }
+    return noted.filter((entry) => !isOf(entry, id)).map((entry) => ({ ...entry, isForgotten: this.#isHeld(entry) }));
   }
 
   /** Lets another run have the journal, with all that is noted in it. */
@@ -134,15 +175,15 @@ export class Journal {
    * only what it was not handed stays. Synchronous.
    */
   closeNow(): void {
+    const marked = (entry: Remembered): Remembered =>
+      entry.unclaimed || this.#askedFor.has(entry.key) ? entry : { ...entry, unclaimed: true };
     try {
       if (this.#lock === undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
-        if (this.#heldByState.size > 0) forget(this.path, (entry) => this.#isHeld(entry));
+        if (this.#askedFor.size > 0)
+          reviseNotes(this.path, (entry) => (this.#isHeld(entry) ? undefined : marked(entry)));
       } else if (this.#file !== undefined && this.#lock.isHeld()) {
-        keepOnly(
-          this.path,
-          [...this.#remembered.values()].filter(({ handedOver }) => !handedOver),
-        );
+        keepOnly(this.path, [...this.#remembered.values()].filter(({ reported }) => !reported).map(marked));
       }
     } catch {
       // The notes stay, and the next run's diffs settle them.
@@ -151,18 +192,25 @@ export class Journal {
     this.#lock = undefined;
   }
 
-  #handOver(mark: string): void {
+  #about(key: string): Remembered[] {
+    const about = this.#left.get(key) ?? [];
+    this.#left.set(key, about);
+    return about;
+  }
+
+  #drop(mark: string): void {
     const entry = this.#remembered.get(mark);
-    if (entry !== undefined) entry.handedOver = true;
+    if (entry === undefined) return;
+    this.#remembered.delete(mark);
+    const about = this.#left.get(entry.key);
+    if (about?.includes(entry)) about.splice(about.indexOf(entry), 1);
   }
 
   #isHeld(entry: Remembered): boolean {
     const held = this.#heldByState.get(entry.key);
     if (held === undefined) return false;
-    if (held.id === entry.id || held.id.endsWith(entry.mark)) return true;
-    // Taken into the state by hand (`pulumi-advertising pending`): the very create that the note is about. A note of a
-    // replacement has another body than the resource that it replaces.
-    return entry.id === undefined && held.fingerprint() === entry.fingerprint;
+    // A note of a replacement has another body than the resource that it replaces.
+    return isOf(entry, held.id) || (entry.id === undefined && held.fingerprint === entry.fingerprint);
   }
 
   async #write(note: Note): Promise<void> {
@@ -191,13 +239,17 @@ export class Journal {
     const { clock, newMark, maxWaitMs } = this.#options;
     try {
       this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
+      await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
       const known = await this.#read();
       for (const entry of known.values()) {
-        if (!this.#isHeld(entry)) this.#remembered.set(entry.mark, entry);
+        if (this.#isHeld(entry)) continue;
+        this.#remembered.set(entry.mark, entry);
+        this.#about(entry.key).push(entry);
       }
       // Written anew at each start: settled notes do not pile up.
       const text = `${lineOf(HEADER)}${notesFor(this.#remembered.values()).map(lineOf).join("")}`;
       await replacePrivate(this.path, text, newMark());
+      await syncFolder(dirname(this.path));
       const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND);
       if (handle === undefined) throw new Error("it vanished");
       this.#file = new AppendFile(handle, Buffer.byteLength(text));
@@ -205,29 +257,46 @@ export class Journal {
     } catch (error) {
       // A journal that could not be read must stay as it is, at the end of the run too.
       await this.release();
-      if (error instanceof LockHeld) {
-        throw this.#unusable(
-          "another run of this stack is using it",
-          "Let that run end (or end it), and run this again",
-        );
-      }
-      if (error instanceof JournalDamaged || error instanceof UntrustedFile) {
-        throw this.#unusable(
-          error.message,
-          "Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file",
-        );
-      }
-      if (error instanceof JournalError) throw error;
-      throw this.#unusable(
-        (error as Error).message,
-        "Make the folder writable (a journal in another place would not know what an interrupted run has left)",
-      );
+      throw this.#inWords(error);
     }
+  }
+
+  #glimpseAll(): Promise<Map<string, Remembered[]>> {
+    // Read once: a run may look for thousands.
+    this.#glimpsed ??= this.#read().then(
+      (entries) => Map.groupBy(entries.values(), ({ key }) => key),
+      (error: unknown) => {
+        throw this.#inWords(error);
+      },
+    );
+    return this.#glimpsed;
   }
 
   async #read(): Promise<Map<string, Remembered>> {
     const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
     return readNotes(bytes === undefined ? "" : bytes.toString("utf8"));
+  }
+
+  #inWords(error: unknown): JournalError {
+    if (error instanceof JournalError) return error;
+    if (error instanceof LockHeld) {
+      return this.#unusable(
+        "another run of this stack is using it",
+        "Let that run end (or end it), and run this again",
+      );
+    }
+    if (error instanceof JournalDamaged) {
+      return this.#unusable(
+        error.message,
+        "Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file",
+      );
+    }
+    if (error instanceof UntrustedFile) return this.#unusable(error.message, "Mend that, and run this again");
+    return this.#unusable(
+      (error as Error).message,
+      "Make the folder writable, or set advertising:cookieFile to a file in one that is: the journal is kept beside it " +
+        "(but knows nothing there of what an interrupted run has left here)",
+    );
   }
 
   #unusable(what: string, next: string, before = NOTHING_SENT): JournalError {
@@ -237,6 +306,11 @@ export class Journal {
 }
 
 const NOTHING_SENT = "Nothing was sent. ";
+
+/** Whether a note is about the object with this id, or about the unresolved resource of this id. */
+function isOf(entry: Remembered, id: string): boolean {
+  return entry.id === id || id.endsWith(entry.mark);
+}
 
 /** The same for equal bodies, whatever the order of their fields. */
 export function fingerprintOf(fields: Readonly<Record<string, unknown>>): string {

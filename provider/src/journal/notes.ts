@@ -17,6 +17,8 @@ const sent = z.object({
   fingerprint: z.string(),
   /** When, ISO 8601. */
   at: z.string(),
+  /** Since then a run has ended in good order, and nothing in it asked for this resource. */
+  unclaimed: z.literal(true).optional(),
 });
 const created = z.object({ note: z.literal("created"), mark: z.string(), id: z.string() });
 /** The engine was told that the outcome is unknown, and saves that. */
@@ -35,8 +37,9 @@ export interface Remembered {
   readonly at: string;
   /** The platform's id, once it answered. */
   id?: string;
-  /** Whether this process handed its outcome to the engine. */
-  handedOver?: boolean;
+  readonly unclaimed?: true | undefined;
+  /** Whether this process told the engine that its outcome is unknown. */
+  reported?: boolean;
 }
 
 /** A journal that can't be relied on. Nothing may be created until somebody has looked. */
@@ -92,8 +95,8 @@ export function apply(remembered: Map<string, Remembered>, note: Note): void {
 
 /** The notes that stand for what is remembered, for a journal that is written anew. */
 export function notesFor(remembered: Iterable<Remembered>): Note[] {
-  return [...remembered].flatMap(({ mark, key, fingerprint, at, id }): Note[] => [
-    { note: "sent", mark, key, fingerprint, at },
+  return [...remembered].flatMap(({ mark, key, fingerprint, at, unclaimed, id }): Note[] => [
+    { note: "sent", mark, key, fingerprint, at, ...(unclaimed === undefined ? {} : { unclaimed }) },
     ...(id === undefined ? [] : [{ note: "created" as const, mark, id }]),
   ]);
 }

@@ -2,14 +2,14 @@
  * One create, at most once over all runs: what the journal remembers decides first, then one POST.
  */
 import type { Client } from "../api/client.js";
-import { OutcomeUnknownError } from "../errors.js";
-import { fingerprintOf } from "../journal/journal.js";
+import { AdvertisingError, JournalError, OutcomeUnknownError } from "../errors.js";
+import { fingerprintOf, type Journal } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
-import { urnOf } from "../schema/identity.js";
+import { aboutWhom, journalKeyOf, urnOf } from "../schema/identity.js";
 import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
 import { exactInteger } from "../wire/exact-json.js";
 import type { Declaration } from "./declaration.js";
-import { Unresolved } from "./failure.js";
+import { describeDefect, Unresolved } from "./failure.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -27,22 +27,71 @@ export interface Create {
   readonly nameIsSecret: boolean;
 }
 
-/** Under which the journal knows a resource. */
-function journalKeyOf(schema: ResourceSchema, identity: string): string {
-  return `${schema.kind}::${identity}`;
-}
-
-/** Tells the journal that the state holds a resource, so that it forgets what an interrupted run noted of it. */
-export function noteHeld(
+/**
+ * Tells the journal that the state holds a resource, so that it forgets what an interrupted run noted of it.
+ * @returns in words, what stands there that the state does not hold, and that a run without a change does not settle.
+ */
+export async function noteHeld(
   schema: ResourceSchema,
   runtime: Runtime,
   identity: string,
   id: string,
   properties: Properties,
-): void {
-  runtime
-    .journal(identity)
-    .heldByState(journalKeyOf(schema, identity), id, () => fingerprintOf(requestFields(schema, properties)));
+): Promise<string[]> {
+  const key = journalKeyOf(schema.kind, identity);
+  const others = await journalled(
+    runtime,
+    (journal) => journal.heldByState(key, id, () => fingerprintOf(requestFields(schema, properties))),
+    identity,
+  );
+  const { label, urn } = aboutWhom(key);
+  return (others ?? []).map(({ isForgotten, ...entry }) => {
+    const what = `${whatHappened(label, entry)} The state holds ${id}`;
+    if (isForgotten) return `${what}: should the account show one more of it, nothing manages that.`;
+    return entry.id === undefined
+      ? `${what}; whether there is one more, only the account shows. To forget this: ${forgetCommand(urn)}`
+      : `${what}; nothing manages ${entry.id}. To forget this: ${forgetCommand(urn)}`;
+  });
+}
+
+/** Tells once a run what interrupted runs have left, and no run has asked for since. */
+export async function announceUnclaimed(runtime: Runtime, identity: string): Promise<void> {
+  const unclaimed = (await journalled(runtime, (journal) => journal.unclaimed(), identity)) ?? [];
+  const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
+    const { label, urn } = aboutWhom(entry.key);
+    return `  ${whatHappened(label, entry)} To forget this: ${forgetCommand(urn)}`;
+  });
+  if (lines.length === 0) return;
+  const more = unclaimed.length > lines.length ? [`  and ${unclaimed.length - lines.length} more`] : [];
+  runtime.say(
+    [
+      "No run has asked for these since; where the program does not declare them, nothing manages them:",
+      ...lines,
+      ...more,
+    ].join("\n"),
+    "unclaimed",
+  );
+}
+
+const MAX_UNCLAIMED = 20;
+
+function forgetCommand(urn: string): string {
+  return `npx pulumi-advertising pending --forget '${urn}'`;
+}
+
+/** For what only looks: a journal that can't be read is said, and stops the next create. */
+async function journalled<T>(
+  runtime: Runtime,
+  look: (journal: Journal) => Promise<T>,
+  identity: string,
+): Promise<T | undefined> {
+  try {
+    return await look(runtime.journal(identity));
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    runtime.say(error.message);
+    return undefined;
+  }
 }
 
 /** @returns the id of the object that the user named; nothing is sent. */
@@ -56,7 +105,7 @@ export async function adoptExisting(
     // Whatever an interrupted run left open about it is answered by this id.
     await runtime
       .journal(identity)
-      .settleAll(journalKeyOf(schema, identity))
+      .settleAll(journalKeyOf(schema.kind, identity))
       .then((noted) => {
         for (const other of noted.filter((known) => known !== id)) {
           runtime.say(
@@ -89,7 +138,7 @@ export async function createOnce(
     return send(declaration, runtime, client, create, fields, mark, async () => mayBegin(), nothing);
   }
 
-  const key = journalKeyOf(schema, identity);
+  const key = journalKeyOf(schema.kind, identity);
   const fingerprint = fingerprintOf(fields);
   const journal = runtime.journal(identity);
   const recollection = await journal.recall(key, fingerprint);
@@ -103,7 +152,9 @@ export async function createOnce(
   if (recollection.kind === "unsettled") {
     const { remembered } = recollection;
     await journal.reported(remembered.mark);
-    throw unresolved(declaration, runtime, create, remembered.mark, remembered.at, whatWasLeft(label, remembered));
+    const otherwise = remembered.id === undefined ? "" : " Its arguments were others than now.";
+    const what = `${whatHappened(label, remembered)}${otherwise}`;
+    throw unresolved(declaration, runtime, create, remembered.mark, remembered.at, what);
   }
 
   let noted: Promise<void> | undefined;
@@ -138,19 +189,28 @@ async function send(
   const { traceField } = runtime.reading.settings;
   const traced = traceField === undefined ? fields : { ...fields, [traceField]: mark };
   const { label } = create;
+  let sentAt: string | undefined;
   try {
     const { id, warnings } = await client.create({
       operation: declaration.operation,
       fields: traced,
       label,
-      beforeSend,
+      beforeSend: async () => {
+        await beforeSend();
+        sentAt = runtime.now();
+      },
       onCreated,
     });
     for (const warning of warnings) runtime.say(`The platform, first of ${label}: ${warning}`, warning);
     return id;
   } catch (error) {
-    if (!(error instanceof OutcomeUnknownError)) throw error;
-    throw unresolved(declaration, runtime, create, mark, error.sentAt, error.message);
+    if (error instanceof OutcomeUnknownError) {
+      throw unresolved(declaration, runtime, create, mark, error.sentAt, error.message);
+    }
+    if (error instanceof AdvertisingError || sentAt === undefined) throw error;
+    // Of ours, in reading the answer, whatever it was: to send it again could make two.
+    const what = `${label} was sent at ${sentAt}, and its answer could not be judged. ${describeDefect(error)}`;
+    throw unresolved(declaration, runtime, create, mark, sentAt, what);
   }
 }
 
@@ -172,26 +232,31 @@ function unresolved(
   });
 }
 
-/** Says in a preview what an `up` will make of a create that an interrupted run left. Reads, and writes nothing. */
+/**
+ * Says in a preview what an `up` will make of a create that an interrupted run left. Reads, and writes nothing.
+ * @param adopts whether the user has named the object, which settles it.
+ */
 export async function announceLeftover(
   { schema }: Declaration,
   runtime: Runtime,
   identity: string,
-  label: string,
+  adopts: boolean,
 ): Promise<void> {
-  const remembered = await runtime.journal(identity).glimpse(journalKeyOf(schema, identity));
-  if (remembered === undefined) return;
+  const key = journalKeyOf(schema.kind, identity);
+  const remembered = await journalled(runtime, (journal) => journal.glimpse(key), identity);
+  if (remembered === undefined || adopts) return;
+  const { label } = aboutWhom(key);
   runtime.say(
     remembered.id === undefined
-      ? `${whatWasLeft(label, remembered)} \`pulumi up\` will not send it, but save it as unresolved.`
+      ? `${whatHappened(label, remembered)} \`pulumi up\` will not send it, but save it as unresolved.`
       : `${label} was created as ${remembered.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`,
   );
 }
 
-function whatWasLeft(label: string, { at, id }: Remembered): string {
+function whatHappened(label: string, { at, id }: Remembered): string {
   return id === undefined
     ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`
-    : `${label}: a run that was interrupted created it at ${at} as ${id}, with other arguments than now.`;
+    : `${label}: a run that was interrupted created it at ${at} as ${id}.`;
 }
 
 /** The request's fields in wire names; optional ones only where given or defaulted. */

@@ -71,7 +71,11 @@ function withoutStack(error: Error): Error {
 
 function messageOf(error: unknown): string {
   if (error instanceof AdvertisingError || error instanceof Unresolved) return error.message;
-  // Not raised on purpose: a defect. Its stack is what a report needs, and holds no values.
+  return describeDefect(error);
+}
+
+/** Not raised on purpose. Its stack is what a report needs, and holds no values. */
+export function describeDefect(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
 }

@@ -4,13 +4,13 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { UnsupportedError } from "../errors.js";
 import { exactId } from "../schema/fields.js";
-import { nameOf } from "../schema/identity.js";
+import { labelOf, nameOf } from "../schema/identity.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
 import { explainUnresolved, unresolvedMarkOf } from "../schema/unresolved.js";
 import { validate } from "../schema/validate.js";
 import { printable } from "../text.js";
 import { own } from "../wire/body.js";
-import { adoptExisting, announceLeftover, type Create, createOnce, noteHeld } from "./create.js";
+import { adoptExisting, announceLeftover, announceUnclaimed, type Create, createOnce, noteHeld } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, Unresolved } from "./failure.js";
@@ -49,8 +49,10 @@ export function createProvider(
     async check(olds: Properties, news: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
         const identity = own(news, IDENTITY);
-        if (typeof identity === "string" && Object.keys(olds).length === 0 && !hasValue(news.existingId)) {
-          await announceLeftover(declaration, runtime(), identity, labelOf(schema.kind, identity, undefined));
+        if (typeof identity === "string") {
+          await announceUnclaimed(runtime(), identity);
+          if (Object.keys(olds).length === 0)
+            await announceLeftover(declaration, runtime(), identity, hasValue(news.existingId));
         }
         const { settings, problems: settingProblems } = runtime().reading;
         const secret = secretArgumentsOf(news);
@@ -73,15 +75,17 @@ export function createProvider(
     },
 
     async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
-      return guarded(() => {
+      return guarded(async () => {
         const identity = own(news, IDENTITY);
-        if (typeof identity === "string") noteHeld(schema, runtime(), identity, id, olds);
+        const left = typeof identity === "string" ? await noteHeld(schema, runtime(), identity, id, olds) : [];
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (unresolvedMarkOf(olds) !== undefined && hasValue(own(news, "existingId"))) {
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
         stopAtUnresolved(olds);
         const replaces = changedProperties(schema, id, olds, news);
+        // A replacement asks for what is left of it: its create says so.
+        if (replaces.length === 0) for (const words of left) runtime().say(words);
         if (replaces.length > 0 && !hasValue(own(news, "existingId"))) runtime().say(REPLACEMENT);
         return { changes: replaces.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
@@ -98,7 +102,10 @@ export function createProvider(
           values,
           properties: { ...values, [PROVIDER]: reference },
           identity: typeof identity === "string" ? identity : undefined,
-          label: labelOf(schema.kind, identity, values[schema.nameProperty]),
+          label: labelOf(
+            schema.kind,
+            typeof identity === "string" ? nameOf(identity) : String(values[schema.nameProperty]),
+          ),
           nameIsSecret: secret.has(schema.nameProperty),
         };
         const adopt = hasValue(values.existingId);
@@ -141,12 +148,6 @@ export function createProvider(
       }, forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
-}
-
-/** `ConversionEvent "purchase"`: by the name in the program, where it is known. */
-function labelOf(kind: string, identity: unknown, platformName: unknown): string {
-  const name = typeof identity === "string" ? nameOf(identity) : platformName;
-  return `${kind} "${String(name)}"`;
 }
 
 /**

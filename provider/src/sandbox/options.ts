@@ -64,6 +64,11 @@ export interface SandboxOptions {
   readonly sessionRefusal?: SessionRefusal;
   /** @default "session" */
   readonly rotation?: Rotation;
+  /**
+   * With a long-lived session, a request whose session cookie is older than this many newer ones is refused, and so is one
+   * without: the long-lived cookie does not help it. 0: just the newest is taken. @default unlimited
+   */
+  readonly maxCookieAge?: number;
   /** More logins than `count` within `windowSeconds` are answered 429. @default 30 in 60 seconds, with Retry-After */
   readonly loginLimit?: { readonly count: number; readonly windowSeconds: number };
   /** The system limit of both windows, in seconds. @default 2592000 */

@@ -61,6 +61,7 @@ export class Sandbox {
       sessionSeconds: options.sessionSeconds ?? 900,
       sessionRequests: options.sessionRequests ?? Number.POSITIVE_INFINITY,
       rotation: options.rotation ?? "session",
+      maxCookieAge: options.maxCookieAge ?? Number.POSITIVE_INFINITY,
       loginLimit: options.loginLimit ?? { count: 30, windowSeconds: 60 },
       clock: options.clock ?? Date.now,
     });
@@ -113,6 +114,11 @@ export class Sandbox {
   /** All that lives here, for `objects` of another sandbox. */
   snapshot(): SandboxSnapshot {
     return { advertisers: this.advertisers, events: this.events };
+  }
+
+  /** The value of the session cookie that was given out last; none before the first login. */
+  get newestSession(): string | undefined {
+    return this.#sessions.newest;
   }
 
   /** Makes requests fail. */

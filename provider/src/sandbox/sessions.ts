@@ -11,6 +11,7 @@ export interface SessionRules {
   readonly sessionSeconds: number;
   readonly sessionRequests: number;
   readonly rotation: Rotation;
+  readonly maxCookieAge: number;
   readonly loginLimit: { readonly count: number; readonly windowSeconds: number };
   readonly clock: () => number;
 }
@@ -25,12 +26,16 @@ interface Session {
 interface Login {
   longLived: string;
   readonly endsAt: number;
+  /** The session cookies that are not too old, the newest one last; kept only where their age is limited. */
+  readonly young: string[];
 }
 
 export class Sessions {
   readonly #rules: SessionRules;
   readonly #sessions = new Map<string, Session>();
   readonly #logins = new Map<string, Login>();
+  /** The value of the session cookie that was given out last. */
+  newest: string | undefined;
   #loginTimes: number[] = [];
 
   constructor(rules: SessionRules) {
@@ -61,7 +66,7 @@ export class Sessions {
   /** @returns the Set-Cookie headers of a new session. */
   open(keepLoggedIn: boolean): string[] {
     if (!keepLoggedIn) return [this.#newSession(undefined)];
-    const login: Login = { longLived: token(), endsAt: this.#rules.clock() + LONG_LIVED_SECONDS * 1000 };
+    const login: Login = { longLived: token(), endsAt: this.#rules.clock() + LONG_LIVED_SECONDS * 1000, young: [] };
     this.#logins.set(login.longLived, login);
     return [this.#newSession(login), this.#longLivedCookie(login)];
   }
@@ -78,6 +83,7 @@ export class Sessions {
     const now = this.#rules.clock();
 
     if (login !== undefined && login.endsAt > now) {
+      if (Number.isFinite(this.#rules.maxCookieAge) && !login.young.includes(value ?? "")) return undefined;
       if (this.#rules.rotation === "session") return [this.#newSession(login)];
       if (this.#rules.rotation === "single-use") {
         this.#logins.delete(login.longLived);
@@ -102,8 +108,13 @@ export class Sessions {
   }
 
   #newSession(login: Login | undefined): string {
-    const { clock, sessionSeconds, sessionRequests } = this.#rules;
+    const { clock, sessionSeconds, sessionRequests, maxCookieAge } = this.#rules;
     const value = token();
+    this.newest = value;
+    if (login !== undefined && Number.isFinite(maxCookieAge)) {
+      login.young.push(value);
+      if (login.young.length > maxCookieAge + 1) login.young.shift();
+    }
     this.#sessions.set(value, { endsAt: clock() + sessionSeconds * 1000, requestsLeft: sessionRequests, login });
     return `${this.cookieName}=${value}; Path=/; HttpOnly`;
   }

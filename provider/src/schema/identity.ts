@@ -3,6 +3,8 @@
  * in the journal: its form is a contract.
  */
 
+import { type ResourceSchema, typeTokenOf } from "./resource.js";
+
 /** `<organization>/<project>/<stack>[::<types of parents>]::<name>` */
 export interface Identity {
   readonly organization: string;
@@ -35,6 +37,26 @@ export function urnOf(identity: string, typeToken: string): string {
   const [, second = "", ...rest] = identity.split("::");
   const types = isTypes(second) && rest.length > 0 ? `${second}$${typeToken}` : typeToken;
   return `urn:pulumi:${stack}::${project}::${types}::${nameOf(identity)}`;
+}
+
+/** Under which the journal knows a resource: an advertiser and an event may have one name. */
+export function journalKeyOf(kind: ResourceSchema["kind"], identity: string): string {
+  return `${kind}::${identity}`;
+}
+
+/** The resource that a note of the journal is about. */
+export function aboutWhom(journalKey: string): { readonly label: string; readonly urn: string } {
+  const [kind = "", ...rest] = journalKey.split("::");
+  const identity = rest.join("::");
+  return {
+    label: labelOf(kind, nameOf(identity)),
+    urn: urnOf(identity, typeTokenOf(kind as ResourceSchema["kind"])),
+  };
+}
+
+/** `ConversionEvent "purchase"` */
+export function labelOf(kind: string, name: string): string {
+  return `${kind} "${name}"`;
 }
 
 /** A type token has two colons, or more where several are joined. */

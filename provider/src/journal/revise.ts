@@ -1,20 +1,21 @@
 /**
- * Takes notes out of a journal that no run is using, at once: for the end of a process, and for the command line.
+ * Changes a journal that no run is using, at once: for the end of a process, and for the command line.
  */
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { withLockNow } from "../files/lock.js";
 import { HEADER, lineOf, notesFor, type Remembered, readNotes } from "./notes.js";
 
 /**
- * Forgets the notes for which `isDone`. Does nothing where there are none, or where a run holds the journal.
- * @returns how many. @throws JournalDamaged; the system's errors.
+ * Leaves of each note what `revise` returns: itself, another, or none. Does nothing where that changes nothing, or where
+ * a run holds the journal.
+ * @returns how many were forgotten. @throws JournalDamaged; the system's errors.
  */
-export function forget(path: string, isDone: (entry: Remembered) => boolean): number {
-  if (notesIn(path).filter(isDone).length === 0) return 0; // nothing is written where nothing is to be done
+export function reviseNotes(path: string, revise: (entry: Remembered) => Remembered | undefined): number {
+  if (notesIn(path).every((entry) => revise(entry) === entry)) return 0; // nothing is written where nothing is to be done
   let forgotten = 0;
   withLockNow(`${path}.lock`, () => {
     const all = notesIn(path);
-    const left = all.filter((entry) => !isDone(entry));
+    const left = all.flatMap((entry) => revise(entry) ?? []);
     keepOnly(path, left);
     forgotten = all.length - left.length;
   });

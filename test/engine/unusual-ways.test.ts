@@ -1,0 +1,55 @@
+/** Ways to a second create, or to a lost one, that lie beside an ordinary `up` and its kill. */
+import { resolve } from "node:path";
+import { expect, it } from "vitest";
+import { upAndKill } from "../support/killing.js";
+import { eventsProgram, newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+
+const commandFile = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+
+function pending(stack: TestStack, ...args: string[]) {
+  return runProcess(process.execPath, [commandFile, "pending", ...args], stack.programFolder, stack.environment);
+}
+
+it("a replacement that was asked for by hand, killed in flight: the next up says that there may be one more", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  const [, event] = await stack.resources();
+  const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  const sent = (async () => {
+    while (fault.hits === 0) await new Promise((wake) => setTimeout(wake, 10));
+  })();
+  expect(await upAndKill(stack, sent, "tree", ["--replace", event?.urn ?? ""])).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  const { code, output } = await stack.up();
+  expect(code).toBe(0);
+  expect(output).toContain(
+    `The state holds ${event?.id}: should the account show one more of it, nothing manages that.`,
+  );
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("what was sent before a kill and is not declared any more is told until it is forgotten", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  const sent = (async () => {
+    while (fault.hits < 1) await new Promise((wake) => setTimeout(wake, 10));
+  })();
+  expect(await upAndKill(stack, sent, "tree")).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  stack.program(eventsProgram(0));
+  expect((await stack.up()).code).toBe(0);
+  const posts = sandbox.eventPosts;
+  let urn = "";
+  for (const command of [stack.preview, stack.up]) {
+    const { code, output } = await command();
+    expect(code).toBe(0);
+    expect(output).toMatch(/ConversionEvent "e0": a run that was interrupted sent it at/);
+    urn = /pending --forget '([^']+)'/.exec(output)?.[1] ?? "";
+  }
+  expect((await pending(stack, "--forget", urn)).output).toContain("Forgotten");
+  expect((await pending(stack, "--forget", urn)).output).toContain("no journal on this machine has a note about");
+  expect((await stack.preview()).output).not.toContain("a run that was interrupted");
+  expect(sandbox.eventPosts).toBe(posts);
+});
