@@ -1,5 +1,5 @@
 /** The provider's lifecycle with a real client, as the engine calls it. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -14,7 +14,10 @@ const inputs = {
   __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").advertiser',
 };
 
-async function providerWith(adapt: (runtime: Runtime) => Runtime = (runtime) => runtime) {
+async function providerWith(
+  adapt: (runtime: Runtime) => Runtime = (runtime) => runtime,
+  cookieFileIn = (folder: string) => join(folder, "session.json"),
+) {
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
   const folder = mkdtempSync(join(tmpdir(), "lifecycle-"));
@@ -23,9 +26,10 @@ async function providerWith(adapt: (runtime: Runtime) => Runtime = (runtime) => 
     baseUrl: sandbox.url,
     email: sandbox.email,
     password: sandbox.password,
-    cookieFile: join(folder, "session.json"),
+    cookieFile: cookieFileIn(folder),
   };
   const runtime = adapt(createRuntime((key) => config[key], {}));
+  onTestFinished(() => runtime.closeNow());
   const provider = createProvider(
     advertiserDeclaration,
     () => runtime,
@@ -86,5 +90,16 @@ it("a defect of ours before the sending leaves nothing", async () => {
   const failure = await failureOf(provider.create(inputs));
   expect(failure.id).toBeUndefined();
   expect(failure.message).toContain("A defect in pulumi-advertising");
+  expect(sandbox.advertiserPosts).toBe(0);
+});
+
+it("a journal that can't be kept: nothing is sent, and the way out is told", async () => {
+  const { sandbox, provider } = await providerWith(undefined, (folder) => {
+    writeFileSync(join(folder, "file"), "");
+    return join(folder, "file", "session.json");
+  });
+  const failure = await failureOf(provider.create(inputs));
+  expect(failure.id).toBeUndefined();
+  expect(failure.message).toMatch(/^Nothing was sent\. The journal .*jsonl.*can't be used: .*advertising:cookieFile/);
   expect(sandbox.advertiserPosts).toBe(0);
 });

@@ -66,6 +66,27 @@ describe("one login", () => {
     );
     expect(messageOf(ending)).not.toContain("wrong-password");
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
+    // Nor for any other resource of the run.
+    for (const other of await client.createMany(20)) expect(other.kind).toBe("LoginError");
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
+  });
+
+  it("row 50: of 20 creates at once, one finds out that Basic credentials are refused", async () => {
+    const { sandbox, client } = await start(
+      { authMode: "basic" },
+      { settings: { authMode: "basic", password: "wrong-password" } },
+    );
+    const kinds = (await client.createMany(20)).map(({ kind }) => kind).sort();
+    expect(kinds).toEqual([...Array.from({ length: 19 }, () => "LoginError"), "RefusedError"]);
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
+  });
+
+  it("row 50: a 401 for one body with good Basic credentials ends nothing", async () => {
+    const { sandbox, client } = await start({ authMode: "basic" }, { settings: { authMode: "basic" } });
+    const first = await client.create("first");
+    sandbox.fail({ on: "create", with: { kind: "answer", status: 401 } });
+    expect((await client.create("refused")).kind).toBe("RefusedError");
+    expectEachOnce(sandbox, [first, ...(await client.createMany(5))]);
   });
 
   it.each<LoginShape>(["success-true", "success-text-true", "payload-text"])(
@@ -311,6 +332,7 @@ describe("a login that fails", () => {
     const endings = await client.createMany(20);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
     const told = endings.map(messageOf).filter((message) => message.includes("the e-mail or the password is wrong"));
+    expect(told).toHaveLength(1);
     expect(told[0]).toMatch(
       /^The login of ops@example\.com at http.*\/rest\/authenticate failed: the platform refused it \(status 401: .*advertising:email and advertising:password.*No create was sent/,
     );

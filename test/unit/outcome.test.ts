@@ -274,3 +274,34 @@ describe("an outcome is unknown where the answer does not settle it", () => {
     expect(read(200, { token: "geheim" })).toMatchObject({ reason: expect.stringMatching(/^(?!.*geheim).*token/) });
   });
 });
+
+describe("a redirect, which is never followed", () => {
+  it.each([301, 302, 303])("%i to a login: refused; to an object: nobody knows", (status) => {
+    expect(read(status, "", { location: "/login" })).toMatchObject({ kind: "refused" });
+    expect(read(status, "", { location: "/rest/event/123?key=hidden" })).toMatchObject({
+      kind: "unknown",
+      reason: expect.stringMatching(/redirect.*to \/rest\/event\/123$/),
+    });
+  });
+
+  it.each([307, 308])("%i: nobody knows", (status) => {
+    expect(read(status, "", { location: "/login" })).toMatchObject({ kind: "unknown" });
+  });
+});
+
+describe("what is told of an answer that is not understood", () => {
+  it("holds no control characters of its content type, and not all of it", () => {
+    const outcome = read(200, "?", { "content-type": `text/\u009b31m${"x".repeat(1000)}` });
+    expect(outcome).toMatchObject({ kind: "unknown" });
+    const { reason } = outcome as { reason: string };
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none
+    expect(reason).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+    expect(reason.length).toBeLessThan(200);
+  });
+
+  it("is none of the words of a body that broke off: half a secret could be among them", () => {
+    const broken = { ...answer(400, '{"message":"the password hunter'), broken: "ended early" };
+    expect(readOutcome(broken, createEvent, [], String)).toEqual({ kind: "refused", words: [] });
+    expect(readOutcome({ ...broken, status: 500 }, createEvent, [], String)).toMatchObject({ words: [] });
+  });
+});

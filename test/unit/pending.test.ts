@@ -50,3 +50,14 @@ it("makes the latest object the current one again where its replacement was not 
   expect(settled(state, [], [{ urn: E, createdAs: undefined }])).toEqual(["e 2", "e 1 replaced"]);
   expect(settled(state, [], [{ urn: E, createdAs: "3" }])).toEqual(["e 3", "e 2 replaced", "e 1 replaced"]);
 });
+
+it("does not tell a name that is secret", () => {
+  const marked = (secret: string[]) => {
+    const inputs = { eventName: "hidden", __secret: secret };
+    const operation = { type: "creating", resource: { ...resource(E), inputs } };
+    const text = JSON.stringify({ version: 3, deployment: { resources: [], pending_operations: [operation] } });
+    return settle(readExport(text), [], () => "mark").deployment.resources?.[0]?.outputs?.[UNRESOLVED];
+  };
+  expect(marked(["eventName"])).toMatchObject({ nameIsSecret: true });
+  expect(marked(["value"])).not.toHaveProperty("nameIsSecret");
+});

@@ -79,6 +79,24 @@ it.each<[string, number, unknown, string | undefined]>([
   ["401 with its own phrase and number", 401, { code: 401, message: "Unauthorized" }, "clear"],
   ["406", 406, { message: "login name not valid" }, undefined],
   ["307", 307, "", undefined],
+  ["a refusal that quotes a name", 200, { success: false, message: 'The name "Login" is taken' }, undefined],
+  ["a refusal that quotes a name, singly", 200, { success: false, message: "name 'Sign in' isn't free" }, undefined],
+  ["all of it in quotes", 200, { success: false, message: '"You are not logged in"' }, "clear"],
+  ["words with apostrophes", 200, { success: false, message: "You aren't logged in, so it can't be done" }, "clear"],
 ])("%s", (_, status, body, sign) => {
   expect(sessionSignOf(answer(status, body))).toBe(sign);
+});
+
+it.each<[string, string | undefined]>([
+  ["/login", "clear"],
+  ["https://sso.example.com/?back=/rest/event", "clear"],
+  ["/login/42?id=7", "clear"],
+  ["/", "clear"],
+  ["/rest/event/123", undefined],
+  ["/events/123/edit", undefined],
+  ["/event?id=123", undefined],
+  ["https://[", "clear"],
+])("a redirect to %s", (location, sign) => {
+  for (const status of [301, 302, 303])
+    expect(sessionSignOf({ ...answer(status, ""), headers: { location } })).toBe(sign);
 });

@@ -8,6 +8,7 @@ import { describeFailure } from "../http/describe.js";
 import { StopWaiting } from "../http/patient.js";
 import { type HttpAnswer, TransportFailure } from "../http/transport.js";
 import type { SessionAnswer } from "../session/session.js";
+import { excerpt } from "../text.js";
 import type { Operation } from "./operation.js";
 import { type Outcome, readOutcome } from "./outcome.js";
 
@@ -90,7 +91,8 @@ export class Client {
         );
       }
       case "unknown": {
-        const said = outcome.words.length === 0 ? "" : ` The platform said: ${outcome.words.join("; ")}.`;
+        const words = excerpt(outcome.words.join("; "), MAX_EXCERPT_CHARACTERS);
+        const said = words === "" ? "" : ` The platform said: ${words}.`;
         throw new OutcomeUnknownError(
           `${what} was sent at ${sentAt}, and answered with ${outcome.reason}.${said}`,
           sentAt,
@@ -99,6 +101,11 @@ export class Client {
     }
   }
 }
+
+/** Of an answer in doubt, which may be any server's. */
+const MAX_EXCERPT_CHARACTERS = 500;
+/** Room for what is wrong with each field. */
+const MAX_REFUSAL_CHARACTERS = 4000;
 
 /** A login page says nothing of an id, but does say that the create got no further than the session. */
 function outcomeOf(
@@ -114,7 +121,7 @@ function outcomeOf(
 
 function sentence(words: readonly string[]): string {
   if (words.length === 0) return "the answer holds no words that say why.";
-  const text = words.join("; ");
+  const text = excerpt(words.join("; "), MAX_REFUSAL_CHARACTERS);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
@@ -124,7 +131,10 @@ function sessionHint({ session }: SessionAnswer, settings: Settings): string | u
     return "Check advertising:email, advertising:password and whether this installation takes Basic credentials.";
   }
   return session === "refused-again"
-    ? "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there."
+    ? "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there" +
+        (settings.keepLoggedIn
+          ? "; or each answer ends the session before it, and advertising:maxConcurrentRequests must be 1."
+          : ".")
     : "The session is new; another login would not help: the account may lack the permission.";
 }
 

@@ -2,7 +2,9 @@
  * What an answer to a create means: created, refused, or not known. Pure; the only place that judges it.
  */
 import type { HttpAnswer } from "../http/transport.js";
+import { excerpt, printable } from "../text.js";
 import { asRecord, own, readBody } from "../wire/body.js";
+import { redirectOf } from "../wire/redirect.js";
 import { type Clean, errorEntries, saysRefused, wordsOf } from "../wire/words.js";
 import type { Operation } from "./operation.js";
 
@@ -15,7 +17,6 @@ export type Outcome =
 
 /** Statuses below 500 that do not say whether the request was acted upon: the other side gave up waiting. */
 const UNDECIDED_STATUS = new Set([408, 499]);
-const REDIRECTS_OF_A_POST_THAT_STANDS = new Set([301, 302, 303]);
 
 /**
  * @param fields the wire names of the request, for refusals keyed by field; the operation's own count in any case.
@@ -35,14 +36,20 @@ export function readOutcome(
 
   if (status >= 200 && status < 300) return readSuccess(answer, operation, words, clean);
   if (status >= 300 && status < 400) {
-    // Not followed, so nothing was created behind the new address; 307 and 308 ask for the same POST elsewhere, and
-    // what the first address did with it is not known.
-    return REDIRECTS_OF_A_POST_THAT_STANDS.has(status)
+    // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it where
+    // the answer points to what may be the new object. Elsewhere nothing was created, since no redirect is followed.
+    return redirectOf(answer) === "login"
       ? { kind: "refused", words: [...words(true), "a redirect, which is never followed: check advertising:baseUrl"] }
-      : unknown(`status ${status}, a redirect, which is never followed`);
+      : unknown(`status ${status}, a redirect, which is never followed${target(answer, clean)}`);
   }
   if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused", words: words(true) };
   return unknown(`status ${status}`);
+}
+
+/** The path alone: a query may hold what is secret. */
+function target({ headers }: HttpAnswer, clean: Clean): string {
+  const path = headers.location?.split(/[?#]/, 1)[0] ?? "";
+  return path === "" ? "" : `, to ${excerpt(printable(clean(path)), 200)}`;
 }
 
 function readSuccess(
@@ -61,7 +68,7 @@ function readSuccess(
 
   const body = readBody(answer);
   if (body.kind !== "json") {
-    const type = answer.headers["content-type"] ?? "no content type";
+    const type = excerpt(printable(clean(answer.headers["content-type"] ?? "no content type")), 100);
     return unknown(body.kind === "empty" ? "but the answer is empty" : `but the answer is no JSON (${type})`);
   }
 

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { advertiserSchema } from "../schema/advertiser.js";
 import { conversionEventSchema } from "../schema/conversion-event.js";
 import { exactId } from "../schema/fields.js";
-import { PROVIDER, UNRESOLVED } from "../schema/properties.js";
+import { PROVIDER, SECRET_ARGUMENTS, UNRESOLVED } from "../schema/properties.js";
 import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
 import { type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../schema/unresolved.js";
 
@@ -186,10 +186,18 @@ function adopted({ initErrors: _, ...resource }: Resource, id: string): Resource
 }
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
-function asUnresolved(resource: Resource, since: string, mark: string): Resource {
+function asUnresolved(resource: Resource, since: string, unique: string): Resource {
   const what = `${resource.urn.split("::").at(-1)} was in flight when a run was killed.`;
-  const outputs = { ...visible(resource), [UNRESOLVED]: { since, what, urn: resource.urn } satisfies UnresolvedMark };
-  return { ...resource, id: unresolvedId(mark), outputs, initErrors: [what] };
+  const secret = resource.inputs?.[SECRET_ARGUMENTS];
+  const nameProperty = KINDS.get(resource.type)?.nameProperty;
+  const mark: UnresolvedMark = {
+    since,
+    what,
+    urn: resource.urn,
+    ...(Array.isArray(secret) && secret.includes(nameProperty) ? { nameIsSecret: true } : {}),
+  };
+  const outputs = { ...visible(resource), [UNRESOLVED]: mark };
+  return { ...resource, id: unresolvedId(unique), outputs, initErrors: [what] };
 }
 
 /** Inputs that are outputs too. */

@@ -211,7 +211,11 @@ async function readAnswer({ chunks, ...head }: Received): Promise<HttpAnswer> {
   if (encoding === "identity" || encoding === "" || raw.length === 0) return { ...head, body: raw.toString("utf8") };
   const unpack = unpackers[encoding];
   if (unpack === undefined)
-    return { ...head, body: "", broken: head.broken ?? `is packed in an unknown way (${encoding})` };
+    return {
+      ...head,
+      body: "",
+      broken: head.broken ?? `is packed in an unknown way${/^[\w.+-]{1,40}$/.test(encoding) ? ` (${encoding})` : ""}`,
+    };
   try {
     return { ...head, body: (await unpack(raw, { maxOutputLength: MAX_ANSWER_BYTES })).toString("utf8") };
   } catch (error) {

@@ -24,6 +24,11 @@ export class AppendFile {
     });
   }
 
+  /** Nothing may be appended any more; what is under way fails. */
+  close(): void {
+    this.#handle.close().catch(() => undefined); // the end of the process does it too
+  }
+
   async #write(): Promise<void> {
     this.#writing = true;
     while (this.#waiting.length > 0) {

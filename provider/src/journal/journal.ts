@@ -166,6 +166,7 @@ export class Journal {
 
   /** Lets another run have the journal, with all that is noted in it. */
   async release(): Promise<void> {
+    this.#file?.close();
     await this.#lock?.release();
     this.#lock = undefined;
   }
@@ -188,6 +189,7 @@ export class Journal {
     } catch {
       // The notes stay, and the next run's diffs settle them.
     }
+    this.#file?.close();
     this.#lock?.releaseNow();
     this.#lock = undefined;
   }

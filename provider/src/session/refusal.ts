@@ -5,10 +5,11 @@
 
 import type { HttpAnswer } from "../http/transport.js";
 import { readBody, saysNo } from "../wire/body.js";
+import { redirectOf } from "../wire/redirect.js";
 import { anyPart, wordsOf } from "../wire/words.js";
 
 export type SessionSign =
-  /** Speaks of the login itself: a redirect, a login page, words about a session, a 401 with hardly any. */
+  /** Speaks of the login itself: a redirect to one, a login page, words about a session, a 401 with hardly any. */
   | "clear"
   /** 403 with hardly any words. */
   | "bare"
@@ -23,6 +24,8 @@ const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|of
 /** As all that is said: the login; about something that is named: a permission. */
 const UNAUTHORIZED = /^(\W|error\b|\d{3}\b)*(unauthori[sz]ed|not authori[sz]ed|authori[sz]ation required)\W*$/i;
 const CODE = /^(error_)?code /;
+/** What a sentence quotes is somebody else's: the name of an event may be "Login". */
+const QUOTED = /(?<=.)("[^"]*"|\u201c[^\u201d]*\u201d|`[^`]*`|(?<!\w)'[^']*'(?!\w))/g;
 /** What servers put beside a bare status: no information. */
 const STATUS_PHRASE =
   /^(\W|error|\d{3}|unauthori[sz]ed|forbidden|access denied|denied|not authori[sz]ed|authori[sz]ation required)*$/i;
@@ -32,7 +35,8 @@ const LOGIN_LINK = /\b(log|sign)[ -]?in\b/i;
 
 export function sessionSignOf(answer: HttpAnswer): SessionSign | undefined {
   const { status } = answer;
-  if (status === 301 || status === 302 || status === 303) return "clear";
+  const redirect = redirectOf(answer);
+  if (redirect !== undefined) return redirect === "login" ? "clear" : undefined;
   const body = readBody(answer);
   // Looked at, never shown. What stands under fields of the request is about the request.
   const words = wordsOf(answer, [], (text) => text, { isRefusal: false });
@@ -62,7 +66,7 @@ function isLoginPage({ body, broken }: HttpAnswer): boolean {
 }
 
 function isAboutALogin(sentence: string): boolean {
-  const text = spelledOut(sentence);
+  const text = spelledOut(sentence).replaceAll(QUOTED, " ");
   return ABOUT_A_LOGIN.test(text) || (ABOUT_A_TOKEN.test(text) && !ABOUT_SYNTAX.test(text));
 }
 

@@ -9,6 +9,7 @@ import { LoginError } from "../errors.js";
 import type { PatientSender } from "../http/patient.js";
 import { type HttpAnswer, TransportFailure } from "../http/transport.js";
 import type { Secrets } from "../secrets.js";
+import { Gate } from "./gate.js";
 import type { SessionJar } from "./jar.js";
 import { logIn } from "./login.js";
 import { type SessionSign, sessionSignOf } from "./refusal.js";
@@ -43,12 +44,7 @@ const YOUNG_MS = 60_000;
 interface Login {
   readonly session: OpenedSession;
   readonly openedAtMs: number;
-  /** Requests that it let through, whatever became of them. */
-  letThrough: number;
-  /** Sent on it, and neither answered for good, nor about to be tried once more, nor sent again on a later one. */
-  readonly pending: Set<symbol>;
-  /** Told whenever a request on it is decided, and when it ends. */
-  readonly watchers: Set<() => void>;
+  readonly gate: Gate;
 }
 
 /** While a request waited for its turn, its login has ended or filled up; nothing was sent. */
@@ -63,9 +59,12 @@ export class Session {
   #ended: Login | undefined;
   /** Refusals that a new login did not cure: operation, status and kind of sign. */
   readonly #refusedAgain = new Set<string>();
+  /** For Basic credentials, which have no login. */
+  readonly #basicGate: Gate;
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    this.#basicGate = new Gate(options.settings.maxConcurrentRequests);
     options.secrets.add(options.settings.password);
     if (options.settings.authMode === "basic") options.secrets.add(this.#basicCredentials());
   }
@@ -92,7 +91,7 @@ export class Session {
           answer = await sender.send(
             async () => {
               if (login !== this.#current || !this.#hasRoom(login, isResend)) throw new NotNow();
-              login.pending.add(ticket);
+              login.gate.enter(ticket);
               await beforeSend();
               const cookie = await this.#cookieFor(login, url);
               if (login !== this.#current) throw new NotNow();
@@ -103,15 +102,14 @@ export class Session {
               patience,
               onPause: (failure) => {
                 // Whatever keeps a connection from being made is none of the session: nobody need wait for this one.
-                if (failure !== undefined)
-                  login.letThrough = Math.max(login.letThrough, settings.maxConcurrentRequests);
-                settle(login, ticket);
+                if (failure !== undefined) login.gate.open();
+                login.gate.settle(ticket);
               },
             },
           );
         } catch (error) {
-          if (error instanceof TransportFailure && error.sent) login.letThrough++;
-          settle(login, ticket);
+          if (error instanceof TransportFailure && error.sent) login.gate.letThrough();
+          login.gate.settle(ticket);
           if (error instanceof NotNow) continue;
           throw error;
         }
@@ -120,69 +118,65 @@ export class Session {
 
         const sign = sessionSignOf(answer);
         if (sign === undefined) {
-          login.letThrough++;
-          void kept.then(() => settle(login, ticket));
+          login.gate.letThrough();
+          void kept.then(() => login.gate.settle(ticket));
           return { answer, session: "accepted", kept };
         }
         await kept;
         const signature = `${url.pathname} ${answer.status} ${sign}`;
         if (refusedOn !== undefined) {
           this.#refusedAgain.add(signature);
-          settle(login, ticket);
+          login.gate.settle(ticket);
           return { answer, session: "refused-again", kept };
         }
         if (!this.#mayHaveEnded(login, sign, signature)) {
-          if (sign === "doubtful") login.letThrough++;
-          settle(login, ticket);
+          if (sign === "doubtful") login.gate.letThrough();
+          login.gate.settle(ticket);
           return { answer, session: sign === "doubtful" ? "accepted" : "refused", kept };
         }
         this.#end(login);
         refusedOn = login; // pending on it until the second sending is answered
       }
     } finally {
-      if (refusedOn !== undefined) settle(refusedOn, ticket);
+      refusedOn?.gate.settle(ticket);
     }
   }
 
   /**
-   * The current login, or a new one, as soon as it may take one more request. Two rules make that a session which ends
-   * after a number of requests, however small, refuses no request twice:
-   * - Whoever was refused goes first, and the others when those are answered.
-   * - No more are under way on a login than it has let through (at least one). So when it ends after N, no more than N
-   *   are refused, and the next has room for all of them. This also tries a stored session, or a platform in trouble,
-   *   with one create instead of many.
+   * The current login, or a new one, as soon as it may take one more request: whoever was refused goes first, and the
+   * others when those are answered. With the {@link Gate}'s rule that makes that a session which ends after a number of
+   * requests refuses none of them twice.
    */
   async #loginWithRoom(isResend: boolean): Promise<Login> {
     for (;;) {
-      if (this.#failed !== undefined) {
-        throw new LoginError(
-          "Not sent: the login failed before, and is not tried again in this run (its error says why).",
-        );
-      }
+      if (this.#failed !== undefined) throw failedBefore();
       const login = this.#current;
       if (login === undefined) await this.#logInOnce();
       else if (this.#hasRoom(login, isResend)) return login;
-      else await decisionOn(this.#mustWait(isResend) ?? login);
+      else await (this.#mustWait(isResend) ?? login).gate.decision();
     }
   }
 
   #hasRoom(login: Login, isResend: boolean): boolean {
-    if (this.#mustWait(isResend) !== undefined) return false;
-    // From there on the sender's own limit keeps to it.
-    if (login.letThrough >= this.#options.settings.maxConcurrentRequests) return true;
-    return login.pending.size < Math.max(1, login.letThrough);
+    return this.#mustWait(isResend) === undefined && login.gate.hasRoom;
   }
 
   /** The ended login whose requests go first, where there are any. */
   #mustWait(isResend: boolean): Login | undefined {
-    return !isResend && this.#ended !== undefined && this.#ended.pending.size > 0 ? this.#ended : undefined;
+    return isResend || this.#ended?.gate.isIdle ? undefined : this.#ended;
   }
 
-  #logInOnce(): Promise<Login> {
+  async #logInOnce(): Promise<void> {
+    const isFirst = this.#loggingIn === undefined;
     this.#loggingIn ??= this.#open().finally(() => {
       this.#loggingIn = undefined;
     });
-    return this.#loggingIn;
+    try {
+      await this.#loggingIn;
+    } catch (error) {
+      // One error for the whole run says why.
+      throw isFirst || !(error instanceof LoginError) ? error : failedBefore();
+    }
   }
 
   async #open(): Promise<Login> {
@@ -198,9 +192,7 @@ export class Session {
       this.#current = {
         session,
         openedAtMs: clock.monotonicMs(),
-        letThrough: 0,
-        pending: new Set(),
-        watchers: new Set(),
+        gate: new Gate(settings.maxConcurrentRequests),
       };
       return this.#current;
     } catch (error) {
@@ -214,7 +206,7 @@ export class Session {
     if (login !== this.#current) return true; // somebody found out already; a newer login is there to be used
     if (login.session.restored) return true; // of unknown age: its end is the likeliest reason
     if (this.#options.clock.monotonicMs() - login.openedAtMs >= YOUNG_MS) return true;
-    if (sign === "doubtful" || (sign === "bare" && login.letThrough === 0)) return false;
+    if (sign === "doubtful" || (sign === "bare" && !login.gate.hasLetThrough)) return false;
     // A new login did not help the last time: a permission that is missing must not cost a login for each resource.
     return !this.#refusedAgain.has(signature);
   }
@@ -223,7 +215,7 @@ export class Session {
     if (this.#current !== login) return;
     this.#current = undefined;
     this.#ended = login;
-    for (const watcher of login.watchers) watcher();
+    login.gate.wake();
   }
 
   /** The Cookie header for the next request; in long-lived mode another process may have stored a newer one. */
@@ -258,29 +250,48 @@ export class Session {
   ): Promise<SessionAnswer> {
     const authorization = `Basic ${this.#basicCredentials()}`;
     const { sender } = this.#options;
-    const answer = await sender.send(
-      async () => {
-        await beforeSend();
-        return { url, headers: { ...headers, authorization }, body };
-      },
-      { repeatable: false, patience: sender.patience() },
-    );
-    return { answer, session: sessionSignOf(answer) === "clear" ? "refused" : "accepted", kept: DONE };
+    const gate = this.#basicGate;
+    const ticket = Symbol("request");
+    const patience = sender.patience();
+    try {
+      for (;;) {
+        if (this.#failed !== undefined) throw failedBefore();
+        if (!gate.hasRoom) {
+          await gate.decision();
+          continue;
+        }
+        try {
+          const answer = await sender.send(
+            async () => {
+              if (this.#failed !== undefined || !gate.hasRoom) throw new NotNow();
+              gate.enter(ticket);
+              await beforeSend();
+              return { url, headers: { ...headers, authorization }, body };
+            },
+            {
+              repeatable: false,
+              patience,
+              onPause: (failure) => {
+                if (failure !== undefined) gate.open();
+                gate.settle(ticket);
+              },
+            },
+          );
+          const isRefused = sessionSignOf(answer) === "clear";
+          if (!isRefused) gate.letThrough();
+          // Refused credentials are final for the run, unless they were good before: then it is about the request.
+          else if (!gate.hasLetThrough) this.#failed = failedBefore();
+          return { answer, session: isRefused ? "refused" : "accepted", kept: DONE };
+        } catch (error) {
+          if (!(error instanceof NotNow)) throw error;
+        }
+      }
+    } finally {
+      gate.settle(ticket);
+    }
   }
 }
 
-function settle(login: Login, ticket: symbol): void {
-  if (!login.pending.delete(ticket)) return;
-  for (const watcher of login.watchers) watcher();
-}
-
-/** Resolves when the next request on `login` is decided, or the login ends. */
-function decisionOn(login: Login): Promise<void> {
-  return new Promise((resolve) => {
-    const watcher = () => {
-      login.watchers.delete(watcher);
-      resolve();
-    };
-    login.watchers.add(watcher);
-  });
+function failedBefore(): LoginError {
+  return new LoginError("Not sent: the login failed before, and is not tried again in this run (its error says why).");
 }

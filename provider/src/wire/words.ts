@@ -49,6 +49,8 @@ interface Names {
  * @returns each sentence once, printable, in the order found; with the field's name in front where it stood under one.
  */
 export function wordsOf(answer: HttpAnswer, fields: readonly string[], clean: Clean, reading?: Reading): string[] {
+  // Where it was cut, half of a secret may be left, which nobody could recognise.
+  if (answer.broken !== undefined) return [];
   const body = readBody(answer);
   if (body.kind === "empty") return [];
   if (body.kind === "html") return [htmlTitle(answer.body, clean)].filter((title) => title !== "");
