@@ -53,3 +53,15 @@ it("what was sent before a kill and is not declared any more is told until it is
   expect((await stack.preview()).output).not.toContain("a run that was interrupted");
   expect(sandbox.eventPosts).toBe(posts);
 });
+
+it("not protected: --replace of an unresolved resource is a new create, since the provider is not asked", async () => {
+  const sandbox = await useSandbox();
+  sandbox.fail({ on: "event", act: false, with: { kind: "close-without-answer" } });
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  expect((await stack.up()).code).not.toBe(0);
+  const event = (await stack.resources()).at(-1);
+  expect(event?.id).toMatch(/^unresolved-/);
+  expect((await stack.up("--replace", event?.urn ?? "")).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(2);
+  expect((await stack.resources()).at(-1)?.id).toBe(String(sandbox.events[0]?.id));
+});
