@@ -126,11 +126,11 @@ describe("what the state holds under another id is told", () => {
 describe("what no run asks for", () => {
   it("is marked by a run in good order, and told by the next", async () => {
     const run = journalIn(journal);
-    expect(await run.unclaimed()).toEqual([]);
+    expect(await run.unclaimedOnce()).toEqual([]);
     await run.glimpse("ConversionEvent::o/p/s::e");
     run.closeNow();
     const next = run.next();
-    expect(await next.unclaimed()).toMatchObject([{ mark: "m1", id: "1" }]);
+    expect(await next.unclaimedOnce()).toMatchObject([{ mark: "m1", id: "1" }]);
     expect(await next.recall("Advertiser::o/p/s::a", "f1")).toMatchObject({ kind: "created", id: "1" });
     next.handedOver("m1");
     next.closeNow();
@@ -141,10 +141,10 @@ describe("what no run asks for", () => {
     const idle = journalIn(journal);
     idle.closeNow();
     const run = idle.next();
-    expect(await run.unclaimed()).toEqual([]);
+    expect(await run.unclaimedOnce()).toEqual([]);
     await run.recall("ConversionEvent::o/p/s::g", "f4");
     run.closeNow();
-    expect(await run.next().unclaimed()).toMatchObject([{ mark: "m1" }, { mark: "m2" }]);
+    expect(await run.next().unclaimedOnce()).toMatchObject([{ mark: "m1" }, { mark: "m2" }]);
   });
 });
 

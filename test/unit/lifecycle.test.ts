@@ -24,7 +24,7 @@ const runtime: Runtime = {
     ({
       heldByState: async () => [],
       glimpse: async () => undefined,
-      unclaimed: async () => [],
+      unclaimedOnce: async () => [],
     }) as unknown as ReturnType<Runtime["journal"]>,
   track: (create) => create(() => undefined),
   closeNow: () => undefined,

@@ -54,6 +54,7 @@ export class Journal {
   readonly #remembered = new Map<string, Remembered>();
   /** By key: of these, what another create of the same resource must know. */
   readonly #left = new Map<string, Remembered[]>();
+  #hasTold = false;
   #file: AppendFile | undefined;
   #opening: Promise<AppendFile> | undefined;
   #lock: Lock | undefined;
@@ -90,8 +91,13 @@ export class Journal {
     return (await this.#glimpseAll()).get(key)?.find((entry) => !this.#isHeld(entry));
   }
 
-  /** What no run has asked for since it was interrupted, as the run begins. @throws {JournalError} it can't be read. */
-  async unclaimed(): Promise<Remembered[]> {
+  /**
+   * What no run has asked for since it was interrupted, as this run begins; nothing when it is asked again.
+   * @throws {JournalError} it can't be read.
+   */
+  async unclaimedOnce(): Promise<Remembered[]> {
+    if (this.#hasTold) return [];
+    this.#hasTold = true;
     return [...(await this.#glimpseAll()).values()].flat().filter((entry) => entry.unclaimed);
   }
 

@@ -56,7 +56,7 @@ export async function noteHeld(
 
 /** Tells once a run what interrupted runs have left, and no run has asked for since. */
 export async function announceUnclaimed(runtime: Runtime, identity: string): Promise<void> {
-  const unclaimed = (await journalled(runtime, (journal) => journal.unclaimed(), identity)) ?? [];
+  const unclaimed = (await journalled(runtime, (journal) => journal.unclaimedOnce(), identity)) ?? [];
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
     const { label, urn } = aboutWhom(entry.key);
     return `  ${whatHappened(label, entry)} To forget this: ${forgetCommand(urn)}`;
