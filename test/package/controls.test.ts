@@ -9,7 +9,17 @@ import { runProcess } from "../support/stack.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 
-const controls: [string, { file: string; from: string | RegExp; to: string; test: string; named: string }][] = [
+interface Control {
+  readonly file: string;
+  readonly from: string | RegExp;
+  readonly to: string;
+  readonly test: string;
+  readonly named: string;
+  /** Its test starts processes, which run what is built. @default false */
+  readonly isBuilt?: boolean;
+}
+
+const controls: [string, Control][] = [
   [
     "a create is sent again after a reset",
     {
@@ -36,8 +46,9 @@ const controls: [string, { file: string; from: string | RegExp; to: string; test
       file: "files/lock.ts",
       from: 'const handle = await open(path, "wx", 0o600);',
       to: 'const handle = await open(path, "w", 0o600);',
-      test: "test/sandbox/lock.test.ts",
-      named: "lets one holder in at a time",
+      test: "test/sandbox/lock-processes.test.ts",
+      named: "one holder at a time among 8 processes",
+      isBuilt: true,
     },
   ],
   [
@@ -52,7 +63,7 @@ const controls: [string, { file: string; from: string | RegExp; to: string; test
   ],
 ];
 
-it.each(controls)("%s: its test turns red", async (_, { file, from, to, test, named }) => {
+it.each(controls)("%s: its test turns red", async (_, { file, from, to, test, named, isBuilt = false }) => {
   // Inside the repository, so that its node_modules are found.
   const parent = join(repository, ".pulumi-local", "test");
   mkdirSync(parent, { recursive: true });
@@ -62,6 +73,8 @@ it.each(controls)("%s: its test turns red", async (_, { file, from, to, test, na
     "vitest.config.ts",
     "tsconfig.json",
     "package.json",
+    "provider/package.json",
+    "provider/tsconfig.json",
     "provider/src",
     "test/unit",
     "test/sandbox",
@@ -69,11 +82,13 @@ it.each(controls)("%s: its test turns red", async (_, { file, from, to, test, na
   ]) {
     cpSync(join(repository, name), join(copy, name), { recursive: true });
   }
-  const run = () =>
-    runProcess("node", [join(repository, "node_modules/vitest/vitest.mjs"), "run", test, "-t", named], copy, {
-      ...(process.env as Record<string, string>),
-      NO_COLOR: "1",
-    });
+  const environment = { ...(process.env as Record<string, string>), NO_COLOR: "1" };
+  const tool = (path: string, ...args: string[]) =>
+    runProcess("node", [join(repository, "node_modules", path), ...args], copy, environment);
+  const run = async () => {
+    if (isBuilt) expect(await tool("typescript/bin/tsc", "--build", "provider")).toMatchObject({ code: 0 });
+    return tool("vitest/vitest.mjs", "run", test, "-t", named);
+  };
   expect(await run(), "the copy as it is").toMatchObject({ code: 0, output: expect.stringMatching(/\d+ passed/) });
 
   const path = join(copy, "provider/src", file);

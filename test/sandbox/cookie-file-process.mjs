@@ -2,6 +2,7 @@
  * One process of several that share a cookie file: the built package's client with real time. Started by
  * cookie-file.test.ts, which tells it what to do as JSON in its argument and when to begin over IPC.
  *
+ * Without `names` it gets them in messages, and creates those of one message at once, until it is let go.
  * `dieAtCall`: kills itself, without any chance to tidy up, just before that file-system call.
  */
 import { randomUUID } from "node:crypto";
@@ -95,9 +96,14 @@ async function create(name) {
   }
 }
 
-process.once("message", async () => {
-  const endings = await Promise.all(names.map(create));
-  await transport.close();
-  process.send({ endings, said }, () => process.disconnect());
-});
+if (names === undefined) {
+  process.on("message", async (some) => process.send({ endings: await Promise.all(some.map(create)), said }));
+  process.once("disconnect", () => transport.close());
+} else {
+  process.once("message", async () => {
+    const endings = await Promise.all(names.map(create));
+    await transport.close();
+    process.send({ endings, said }, () => process.disconnect());
+  });
+}
 process.send("ready");

@@ -19,6 +19,9 @@ import { syncBuiltinESMExports } from "node:module";
 import { hostname, tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { advertiserDeclaration } from "../../provider/src/lifecycle/declaration.js";
+import { createProvider } from "../../provider/src/lifecycle/provider.js";
+import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { FakeClock, RealTime } from "../support/clock.js";
@@ -54,6 +57,23 @@ async function startWithSession(options: SandboxOptions = {}, more: TestClientOp
   expect(await started.client(more).create("earlier")).toMatchObject({ kind: "created" });
   started.sandbox.resetCounts();
   return started;
+}
+
+/** A run with all that belongs to it, and what its user gets to see. */
+function userRun({ url, email, password }: Sandbox, cookieFile: string) {
+  const config: Record<string, string> = { baseUrl: url, email, password, cookieFile };
+  const runtime = createRuntime((key) => config[key], {});
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  onTestFinished(() => warn.mockRestore());
+  const provider = createProvider(
+    advertiserDeclaration,
+    () => runtime,
+    () => undefined,
+  );
+  return {
+    create: (advertiserName: string) => provider.create({ advertiserName }),
+    seen: () => warn.mock.calls.map(([message]) => message as string),
+  };
 }
 
 /** What stands in `folder` beside the cookie file. */
@@ -373,12 +393,10 @@ describe("a file that is mended", () => {
   ])("row 51: %s: one login, said once, written anew", async (_, damage) => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, damage(readFileSync(file, "utf8")));
-    const run = client();
-    for (const name of ["A", "B"]) expect(await run.create(name)).toMatchObject({ kind: "created" });
+    const run = userRun(sandbox, file);
+    for (const name of ["A", "B"]) expect(await run.create(name)).toMatchObject({ outs: { advertiserName: name } });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
-    expect(run.said.filter((message, index) => run.said.indexOf(message) === index)).toEqual([
-      `The session file ${file} is damaged; it is written anew at the next login.`,
-    ]);
+    expect(run.seen()).toEqual([`The session file ${file} is damaged; it is written anew at the next login.`]);
     expect(modeOf(file)).toBe(0o600);
     expect(await client().create("C")).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -55,4 +56,19 @@ it("is taken at once from a holder that died, also by who has no time", async ()
   expect(withLockNow(path, () => worked++)).toBe(true);
   expect(worked).toBe(1);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it.each<[string, (path: string) => void]>([
+  ["a pipe", (path) => execFileSync("mkfifo", [path])],
+  ["a folder", (path) => mkdirSync(path)],
+  ["a link to nowhere", (path) => symlinkSync(`${path}.nowhere`, path)],
+])("%s in its place is told at once, and left there", async (_, make) => {
+  const folder = mkdtempSync(join(tmpdir(), "lock-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "the.lock");
+  make(path);
+  const taking = acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: 60_000 });
+  await expect(taking).rejects.toThrow(`its lock ${path} can't be one: it is`);
+  expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+  expect(readdirSync(folder)).toEqual(["the.lock"]);
 });

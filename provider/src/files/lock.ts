@@ -5,18 +5,18 @@
  * Own code since the libraries for it have an open race when they take over a stale lock, and report a lost lock by
  * throwing inside a timer.
  */
-import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { open, readFile, stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
-import { makePrivateFolder } from "./private-file.js";
+import { makePrivateFolder, openPrivate, UntrustedFile } from "./private-file.js";
 
 /** How often a holder shows that it lives, and after how long without it nobody believes that any more. */
 const SIGN_OF_LIFE_MS = 2000;
 const STALE_AFTER_MS = 15_000;
 const FIRST_POLL_MS = 5;
-const MAX_POLL_MS = 100;
+const MAX_POLL_MS = 25;
 
 /** The lock was not free within the time that may be waited. */
 export class LockHeld extends Error {
@@ -41,7 +41,7 @@ export interface Lock {
   isHeld(): boolean;
 }
 
-/** @throws LockHeld; system errors where the lock's folder can't be written to. */
+/** @throws LockHeld; UntrustedFile where something else stands there; system errors where the lock's folder can't be written to. */
 export async function acquireLock(path: string, { clock, unique, maxWaitMs }: LockOptions): Promise<Lock> {
   await makePrivateFolder(dirname(path));
   const content = JSON.stringify({ host: hostname(), pid: process.pid, unique });
@@ -62,8 +62,11 @@ export function withLockNow(path: string, work: () => void): boolean {
     const guard = `${path}.takeover`;
     if (!createNow(guard)) return false;
     try {
-      if (stateOf(readFileSync(path, "utf8")) !== "dead") return false;
-      unlinkSync(path);
+      const content = readNow(path);
+      if (content !== undefined) {
+        if (stateOf(content) !== "dead") return false;
+        unlinkSync(path);
+      }
     } finally {
       unlinkSync(guard);
     }
@@ -75,6 +78,21 @@ export function withLockNow(path: string, work: () => void): boolean {
     unlinkSync(path);
   }
   return true;
+}
+
+/** @returns none where it was released meanwhile; an empty text where something else than a lock stands there. */
+function readNow(path: string): string | undefined {
+  try {
+    // Not waiting for a pipe, and not following a link; both constants are absent on Windows.
+    const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    try {
+      return fstatSync(file).isFile() ? readFileSync(file, "utf8") : "";
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : "";
+  }
 }
 
 function createNow(path: string): boolean {
@@ -154,22 +172,33 @@ class Watch {
 
   /** Whether the holder is surely dead, or has not shown that it lives for long. */
   async isStale(path: string): Promise<boolean> {
+    const found = await readLock(path);
+    if (found === undefined) return false; // released meanwhile
+    const { content, mtimeMs } = found;
+    const holder = stateOf(content);
+    if (holder === "dead") return true;
+    // Either clock may have been changed: a sign of life from the far future is none.
+    if (holder === "unknown") return Math.abs(this.#clock.wallMs() - mtimeMs) > STALE_AFTER_MS;
+    // A process of that number lives here. Its sign of life is old where the clock was set or the computer slept, so only
+    // what is watched counts; where the number belongs to another process by now, none ever comes.
+    const now = this.#clock.monotonicMs();
+    if (this.#seen.sign !== mtimeMs) this.#seen = { sign: mtimeMs, sinceMs: now };
+    return now - this.#seen.sinceMs > STALE_AFTER_MS;
+  }
+}
+
+/** @throws UntrustedFile where something else than a lock of this user stands there. */
+async function readLock(path: string): Promise<{ readonly content: string; readonly mtimeMs: number } | undefined> {
+  try {
+    const handle = await openPrivate(path, constants.O_RDONLY);
+    if (handle === undefined) return undefined;
     try {
-      const content = await readFile(path, "utf8");
-      const { mtimeMs } = await stat(path);
-      const holder = stateOf(content);
-      if (holder === "dead") return true;
-      // Either clock may have been changed: a sign of life from the far future is none.
-      if (holder === "unknown") return Math.abs(this.#clock.wallMs() - mtimeMs) > STALE_AFTER_MS;
-      // A process of that number lives here. Its sign of life is old where the clock was set or the computer slept, so only
-      // what is watched counts; where the number belongs to another process by now, none ever comes.
-      const now = this.#clock.monotonicMs();
-      if (this.#seen.sign !== mtimeMs) this.#seen = { sign: mtimeMs, sinceMs: now };
-      return now - this.#seen.sinceMs > STALE_AFTER_MS;
-    } catch (error) {
-      ignoreMissing(error);
-      return false; // released meanwhile
+      return { content: await handle.readFile("utf8"), mtimeMs: (await handle.stat()).mtimeMs };
+    } finally {
+      await handle.close();
     }
+  } catch (error) {
+    throw error instanceof UntrustedFile ? new UntrustedFile(`its lock ${path} can't be one: ${error.message}`) : error;
   }
 }
 

@@ -65,8 +65,8 @@ export interface SandboxOptions {
   /** @default "session" */
   readonly rotation?: Rotation;
   /**
-   * With a long-lived session, a request whose session cookie is older than this many newer ones is refused, and so is one
-   * without: the long-lived cookie does not help it. 0: just the newest is taken. @default unlimited
+   * A long-lived session's request is refused where more than this many session cookies were given out after the one it
+   * comes with, or it comes with none, whatever the long-lived cookie says. 0: just the newest is taken. @default unlimited
    */
   readonly maxCookieAge?: number;
   /** More logins than `count` within `windowSeconds` are answered 429. @default 30 in 60 seconds, with Retry-After */

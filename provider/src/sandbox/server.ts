@@ -116,9 +116,9 @@ export class Sandbox {
     return { advertisers: this.advertisers, events: this.events };
   }
 
-  /** The value of the session cookie that was given out last; none before the first login. */
-  get newestSession(): string | undefined {
-    return this.#sessions.newest;
+  /** With `maxCookieAge`: the values of the session cookies that long-lived sessions are taken with now, the newest first. */
+  get youngCookies(): string[] {
+    return this.#sessions.young;
   }
 
   /** Makes requests fail. */

@@ -34,8 +34,6 @@ export class Sessions {
   readonly #rules: SessionRules;
   readonly #sessions = new Map<string, Session>();
   readonly #logins = new Map<string, Login>();
-  /** The value of the session cookie that was given out last. */
-  newest: string | undefined;
   #loginTimes: number[] = [];
 
   constructor(rules: SessionRules) {
@@ -101,6 +99,11 @@ export class Sessions {
     return [];
   }
 
+  /** The values of long-lived sessions' cookies that are young enough, where their age is limited; the newest first. */
+  get young(): string[] {
+    return [...this.#logins.values()].flatMap(({ young }) => young).reverse();
+  }
+
   /** Ends every session, long-lived ones too. */
   endAll(): void {
     this.#sessions.clear();
@@ -110,7 +113,6 @@ export class Sessions {
   #newSession(login: Login | undefined): string {
     const { clock, sessionSeconds, sessionRequests, maxCookieAge } = this.#rules;
     const value = token();
-    this.newest = value;
     if (login !== undefined && Number.isFinite(maxCookieAge)) {
       login.young.push(value);
       if (login.young.length > maxCookieAge + 1) login.young.shift();

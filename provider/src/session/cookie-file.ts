@@ -29,13 +29,23 @@ const storedSchema = z.object({
   stamp: z.string().min(1),
   /** How often the cookies were replaced since that login. */
   revision: z.int().min(0),
+  /** When the answer with the newest cookies came, in milliseconds since 1970; none in files of a first version. */
+  newestAtMs: z.number().optional(),
   jar: z.unknown(),
 });
 
 interface Stored {
   readonly stamp: string;
   readonly revision: number;
+  readonly newestAtMs: number;
   readonly jar: SessionJar;
+}
+
+/** Cookies that an answer brought. */
+interface Arrival {
+  readonly setCookies: readonly string[];
+  readonly url: URL;
+  readonly atMs: number;
 }
 
 export interface CookieFileOptions {
@@ -58,7 +68,10 @@ export class CookieFile implements SessionStore {
   #abandoned = false;
   #revision = 0;
   #seenChange = "";
-  #pending: { readonly setCookies: readonly string[]; readonly url: URL }[] = [];
+  /** Of the cookies in the file, as far as they are known here. */
+  #newestAtMs = 0;
+  /** Not in the file yet, in the order of their coming. */
+  #unsaved: Arrival[] = [];
   #keeping: Promise<void> | undefined;
 
   constructor(options: CookieFileOptions) {
@@ -75,6 +88,7 @@ export class CookieFile implements SessionStore {
       const stored = await this.#read();
       if (stored === undefined || stored.stamp === ended || !(await isUsable(stored.jar))) return undefined;
       this.#revision = stored.revision;
+      this.#newestAtMs = stored.newestAtMs;
       return { jar: stored.jar, stamp: stored.stamp, restored: true };
     };
     const found = await this.#attempt(fromFile);
@@ -88,6 +102,7 @@ export class CookieFile implements SessionStore {
         if (opened !== undefined) return;
         opened = await this.#memory.open(ended, logIn, isUsable);
         this.#revision = 0;
+        this.#newestAtMs = this.#options.clock.wallMs();
         await this.#write(opened);
       }),
     );
@@ -106,25 +121,27 @@ export class CookieFile implements SessionStore {
   }
 
   async keep(session: OpenedSession, setCookies: readonly string[], url: URL): Promise<void> {
+    const atMs = this.#options.clock.wallMs();
     await session.jar.store(setCookies, url); // at once for this process, whatever becomes of the file
-    this.#pending.push({ setCookies, url });
+    this.#unsaved.push({ setCookies, url, atMs });
     // Answers that come while one write is under way share the next one.
-    this.#keeping ??= this.#keepPending(session).finally(() => {
+    this.#keeping ??= this.#saveAll(session).finally(() => {
       this.#keeping = undefined;
     });
     await this.#keeping;
   }
 
-  async #keepPending(session: OpenedSession): Promise<void> {
-    while (this.#pending.length > 0) {
-      const batch = this.#pending;
-      this.#pending = [];
+  async #saveAll(session: OpenedSession): Promise<void> {
+    while (this.#unsaved.length > 0) {
+      let count = this.#unsaved.length;
       // What comes up here comes up after an answer: the create must still be reported.
       const file = this.#attempt(() =>
         this.#locked(async () => {
-          // Under the lock: another process's newer cookies first, then ours on top of them.
           await this.#takeOver(session);
-          for (const { setCookies, url } of batch) await session.jar.store(setCookies, url);
+          count = this.#unsaved.length;
+          const newer = this.#unsaved.filter((arrival) => this.#isNewer(arrival));
+          if (newer.length === 0) return; // while this one waited for the lock, later ones were written
+          this.#newestAtMs = newer.at(-1)?.atMs ?? 0;
           this.#revision++;
           await this.#write(session);
         }),
@@ -135,6 +152,7 @@ export class CookieFile implements SessionStore {
           `The session file ${this.#options.path} was changed meanwhile and is left as it is. This run keeps its session in memory.`,
         );
       });
+      this.#unsaved.splice(0, count);
     }
   }
 
@@ -143,7 +161,16 @@ export class CookieFile implements SessionStore {
     const stored = await this.#read();
     if (stored === undefined || stored.stamp !== session.stamp || stored.revision <= this.#revision) return;
     this.#revision = stored.revision;
+    this.#newestAtMs = stored.newestAtMs;
     session.jar.replaceWith(stored.jar);
+    for (const arrival of this.#unsaved) {
+      if (this.#isNewer(arrival)) await session.jar.store(arrival.setCookies, arrival.url);
+    }
+  }
+
+  /** Whether it came after what the file holds; a moment in the future is that of a clock that was set. */
+  #isNewer({ atMs }: Arrival): boolean {
+    return atMs >= this.#newestAtMs || this.#newestAtMs > this.#options.clock.wallMs();
   }
 
   async #read(): Promise<Stored | undefined> {
@@ -169,12 +196,12 @@ export class CookieFile implements SessionStore {
       say(`The session file ${path} is damaged; it is written anew at the next login.`);
       return undefined;
     }
-    const { baseUrl, email, keepLoggedIn: storedMode, stamp, revision } = stored.data;
+    const { baseUrl, email, keepLoggedIn: storedMode, stamp, revision, newestAtMs = 0 } = stored.data;
     if (baseUrl !== account.baseUrl || email !== account.email) {
       throw new UntrustedFile("it holds another account's session; give each account a file of its own");
     }
     await onRead(jar);
-    return storedMode === keepLoggedIn ? { stamp, revision, jar } : undefined;
+    return storedMode === keepLoggedIn ? { stamp, revision, newestAtMs, jar } : undefined;
   }
 
   async #write({ jar, stamp }: OpenedSession): Promise<void> {
@@ -187,6 +214,7 @@ export class CookieFile implements SessionStore {
       keepLoggedIn,
       stamp,
       revision: this.#revision,
+      newestAtMs: this.#newestAtMs,
       jar: await jar.toJSON(),
     };
     await replacePrivate(path, JSON.stringify(stored), newStamp());

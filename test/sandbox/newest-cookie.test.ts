@@ -1,0 +1,176 @@
+/**
+ * Long-lived sessions in several processes, at a platform that takes young session cookies only: whoever loses one, or
+ * goes on with an old one, is refused, and has to log in again.
+ */
+import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { type Clock, systemClock } from "../../provider/src/clock.js";
+import { acquireLock } from "../../provider/src/files/lock.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { CookieFile } from "../../provider/src/session/cookie-file.js";
+import { SessionJar } from "../../provider/src/session/jar.js";
+import { FakeClock } from "../support/clock.js";
+import { seededRandom } from "../support/random.js";
+import { useSandbox } from "../support/stack.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const script = resolve(import.meta.dirname, "cookie-file-process.mjs");
+const PROCESSES = 6;
+/** As many as each of them has in flight at most. */
+const AT_ONCE = 4;
+
+interface Report {
+  readonly endings: readonly { readonly id?: string; readonly failure?: string }[];
+  readonly said: readonly string[];
+}
+
+/** A process that creates what it is told to; it ends with the test. */
+async function startProcess(baseUrl: string, cookieFile: string) {
+  const task = JSON.stringify({ baseUrl, cookieFile, keepLoggedIn: true });
+  const child = fork(script, [task], { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const ended = new Promise((_, fail) => {
+    child.once("exit", (code) => fail(new Error(`the process ended with ${code}`)));
+  });
+  ended.catch(() => undefined); // at the test's end nobody waits for it
+  const message = () => Promise.race([new Promise((done) => child.once("message", done)), ended]);
+  expect(await message()).toBe("ready");
+  return async (...names: string[]): Promise<void> => {
+    const answer = message();
+    child.send(names);
+    const { endings, said } = (await answer) as Report;
+    expect(endings.flatMap(({ failure }) => failure ?? [])).toEqual([]);
+    expect(said).toEqual([]);
+  };
+}
+
+async function start(maxCookieAge: number) {
+  const folder = mkdtempSync(join(tmpdir(), "newest-cookie-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "session.json");
+  const sandbox = await useSandbox({ rotation: "strict", maxCookieAge });
+  const newProcess = () => startProcess(sandbox.url, file);
+  return { sandbox, file, newProcess, processes: await Promise.all(Array.from({ length: PROCESSES }, newProcess)) };
+}
+
+/** The value of the session cookie in the file. */
+function storedIn(file: string): string {
+  const { jar } = JSON.parse(readFileSync(file, "utf8")) as { jar: { cookies: { key: string; value: string }[] } };
+  const stored = jar.cookies.filter(({ key }) => key.endsWith("_service_cookie"));
+  expect(stored).toHaveLength(1);
+  return stored[0]?.value ?? "";
+}
+
+/** How many session cookies were given out after the one in the file. */
+function ageOfStored(file: string, sandbox: Sandbox): number {
+  const age = sandbox.youngCookies.indexOf(storedIn(file));
+  expect(age, "the file's cookie is one that the platform takes").toBeGreaterThanOrEqual(0);
+  return age;
+}
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+it(`six processes that take turns: each goes on with the newest cookie, whoever got it (SEED=${seed})`, async () => {
+  console.log(`newest cookie: SEED=${seed}`);
+  const random = seededRandom(seed);
+  const { sandbox, file, processes } = await start(0);
+  const TURNS = 30;
+  for (let turn = 0; turn < TURNS; turn++) {
+    await processes[Math.floor(random() * PROCESSES)]?.(`A${turn}`);
+    expect(ageOfStored(file, sandbox), `SEED=${seed}, turn ${turn}`).toBe(0);
+  }
+  expect(sandbox.logins).toBe(1);
+  expect(sandbox.creates).toBe(TURNS);
+  expect(sandbox.advertisers).toHaveLength(TURNS);
+});
+
+it("six processes with four creates in flight each: the file ends with a cookie of the answers that were in flight", async () => {
+  // What a request comes with is at most as old as the file's cookie was, and what the others in flight got since.
+  const inFlight = PROCESSES * AT_ONCE;
+  const { sandbox, file, processes, newProcess } = await start(2 * inFlight - 1);
+  const ROUNDS = 4;
+  for (let round = 0; round < ROUNDS; round++) {
+    const names = (process: number) => Array.from({ length: AT_ONCE }, (_, index) => `r${round}-p${process}-${index}`);
+    await Promise.all(processes.map((create, process) => create(...names(process))));
+    expect(ageOfStored(file, sandbox), `round ${round}`).toBeLessThan(inFlight);
+  }
+  // One after the other then, and one more that begins with the file.
+  const turns = [...processes, await newProcess()];
+  for (const [turn, create] of turns.entries()) {
+    const stored = storedIn(file);
+    await create(`turn ${turn}`);
+    expect(sandbox.requests.at(-1)?.headers.cookie, `turn ${turn}`).toContain(stored);
+    expect(ageOfStored(file, sandbox), `turn ${turn}`).toBe(0);
+  }
+  expect(sandbox.logins).toBe(1);
+  expect(sandbox.creates).toBe(ROUNDS * inFlight + turns.length);
+  expect(sandbox.advertisers).toHaveLength(ROUNDS * inFlight + turns.length);
+});
+
+/** Two runs of one session that share a file; the first one's answer came before the second's, and is to be written after. */
+async function twoRuns(clock: FakeClock) {
+  const folder = mkdtempSync(join(tmpdir(), "newest-cookie-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "session.json");
+  const url = new URL("http://127.0.0.1/rest/event");
+  // The first run sleeps at the lock until it is told that its turn has come.
+  const turn = Promise.withResolvers<void>();
+  const sleeping: Clock = {
+    wallMs: () => clock.wallMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    sleep: () => turn.promise,
+  };
+  const newRun = (clock: Clock) =>
+    new CookieFile({
+      path: file,
+      account: { baseUrl: "http://127.0.0.1", email: "ops@example.com" },
+      keepLoggedIn: true,
+      clock,
+      newStamp: randomUUID,
+      maxLockWaitMs: 60_000,
+      say: (message) => expect.fail(message),
+      onRead: async () => undefined,
+    });
+  const logIn = async () => {
+    const jar = new SessionJar();
+    await jar.store(["x_service_cookie=first; Path=/"], url);
+    return jar;
+  };
+  const open = async (run: CookieFile) => ({ run, session: await run.open(undefined, logIn, async () => true) });
+  const [early, late] = [await open(newRun(sleeping)), await open(newRun(clock))];
+  const keep = ({ run, session }: typeof early, value: string) =>
+    run.keep(session, [`x_service_cookie=${value}; Path=/`], url);
+  const lock = await acquireLock(`${file}.lock`, { clock: systemClock, unique: "test", maxWaitMs: 0 });
+  const kept = keep(early, "early");
+  const begin = async () => {
+    turn.resolve();
+    await kept;
+  };
+  return { file, early, late, keep, lock, begin, url };
+}
+
+it("an answer that had to wait for the lock is not written over one that came after it", async () => {
+  const clock = new FakeClock();
+  const { file, early, late, keep, lock, begin, url } = await twoRuns(clock);
+  clock.advance(1000);
+  await lock.release();
+  await keep(late, "late");
+  await begin();
+  expect(storedIn(file)).toBe("late");
+  expect(await (await early.run.newest(early.session)).header(url)).toBe("x_service_cookie=late");
+});
+
+it("a file of the future, as a clock leaves that was set back, is written over all the same", async () => {
+  const clock = new FakeClock();
+  const { file, late, keep, lock, begin } = await twoRuns(clock);
+  await lock.release();
+  await begin();
+  clock.jumpWall(-86_400_000);
+  await keep(late, "after the jump");
+  expect(storedIn(file)).toBe("after the jump");
+});
