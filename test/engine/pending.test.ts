@@ -18,13 +18,21 @@ async function killInFlight(stack: TestStack, faults: readonly { readonly hits: 
   await stack.run(["cancel", "--yes"]);
 }
 
-/** A stack whose two events' answers never came. Without a session, so that both are sent at once. */
+/** Two advertisers before two events: when they have been let through, two creates may be under way at once. */
+const twoAtOnce = program(`
+const [a, b] = ["A", "B"].map((name) => new advertising.Advertiser(name.toLowerCase(), { advertiserName: name }));
+for (const name of ["E0", "E1"]) {
+  const advertiserId = pulumi.all([a.advertiserId, b.advertiserId]).apply(([first]) => first);
+  new advertising.ConversionEvent(name.toLowerCase(), { eventName: name, advertiserId, value: 1 });
+}`);
+
+/** A stack whose two events' answers never came. */
 async function killedStack() {
   const sandbox = await useSandbox({ authMode: "basic" });
   // One is created and its answer lost; the other was never carried out.
   const created = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });
-  const stack = await newStack(eventsProgram(2), { sandbox, config: { "advertising:authMode": "basic" } });
+  const stack = await newStack(twoAtOnce, { sandbox, config: { "advertising:authMode": "basic" } });
   await killInFlight(stack, [created, lost]);
   return { sandbox, stack };
 }
@@ -88,8 +96,8 @@ it("lists what was in flight, stops the pipeline, and settles both ways", async 
   expect((await stack.up()).output).toContain("1 created");
   expect(sandbox.eventPosts).toBe(3);
   expect(sandbox.events.map((event) => event.event_name).sort()).toEqual(["E0", "E1"]);
-  expect((await stack.resources()).map(({ id }) => id).sort()).toEqual(["1", "2", "3"]);
-  expect((await stack.preview()).output).toContain("4 unchanged");
+  expect((await stack.resources()).map(({ id }) => id).sort()).toEqual(["1", "2", "3", "4"]);
+  expect((await stack.preview()).output).toContain("5 unchanged");
 });
 
 it("nothing pending: exit 0; no stack: exit 2 with the reason", async () => {
@@ -98,7 +106,7 @@ it("nothing pending: exit 0; no stack: exit 2 with the reason", async () => {
   await stack.up();
   expect(await pendingCommand(stack)).toEqual({
     code: 0,
-    output: "Nothing is pending: the outcome of every create is known.\n",
+    output: "Nothing is pending: neither the engine nor the state has a create of unknown outcome.\n",
   });
   const missing = await pendingCommand(stack, "--stack", "nowhere");
   expect(missing.code).toBe(2);
@@ -251,4 +259,30 @@ it("settles the journal too where the disk was kept: not created, and the next u
   expect(code, output).toBe(0);
   expect(sandbox.eventPosts).toBe(2);
   expect(sandbox.events).toHaveLength(1);
+});
+
+it("does not list what a later run has settled, and names the way to clear the engine's list", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  const sent = (async () => {
+    while (fault.hits === 0) await new Promise((wake) => setTimeout(wake, 10));
+  })();
+  expect(await upAndKill(stack, sent, "tree")).toBe(true); // the disk stays, and so does the journal
+  await stack.run(["cancel", "--yes"]);
+  expect((await pendingCommand(stack)).output).toContain("1 create may or may not");
+  expect((await stack.up()).code).not.toBe(0);
+  // Saved as unresolved by now: named once.
+  expect((await pendingCommand(stack)).output).toContain("1 create may or may not");
+  stack.program(eventsProgram(1).replace("value: 1", `value: 1, existingId: ${sandbox.events[0]?.id}`));
+  expect((await stack.up()).code).toBe(0);
+  const settled = await pendingCommand(stack);
+  expect(settled.output).toMatch(/Nothing is pending.* 1 create that the engine still lists as pending/);
+  expect(settled.code).toBe(0);
+
+  const clear = /pulumi (refresh .*)$/m.exec(settled.output)?.[1]?.split(" ") ?? [];
+  expect((await stack.run([...clear, "--skip-preview"])).code).toBe(0);
+  expect((await pendingCommand(stack)).output).toMatch(/^Nothing is pending: [^.]*\.\n$/);
+  expect((await stack.up()).output).toContain("3 unchanged");
+  expect(sandbox.eventPosts).toBe(1);
 });

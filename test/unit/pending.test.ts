@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readExport, settle, type Verdict } from "../../provider/src/cli/pending.js";
+import { openCreates, readExport, settle, type Verdict } from "../../provider/src/cli/pending.js";
 import { UNRESOLVED } from "../../provider/src/schema/properties.js";
 
 const urnOf = (kind: string, name: string) =>
@@ -8,7 +8,11 @@ const A = urnOf("Advertiser", "a");
 const E = urnOf("ConversionEvent", "e");
 
 const resource = (urn: string, rest: object = {}) => ({ urn, type: urn.split("::")[2], inputs: {}, ...rest });
-const creating = (urn: string, rest: object = {}) => ({ type: "creating", resource: resource(urn, rest) });
+/** With other arguments than what the state holds. */
+const creating = (urn: string, rest: object = {}) => ({
+  type: "creating",
+  resource: resource(urn, { inputs: { value: 2 }, ...rest }),
+});
 
 /** Each resource that is left as its name, its id, and whether it is marked as replaced. */
 function settled(resources: object[], operations: object[], verdicts: Verdict[]): string[] {
@@ -60,4 +64,22 @@ it("does not tell a name that is secret", () => {
   };
   expect(marked(["eventName"])).toMatchObject({ nameIsSecret: true });
   expect(marked(["value"])).not.toHaveProperty("nameIsSecret");
+});
+
+it("takes a pending create for history where the state holds it with the same arguments, or as unresolved", () => {
+  const inputs = { eventName: "E", value: 1, __identity: "x" };
+  const open = (current: object) => {
+    const resources = [resource(E, { id: "2", ...current })];
+    const pending_operations = [creating(E, { inputs })];
+    const stack = readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
+    const left = settle(stack, [], () => "mark").deployment;
+    expect(left.pending_operations).toEqual([]);
+    return { open: openCreates(stack).map(({ heldAs }) => heldAs), left: left.resources?.length };
+  };
+  expect(open({ inputs: { ...inputs, __identity: "y" } })).toEqual({ open: [], left: 1 });
+  expect(open({ inputs: { ...inputs, existingId: 2 } })).toEqual({ open: [], left: 1 });
+  const unresolved = { inputs: {}, outputs: { [UNRESOLVED]: { since: "", what: "" } } };
+  expect(open(unresolved)).toEqual({ open: [undefined], left: 1 }); // the saved one
+  expect(open({ inputs: { ...inputs, value: 2 } })).toEqual({ open: ["2"], left: 2 });
+  expect(open({ inputs, delete: true })).toEqual({ open: [undefined], left: 2 });
 });

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs, promisify } from "node:util";
 import { count, printable } from "../text.js";
 import { settleJournals } from "./journals.js";
-import { type OpenCreate, openCreates, readExport, settle, type Verdict } from "./pending.js";
+import { countHistory, type OpenCreate, openCreates, readExport, settle, type Verdict } from "./pending.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
@@ -25,6 +25,10 @@ unresolved. Exits 1 where there are any, so that a pipeline stops before an \`up
 
 URN may be the resource's name in the program, where only one pending create has it. Both may be given several times.
 Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out.`;
+
+const NOTHING = "Nothing is pending: neither the engine nor the state has a create of unknown outcome.";
+const HISTORY =
+  "the engine still lists as pending stand in the state by now; to clear its list: pulumi refresh --clear-pending-creates --yes";
 
 interface Options {
   readonly created: readonly string[];
@@ -62,7 +66,10 @@ async function main(args: readonly string[]): Promise<number> {
     }
   }
   const left = pending.filter(({ urn }) => !verdicts.some((verdict) => verdict.urn === urn));
-  if (left.length === 0) return say("Nothing is pending: the outcome of every create is known.", 0);
+  if (left.length === 0) {
+    const history = verdicts.length > 0 ? 0 : countHistory(stack); // settling drops them
+    return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`, 0);
+  }
   return say(describe(left), 1);
 }
 
@@ -103,6 +110,8 @@ function readVerdicts(options: Options, pending: readonly OpenCreate[]): Verdict
     if (only === undefined) faults.push(`"${wanted}" is no pending create`);
     else if (found.length > 1) faults.push(`"${wanted}" is the name of ${found.length} pending creates: give the URN`);
     else if (verdicts.some(({ urn }) => urn === only.urn)) faults.push(`"${wanted}" is settled twice`);
+    else if (createdAs !== undefined && createdAs === only.heldAs)
+      faults.push(`${createdAs} is not the id of "${wanted}", but of what the state holds already`);
     else verdicts.push({ urn: only.urn, createdAs });
   };
   for (const text of options.created) {
@@ -116,9 +125,10 @@ function readVerdicts(options: Options, pending: readonly OpenCreate[]): Verdict
 }
 
 function describe(pending: readonly OpenCreate[]): string {
-  const lines = pending.map(({ urn, kind, platformName }) => {
+  const lines = pending.map(({ urn, kind, platformName, heldAs }) => {
     const named = platformName === undefined ? "" : ` named "${printable(platformName)}"`;
-    return `  ${urn}\n    look into the account for the ${kind}${named}`;
+    const besides = heldAs === undefined ? "" : ` besides ${heldAs}, which the state holds with other arguments`;
+    return `  ${urn}\n    look into the account for the ${kind}${named}${besides}`;
   });
   return [
     `${count(pending.length, "create")} may or may not have reached the platform:`,

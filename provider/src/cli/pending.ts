@@ -2,6 +2,7 @@
  * Creates that were in flight when a run was killed, as the engine's own record lists them, and how they are settled.
  * Pure: an exported stack in, an exported stack out.
  */
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { advertiserSchema } from "../schema/advertiser.js";
 import { conversionEventSchema } from "../schema/conversion-event.js";
@@ -14,6 +15,7 @@ const properties = z.record(z.string(), z.unknown()).optional();
 const resourceSchema = z.looseObject({
   urn: z.string(),
   type: z.string(),
+  id: z.string().optional(),
   /** Replaced: the next run takes it out, after another resource of the same URN, which stands before it. */
   delete: z.boolean().optional(),
   inputs: properties,
@@ -38,6 +40,7 @@ const exportSchema = z.looseObject({
 });
 
 export type ExportedStack = z.infer<typeof exportSchema>;
+type Deployment = ExportedStack["deployment"];
 
 /** One of our creates that nobody knows the outcome of. */
 export interface OpenCreate {
@@ -49,6 +52,8 @@ export interface OpenCreate {
   readonly platformName: string | undefined;
   /** Whether the state holds it as unresolved already; otherwise it is one of the engine's pending operations. */
   readonly isSaved: boolean;
+  /** The object that the state holds under this URN, with other arguments than the create's. */
+  readonly heldAs: string | undefined;
 }
 
 /** What the user found out about one of them: the platform's id, or that there is none. */
@@ -77,9 +82,9 @@ export function readExport(text: string): ExportedStack {
   );
 }
 
-/** The engine's pending creates of our types, and the resources that are saved as unresolved. */
+/** The engine's pending creates of our types that the state does not answer, and the resources that are saved as unresolved. */
 export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
-  const pending = (deployment.pending_operations ?? []).filter(isOurCreate).map(({ resource }) => resource);
+  const pending = pendingCreates(deployment).open;
   const saved = (deployment.resources ?? []).filter(({ outputs }) => unresolvedMarkOf(outputs) !== undefined);
   const describe = (resource: Resource, isSaved: boolean): OpenCreate[] => {
     const schema = KINDS.get(resource.type);
@@ -92,6 +97,7 @@ export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
         name: resource.urn.split("::").slice(3).join("::"),
         platformName: typeof platformName === "string" ? platformName : undefined,
         isSaved,
+        heldAs: isSaved ? undefined : currentOf(deployment, resource.urn)?.id,
       },
     ];
   };
@@ -100,6 +106,44 @@ export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
     ...saved.flatMap((resource) => describe(resource, true)),
   ];
 }
+
+/** How many of the engine's pending creates are history: the engine keeps them until it is told to clear them. */
+export function countHistory({ deployment }: ExportedStack): number {
+  return pendingCreates(deployment).history.length;
+}
+
+/**
+ * History is what a later run has settled: the state holds the resource with the create's arguments, or as unresolved.
+ * (With other arguments the create may have been a replacement of it.)
+ */
+function pendingCreates(deployment: Deployment): { readonly open: Resource[]; readonly history: Resource[] } {
+  const all = (deployment.pending_operations ?? []).filter(isOurCreate).map(({ resource }) => resource);
+  const isHistory = ({ urn, inputs }: Resource) => {
+    const current = currentOf(deployment, urn);
+    if (current === undefined) return false;
+    return (
+      unresolvedMarkOf(current.outputs) !== undefined || isDeepStrictEqual(compared(current.inputs), compared(inputs))
+    );
+  };
+  return { open: all.filter((resource) => !isHistory(resource)), history: all.filter(isHistory) };
+}
+
+function currentOf({ resources }: Deployment, urn: string): Resource | undefined {
+  return (resources ?? []).find((resource) => resource.urn === urn && resource.delete !== true);
+}
+
+/** The arguments that make the object; of a secret one only that it is secret, since each encryption differs. */
+function compared(inputs: Resource["inputs"]): Record<string, unknown> {
+  const isSecret = (value: unknown) => typeof value === "object" && value !== null && SECRET_SIGNATURE in value;
+  return Object.fromEntries(
+    Object.entries(inputs ?? {})
+      .filter(([name]) => !name.startsWith("__") && name !== "existingId")
+      .map(([name, value]) => [name, isSecret(value) ? "secret" : value]),
+  );
+}
+
+/** By which Pulumi marks values that are no plain ones: a contract of its own. */
+const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
 /**
  * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
@@ -119,7 +163,7 @@ export function settle(stack: ExportedStack, verdicts: readonly Verdict[], newMa
     return [];
   });
   const since = deployment.manifest?.time ?? "";
-  const pending = (deployment.pending_operations ?? []).filter(isOurCreate).flatMap(({ resource }) => {
+  const pending = pendingCreates(deployment).open.flatMap((resource) => {
     const verdict = verdictOn(resource.urn);
     if (verdict === undefined) return [asUnresolved(resource, since, newMark())];
     return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs)];
