@@ -22,7 +22,7 @@ export function expectationOf(schema: z.ZodType): string {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: naming the control characters is the purpose
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** A name that people read in the platform's interface: text of 1 to `most` characters, without control characters. */
 export function nameOf(most: number | undefined) {
@@ -89,6 +89,13 @@ export function additionalFieldsBeside(owned: ReadonlySet<string>, traceField: s
       : `, nor ${traceField}, which each create's mark would overwrite (setting advertising:traceField)`;
   return expecting(
     `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}${traced}`,
-    z.record(z.string().refine(free), z.json()),
+    z.record(z.string().refine(free), z.json()).refine(isWellFormed),
   );
+}
+
+/** Whether each text in it can be sent: half of a character (a lone surrogate) would arrive as another one. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([name, entry]) => name.isWellFormed() && isWellFormed(entry));
 }

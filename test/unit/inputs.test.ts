@@ -1,0 +1,219 @@
+/**
+ * Unusual values of arguments (row 78 of the table of faults): each is refused by its argument's name before anything is
+ * sent, or arrives at the platform as it is.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { advertiserDeclaration, conversionEventDeclaration } from "../../provider/src/lifecycle/declaration.js";
+import { createProvider } from "../../provider/src/lifecycle/provider.js";
+import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
+import { printable } from "../../provider/src/text.js";
+import { useSandbox } from "../support/stack.js";
+
+async function start() {
+  const sandbox = await useSandbox({ unknownFields: "ignore" });
+  const folder = mkdtempSync(join(tmpdir(), "inputs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const config: Record<string, string> = {
+    baseUrl: sandbox.url,
+    email: sandbox.email,
+    password: sandbox.password,
+    cookieFile: join(folder, "session.json"),
+  };
+  const runtime = createRuntime((key) => config[key], {});
+  const provider = (declaration: typeof advertiserDeclaration) =>
+    createProvider(
+      declaration,
+      () => runtime,
+      () => undefined,
+    );
+  const [advertiser, event] = [provider(advertiserDeclaration), provider(conversionEventDeclaration)];
+  return {
+    sandbox,
+    /** What the engine is told of these arguments: the refused ones by name. */
+    async refusedOf(args: object): Promise<string[]> {
+      const { failures = [] } = await ("advertiserName" in args ? advertiser : event).check({}, { ...args });
+      // Where the engine must not print the value, the name stands in the reason.
+      return failures.map(({ property, reason }) => {
+        expect(reason).toBe(printable(reason));
+        return property || String(reason.split(" ")[0]);
+      });
+    },
+    /** As the engine does it: checked, then created. @returns the object at the platform. */
+    async arrived(args: object): Promise<Record<string, unknown>> {
+      if ("eventName" in args) await advertiser.create({ advertiserName: "of the event" });
+      const posts = sandbox.creates;
+      const provider = "advertiserName" in args ? advertiser : event;
+      const { inputs, failures } = await provider.check({}, { ...args });
+      expect(failures).toEqual([]);
+      const { id } = await provider.create(inputs);
+      expect(sandbox.creates).toBe(posts + 1);
+      const object = [...sandbox.advertisers, ...sandbox.events].find((one) => String(one.id) === id);
+      return { ...object };
+    },
+  };
+}
+
+const eventWith = (args: object) => ({ eventName: "E", advertiserId: 1, value: 1, ...args });
+const MEGABYTE = "ä".repeat(512 * 1024);
+
+describe("a name", () => {
+  it.each<[string, string]>([
+    ["emoji", "👩‍👩‍👧‍👦 🎉 sold"],
+    ["both ways to write an accent", "\u00e9 e\u0301"],
+    ["other scripts", "متجر 商店 магазин"],
+    ["quotes, backslashes and what looks like escapes", "\"\\u0000\\n' %00 </script>"],
+    ["spaces around it", "  name  "],
+    ["the largest code point", "\u{10ffff}"],
+  ])("arrives as it is: %s", async (_, name) => {
+    const { arrived } = await start();
+    expect((await arrived({ advertiserName: name })).advertiser_name).toBe(name);
+    expect((await arrived(eventWith({ eventName: name }))).event_name).toBe(name);
+  });
+
+  it.each<[string, string]>([
+    ["CRLF", "a\r\nb"],
+    ["a line feed alone", "a\n"],
+    ["a tab", "\ta"],
+    ["NUL", "a\u0000b"],
+    ["an escape sequence", "\u001b[31mred"],
+    ["DEL", "a\u007f"],
+    ["half of a pair, the first", "a\ud83d"],
+    ["half of a pair, the second", "\udc69b"],
+    ["the halves the wrong way round", "\udc69\ud83d"],
+    ["nothing at all", ""],
+  ])("is refused: %s", async (_, name) => {
+    const { sandbox, refusedOf } = await start();
+    expect(await refusedOf({ advertiserName: name })).toEqual(["advertiserName"]);
+    expect(await refusedOf(eventWith({ eventName: name }))).toEqual(["eventName"]);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it("of 1 MB arrives whole where there is no limit, and is refused where there is one", async () => {
+    const { refusedOf, arrived } = await start();
+    expect((await arrived({ advertiserName: MEGABYTE })).advertiser_name).toBe(MEGABYTE);
+    expect(await refusedOf(eventWith({ eventName: MEGABYTE }))).toEqual(["eventName"]);
+  });
+
+  it("is counted in characters, not in halves of them", async () => {
+    const { refusedOf, arrived } = await start();
+    const longest = "🎉".repeat(99);
+    expect((await arrived(eventWith({ eventName: longest }))).event_name).toBe(longest);
+    expect(await refusedOf(eventWith({ eventName: `${longest}x` }))).toEqual(["eventName"]);
+  });
+});
+
+describe("a number", () => {
+  it.each([1e21, -1e21, 1e-7, 5e-324, Number.MAX_VALUE, 2 ** 53 + 2, 0.1 + 0.2, -25.5])(
+    "arrives as it is: value %d",
+    async (value) => {
+      const { arrived } = await start();
+      expect((await arrived(eventWith({ value }))).value).toBe(value);
+    },
+  );
+
+  it("that is -0 arrives as 0: JSON and the state know just one zero", async () => {
+    const { arrived } = await start();
+    expect(await arrived(eventWith({ value: -0, eventTypeId: -0 }))).toMatchObject({ value: 0, event_type_id: 0 });
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("is refused: %d", async (number) => {
+    const { sandbox, refusedOf } = await start();
+    const numeric = ["advertiserId", "value", "eventTypeId", "segmentId", "clickWindow", "viewWindow", "existingId"];
+    for (const name of numeric) expect(await refusedOf(eventWith({ [name]: number })), name).toEqual([name]);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it.each([1e21, 2 ** 53, 0.5, -1, "1e21", "1.0", "-1", " 1", "0x1", "", "9".repeat(31)])(
+    "is refused as an id: %o",
+    async (id) => {
+      const { sandbox, refusedOf } = await start();
+      for (const name of ["advertiserId", "segmentId", "existingId"])
+        expect(await refusedOf(eventWith({ [name]: id })), name).toEqual([name]);
+      expect(sandbox.requests).toEqual([]);
+    },
+  );
+
+  it.each([0, -0, -1, 0.5, 2_592_001, 1e21])("is refused as a window: %d", async (seconds) => {
+    const { sandbox, refusedOf } = await start();
+    for (const name of ["clickWindow", "viewWindow"])
+      expect(await refusedOf(eventWith({ [name]: seconds })), name).toEqual([name]);
+    expect(sandbox.requests).toEqual([]);
+  });
+});
+
+describe("additional fields", () => {
+  it("arrive as they are, at every depth", async () => {
+    const { arrived } = await start();
+    const fields = {
+      crlf: "a\r\nb",
+      nul: "a\u0000b",
+      escape: "\u001b[31m",
+      emoji: "👩‍👩‍👧‍👦",
+      long: MEGABYTE,
+      large: 1e21,
+      small: 5e-324,
+      none: null,
+      empty: { list: [], object: {}, text: "" },
+      deep: [{ "a\r\nb": ["\u0000", 1e21, { "🎉": false }] }],
+    };
+    expect(await arrived({ advertiserName: "A", additionalFields: fields })).toMatchObject(fields);
+    expect(await arrived(eventWith({ additionalFields: fields }))).toMatchObject(fields);
+  });
+
+  it("that are -0 arrive as 0", async () => {
+    const { arrived } = await start();
+    expect((await arrived({ advertiserName: "A", additionalFields: { x: -0 } })).x).toBe(0);
+  });
+
+  it.each<[string, unknown]>([
+    ["NaN", Number.NaN],
+    ["Infinity", Number.POSITIVE_INFINITY],
+    ["-Infinity, deep down", [{ y: [Number.NEGATIVE_INFINITY] }]],
+    ["a number beyond all types", 1n],
+  ])("are refused: %s", async (_, value) => {
+    const { sandbox, refusedOf } = await start();
+    const additionalFields = { fine: 1, x: value };
+    expect(await refusedOf({ advertiserName: "A", additionalFields })).toEqual(["additionalFields"]);
+    expect(await refusedOf(eventWith({ additionalFields }))).toEqual(["additionalFields"]);
+    expect(sandbox.requests).toEqual([]);
+  });
+});
+
+it("all problems at once, each by its argument's name", async () => {
+  const { sandbox, refusedOf } = await start();
+  const args = {
+    eventName: "a\r\nb",
+    advertiserId: 1e21,
+    value: Number.NaN,
+    eventTypeId: Number.POSITIVE_INFINITY,
+    segmentId: "\ud800",
+    countUnique: "\u0000",
+    clickWindow: -0,
+    viewWindow: 1e21,
+    attribution: "🎉",
+    existingId: -1,
+    additionalFields: { x: Number.NaN },
+  };
+  expect((await refusedOf(args)).sort()).toEqual(Object.keys(args).sort());
+  expect(await refusedOf({ advertiserName: "\u0000", existingId: 0.5, additionalFields: "x" })).toEqual([
+    "advertiserName",
+    "existingId",
+    "additionalFields",
+  ]);
+  expect(sandbox.requests).toEqual([]);
+});
+
+it("half a character in additionalFields is refused, in a value and in a name", async () => {
+  const { refusedOf } = await start();
+  for (const fields of [{ x: "\ud800" }, { deep: ["a\udc00"] }, { "\ud800": 1 }])
+    expect(await refusedOf(eventWith({ additionalFields: fields }))).toEqual(["additionalFields"]);
+});
+
+it("the later control characters are refused in a name as well", async () => {
+  const { refusedOf } = await start();
+  for (const eventName of ["a\u0085b", "a\u009b31m"])
+    expect(await refusedOf(eventWith({ eventName }))).toEqual(["eventName"]);
+});
