@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The repository's root folder. */
@@ -9,8 +9,11 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 /** A path below the repository's root. */
 export const inRoot = (...parts) => join(root, ...parts);
 
-/** What runs of ours keep (git-ignored): their stack, their Pulumi home, the sandbox's objects. Safe to delete at any time. */
-export const localFolder = inRoot(".pulumi-local");
+/**
+ * What runs of ours keep (git-ignored): their stack, their Pulumi home, the sandbox's objects. Safe to delete at any time.
+ * LOCAL_FOLDER names another place, for tests that must not touch the usual one.
+ */
+export const localFolder = resolve(root, process.env.LOCAL_FOLDER || ".pulumi-local");
 
 export const isWindows = process.platform === "win32";
 

@@ -1,25 +1,60 @@
 /**
  * Runs that are interrupted with creates in flight: by Ctrl-C, twice, by SIGTERM, or by the death of the provider's process.
  */
+import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Target, upAndKillProvider, upAndSignal } from "../support/killing.js";
-import { expectEachOnce, recover, shopOf } from "../support/recovery.js";
-import { newStack, useSandbox } from "../support/stack.js";
+import { expectEachOnce, recover, settlePending, shopOf } from "../support/recovery.js";
+import { eventsProgram, newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 24;
 /** By then several are under way at once. */
 const SOME = 10;
+/** Steps that the engine takes at once. */
+const PARALLEL = 4;
+/** Long beside the time that a signal takes to arrive: what is answered meanwhile makes room for a further create. */
+const LATENCY_MS = 400;
 
-async function received(sandbox: Sandbox, creates: number): Promise<void> {
-  while (sandbox.creates < creates) await sleep(2);
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(2);
 }
 
-async function start() {
-  const sandbox = await useSandbox({ latencyMs: 200 });
-  const stack = await newStack(shopOf(EVENTS), { sandbox });
+const received = (sandbox: Sandbox, creates: number) => until(() => sandbox.creates >= creates);
+
+async function start({
+  latencyMs = LATENCY_MS,
+  config = {},
+}: {
+  latencyMs?: number;
+  config?: Record<string, string>;
+} = {}) {
+  const sandbox = await useSandbox({ latencyMs });
+  const environment = { PULUMI_PARALLEL: String(PARALLEL) };
+  const stack = await newStack(shopOf(EVENTS), { sandbox, environment, config });
   return { sandbox, stack };
+}
+
+const objectsOf = (sandbox: Sandbox) => [...sandbox.advertisers, ...sandbox.events];
+const idsOf = (sandbox: Sandbox) =>
+  objectsOf(sandbox)
+    .map(({ id }) => String(id))
+    .sort();
+/** As the resources are called that declare them. */
+const namesOf = (sandbox: Sandbox) =>
+  objectsOf(sandbox).map((object) => String(object.advertiser_name ?? object.event_name).toLowerCase());
+
+const nameIn = (urn: string) => urn.split("::").at(-1) ?? "";
+const savedIds = async (stack: TestStack) => (await stack.resources()).map(({ id }) => id).sort();
+const savedNames = async (stack: TestStack) => (await stack.resources()).map(({ urn }) => nameIn(urn));
+
+/** What the engine has written down as begun, such as `creating e7`. */
+async function pendingOperations(stack: TestStack): Promise<string[]> {
+  const { deployment } = JSON.parse(await stack.exported()) as {
+    deployment: { pending_operations?: { type: string; resource: { urn: string } }[] };
+  };
+  return (deployment.pending_operations ?? []).map(({ type, resource }) => `${type} ${nameIn(resource.urn)}`);
 }
 
 const once: [NodeJS.Signals, Target][] = [
@@ -33,24 +68,105 @@ const twice: [NodeJS.Signals, Target][] = [
   ["SIGTERM", "process"],
 ];
 
-describe("signals", () => {
+describe("one signal", () => {
   it.each(once)("row 70: %s to the %s: what is in flight ends and is saved", async (signal, target) => {
     const { sandbox, stack } = await start();
-    const { code, output } = await upAndSignal(stack, [{ when: received(sandbox, SOME), signal }], target);
+    let atSignal = 0;
+    const when = received(sandbox, SOME).then(() => {
+      atSignal = sandbox.creates;
+    });
+    const { code, output } = await upAndSignal(stack, [{ when, signal }], target);
     expect(code, output).not.toBe(0);
-    const saved = (await stack.resources()).map(({ id }) => id).sort();
-    expect(saved).toEqual([...sandbox.advertisers, ...sandbox.events].map(({ id }) => String(id)).sort());
-    expect(saved).toHaveLength(sandbox.creates);
-    expect(saved.length).toBeGreaterThanOrEqual(SOME);
-    expect(saved.length).toBeLessThan(EVENTS + 1);
-    expect(JSON.parse(await stack.exported()).deployment.pending_operations ?? []).toEqual([]);
+    // None begins later: at most what the engine had handed to the provider, and that had not left it, is still to come.
+    expect(atSignal).toBeGreaterThanOrEqual(SOME);
+    expect(sandbox.creates).toBeLessThanOrEqual(atSignal + PARALLEL);
+    expect(await savedIds(stack)).toEqual(idsOf(sandbox));
+    expect(objectsOf(sandbox)).toHaveLength(sandbox.creates);
+    expect(await pendingOperations(stack)).toEqual([]);
 
     expect((await stack.up()).code).toBe(0);
     await expectEachOnce(stack, sandbox, EVENTS, signal);
     expect(sandbox.creates).toBe(EVENTS + 1);
   });
 
-  it.each(twice)("row 71: %s to the %s, twice: nothing twice, nothing lost", async (signal, target) => {
+  it.each<Target>(["process", "group"])("SIGINT to the %s while a create gets no answer", async (target) => {
+    const sandbox = await useSandbox();
+    const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+    const config = { "advertising:requestTimeoutSeconds": "4" };
+    const stack = await newStack(eventsProgram(1), { sandbox, config });
+    const { code, output } = await upAndSignal(
+      stack,
+      [{ when: until(() => lost.hits === 1), signal: "SIGINT" }],
+      target,
+    );
+    expect(code, output).not.toBe(0);
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
+    expect(await pendingOperations(stack)).toEqual([]);
+    const [, event] = await stack.resources();
+    expect(event?.id).toMatch(/^unresolved-/);
+    expect(event?.outputs?.unresolved).toMatchObject({
+      what: expect.stringContaining("no whole answer came within 4 s (advertising:requestTimeoutSeconds)"),
+    });
+
+    const again = await stack.up();
+    expect(again.code).not.toBe(0);
+    expect(again.output).toContain('Look into the account for the ConversionEvent named "E0"');
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
+  });
+
+  it("SIGINT while the rate limit is waited out: those in flight go out then, once", async () => {
+    const { sandbox, stack } = await start({ latencyMs: 50 });
+    const limited = limit(sandbox, 1);
+    const { code, output } = await upAndSignal(
+      stack,
+      [{ when: until(() => limited.hits === 1), signal: "SIGINT" }],
+      "process",
+    );
+    expect(code, output).not.toBe(0);
+    expect(output).toContain("all requests wait for 3 s");
+    expect(await savedIds(stack)).toEqual(idsOf(sandbox));
+    expect(objectsOf(sandbox).length).toBeLessThanOrEqual(BEFORE_LIMIT + 1 + PARALLEL);
+    expect(await pendingOperations(stack)).toEqual([]);
+
+    expect((await stack.up()).code).toBe(0);
+    await expectEachOnce(stack, sandbox, EVENTS, "SIGINT");
+    expect(sandbox.creates).toBe(EVENTS + 1 + limited.hits);
+  });
+
+  it("SIGINT while the rate limit never ends: so does the run, when it has waited as long as it may", async () => {
+    const { sandbox, stack } = await start({ latencyMs: 50, config: { "advertising:maxWaitSeconds": "7" } });
+    const limited = limit(sandbox, 1000);
+    const { code, output } = await upAndSignal(
+      stack,
+      [{ when: until(() => limited.hits >= 1), signal: "SIGINT" }],
+      "process",
+    );
+    expect(code, output).not.toBe(0);
+    expect(output).toContain("longer than advertising:maxWaitSeconds (7 s) allows. Nothing was created.");
+    expect(sandbox.events).toHaveLength(BEFORE_LIMIT);
+    expect(await savedIds(stack)).toEqual(idsOf(sandbox));
+    // Each of those in flight, at the beginning and after each of two waits.
+    expect(limited.hits).toBeLessThanOrEqual(3 * PARALLEL);
+    expect(await pendingOperations(stack)).toEqual([]);
+
+    limited.cancel();
+    expect((await stack.up()).code).toBe(0);
+    await expectEachOnce(stack, sandbox, EVENTS, "SIGINT");
+    expect(sandbox.creates).toBe(EVENTS + 1 + limited.hits);
+  });
+
+  const BEFORE_LIMIT = 3;
+  const limit = (sandbox: Sandbox, times: number) =>
+    sandbox.fail({
+      on: "event",
+      after: BEFORE_LIMIT,
+      times,
+      with: { kind: "answer", status: 429, headers: { "retry-after": "3" }, body: { message: "slowly" } },
+    });
+});
+
+describe("row 71", () => {
+  async function signalTwice(signal: NodeJS.Signals, target: Target) {
     const { sandbox, stack } = await start();
     const when = received(sandbox, SOME);
     const { code } = await upAndSignal(
@@ -62,15 +178,51 @@ describe("signals", () => {
       target,
     );
     expect(code).not.toBe(0);
-    await recover(stack, sandbox);
-    await expectEachOnce(stack, sandbox, EVENTS, signal);
-  });
-});
+    return { sandbox, stack, pending: await pendingOperations(stack) };
+  }
 
-it("row 71: the provider's process dies with creates in flight: nothing twice, nothing lost", async () => {
-  const { sandbox, stack } = await start();
-  const { code } = await upAndKillProvider(stack, received(sandbox, SOME));
-  expect(code).not.toBe(0);
-  await recover(stack, sandbox);
-  await expectEachOnce(stack, sandbox, EVENTS, "the provider's process was killed");
+  /** What lives on the platform is saved or pending, so that nothing can be lost, and nothing is both. */
+  async function expectAccountedFor(stack: TestStack, sandbox: Sandbox, pending: string[]) {
+    const names = pending.map((operation) => operation.replace("creating ", ""));
+    expect(pending).toEqual(names.map((name) => `creating ${name}`));
+    const saved = await savedNames(stack);
+    expect(new Set([...saved, ...names]).size).toBe(saved.length + names.length);
+    expect([...saved, ...names]).toEqual(expect.arrayContaining(namesOf(sandbox)));
+    expect(pending.length).toBeGreaterThan(0);
+    expect(pending.length).toBeLessThanOrEqual(PARALLEL);
+  }
+
+  it.each(twice)(
+    "%s to the %s, twice: the engine lists what was in flight; cancel, up and its advice",
+    async (signal, target) => {
+      const { sandbox, stack, pending } = await signalTwice(signal, target);
+      await expectAccountedFor(stack, sandbox, pending);
+      await recover(stack, sandbox);
+      await expectEachOnce(stack, sandbox, EVENTS, signal);
+    },
+  );
+
+  it("SIGINT twice, and the disk is gone: `pending` settles just that", async () => {
+    const { sandbox, stack, pending } = await signalTwice("SIGINT", "group");
+    rmSync(stack.cache, { recursive: true, force: true });
+    await expectAccountedFor(stack, sandbox, pending);
+    expect(await settlePending(stack, sandbox)).toBe(pending.length);
+    expect(await pendingOperations(stack)).toEqual([]);
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+    await expectEachOnce(stack, sandbox, EVENTS, "SIGINT twice");
+  });
+
+  it("the provider's process dies: the engine takes its creates for failed, the journal knows of them", async () => {
+    const { sandbox, stack } = await start();
+    const { code } = await upAndKillProvider(stack, received(sandbox, SOME));
+    expect(code).not.toBe(0);
+    expect(await pendingOperations(stack)).toEqual([]);
+    const saved = await savedNames(stack);
+    const open = namesOf(sandbox).filter((name) => !saved.includes(name));
+    expect(open.length).toBeGreaterThan(0);
+    expect(open.length).toBeLessThanOrEqual(PARALLEL);
+    await recover(stack, sandbox);
+    await expectEachOnce(stack, sandbox, EVENTS, "the provider's process was killed");
+  });
 });

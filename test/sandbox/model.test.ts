@@ -44,6 +44,7 @@ const refusals: Fault[] = [
   { kind: "answer", status: 200, body: { success: false, message: "bad" } },
   { kind: "answer", status: 429, headers: { "retry-after": "3" } },
   { kind: "answer", status: 429 },
+  { kind: "answer", status: 429, headers: { "retry-after": "25" } }, // longer than may be waited
   { kind: "answer", status: 503, headers: { "retry-after": "1" } },
   { kind: "session-refusal" },
 ];
@@ -93,22 +94,34 @@ const step = fc.record({
   badOne: fc.boolean(),
   faults: fc.array(fault, { maxLength: 2 }),
   expire: fc.boolean(),
+  /** Whether some time passes before it. */
+  isLater: fc.boolean(),
 });
 
 /** The one thing that must be true of each create. */
 function judge(name: string, ending: Ending, sandbox: Sandbox): void {
   const objects = sandbox.advertisers.filter((object) => object.advertiser_name === name);
   const what = `${name}: ${ending.kind} ${"message" in ending ? ending.message : ""}`;
-  if (ending.kind === "created") {
-    expect(
-      objects.map(({ id }) => String(id)),
-      what,
-    ).toEqual(["id" in ending ? ending.id : ""]);
-  } else if (ending.kind === "OutcomeUnknownError") {
-    expect(objects.length, what).toBeLessThanOrEqual(1);
-  } else {
-    expect(["RefusedError", "NotSentError", "RateLimitedError", "LoginError"], what).toContain(ending.kind);
-    expect(objects, what).toEqual([]);
+  const ids = objects.map(({ id }) => String(id));
+  switch (ending.kind) {
+    case "created":
+      expect(ids, what).toEqual(["id" in ending ? ending.id : ""]);
+      break;
+    case "OutcomeUnknownError":
+      expect(ids.length, what).toBeLessThanOrEqual(1);
+      break;
+    case "RefusedError":
+    case "RateLimitedError":
+      expect(what).toContain("Nothing was created.");
+      expect(ids, what).toEqual([]);
+      break;
+    case "NotSentError":
+    case "LoginError":
+      expect(what).toMatch(/not sent|No create was sent/i);
+      expect(ids, what).toEqual([]);
+      break;
+    default:
+      expect.fail(what);
   }
 }
 
@@ -129,15 +142,17 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: R
       platform,
       fc.boolean(),
       fc.array(step, { minLength: 1, maxLength: 4 }),
-      async (options, keepLoggedIn, steps) => {
+      fc.boolean(),
+      async (options, keepLoggedIn, steps, goesDown) => {
         const sandbox = await startSandbox({ ...options, loginLimit: { count: 1000, windowSeconds: 60 } });
         const client = new TestClient(sandbox.url, {
           settings: { keepLoggedIn, maxWaitSeconds: 20, requestTimeoutSeconds: 10 },
         });
         try {
           let created = 0;
-          for (const [index, { creates, badOne, faults, expire }] of steps.entries()) {
+          for (const [index, { creates, badOne, faults, expire, isLater }] of steps.entries()) {
             if (expire) sandbox.expireSessions();
+            if (isLater) client.clock.advance(30_000);
             const armed = faults.map((rule) => sandbox.fail(rule));
             const names = Array.from({ length: creates }, (_, n) => `S${index}N${n}`);
             const endings = await ended(Promise.all(names.map((name) => client.create(name))));
@@ -149,6 +164,13 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: R
           }
           expect(sandbox.events).toEqual([]);
           expect(sandbox.advertisers.length).toBeGreaterThanOrEqual(created);
+          if (goesDown) {
+            await sandbox.close();
+            for (const [n, ending] of (await ended(client.createMany(2))).entries()) {
+              judge(`A${n}`, ending, sandbox);
+              counts.set(ending.kind, (counts.get(ending.kind) ?? 0) + 1);
+            }
+          }
           posts += sandbox.creates;
         } finally {
           await sandbox.close();
@@ -161,4 +183,6 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: R
   // A run in which hardly anything succeeded, or nothing failed, would prove little.
   for (const kind of ["created", "OutcomeUnknownError", "RefusedError"])
     expect(counts.get(kind) ?? 0).toBeGreaterThan(RUNS / 10);
+  for (const kind of ["NotSentError", "RateLimitedError", "LoginError"])
+    expect(counts.get(kind) ?? 0, kind).toBeGreaterThan(RUNS / 50);
 });

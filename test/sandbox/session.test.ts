@@ -197,12 +197,16 @@ describe("a session that has ended", () => {
     now += 1001;
     expect(await client.create("B")).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
-    // A clock that runs on with every look: no session is ever good.
-    const restless = await start({ sessionSeconds: 1, clock: () => (now += 2000) });
-    const ending = await restless.client.create();
+  });
+
+  it("row 48: no session lives until its first request: refused after two logins and two POSTs", async () => {
+    let now = 0;
+    const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => (now += 2000) });
+    const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
-    expect(counts(restless.sandbox)).toEqual({ logins: 2, creates: 2 });
-    expect(restless.sandbox.advertisers).toEqual([]);
+    expect(messageOf(ending)).toMatch(/sent again on a new session and refused again/);
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 2 });
+    expect(sandbox.advertisers).toEqual([]);
   });
 
   it.each(WAYS)("row 40: refused again after the login as %s: an error, two POSTs", async (way) => {
@@ -438,11 +442,11 @@ describe("a login that fails", () => {
       ["x_service_cookie=value-4711; Path=/admin"],
       /does not fit http:\/\/127\.0\.0\.1:\d+ \(path, Secure or expiry\)/,
     ],
-    ["an empty value", ["x_service_cookie=; Path=/"], /./],
+    ["an empty value", ["x_service_cookie=; Path=/"], /the session cookie that it set is empty/],
     [
-      "ten thousand of them",
+      "two hundred cookies of other names",
       Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),
-      /none of the cookies/,
+      /none of the cookies it set is named <instance_key>_service_cookie/,
     ],
   ])("row 41: a success with %s names it, and is not repeated", async (_, cookies, words) => {
     const { sandbox, client } = await start();
@@ -474,6 +478,21 @@ describe("a login that fails", () => {
     expect(messageOf(ending)).toMatch(words);
     expect(counts(sandbox)).toEqual({ logins: status === 500 ? 3 : 1, creates: 0 });
   });
+});
+
+it("row 41: a success with ten thousand cookies, more than is read: an error, and nothing is created", async () => {
+  const { sandbox, client } = await start();
+  const cookies = Array.from({ length: 10_000 }, (_, index) => `c${index}=value-4711; Path=/`);
+  sandbox.fail({
+    on: "authenticate",
+    with: { kind: "answer", status: 200, headers: { "set-cookie": cookies }, body: { success: true } },
+    times: 100,
+  });
+  const endings = await client.createMany(5);
+  expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+  expect(endings.map(messageOf).join()).not.toContain("value-4711");
+  expect(sandbox.logins).toBeLessThanOrEqual(3);
+  expect(sandbox.creates).toBe(0);
 });
 
 it("cookies go to the platform's own address only, and a foreign one never does", async () => {

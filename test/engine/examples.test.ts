@@ -1,0 +1,117 @@
+/**
+ * The repository's examples, as their files are: each is applied for real, as a whole Pulumi project of a stack of its own.
+ */
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { inheritedEnvironment, newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+
+const repository = resolve(import.meta.dirname, "../..");
+
+interface Example {
+  /** Its name in its Pulumi.yaml. */
+  readonly project: string;
+  /** What belongs to it: paths in the repository, and in the project. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly sandbox: Sandbox;
+  readonly config?: Record<string, string>;
+}
+
+async function exampleStack({ project, files, ...options }: Example): Promise<TestStack> {
+  const stack = await newStack("", { project, file: "index.ts", ...options });
+  for (const [from, to] of Object.entries(files)) {
+    cpSync(join(repository, from), join(stack.programFolder, to), {
+      recursive: true,
+      filter: (path) => !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path)), // what developers' own runs leave there
+    });
+  }
+  return stack;
+}
+
+/** A second run has nothing to do, and asks the platform nothing. */
+async function expectUnchanged(stack: TestStack, sandbox: Sandbox, resources: number): Promise<void> {
+  const before = await stack.outputs();
+  sandbox.resetCounts();
+  const { code, output } = await stack.up();
+  expect(output).toContain(`${resources} unchanged`);
+  expect(code).toBe(0);
+  expect(sandbox.requests).toEqual([]);
+  expect(await stack.outputs()).toEqual(before);
+}
+
+const idsOf = (objects: readonly { readonly id: number }[]) => objects.map(({ id }) => id).sort();
+
+it("the root project: a small shop", async () => {
+  const sandbox = await useSandbox();
+  const files = { "Pulumi.yaml": "Pulumi.yaml", "examples/shop": "examples/shop" };
+  const stack = await exampleStack({ project: "shop", files, sandbox });
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 2, eventPosts: 4 });
+  const idOf = (name: string) =>
+    [...sandbox.advertisers, ...sandbox.events].find((object) =>
+      [object.advertiser_name, object.event_name].includes(name),
+    )?.id;
+  expect(await stack.outputs()).toEqual({
+    advertiserIds: { shoes: idOf("Acme Shoes"), hats: idOf("Acme Hats") },
+    eventIds: {
+      purchase: idOf("Shoes: purchase"),
+      landing: idOf("Shoes: landing page"),
+      signUps: [idOf("Hats: Newsletter"), idOf("Hats: Loyalty card")],
+    },
+  });
+  expect(idsOf([...sandbox.advertisers, ...sandbox.events])).toEqual([1, 2, 3, 4, 5, 6]);
+  await expectUnchanged(stack, sandbox, 7);
+});
+
+it("examples/adopt: POSTs only for what does not exist, with the additional field", async () => {
+  const sandbox = await useSandbox({
+    advertisersStartActive: false,
+    objects: {
+      advertisers: [{ id: 41, advertiser_name: "Acme Classics", active: true }],
+      events: [{ id: 42, event_name: "Landing page", advertiser_id: 41, value: 0 }],
+    },
+  });
+  const config = { "adopt:existingAdvertiser": "41", "adopt:existingEvent": "42" };
+  const stack = await exampleStack({ project: "adopt", files: { "examples/adopt": "" }, sandbox, config });
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 2 });
+  expect(sandbox.requests.filter(({ path }) => path.endsWith("/advertiser")).map(({ body }) => body)).toEqual([
+    { advertiser_name: "Acme Outlet", active: true },
+  ]);
+  expect(idsOf(sandbox.advertisers)).toEqual([41, 43]);
+  const created = (advertiser: number) =>
+    sandbox.events.find(({ id, advertiser_id }) => id > 43 && advertiser_id === advertiser)?.id;
+  expect(await stack.outputs()).toEqual({ eventIds: [created(41), created(43)], adoptedEventId: 42 });
+  await expectUnchanged(stack, sandbox, 6);
+});
+
+it("npm start, twice: the ids and what lives on the platform; then nothing changed", async () => {
+  // In the repository like the usual folder, but not a developer's own.
+  const parent = join(repository, ".pulumi-local", "test");
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(join(parent, "start-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const environment = { ...inheritedEnvironment(), LOCAL_FOLDER: folder, NO_COLOR: "1" };
+  const start = () => runProcess(process.execPath, [join("scripts", "start.mjs")], repository, environment);
+
+  const first = await start();
+  expect(first.code, first.output).toBe(0);
+  expect(first.output).toContain("7 created");
+  expect(first.output).toMatch(/advertiserIds: \{\s+hats\s*: [12]\s+shoes: [12]\s+\}/);
+  expect(first.output).toMatch(/eventIds\s*: \{/);
+  expect(first.output).toContain("Created on the sandbox: 6. It now has:");
+  expect(living(first.output)).toHaveLength(6);
+  expect(first.output).toMatch(/^ {4}event \d {2}Shoes: purchase, value 25$/m);
+
+  const second = await start();
+  expect(second.code, second.output).toBe(0);
+  expect(second.output).toContain("7 unchanged");
+  expect(second.output).toContain("Nothing changed on the sandbox. It has:");
+  expect(living(second.output)).toEqual(living(first.output));
+});
+
+/** The lines about objects on the platform. */
+const living = (output: string) => output.split("\n").filter((line) => /^ +(advertiser|event) \d+ {2}/.test(line));

@@ -1,0 +1,317 @@
+/**
+ * Rows of the table of faults, through a real `pulumi up`: what the engine is told and saves, and what the next run does. How many
+ * bytes went where is the matter of the client's own test of the same name.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createServer as createTlsServer } from "node:tls";
+import { describe, expect, it } from "vitest";
+import type { Fault, Sandbox, SandboxRequest } from "../../provider/src/sandbox/index.js";
+import { makeCertificate } from "../sandbox/certificates.js";
+import { startRawServer } from "../sandbox/raw-server.js";
+import { eventsProgram, newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+
+/** Time for every honest answer, also on a busy machine; those that never come take as long, all at once. */
+const TIMEOUT_SECONDS = "6";
+
+/** With `--continue-on-error` Pulumi itself prints a stack for each failed resource, of places in @pulumi/pulumi alone. */
+const STACK_OF_OURS = /^\s+at (?!.*(@pulumi|node:)).*:\d+/m;
+
+/** Events `e0`, `e1`, … of an advertiser that lives already: none waits for another one. */
+const eventsOf1 = (count: number) =>
+  program(`
+for (let i = 0; i < ${count}; i++) {
+  new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: 1, value: 1 });
+}`);
+
+const advertiser1 = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+
+const eventsPosted = ({ requests }: Sandbox): string[] =>
+  requests
+    .filter(({ path }) => path.endsWith("/event"))
+    .map(({ body }) => String((body as { event_name?: unknown }).event_name));
+
+const failing = (count: number) => Array.from({ length: count }, (_, i) => `E${i}`);
+
+describe("an unknown outcome", () => {
+  type Case = readonly [row: string, fault: Fault, told: RegExp, acted?: boolean];
+  const casesOf = (elsewhere: string): Case[] => [
+    ["6: a reset before anything was read", { kind: "reset-before-read" }, /failed after sending/],
+    ["7: read, and closed without an answer", { kind: "close-without-answer" }, /failed after sending/, true],
+    ["8: read, carried out, and reset", { kind: "reset" }, /failed after sending/, true],
+    ["9: no answer", { kind: "no-answer" }, /within 6 s \(advertising:requestTimeoutSeconds\)/, true],
+    ["10: half a body", { kind: "half-body" }, /status 200, but the answer's body is not whole/, true],
+    ["11: a body that stalls", { kind: "stalled-body" }, /status 200.* within 6 s/, true],
+    ["12: two lengths", { kind: "bad-length" }, /failed after sending \(.*content-length/, true],
+    ["12: a bad chunk", { kind: "bad-chunk" }, /status 200, but the answer's body is not whole/, true],
+    ["12: a garbage status line", { kind: "garbage" }, /failed after sending \(.*not match the HTTP/, true],
+    [
+      "19: 307 to another origin",
+      { kind: "answer", status: 307, headers: { location: `${elsewhere}/rest/event` } },
+      /answered with status 307, a redirect, which is never followed/,
+    ],
+    ["34: 204", { kind: "answer", status: 204 }, /status 204, but the answer is empty/, true],
+    ["34: 200, empty", { kind: "answer", status: 200 }, /status 200, but the answer is empty/, true],
+    ["35: a huge body", { kind: "huge-body", bytes: 1024 ** 3 }, /is larger than \d+ bytes/, true],
+    ["35: a gzip bomb", { kind: "gzip-bomb", bytes: 1024 ** 2 * 64 }, /can't be unpacked/, true],
+    ["35: a huge header", { kind: "huge-header", bytes: 1024 ** 2 }, /failed after sending/, true],
+    ["408", { kind: "answer", status: 408, body: { message: "too slow" } }, /answered with status 408.*too slow/],
+    ["27: 502", { kind: "answer", status: 502, body: "bad gateway" }, /answered with status 502/, true],
+  ];
+
+  it("of each kind in one program: one POST, saved as unresolved, and nothing is sent again", async () => {
+    const sandbox = await useSandbox({ authMode: "basic", objects: advertiser1 });
+    const elsewhere = await useSandbox();
+    const cases = casesOf(elsewhere.url);
+    for (const [, fault, , acted = false] of cases) sandbox.fail({ on: "event", act: acted, with: fault });
+    const stack = await newStack(eventsOf1(cases.length + 1), {
+      sandbox,
+      config: { "advertising:authMode": "basic", "advertising:requestTimeoutSeconds": TIMEOUT_SECONDS },
+    });
+    const { code, output } = await stack.up("--continue-on-error", "--parallel", "32");
+    expect(code).not.toBe(0);
+    expect(output).not.toMatch(STACK_OF_OURS);
+    expect(sandbox.eventPosts).toBe(cases.length + 1);
+    expect(elsewhere).toMatchObject({ requests: [], maxOpenConnections: 0 });
+
+    // The faults strike in the order of arrival, which the requests were logged in.
+    const struck = namesByArrival(sandbox, cases.length + 1);
+    const saved = await unresolvedOf(stack);
+    expect(Object.keys(saved).sort()).toEqual(struck.slice(0, cases.length).sort());
+    for (const [index, [row, , told, acted = false]] of cases.entries()) {
+      const name = String(struck[index]);
+      expect.soft(saved[name]?.id, row).toMatch(/^unresolved-/);
+      expect.soft(saved[name]?.what, row).toMatch(told);
+      expect
+        .soft(
+          sandbox.events.filter((event) => event.event_name === name),
+          row,
+        )
+        .toHaveLength(acted ? 1 : 0);
+    }
+
+    sandbox.resetCounts();
+    const again = await stack.up("--continue-on-error");
+    expect(again.code).not.toBe(0);
+    expect(sandbox.requests).toEqual([]);
+    expect(await unresolvedOf(stack)).toEqual(saved);
+  });
+
+  /** Which event came when. One whose request was never read is the one that is missing. */
+  function namesByArrival({ requests }: Sandbox, events: number): string[] {
+    const names = requests.map(({ body }: SandboxRequest) => (body as { event_name?: string } | undefined)?.event_name);
+    const missing = failing(events).filter((name) => !names.includes(name));
+    expect(missing).toHaveLength(1);
+    return names.map((name) => name ?? String(missing[0]));
+  }
+
+  /** The unresolved resources in the exported state, by their events' names. */
+  async function unresolvedOf(stack: TestStack) {
+    const unresolved = (await stack.resources()).flatMap(({ id, inputs, outputs }) => {
+      const mark = outputs?.unresolved as { what: string } | undefined;
+      return mark === undefined ? [] : [[String(inputs?.eventName), { id, what: mark.what }] as const];
+    });
+    return Object.fromEntries(unresolved);
+  }
+});
+
+describe("nothing is created, and nothing is in the state", () => {
+  const refusals: [row: string, status: number, body: unknown, told: RegExp][] = [
+    ["20", 400, { errors: { click_window: ["is too long"] } }, /status 400: click_window.*is too long/],
+    ["20", 422, { errors: [{ field: "event_name", message: "is rude" }] }, /status 422: .*event_name.*is rude/],
+    ["22", 404, "", /status 404: .*Check advertising:baseUrl/],
+    ["22", 405, { message: "not here" }, /status 405: not here.*Check advertising:baseUrl/],
+    ["23", 409, { message: "exists" }, /status 409: exists/],
+  ];
+
+  it("rows 20 to 23: each refusal in one program, one POST each, with the platform's words", async () => {
+    const sandbox = await useSandbox({ objects: advertiser1 });
+    for (const [, status, body] of refusals) sandbox.fail({ on: "event", with: { kind: "answer", status, body } });
+    const stack = await newStack(eventsOf1(refusals.length), { sandbox });
+    const { code, output } = await stack.up("--continue-on-error");
+    expect(code).not.toBe(0);
+    expect(output).not.toMatch(STACK_OF_OURS);
+    expect(sandbox).toMatchObject({ logins: 1, eventPosts: refusals.length, events: [] });
+    const struck = eventsPosted(sandbox);
+    for (const [index, [row, , , told]] of refusals.entries()) {
+      const name = String(struck[index]).toLowerCase();
+      const line = output.split("\n").find((text) => text.includes(`ConversionEvent "${name}": POST`));
+      expect.soft(line, `row ${row}`).toMatch(told);
+      expect.soft(line, `row ${row}`).toContain("Nothing was created.");
+    }
+    expect(await stack.resources()).toEqual([]);
+
+    expect((await stack.up()).code).toBe(0);
+    expect(eventsPosted(sandbox).slice(refusals.length).sort()).toEqual(failing(refusals.length));
+  });
+
+  it.each<[row: string, address: () => Promise<{ url: string; received: () => number }>, told: RegExp]>([
+    [
+      "1: a name that is not known",
+      async () => ({ url: "https://name.invalid", received: () => 0 }),
+      /could not connect to name\.invalid \(.*(ENOTFOUND|EAI_AGAIN)/,
+    ],
+    ["4: a certificate that is not trusted", untrusted, /was not trusted \(.*self-signed.*NODE_EXTRA_CA_CERTS/],
+    ["5: plain http at an https address", plainHttp, /does not speak TLS .*check the scheme/],
+  ])("row %s", async (_, start, told) => {
+    const { url, received } = await start();
+    const stack = await newStack(eventsProgram(1), {
+      environment: {
+        ADVERTISING_BASE_URL: url,
+        ADVERTISING_EMAIL: "me@example.com",
+        ADVERTISING_PASSWORD: "secret-word",
+      },
+      config: { "advertising:maxWaitSeconds": "1" },
+    });
+    const { code, output } = await stack.up();
+    expect(code).not.toBe(0);
+    expect(output).toMatch(told);
+    expect(output).toContain("No create was sent.");
+    expect(output).not.toMatch(/reject_?unauthorized|insecure|secret-word|^\s+at .*:\d+/im);
+    expect(await stack.resources()).toEqual([]);
+    expect(received()).toBe(0);
+  });
+
+  async function untrusted() {
+    const server = await startRawServer(
+      async (connection) => void (await connection.readRequest()),
+      (onConnection) => createTlsServer(makeCertificate({ name: "self" }), onConnection),
+    );
+    return { url: `https://127.0.0.1:${server.port}`, received: () => server.posts.length };
+  }
+
+  async function plainHttp() {
+    const sandbox = await useSandbox();
+    return { url: sandbox.url.replace("http:", "https:"), received: () => sandbox.requests.length };
+  }
+
+  it("row 41: a login that is accepted without a cookie", async () => {
+    const sandbox = await useSandbox();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 200, body: { success: true } } });
+    const stack = await newStack(eventsProgram(1), { sandbox });
+    const { code, output } = await stack.up();
+    expect(code).not.toBe(0);
+    expect(output).toContain("the answer set no cookie");
+    expect(output).toContain("No create was sent.");
+    expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
+    expect(await stack.resources()).toEqual([]);
+  });
+
+  it("row 40: refused with 401, and again after one more login", async () => {
+    const sandbox = await useSandbox();
+    sandbox.fail({ on: "event", with: { kind: "session-refusal", way: "401" }, times: 2 });
+    const stack = await newStack(eventsProgram(1), { sandbox });
+    const { code, output } = await stack.up();
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/ConversionEvent "e0": POST .* was refused with status 401/);
+    expect(output).toContain("sent again on a new session and refused again");
+    expect(sandbox).toMatchObject({ logins: 2, advertiserPosts: 1, eventPosts: 2, events: [] });
+    expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
+  });
+});
+
+describe("what is got over", () => {
+  it("row 28: 503 at the login, then 200", async () => {
+    const sandbox = await useSandbox();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 503, body: "down" } });
+    const stack = await newStack(eventsProgram(1), { sandbox });
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+    expect(sandbox).toMatchObject({ logins: 2, advertiserPosts: 1, eventPosts: 1 });
+    expect((await stack.resources()).map(({ id }) => id)).toEqual(["1", "2"]);
+  });
+
+  it("row 18: a redirect to a login page in the middle is the session's end, and not followed", async () => {
+    const sandbox = await useSandbox();
+    const location = `${sandbox.url}/login`;
+    sandbox.fail({ on: "event", after: 2, with: { kind: "answer", status: 302, headers: { location } } });
+    const stack = await newStack(eventsProgram(5), { sandbox });
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+    expect(sandbox).toMatchObject({ logins: 2, advertiserPosts: 1, eventPosts: 6 });
+    expect(new Set(sandbox.requests.map(({ method }) => method))).toEqual(new Set(["POST"]));
+    expect(sandbox.events.map((event) => event.event_name).sort()).toEqual(failing(5));
+  });
+});
+
+describe("the cookie file", () => {
+  async function stackWithFile() {
+    const sandbox = await useSandbox();
+    const stack = await newStack(eventsProgram(1), { sandbox });
+    const folder = join(stack.folder, "cookies");
+    mkdirSync(folder, { mode: 0o700 });
+    const file = join(folder, "session.json");
+    stack.setEnvironment({ ADVERTISING_COOKIE_FILE: file });
+    return { sandbox, stack, file };
+  }
+
+  it("row 52: of a later version: the run stops, and the file stays as it is", async () => {
+    const { sandbox, stack, file } = await stackWithFile();
+    writeFileSync(file, JSON.stringify({ session: "pulumi-advertising", version: 2, kept: "needle" }), { mode: 0o600 });
+    const before = { text: readFileSync(file, "utf8"), status: statSync(file) };
+    const { code, output } = await stack.up();
+    expect(code).not.toBe(0);
+    expect(output).toContain("Nothing was sent");
+    expect(output).toMatch(/session\.json was written by a later version of this package \(format 2\)/);
+    expect(output).not.toMatch(/needle|^\s+at .*:\d+/m);
+    expect(sandbox.requests).toEqual([]);
+    expect(await stack.resources()).toEqual([]);
+    const { mtimeMs, ino, mode } = statSync(file);
+    expect(readFileSync(file, "utf8")).toBe(before.text);
+    expect({ mtimeMs, ino, mode }).toEqual({
+      mtimeMs: before.status.mtimeMs,
+      ino: before.status.ino,
+      mode: before.status.mode,
+    });
+  });
+
+  it.each<[what: string, make: (file: string) => void, told: string]>([
+    ["a link", (file) => symlinkSync(aside(file), file), "it is a symbolic link"],
+    ["a folder", (file) => mkdirSync(file), "it is no regular file"],
+    ["a pipe", (file) => void execFileSync("mkfifo", [file]), "it is no regular file"],
+  ])("row 54: is %s: it is said, and the run goes on without it", async (_, make, told) => {
+    const { sandbox, stack, file } = await stackWithFile();
+    writeFileSync(aside(file), "somebody's", { mode: 0o600 });
+    make(file);
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+    expect(output).toContain(`The session file ${file} is not used: ${told}`);
+    expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
+    expect(readFileSync(aside(file), "utf8")).toBe("somebody's");
+  });
+
+  const aside = (file: string) => `${file}-target`;
+});
+
+describe("row 63: a preview", () => {
+  /** Every file below the folder, with what tells that it was written. */
+  const filesIn = (folder: string) =>
+    existsSync(folder)
+      ? readdirSync(folder, { recursive: true, encoding: "utf8" })
+          .sort()
+          .map((name) => {
+            const { mtimeMs, ino, size, mode } = statSync(join(folder, name));
+            return { name, mtimeMs, ino, size, mode };
+          })
+      : [];
+
+  it("writes no file and sends nothing, neither on a cold machine nor on a warm one", async () => {
+    const sandbox = await useSandbox();
+    const stack = await newStack(eventsProgram(2), { sandbox });
+    expect((await stack.preview()).output).toContain("4 to create");
+    expect(filesIn(stack.cache)).toEqual([]);
+    expect(sandbox).toMatchObject({ requests: [], maxOpenConnections: 0 });
+
+    expect((await stack.up()).code).toBe(0);
+    const warm = filesIn(stack.cache);
+    expect(warm.map(({ name }) => name)).toContainEqual(expect.stringMatching(/session-\w+\.json$/));
+    sandbox.resetCounts();
+    stack.program(eventsProgram(3, 2));
+    const { output } = await stack.preview();
+    expect(output).toContain("1 to create");
+    expect(output).toContain("2 to replace");
+    expect(filesIn(stack.cache)).toEqual(warm);
+    expect(sandbox.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,395 @@
+/**
+ * The journal as a file: what can't be noted is not sent, what was noted outlives every kill, and each run has its own.
+ * The provider's lifecycle is the real one; a run that was killed is one that never got to close its journal.
+ */
+import { execFileSync, fork, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import fsp, { type FileHandle } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { Journal } from "../../provider/src/journal/journal.js";
+import { readNotes } from "../../provider/src/journal/notes.js";
+import { advertiserDeclaration, conversionEventDeclaration } from "../../provider/src/lifecycle/declaration.js";
+import { createProvider } from "../../provider/src/lifecycle/provider.js";
+import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { FakeClock } from "../support/clock.js";
+import { seededRandom } from "../support/random.js";
+import { useSandbox } from "../support/stack.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const STACK = "organization/shop/dev";
+const identity = `${STACK}::a`;
+const inputs = (of = identity) => ({ advertiserName: "A", __identity: of, __provider: "x" });
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "journal-file-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+interface RunOptions {
+  /** A resource of the run's stack. */
+  readonly of?: string;
+  /** In the place of its own. */
+  readonly journal?: Journal;
+}
+
+/** One run, with cookie file and journal in `folder`. */
+function newRun(sandbox: Sandbox, folder: string, { of = identity, journal }: RunOptions = {}) {
+  const config: Record<string, string> = {
+    baseUrl: sandbox.url,
+    email: sandbox.email,
+    password: sandbox.password,
+    cookieFile: join(folder, "session.json"),
+  };
+  const real = createRuntime((key) => config[key], {});
+  const said: string[] = [];
+  const runtime = {
+    ...real,
+    say: (message: string) => void said.push(real.secrets.scrub(message)),
+    journal: () => journal ?? real.journal(of),
+  };
+  const provider = (declaration: typeof advertiserDeclaration) =>
+    createProvider(
+      declaration,
+      () => runtime,
+      () => undefined,
+    );
+  return {
+    said,
+    journal: runtime.journal(),
+    advertiser: provider(advertiserDeclaration),
+    event: provider(conversionEventDeclaration),
+    /** As a process that was killed leaves it: its lock is free, its notes are there. */
+    kill: () => runtime.journal().release(),
+    closeNow: () => runtime.closeNow(),
+  };
+}
+
+async function start() {
+  const sandbox = await useSandbox();
+  const folder = newFolder();
+  const run = newRun(sandbox, folder);
+  return { sandbox, folder, run, path: run.journal.path };
+}
+
+function newJournal(folder: string, more: { stack?: string; clock?: FakeClock } = {}): Journal {
+  let marks = 0;
+  return new Journal({
+    folder,
+    stack: more.stack ?? STACK,
+    clock: more.clock ?? new FakeClock(Date.now()),
+    newMark: () => `${Math.random()}-${marks++}`,
+    maxWaitMs: 10_000,
+  });
+}
+
+/** What the engine is told of a create that fails. */
+function failureOf(creating: Promise<unknown>): Promise<Error & { id?: string }> {
+  return creating.then(
+    () => expect.fail("it did not fail"),
+    (error: Error) => error,
+  );
+}
+
+const notesIn = (path: string) => [...readNotes(readFileSync(path, "utf8")).values()];
+
+/** Changes how files are opened until the test's end. @returns undoes it. */
+function replaceOpen(open: typeof fsp.open): () => void {
+  const original = fsp.open;
+  const undo = () => {
+    fsp.open = original;
+    syncBuiltinESMExports();
+  };
+  fsp.open = open;
+  syncBuiltinESMExports();
+  onTestFinished(undo);
+  return undo;
+}
+
+/** Lets each write to a journal for which `isFull` end at a full disk: the system's own error. @returns undoes it. */
+function fillDisk(isFull: (text: string) => boolean): () => void {
+  const { open } = fsp;
+  let hasRoom = false;
+  const undo = replaceOpen(async (path, ...rest) => {
+    const handle = await open(path, ...rest);
+    if (!/\.jsonl(\..*\.tmp)?$/.test(String(path))) return handle;
+    for (const name of ["appendFile", "writeFile"] as const) {
+      const write = handle[name].bind(handle);
+      Object.assign(handle, {
+        [name]: async (text: string) => {
+          if (hasRoom || !isFull(text)) return write(text);
+          const full = await open("/dev/full", "w");
+          await full.writeFile(text).finally(() => full.close());
+        },
+      } satisfies Partial<FileHandle>);
+    }
+    return handle;
+  });
+  return () => {
+    hasRoom = true;
+    undo();
+  };
+}
+
+describe("a create that can't be noted is not sent", () => {
+  it.each([
+    ["when the journal is begun", '"journal"'],
+    ["when it is noted", '"sent"'],
+  ])("a full disk %s: the error names the file and the way out; with room, the same run goes on", async (_, words) => {
+    const { sandbox, run, path } = await start();
+    const makeRoom = fillDisk((text) => text.includes(words));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const failure = await failureOf(run.advertiser.create(inputs()));
+      expect(failure.id).toBeUndefined();
+      expect(failure.message).toContain(`Nothing was sent. The journal ${path}`);
+      expect(failure.message).toContain("ENOSPC");
+      expect(failure.message).toMatch(/Make (room|the folder writable)/);
+    }
+    expect(sandbox.creates).toBe(0);
+    makeRoom();
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    expect(sandbox.creates).toBe(1);
+    expect(notesIn(path)).toMatchObject([{ id: "1" }]);
+  });
+
+  it.each(["EACCES", "EROFS", "EDQUOT"])("%s in the journal's folder", async (code) => {
+    const { sandbox, run, path } = await start();
+    const { open } = fsp;
+    replaceOpen(async (target, ...rest) => {
+      if (dirname(String(target)) !== dirname(path)) return open(target, ...rest);
+      throw Object.assign(new Error(`${code}: injected, open '${String(target)}'`), { code, syscall: "open" });
+    });
+    const failure = await failureOf(run.advertiser.create(inputs()));
+    expect(failure.id).toBeUndefined();
+    expect(failure.message).toContain(`Nothing was sent. The journal ${path}`);
+    expect(failure.message).toMatch(new RegExp(`${code}.*Make the folder writable`));
+    expect(sandbox.creates).toBe(0);
+  });
+
+  it.each<[string, (path: string) => void, RegExp]>([
+    ["a link", (path) => symlinkSync("/etc/hostname", path), /it is a symbolic link/],
+    ["a link that leads nowhere", (path) => symlinkSync("/nowhere", path), /it is a symbolic link/],
+    ["a pipe", (path) => execFileSync("mkfifo", [path]), /it is (a pipe or a device|no regular file)/],
+    ["a folder", (path) => mkdirSync(path), /it is (a folder|no regular file)/],
+  ])("%s in the journal's place, which is left as it is", async (_, make, words) => {
+    const { sandbox, run, path } = await start();
+    mkdirSync(dirname(path), { mode: 0o700 });
+    make(path);
+    const failure = await failureOf(run.advertiser.create(inputs()));
+    expect(failure.id).toBeUndefined();
+    expect(failure.message).toContain(`Nothing was sent. The journal ${path}`);
+    expect(failure.message).toMatch(words);
+    expect(sandbox.creates).toBe(0);
+    run.closeNow();
+    expect(readdirSync(dirname(path))).toEqual([path.slice(dirname(path).length + 1)]);
+  });
+
+  it.each<[string, (folder: string) => void]>([
+    ["a file", (folder) => writeFileSync(folder, "precious")],
+    ["a link that leads nowhere", (folder) => symlinkSync("/nowhere/at/all", folder)],
+    ["a pipe", (folder) => execFileSync("mkfifo", [folder])],
+  ])("%s in the place of its folder", async (_, make) => {
+    const { sandbox, run, path } = await start();
+    make(dirname(path));
+    const failure = await failureOf(run.advertiser.create(inputs()));
+    expect(failure.id).toBeUndefined();
+    expect(failure.message).toContain(`Nothing was sent. The journal ${path}`);
+    expect(failure.message).toMatch(/EEXIST|ENOTDIR|ENOENT/);
+    expect(sandbox.creates).toBe(0);
+  });
+});
+
+describe("what was created is reported, whatever becomes of its note", () => {
+  it("a full disk when the id is to be noted: said with the id; the next run does not send it again", async () => {
+    const { sandbox, folder, run, path } = await start();
+    const makeRoom = fillDisk((text) => text.includes('"created"'));
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    expect(run.said).toEqual([expect.stringContaining('Advertiser "a" was created as 1.')]);
+    expect(run.said[0]).toContain(path);
+    expect(run.said[0]).toContain("ENOSPC");
+    expect(run.said[0]).not.toContain("Nothing was sent");
+    await run.kill();
+    makeRoom();
+    expect(notesIn(path)).toHaveLength(1);
+    expect((await failureOf(newRun(sandbox, folder).advertiser.create(inputs()))).id).toMatch(/^unresolved-/);
+    expect(sandbox.creates).toBe(1);
+  });
+});
+
+describe("one run at a time", () => {
+  it("another run of the stack: waited for within bounds, then an error, and nothing is sent", async () => {
+    const { sandbox, folder } = await start();
+    const notes = join(folder, "notes");
+    const first = newJournal(notes);
+    await first.recall("Advertiser::x", "f");
+    const clock = new FakeClock(Date.now());
+    const second = newRun(sandbox, folder, { journal: newJournal(notes, { clock }) });
+    const failure = await failureOf(second.advertiser.create(inputs()));
+    expect(failure.id).toBeUndefined();
+    expect(failure.message).toMatch(
+      /Nothing was sent\. The journal .*another run of this stack is using it.*Let that run end/,
+    );
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(10_000);
+    expect(clock.monotonicMs()).toBeLessThan(11_000);
+    expect(sandbox.creates).toBe(0);
+
+    // Another stack's run is not held up.
+    const other = newRun(sandbox, folder, { journal: newJournal(notes, { stack: "organization/shop/prod" }) });
+    expect(await other.advertiser.create(inputs("organization/shop/prod::a"))).toMatchObject({ id: "1" });
+    expect(sandbox.creates).toBe(1);
+
+    // It ends in time for a third, which then knows what it has noted.
+    await first.sending({ mark: "m", key: `Advertiser::${identity}`, fingerprint: "f", at: "2026-01-01T00:00:00Z" });
+    const patient = new FakeClock(Date.now());
+    patient.beforeWaking = (now) => (now > 5000 ? first.release() : undefined);
+    const third = newRun(sandbox, folder, { journal: newJournal(notes, { clock: patient }) });
+    expect((await failureOf(third.advertiser.create(inputs()))).id).toBe("unresolved-m");
+    expect(patient.monotonicMs()).toBeGreaterThan(5000);
+    expect(sandbox.creates).toBe(1);
+  });
+
+  it("a lock that a dead process left is taken over at once", async () => {
+    const { sandbox, folder } = await start();
+    const clock = new FakeClock(Date.now());
+    const journal = newJournal(join(folder, "notes"), { clock });
+    mkdirSync(dirname(journal.path), { mode: 0o700 });
+    const { pid } = spawnSync(process.execPath, ["-e", ""]);
+    writeFileSync(`${journal.path}.lock`, JSON.stringify({ host: hostname(), pid, unique: "dead" }), { mode: 0o600 });
+    const run = newRun(sandbox, folder, { journal });
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    expect(clock.monotonicMs()).toBeLessThan(1000);
+    expect(sandbox.creates).toBe(1);
+    journal.closeNow();
+    expect(readdirSync(dirname(journal.path))).toEqual([]);
+  });
+});
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+it(`killed at any moment: the file can be read, and holds every note that was on the disk (SEED=${seed})`, async () => {
+  console.log(`journal: SEED=${seed}`);
+  const random = seededRandom(seed);
+  const folder = newFolder();
+  const journals = join(folder, "notes");
+  const log = join(folder, "log");
+  const { path } = newJournal(journals);
+  const ROUNDS = 20;
+  let interrupted = 0;
+  writeFileSync(log, "");
+  for (let round = 0; round < ROUNDS; round++) {
+    const task = JSON.stringify({ folder: journals, stack: STACK, log, round, atOnce: 1 + Math.floor(random() * 8) });
+    const child = fork(resolve(import.meta.dirname, "journal-process.mjs"), [task], {
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await new Promise((done) => child.once("message", done));
+    await new Promise((done) => setTimeout(done, random() * 40));
+    const ended = new Promise((done) => child.once("exit", (_, signal) => done(signal)));
+    child.kill("SIGKILL");
+    expect(await ended).toBe("SIGKILL");
+
+    const what = `SEED=${seed}, round ${round}`;
+    const remembered = readNotes(existsSync(path) ? readFileSync(path, "utf8") : "");
+    const steps = new Map<string, string>();
+    for (const line of readFileSync(log, "utf8").trim().split("\n")) {
+      const [step = "", mark] = line.split(" ");
+      if (mark !== undefined) steps.set(mark, step);
+    }
+    for (const [mark, step] of steps) {
+      if (step === "settled") expect(remembered.has(mark), `${what}: ${step} ${mark}`).toBe(false);
+      if (step === "sent" || step === "created") expect(remembered.has(mark), `${what}: ${step} ${mark}`).toBe(true);
+      if (step === "created") expect(remembered.get(mark)?.id, `${what}: ${mark}`).toMatch(/^\d+$/);
+      if (step === "sent" || step === "settling") interrupted++;
+    }
+    if (existsSync(path)) expect(statSync(path).mode & 0o777).toBe(0o600);
+    // Killed while it took the lock: whose that was nobody can tell, so it has to grow old before others take it over.
+    for (const left of [`${path}.lock`, `${path}.lock.takeover`]) {
+      if (existsSync(left) && statSync(left).size === 0) utimesSync(left, 0, 0);
+    }
+  }
+  // Kills that met nothing under way would prove little.
+  expect(interrupted).toBeGreaterThan(0);
+  expect(readFileSync(log, "utf8").split("\n").length).toBeGreaterThan(ROUNDS);
+  const next = newJournal(journals);
+  await next.recall("Advertiser::x", "f");
+  await next.release();
+  // Nothing but the journal, and at most what kills left of one that was being written.
+  expect(readdirSync(journals).filter((name) => !name.endsWith(".tmp"))).toEqual([path.slice(journals.length + 1)]);
+});
+
+it("does not grow: 5,000 creates of a killed run are 5,000 notes once, and none when the state holds them", async () => {
+  const folder = newFolder();
+  const CREATES = 5000;
+  const keyOf = (index: number) => `ConversionEvent::${STACK}::e${index}`;
+  const killed = newJournal(folder);
+  await Promise.all(
+    Array.from({ length: CREATES }, async (_, index) => {
+      const mark = `m${index}`;
+      await killed.sending({ mark, key: keyOf(index), fingerprint: "f", at: "2026-01-01T00:00:00Z" });
+      await killed.created(mark, String(index));
+      // Each was tried once more before, and surely not carried out.
+      await killed.sending({ mark: `${mark}-x`, key: keyOf(index), fingerprint: "f", at: "2026-01-01T00:00:00Z" });
+      await killed.settled(`${mark}-x`);
+    }),
+  );
+  await killed.release();
+  const linesIn = (path: string) => readFileSync(path, "utf8").trim().split("\n").length;
+  expect(linesIn(killed.path)).toBe(1 + 4 * CREATES);
+
+  const next = newJournal(folder);
+  expect(await next.recall(keyOf(7), "f")).toMatchObject({ kind: "created", id: "7" });
+  expect(linesIn(next.path)).toBe(1 + 2 * CREATES);
+  for (let index = 3; index < CREATES; index++) await next.heldByState(keyOf(index), String(index), () => "f");
+  await next.recall(keyOf(0), "f"); // behind all that is written by now
+  await next.sending({ mark: "last", key: keyOf(CREATES), fingerprint: "f", at: "2026-01-01T00:00:00Z" });
+  await next.release();
+
+  const third = newJournal(folder);
+  expect(await third.recall(keyOf(7), "f")).toEqual({ kind: "nothing" });
+  expect(linesIn(third.path)).toBe(1 + 2 * 3 + 1);
+  expect(notesIn(third.path).map(({ mark }) => mark)).toEqual(["m0", "m1", "m2", "last"]);
+});
+
+it("equal resources of two stacks, below two parents, or of two kinds are five: each run takes over its own", async () => {
+  const { sandbox, folder } = await start();
+  const advertisers = [identity, `${STACK}::my:mod:One::a`, `${STACK}::my:mod:Two::a`];
+  const other = "organization/shop/prod::a";
+  const event = { eventName: "A", advertiserId: 1, value: 1, __identity: identity, __provider: "x" };
+  const inTurn = async () => {
+    const dev = newRun(sandbox, folder);
+    const prod = newRun(sandbox, folder, { of: other });
+    const ids: string[] = [];
+    for (const one of advertisers) ids.push((await dev.advertiser.create(inputs(one))).id);
+    ids.push((await dev.event.create({ ...event })).id);
+    ids.push((await prod.advertiser.create(inputs(other))).id);
+    await dev.kill();
+    await prod.kill();
+    return { ids, said: [...dev.said, ...prod.said] };
+  };
+  const first = await inTurn();
+  expect(first).toEqual({ ids: ["1", "2", "3", "4", "5"], said: [] });
+  expect(sandbox.creates).toBe(5);
+  const second = await inTurn();
+  expect(second.ids).toEqual(first.ids);
+  expect(second.said.filter((message) => /is taken over, and nothing is sent/.test(message))).toHaveLength(5);
+  expect(sandbox.creates).toBe(5);
+  const journals = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
+  expect(journals).toHaveLength(2);
+});

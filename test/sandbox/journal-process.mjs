@@ -1,0 +1,38 @@
+/**
+ * A run that notes creates in a journal until somebody kills it. Started by journal-file.test.ts, with what it is to do
+ * as JSON in its argument.
+ *
+ * `log` gets a line for each note that is on the disk (`sent`, `created`, `settled`), and one before it is to be forgotten
+ * (`settling`): written at once, so that a kill can't take them back.
+ */
+import { appendFileSync } from "node:fs";
+
+const { systemClock } = await import(new URL("../../provider/dist/clock.js", import.meta.url).href);
+const { Journal } = await import(new URL("../../provider/dist/journal/journal.js", import.meta.url).href);
+
+const { folder, stack, log, round, atOnce } = JSON.parse(process.argv[2]);
+let unique = 0;
+const newMark = () => `r${round}-${unique++}`;
+const journal = new Journal({ folder, stack, clock: systemClock, newMark, maxWaitMs: 60_000 });
+const noted = (...words) => appendFileSync(log, `${words.join(" ")}\n`);
+
+async function create() {
+  const mark = newMark();
+  await journal.sending({ mark, key: `Advertiser::${stack}::${mark}`, fingerprint: "f", at: "2026-01-01T00:00:00Z" });
+  noted("sent", mark);
+  if (unique % 3 === 0) {
+    noted("settling", mark);
+    await journal.settled(mark);
+    noted("settled", mark);
+  } else {
+    await journal.created(mark, `${round}000${unique}`);
+    noted("created", mark);
+  }
+}
+
+process.send("begins");
+await Promise.all(
+  Array.from({ length: atOnce }, async () => {
+    for (;;) await create();
+  }),
+);
