@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { upAndKill } from "../support/killing.js";
-import { eventsProgram, newStack, type TestStack, useSandbox } from "../support/stack.js";
+import { systemClock } from "../../provider/src/clock.js";
+import { placesOf } from "../../provider/src/files/places.js";
+import { fingerprintOf, Journal } from "../../provider/src/journal/journal.js";
+import { struck, upAndKill } from "../support/killing.js";
+import { eventsProgram, newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
 /** The journals in a stack's cache folder. */
 function journalsOf(stack: TestStack): string[] {
@@ -16,10 +19,7 @@ async function killedStack(act: boolean) {
   const sandbox = await useSandbox();
   const fault = sandbox.fail({ on: "event", act, with: { kind: "no-answer" } });
   const stack = await newStack(eventsProgram(1), { sandbox });
-  const sent = (async () => {
-    while (fault.hits === 0) await new Promise((wake) => setTimeout(wake, 10));
-  })();
-  expect(await upAndKill(stack, sent, "tree")).toBe(true);
+  expect(await upAndKill(stack, struck(fault), "tree")).toBe(true);
   await stack.run(["cancel", "--yes"]);
   return { sandbox, stack };
 }
@@ -112,4 +112,50 @@ it("ADVERTISING_LOG=debug:<file> tells each attempt and no secret", async () => 
   expect(lines[0]).toMatch(/^\S+Z POST \/rest\/authenticate attempt 1: status 200 after \d+ ms$/);
   expect(lines.join()).not.toContain("needle");
   expect(sandbox).toMatchObject({ logins: 1, creates: 3 });
+});
+
+it("a create that a killed run had noted with its id is announced, and taken over without a request", async () => {
+  const sandbox = await useSandbox({
+    objects: {
+      advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+      events: [{ id: 77, event_name: "E0", advertiser_id: 1, value: 1 }],
+    },
+  });
+  const stack = await newStack(
+    program(`new advertising.ConversionEvent("e0", { eventName: "E0", advertiserId: 1, value: 1 });`),
+    { sandbox, environment: { ADVERTISING_COOKIE_FILE: "session.json" } },
+  );
+  const account = { baseUrl: sandbox.url, email: sandbox.email };
+  const { journalFolder: folder } = placesOf(account, "", "session.json", stack.programFolder);
+  const stackName = "organization/tiny/dev";
+  const { path } = new Journal({ folder, stack: stackName, clock: systemClock, newMark: () => "", maxWaitMs: 0 });
+  mkdirSync(folder, { recursive: true });
+  const body = {
+    event_name: "E0",
+    advertiser_id: 1,
+    value: 1,
+    count_unique: false,
+    click_window: 2592000,
+    view_window: 2592000,
+    attribution: "ALL",
+  };
+  const note = { mark: "m", key: `ConversionEvent::${stackName}::e0`, fingerprint: fingerprintOf(body) };
+  const notes = [
+    { journal: "pulumi-advertising", version: 1 },
+    { note: "sent", ...note, at: "2026-11-21T09:28:31.735Z" },
+    { note: "created", mark: "m", id: "77" },
+  ];
+  writeFileSync(path, notes.map((line) => `${JSON.stringify(line)}\n`).join(""), { mode: 0o600 });
+
+  const preview = await stack.preview();
+  expect(preview.output).toContain(
+    'ConversionEvent "e0" was created as 77 by a run that was interrupted: `pulumi up` will take it over',
+  );
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(up.output).toContain("created as 77 by a run that was interrupted; it is taken over, and nothing is sent");
+  expect(sandbox.requests).toEqual([]);
+  expect(await stack.resources()).toMatchObject([{ id: "77", outputs: { eventId: 77 } }]);
+  expect(existsSync(path)).toBe(false);
+  expect((await stack.up()).output).toContain("2 unchanged");
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { upAndKill } from "../support/killing.js";
+import { struck, upAndKill } from "../support/killing.js";
 import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
@@ -10,10 +10,7 @@ const pendingCommand = (stack: TestStack, ...args: string[]) =>
 
 /** Kills the stack's run when all of these faults' requests are on their way, on a runner whose disk is gone then. */
 async function killInFlight(stack: TestStack, faults: readonly { readonly hits: number }[]): Promise<void> {
-  const allSent = (async () => {
-    while (faults.some(({ hits }) => hits === 0)) await new Promise((wake) => setTimeout(wake, 10));
-  })();
-  expect(await upAndKill(stack, allSent, "tree")).toBe(true);
+  expect(await upAndKill(stack, struck(...faults), "tree")).toBe(true);
   rmSync(stack.cache, { recursive: true, force: true });
   await stack.run(["cancel", "--yes"]);
 }
@@ -249,10 +246,7 @@ it("settles the journal too where the disk was kept: not created, and the next u
   const sandbox = await useSandbox();
   const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });
   const stack = await newStack(eventsProgram(1), { sandbox });
-  const sent = (async () => {
-    while (lost.hits < 1) await new Promise((wake) => setTimeout(wake, 10));
-  })();
-  expect(await upAndKill(stack, sent, "tree")).toBe(true);
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
   await stack.run(["cancel", "--yes"]);
   expect((await pendingCommand(stack, "--not-created", "e0")).code).toBe(0);
   const { code, output } = await stack.up();
@@ -265,10 +259,7 @@ it("does not list what a later run has settled, and names the way to clear the e
   const sandbox = await useSandbox();
   const stack = await newStack(eventsProgram(1), { sandbox });
   const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
-  const sent = (async () => {
-    while (fault.hits === 0) await new Promise((wake) => setTimeout(wake, 10));
-  })();
-  expect(await upAndKill(stack, sent, "tree")).toBe(true); // the disk stays, and so does the journal
+  expect(await upAndKill(stack, struck(fault), "tree")).toBe(true); // the disk stays, and so does the journal
   await stack.run(["cancel", "--yes"]);
   expect((await pendingCommand(stack)).output).toContain("1 create may or may not");
   expect((await stack.up()).code).not.toBe(0);

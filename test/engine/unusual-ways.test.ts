@@ -1,7 +1,7 @@
 /** Ways to a second create, or to a lost one, that lie beside an ordinary `up` and its kill. */
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
-import { upAndKill } from "../support/killing.js";
+import { struck, upAndKill } from "../support/killing.js";
 import { eventsProgram, newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const commandFile = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
@@ -16,10 +16,7 @@ it("a replacement that was asked for by hand, killed in flight: the next up says
   expect((await stack.up()).code).toBe(0);
   const [, event] = await stack.resources();
   const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
-  const sent = (async () => {
-    while (fault.hits === 0) await new Promise((wake) => setTimeout(wake, 10));
-  })();
-  expect(await upAndKill(stack, sent, "tree", ["--replace", event?.urn ?? ""])).toBe(true);
+  expect(await upAndKill(stack, struck(fault), "tree", ["--replace", event?.urn ?? ""])).toBe(true);
   await stack.run(["cancel", "--yes"]);
   const { code, output } = await stack.up();
   expect(code).toBe(0);
@@ -33,10 +30,7 @@ it("what was sent before a kill and is not declared any more is told until it is
   const sandbox = await useSandbox();
   const stack = await newStack(eventsProgram(1), { sandbox });
   const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
-  const sent = (async () => {
-    while (fault.hits < 1) await new Promise((wake) => setTimeout(wake, 10));
-  })();
-  expect(await upAndKill(stack, sent, "tree")).toBe(true);
+  expect(await upAndKill(stack, struck(fault), "tree")).toBe(true);
   await stack.run(["cancel", "--yes"]);
   stack.program(eventsProgram(0));
   expect((await stack.up()).code).toBe(0);

@@ -2,11 +2,11 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { advertiserDeclaration } from "../../provider/src/lifecycle/declaration.js";
 import { createProvider } from "../../provider/src/lifecycle/provider.js";
 import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
-import { startSandbox } from "../../provider/src/sandbox/index.js";
+import { type Sandbox, startSandbox } from "../../provider/src/sandbox/index.js";
 
 const inputs = {
   advertiserName: "A",
@@ -14,30 +14,51 @@ const inputs = {
   __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").advertiser',
 };
 
-async function providerWith(
-  adapt: (runtime: Runtime) => Runtime = (runtime) => runtime,
-  cookieFileIn = (folder: string) => join(folder, "session.json"),
-) {
+interface Options {
+  readonly adapt?: (runtime: Runtime) => Runtime;
+  readonly cookieFileIn?: (folder: string) => string;
+  readonly environment?: Record<string, string>;
+}
+
+async function providerWith(options: Options = {}) {
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
   const folder = mkdtempSync(join(tmpdir(), "lifecycle-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { runtime, provider, said } = newRun(sandbox, folder, options);
+  const journals = () =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
+  /** The next run, after this one was killed: its lock is free, its notes are there. */
+  const nextAfterKill = async () => {
+    await runtime.abandon();
+    return newRun(sandbox, folder, {});
+  };
+  return { sandbox, provider, runtime, said, journals, nextAfterKill };
+}
+
+/** A process of its own, as far as the package can tell. */
+function newRun(
+  sandbox: Sandbox,
+  folder: string,
+  { adapt = (runtime) => runtime, cookieFileIn = (inside) => join(inside, "session.json"), environment = {} }: Options,
+) {
   const config: Record<string, string> = {
     baseUrl: sandbox.url,
     email: sandbox.email,
     password: sandbox.password,
     cookieFile: cookieFileIn(folder),
   };
-  const runtime = adapt(createRuntime((key) => config[key], {}));
+  const said: string[] = [];
+  const created = createRuntime((key) => config[key], environment);
+  const say = (message: string) => void said.push(message);
+  const runtime = adapt({ ...created, say });
   onTestFinished(() => runtime.closeNow());
   const provider = createProvider(
     advertiserDeclaration,
     () => runtime,
     () => undefined,
   );
-  const journals = () =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
-  return { sandbox, provider, runtime, journals };
+  return { provider, runtime, said };
 }
 
 /** What the engine is told of a create that fails. */
@@ -64,13 +85,15 @@ it("a create in doubt that the engine asks for again, as its error hooks do, is 
 });
 
 it("a defect of ours after the sending leaves it unresolved: nobody knows what became of it", async () => {
-  const { sandbox, provider, journals } = await providerWith((runtime) => {
-    const client = runtime.client();
-    const create: typeof client.create = async (request) => {
-      await client.create(request);
-      throw new TypeError("not foreseen");
-    };
-    return { ...runtime, client: () => Object.assign(Object.create(client), { create }) };
+  const { sandbox, provider, journals } = await providerWith({
+    adapt: (runtime) => {
+      const client = runtime.client();
+      const create: typeof client.create = async (request) => {
+        await client.create(request);
+        throw new TypeError("not foreseen");
+      };
+      return { ...runtime, client: () => Object.assign(Object.create(client), { create }) };
+    },
   });
   const failure = await failureOf(provider.create(inputs));
   expect(failure.id).toMatch(/^unresolved-/);
@@ -81,12 +104,14 @@ it("a defect of ours after the sending leaves it unresolved: nobody knows what b
 });
 
 it("a defect of ours before the sending leaves nothing", async () => {
-  const { sandbox, provider } = await providerWith((runtime) => ({
-    ...runtime,
-    client: () => {
-      throw new TypeError("not foreseen");
-    },
-  }));
+  const { sandbox, provider } = await providerWith({
+    adapt: (runtime) => ({
+      ...runtime,
+      client: () => {
+        throw new TypeError("not foreseen");
+      },
+    }),
+  });
   const failure = await failureOf(provider.create(inputs));
   expect(failure.id).toBeUndefined();
   expect(failure.message).toContain("A defect in pulumi-advertising");
@@ -94,12 +119,75 @@ it("a defect of ours before the sending leaves nothing", async () => {
 });
 
 it("a journal that can't be kept: nothing is sent, and the way out is told", async () => {
-  const { sandbox, provider } = await providerWith(undefined, (folder) => {
-    writeFileSync(join(folder, "file"), "");
-    return join(folder, "file", "session.json");
+  const { sandbox, provider } = await providerWith({
+    cookieFileIn: (folder) => {
+      writeFileSync(join(folder, "file"), "");
+      return join(folder, "file", "session.json");
+    },
   });
   const failure = await failureOf(provider.create(inputs));
   expect(failure.id).toBeUndefined();
   expect(failure.message).toMatch(/^Nothing was sent\. The journal .*jsonl.*can't be used: .*advertising:cookieFile/);
   expect(sandbox.advertiserPosts).toBe(0);
+});
+
+describe("created by a run that was killed before the state was saved", () => {
+  it("the same is taken over and said, and nothing is sent", async () => {
+    const { sandbox, provider, nextAfterKill, journals } = await providerWith();
+    const { id } = await provider.create(inputs);
+    const next = await nextAfterKill();
+    await next.provider.check({}, inputs);
+    expect(next.said).toEqual([
+      expect.stringContaining(`created as ${id} by a run that was interrupted: \`pulumi up\` will take it over`),
+    ]);
+    expect((await next.provider.create(inputs)).id).toBe(id);
+    expect(next.said.at(-1)).toContain(
+      `created as ${id} by a run that was interrupted; it is taken over, and nothing is sent`,
+    );
+    expect(sandbox.advertiserPosts).toBe(1);
+    next.runtime.closeNow();
+    expect(journals()).toEqual([]);
+  });
+
+  it("with other arguments now: unresolved, and nothing is sent", async () => {
+    const { sandbox, provider, nextAfterKill } = await providerWith();
+    const { id } = await provider.create(inputs);
+    const next = await nextAfterKill();
+    const failure = await failureOf(next.provider.create({ ...inputs, advertiserName: "B" }));
+    expect(failure.id).toMatch(/^unresolved-/);
+    expect(failure.message).toContain(`created it at `);
+    expect(failure.message).toContain(`as ${id}. Its arguments were others than now.`);
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("with existingId now: what was created besides is named", async () => {
+    const { sandbox, provider, nextAfterKill, journals } = await providerWith();
+    const { id } = await provider.create(inputs);
+    const next = await nextAfterKill();
+    expect((await next.provider.create({ ...inputs, existingId: 99 })).id).toBe("99");
+    expect(next.said).toEqual([
+      expect.stringContaining(`had created it as ${id}; that object stays live, and nothing manages it`),
+    ]);
+    expect(sandbox.advertiserPosts).toBe(1);
+    next.runtime.closeNow();
+    expect(journals()).toEqual([]);
+  });
+});
+
+it("ADVERTISING_LOG=debug tells each attempt to standard error: status, number, and what was not answered", async () => {
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  onTestFinished(() => written.mockRestore());
+  const { sandbox, provider } = await providerWith({ environment: { ADVERTISING_LOG: "debug" } });
+  sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 429, headers: { "retry-after": "0" } } });
+  await provider.create(inputs);
+  sandbox.fail({ on: "advertiser", act: true, with: { kind: "reset" } });
+  await failureOf(provider.create(inputs));
+  const lines = written.mock.calls.map(([text]) => String(text)).filter((text) => text.includes(" POST "));
+  expect(lines.map((line) => line.replace(/^\S+Z |after \d+ ms\n$/g, ""))).toEqual([
+    "POST /rest/authenticate attempt 1: status 200 ",
+    "POST /rest/advertiser attempt 1: status 429 ",
+    "POST /rest/advertiser attempt 2: status 200 ",
+    expect.stringMatching(/^POST \/rest\/advertiser attempt 1: \w+, sent $/),
+  ]);
+  expect(lines.join("")).not.toContain(sandbox.password);
 });

@@ -3,6 +3,7 @@
  */
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RunResult, TestStack } from "./stack.js";
 
 /** `tree`: every process of the run at once, as when a machine dies. `engine`: Pulumi's own alone; its plugins are left behind. */
@@ -10,6 +11,11 @@ export type Victims = "tree" | "engine";
 
 /** To whom a signal goes: Pulumi's own process, or all that it started as well, as from a terminal. */
 export type Target = "process" | "group";
+
+/** Resolves when each of these faults of the sandbox has met its first request. */
+export async function struck(...faults: readonly { readonly hits: number }[]): Promise<void> {
+  while (faults.some(({ hits }) => hits === 0)) await sleep(10);
+}
 
 /**
  * Starts `pulumi up` and kills it without warning when `when` resolves.
