@@ -6,10 +6,8 @@ import { execFileSync, fork, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -17,17 +15,16 @@ import {
 } from "node:fs";
 import fsp, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { hostname, tmpdir } from "node:os";
+import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Journal } from "../../provider/src/journal/journal.js";
 import { readNotes } from "../../provider/src/journal/notes.js";
-import { advertiserDeclaration, conversionEventDeclaration } from "../../provider/src/lifecycle/declaration.js";
-import { createProvider } from "../../provider/src/lifecycle/provider.js";
-import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
+import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { seededRandom } from "../support/random.js";
+import { failureOf, newFolder, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -36,75 +33,40 @@ const STACK = "organization/shop/dev";
 const identity = `${STACK}::a`;
 const inputs = (of = identity) => ({ advertiserName: "A", __identity: of, __provider: "x" });
 
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "journal-file-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-interface RunOptions {
+interface Options {
   /** A resource of the run's stack. */
   readonly of?: string;
   /** In the place of its own. */
   readonly journal?: Journal;
 }
 
-/** One run, with cookie file and journal in `folder`. */
-function newRun(sandbox: Sandbox, folder: string, { of = identity, journal }: RunOptions = {}) {
-  const config: Record<string, string> = {
-    baseUrl: sandbox.url,
-    email: sandbox.email,
-    password: sandbox.password,
-    cookieFile: join(folder, "session.json"),
-  };
-  const real = createRuntime((key) => config[key], {});
-  const said: string[] = [];
-  const runtime = {
-    ...real,
-    say: (message: string) => void said.push(real.secrets.scrub(message)),
-    journal: () => journal ?? real.journal(of),
-  };
-  const provider = (declaration: typeof advertiserDeclaration) =>
-    createProvider(
-      declaration,
-      () => runtime,
-      () => undefined,
-    );
-  return {
-    said,
-    journal: runtime.journal(),
-    advertiser: provider(advertiserDeclaration),
-    event: provider(conversionEventDeclaration),
-    /** As a process that was killed leaves it: its lock is free, its notes are there. */
-    kill: () => runtime.journal().release(),
-    closeNow: () => runtime.closeNow(),
-  };
+/** One run of `of`'s stack, with cookie file and journal in `folder`. */
+function runOf(sandbox: Sandbox, folder: string, { of = identity, journal }: Options = {}) {
+  const adapt = (runtime: Runtime): Runtime =>
+    journal === undefined ? runtime : { ...runtime, journal: () => journal };
+  const run = newRun(sandbox, folder, { adapt });
+  const used = run.runtime.journal(of);
+  return { ...run, journal: used, kill: () => used.release() };
 }
 
 async function start() {
   const sandbox = await useSandbox();
   const folder = newFolder();
-  const run = newRun(sandbox, folder);
+  const run = runOf(sandbox, folder);
   return { sandbox, folder, run, path: run.journal.path };
 }
 
 function newJournal(folder: string, more: { stack?: string; clock?: FakeClock } = {}): Journal {
   let marks = 0;
-  return new Journal({
+  const journal = new Journal({
     folder,
     stack: more.stack ?? STACK,
     clock: more.clock ?? new FakeClock(Date.now()),
     newMark: () => `${Math.random()}-${marks++}`,
     maxWaitMs: 10_000,
   });
-}
-
-/** What the engine is told of a create that fails. */
-function failureOf(creating: Promise<unknown>): Promise<Error & { id?: string }> {
-  return creating.then(
-    () => expect.fail("it did not fail"),
-    (error: Error) => error,
-  );
+  onTestFinished(() => journal.release());
+  return journal;
 }
 
 const notesIn = (path: string) => [...readNotes(readFileSync(path, "utf8")).values()];
@@ -227,7 +189,7 @@ describe("what was created is reported, whatever becomes of its note", () => {
     await run.kill();
     makeRoom();
     expect(notesIn(path)).toHaveLength(1);
-    expect((await failureOf(newRun(sandbox, folder).advertiser.create(inputs()))).id).toMatch(/^unresolved-/);
+    expect((await failureOf(runOf(sandbox, folder).advertiser.create(inputs()))).id).toMatch(/^unresolved-/);
     expect(sandbox.creates).toBe(1);
   });
 });
@@ -239,7 +201,7 @@ describe("one run at a time", () => {
     const first = newJournal(notes);
     await first.recall("Advertiser::x", "f");
     const clock = new FakeClock(Date.now());
-    const second = newRun(sandbox, folder, { journal: newJournal(notes, { clock }) });
+    const second = runOf(sandbox, folder, { journal: newJournal(notes, { clock }) });
     const failure = await failureOf(second.advertiser.create(inputs()));
     expect(failure.id).toBeUndefined();
     expect(failure.message).toMatch(
@@ -250,7 +212,7 @@ describe("one run at a time", () => {
     expect(sandbox.creates).toBe(0);
 
     // Another stack's run is not held up.
-    const other = newRun(sandbox, folder, { journal: newJournal(notes, { stack: "organization/shop/prod" }) });
+    const other = runOf(sandbox, folder, { journal: newJournal(notes, { stack: "organization/shop/prod" }) });
     expect(await other.advertiser.create(inputs("organization/shop/prod::a"))).toMatchObject({ id: "1" });
     expect(sandbox.creates).toBe(1);
 
@@ -258,7 +220,7 @@ describe("one run at a time", () => {
     await first.sending({ mark: "m", key: `Advertiser::${identity}`, fingerprint: "f", at: "2026-01-01T00:00:00Z" });
     const patient = new FakeClock(Date.now());
     patient.beforeWaking = (now) => (now > 5000 ? first.release() : undefined);
-    const third = newRun(sandbox, folder, { journal: newJournal(notes, { clock: patient }) });
+    const third = runOf(sandbox, folder, { journal: newJournal(notes, { clock: patient }) });
     expect((await failureOf(third.advertiser.create(inputs()))).id).toBe("unresolved-m");
     expect(patient.monotonicMs()).toBeGreaterThan(5000);
     expect(sandbox.creates).toBe(1);
@@ -271,7 +233,7 @@ describe("one run at a time", () => {
     mkdirSync(dirname(journal.path), { mode: 0o700 });
     const { pid } = spawnSync(process.execPath, ["-e", ""]);
     writeFileSync(`${journal.path}.lock`, JSON.stringify({ host: hostname(), pid, unique: "dead" }), { mode: 0o600 });
-    const run = newRun(sandbox, folder, { journal });
+    const run = runOf(sandbox, folder, { journal });
     expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     expect(clock.monotonicMs()).toBeLessThan(1000);
     expect(sandbox.creates).toBe(1);
@@ -373,8 +335,8 @@ it("equal resources of two stacks, below two parents, or of two kinds are five: 
   const other = "organization/shop/prod::a";
   const event = { eventName: "A", advertiserId: 1, value: 1, __identity: identity, __provider: "x" };
   const inTurn = async () => {
-    const dev = newRun(sandbox, folder);
-    const prod = newRun(sandbox, folder, { of: other });
+    const dev = runOf(sandbox, folder);
+    const prod = runOf(sandbox, folder, { of: other });
     const ids: string[] = [];
     for (const one of advertisers) ids.push((await dev.advertiser.create(inputs(one))).id);
     ids.push((await dev.event.create({ ...event })).id);

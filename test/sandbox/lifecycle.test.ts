@@ -1,12 +1,9 @@
 /** The provider's lifecycle with a real client, as the engine calls it. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { advertiserDeclaration } from "../../provider/src/lifecycle/declaration.js";
-import { createProvider } from "../../provider/src/lifecycle/provider.js";
-import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
-import { type Sandbox, startSandbox } from "../../provider/src/sandbox/index.js";
+import { failureOf, newFolder, newRun, type RunOptions } from "../support/run.js";
+import { useSandbox } from "../support/stack.js";
 
 const inputs = {
   advertiserName: "A",
@@ -14,78 +11,36 @@ const inputs = {
   __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").advertiser',
 };
 
-interface Options {
-  readonly adapt?: (runtime: Runtime) => Runtime;
-  readonly cookieFileIn?: (folder: string) => string;
-  readonly environment?: Record<string, string>;
-}
-
-async function providerWith(options: Options = {}) {
-  const sandbox = await startSandbox();
-  onTestFinished(() => sandbox.close());
-  const folder = mkdtempSync(join(tmpdir(), "lifecycle-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const { runtime, provider, said } = newRun(sandbox, folder, options);
+async function start(options: RunOptions = {}) {
+  const sandbox = await useSandbox();
+  const folder = newFolder();
+  const run = newRun(sandbox, folder, options);
   const journals = () =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
-  /** The next run, after this one was killed: its lock is free, its notes are there. */
   const nextAfterKill = async () => {
-    await runtime.abandon();
-    return newRun(sandbox, folder, {});
+    await run.kill();
+    return newRun(sandbox, folder);
   };
-  return { sandbox, provider, runtime, said, journals, nextAfterKill };
-}
-
-/** A process of its own, as far as the package can tell. */
-function newRun(
-  sandbox: Sandbox,
-  folder: string,
-  { adapt = (runtime) => runtime, cookieFileIn = (inside) => join(inside, "session.json"), environment = {} }: Options,
-) {
-  const config: Record<string, string> = {
-    baseUrl: sandbox.url,
-    email: sandbox.email,
-    password: sandbox.password,
-    cookieFile: cookieFileIn(folder),
-  };
-  const said: string[] = [];
-  const created = createRuntime((key) => config[key], environment);
-  const say = (message: string) => void said.push(message);
-  const runtime = adapt({ ...created, say });
-  onTestFinished(() => runtime.closeNow());
-  const provider = createProvider(
-    advertiserDeclaration,
-    () => runtime,
-    () => undefined,
-  );
-  return { provider, runtime, said };
-}
-
-/** What the engine is told of a create that fails. */
-function failureOf(creating: Promise<unknown>) {
-  return creating.then(
-    () => expect.fail("it did not fail"),
-    (error: Error & { id?: string; properties?: unknown }) => error,
-  );
+  return { ...run, sandbox, journals, nextAfterKill };
 }
 
 it("a create in doubt that the engine asks for again, as its error hooks do, is not sent again", async () => {
-  const { sandbox, provider, runtime, journals } = await providerWith();
+  const { sandbox, advertiser, closeNow, journals } = await start();
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
-  const first = await failureOf(provider.create(inputs));
+  const first = await failureOf(advertiser.create(inputs));
   for (let i = 0; i < 3; i++) {
-    const again = await failureOf(provider.create(inputs));
+    const again = await failureOf(advertiser.create(inputs));
     expect(again.id).toMatch(/^unresolved-/);
     expect(again.id).toBe(first.id);
     expect(again.properties).toHaveProperty("unresolved");
   }
   expect(sandbox.advertiserPosts).toBe(1);
-  runtime.closeNow();
+  closeNow();
   expect(journals()).toEqual([]);
 });
 
 it("a defect of ours after the sending leaves it unresolved: nobody knows what became of it", async () => {
-  const { sandbox, provider, journals } = await providerWith({
+  const { sandbox, advertiser, journals } = await start({
     adapt: (runtime) => {
       const client = runtime.client();
       const create: typeof client.create = async (request) => {
@@ -95,7 +50,7 @@ it("a defect of ours after the sending leaves it unresolved: nobody knows what b
       return { ...runtime, client: () => Object.assign(Object.create(client), { create }) };
     },
   });
-  const failure = await failureOf(provider.create(inputs));
+  const failure = await failureOf(advertiser.create(inputs));
   expect(failure.id).toMatch(/^unresolved-/);
   expect(failure.message).toContain("not foreseen");
   expect(failure.message).toContain("existingId");
@@ -104,7 +59,7 @@ it("a defect of ours after the sending leaves it unresolved: nobody knows what b
 });
 
 it("a defect of ours before the sending leaves nothing", async () => {
-  const { sandbox, provider } = await providerWith({
+  const { sandbox, advertiser } = await start({
     adapt: (runtime) => ({
       ...runtime,
       client: () => {
@@ -112,20 +67,17 @@ it("a defect of ours before the sending leaves nothing", async () => {
       },
     }),
   });
-  const failure = await failureOf(provider.create(inputs));
+  const failure = await failureOf(advertiser.create(inputs));
   expect(failure.id).toBeUndefined();
   expect(failure.message).toContain("A defect in pulumi-advertising");
   expect(sandbox.advertiserPosts).toBe(0);
 });
 
 it("a journal that can't be kept: nothing is sent, and the way out is told", async () => {
-  const { sandbox, provider } = await providerWith({
-    cookieFileIn: (folder) => {
-      writeFileSync(join(folder, "file"), "");
-      return join(folder, "file", "session.json");
-    },
-  });
-  const failure = await failureOf(provider.create(inputs));
+  const file = join(newFolder(), "file");
+  writeFileSync(file, "");
+  const { sandbox, advertiser } = await start({ cookieFile: join(file, "session.json") });
+  const failure = await failureOf(advertiser.create(inputs));
   expect(failure.id).toBeUndefined();
   expect(failure.message).toMatch(/^Nothing was sent\. The journal .*jsonl.*can't be used: .*advertising:cookieFile/);
   expect(sandbox.advertiserPosts).toBe(0);
@@ -133,27 +85,27 @@ it("a journal that can't be kept: nothing is sent, and the way out is told", asy
 
 describe("created by a run that was killed before the state was saved", () => {
   it("the same is taken over and said, and nothing is sent", async () => {
-    const { sandbox, provider, nextAfterKill, journals } = await providerWith();
-    const { id } = await provider.create(inputs);
+    const { sandbox, advertiser, nextAfterKill, journals } = await start();
+    const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();
-    await next.provider.check({}, inputs);
+    await next.advertiser.check({}, inputs);
     expect(next.said).toEqual([
       expect.stringContaining(`created as ${id} by a run that was interrupted: \`pulumi up\` will take it over`),
     ]);
-    expect((await next.provider.create(inputs)).id).toBe(id);
+    expect((await next.advertiser.create(inputs)).id).toBe(id);
     expect(next.said.at(-1)).toContain(
       `created as ${id} by a run that was interrupted; it is taken over, and nothing is sent`,
     );
     expect(sandbox.advertiserPosts).toBe(1);
-    next.runtime.closeNow();
+    next.closeNow();
     expect(journals()).toEqual([]);
   });
 
   it("with other arguments now: unresolved, and nothing is sent", async () => {
-    const { sandbox, provider, nextAfterKill } = await providerWith();
-    const { id } = await provider.create(inputs);
+    const { sandbox, advertiser, nextAfterKill } = await start();
+    const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();
-    const failure = await failureOf(next.provider.create({ ...inputs, advertiserName: "B" }));
+    const failure = await failureOf(next.advertiser.create({ ...inputs, advertiserName: "B" }));
     expect(failure.id).toMatch(/^unresolved-/);
     expect(failure.message).toContain(`created it at `);
     expect(failure.message).toContain(`as ${id}. Its arguments were others than now.`);
@@ -161,15 +113,15 @@ describe("created by a run that was killed before the state was saved", () => {
   });
 
   it("with existingId now: what was created besides is named", async () => {
-    const { sandbox, provider, nextAfterKill, journals } = await providerWith();
-    const { id } = await provider.create(inputs);
+    const { sandbox, advertiser, nextAfterKill, journals } = await start();
+    const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();
-    expect((await next.provider.create({ ...inputs, existingId: 99 })).id).toBe("99");
+    expect((await next.advertiser.create({ ...inputs, existingId: 99 })).id).toBe("99");
     expect(next.said).toEqual([
       expect.stringContaining(`had created it as ${id}; that object stays live, and nothing manages it`),
     ]);
     expect(sandbox.advertiserPosts).toBe(1);
-    next.runtime.closeNow();
+    next.closeNow();
     expect(journals()).toEqual([]);
   });
 });
@@ -177,11 +129,11 @@ describe("created by a run that was killed before the state was saved", () => {
 it("ADVERTISING_LOG=debug tells each attempt to standard error: status, number, and what was not answered", async () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   onTestFinished(() => written.mockRestore());
-  const { sandbox, provider } = await providerWith({ environment: { ADVERTISING_LOG: "debug" } });
+  const { sandbox, advertiser } = await start({ environment: { ADVERTISING_LOG: "debug" } });
   sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 429, headers: { "retry-after": "0" } } });
-  await provider.create(inputs);
+  await advertiser.create(inputs);
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "reset" } });
-  await failureOf(provider.create(inputs));
+  await failureOf(advertiser.create(inputs));
   const lines = written.mock.calls.map(([text]) => String(text)).filter((text) => text.includes(" POST "));
   expect(lines.map((line) => line.replace(/^\S+Z |after \d+ ms\n$/g, ""))).toEqual([
     "POST /rest/authenticate attempt 1: status 200 ",

@@ -18,7 +18,6 @@ import {
   UntrustedFile,
 } from "../files/private-file.js";
 import { AppendFile } from "./append-file.js";
-
 import { apply, HEADER, JournalDamaged, lineOf, type Note, notesFor, type Remembered, readNotes } from "./notes.js";
 import { keepOnly, reviseNotes } from "./revise.js";
 
@@ -48,7 +47,7 @@ export class Journal {
   readonly path: string;
   /** What the state holds of the resources that an interrupted run left notes about. */
   readonly #heldByState = new Map<string, { readonly id: string; readonly fingerprint: string }>();
-  /** Resources that this run has looked at. */
+  /** Those of them that this run has looked at. */
   readonly #askedFor = new Set<string>();
   /** By mark: what the engine was not handed yet, or was told to be unknown. */
   readonly #remembered = new Map<string, Remembered>();
@@ -71,7 +70,7 @@ export class Journal {
    * @throws {JournalError} damaged, not writable, or in use by another run.
    */
   async recall(key: string, fingerprint: string): Promise<Recollection> {
-    this.#askedFor.add(key);
+    await this.#ask(key);
     await this.#open();
     const found = this.#left.get(key) ?? [];
     const unanswered = found.find(({ id }) => id === undefined);
@@ -87,8 +86,7 @@ export class Journal {
    * @throws {JournalError} it can't be read.
    */
   async glimpse(key: string): Promise<Remembered | undefined> {
-    this.#askedFor.add(key);
-    return (await this.#glimpseAll()).get(key)?.find((entry) => !this.#isHeld(entry));
+    return (await this.#ask(key)).find((entry) => !this.#isHeld(entry));
   }
 
   /**
@@ -140,7 +138,7 @@ export class Journal {
    * @returns the ids that were noted for it.
    */
   async settleAll(key: string): Promise<string[]> {
-    this.#askedFor.add(key);
+    await this.#ask(key);
     await this.#open();
     const about = [...(this.#left.get(key) ?? [])];
     for (const { mark } of about) await this.settled(mark);
@@ -159,8 +157,7 @@ export class Journal {
     id: string,
     fingerprint: () => string,
   ): Promise<(Remembered & { readonly isForgotten: boolean })[]> {
-    this.#askedFor.add(key);
-    const noted = (await this.#glimpseAll()).get(key) ?? [];
+    const noted = await this.#ask(key);
     if (noted.length === 0) return [];
     this.#heldByState.set(key, { id, fingerprint: fingerprint() });
     for (const entry of [...(this.#left.get(key) ?? [])]) {
@@ -187,7 +184,7 @@ export class Journal {
     try {
       if (this.#lock === undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
-        if (this.#askedFor.size > 0)
+        if (this.#glimpsed !== undefined)
           reviseNotes(this.path, (entry) => (this.#isHeld(entry) ? undefined : marked(entry)));
       } else if (this.#file !== undefined && this.#lock.isHeld()) {
         keepOnly(this.path, [...this.#remembered.values()].filter(({ reported }) => !reported).map(marked));
@@ -267,6 +264,13 @@ export class Journal {
       await this.release();
       throw this.#inWords(error);
     }
+  }
+
+  /** What was noted about `key` as the run began; from now on it is asked for. */
+  async #ask(key: string): Promise<readonly Remembered[]> {
+    const noted = (await this.#glimpseAll()).get(key) ?? [];
+    if (noted.length > 0) this.#askedFor.add(key);
+    return noted;
   }
 
   #glimpseAll(): Promise<Map<string, Remembered[]>> {

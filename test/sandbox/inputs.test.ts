@@ -2,34 +2,14 @@
  * Unusual values of arguments (row 78 of the table of faults): each is refused by its argument's name before anything is
  * sent, or arrives at the platform as it is.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { advertiserDeclaration, conversionEventDeclaration } from "../../provider/src/lifecycle/declaration.js";
-import { createProvider } from "../../provider/src/lifecycle/provider.js";
-import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
+import { describe, expect, it } from "vitest";
 import { printable } from "../../provider/src/text.js";
+import { newFolder, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 async function start() {
   const sandbox = await useSandbox({ unknownFields: "ignore" });
-  const folder = mkdtempSync(join(tmpdir(), "inputs-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const config: Record<string, string> = {
-    baseUrl: sandbox.url,
-    email: sandbox.email,
-    password: sandbox.password,
-    cookieFile: join(folder, "session.json"),
-  };
-  const runtime = createRuntime((key) => config[key], {});
-  const provider = (declaration: typeof advertiserDeclaration) =>
-    createProvider(
-      declaration,
-      () => runtime,
-      () => undefined,
-    );
-  const [advertiser, event] = [provider(advertiserDeclaration), provider(conversionEventDeclaration)];
+  const { advertiser, event } = newRun(sandbox, newFolder());
   return {
     sandbox,
     /** What the engine is told of these arguments: the refused ones by name. */

@@ -1,0 +1,73 @@
+/**
+ * The provider as one process of Pulumi has it, with the real client and its files on the disk, called as the engine does.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import {
+  advertiserDeclaration,
+  conversionEventDeclaration,
+  type Declaration,
+} from "../../provider/src/lifecycle/declaration.js";
+import { createProvider } from "../../provider/src/lifecycle/provider.js";
+import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
+
+export interface RunOptions {
+  /** @default session.json in the folder; the journal stands beside it. */
+  readonly cookieFile?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Takes something of the process's for something else. */
+  readonly adapt?: (runtime: Runtime) => Runtime;
+}
+
+/** A folder that goes with the test. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "advertising-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** @param platform a sandbox, in this process or in another one. */
+export function newRun(
+  platform: { readonly url: string; readonly email: string; readonly password: string },
+  folder: string,
+  {
+    cookieFile = join(folder, "session.json"),
+    settings,
+    environment = {},
+    adapt = (runtime) => runtime,
+  }: RunOptions = {},
+) {
+  const { url: baseUrl, email, password } = platform;
+  const config: Record<string, string> = { baseUrl, email, password, cookieFile, ...settings };
+  const real = createRuntime((key) => config[key], environment);
+  const said: string[] = [];
+  const runtime = adapt({ ...real, say: (message) => void said.push(real.secrets.scrub(message)) });
+  onTestFinished(() => real.closeNow());
+  const providerOf = (declaration: Declaration) =>
+    createProvider(
+      declaration,
+      () => runtime,
+      () => undefined,
+    );
+  return {
+    runtime,
+    /** Messages of the whole run, scrubbed, as often as they were said. */
+    said,
+    advertiser: providerOf(advertiserDeclaration),
+    event: providerOf(conversionEventDeclaration),
+    /** The process is gone as after a kill: its lock is free, its notes are there. */
+    kill: () => real.abandon(),
+    closeNow: () => real.closeNow(),
+  };
+}
+
+/** What the engine is told of a create that fails. */
+export function failureOf(creating: Promise<unknown>): Promise<Error & { id?: string; properties?: unknown }> {
+  return creating.then(
+    () => expect.fail("it did not fail"),
+    (error: Error) => error,
+  );
+}
