@@ -2,14 +2,14 @@
  * One create, at most once over all runs: what the journal remembers decides first, then one POST.
  */
 import type { Client } from "../api/client.js";
-import { AdvertisingError, JournalError, OutcomeUnknownError } from "../errors.js";
-import { fingerprintOf, type Journal } from "../journal/journal.js";
-import type { Remembered } from "../journal/notes.js";
-import { aboutWhom, journalKeyOf, urnOf } from "../schema/identity.js";
-import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
-import { exactInteger } from "../wire/exact-json.js";
+import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
+import { fingerprintOf } from "../journal/journal.js";
+import { journalKeyOf, urnOf } from "../schema/identity.js";
+import { typeTokenOf } from "../schema/resource.js";
 import type { Declaration } from "./declaration.js";
 import { describeDefect, Unresolved } from "./failure.js";
+import { whatHappened } from "./leftovers.js";
+import { requestFields } from "./request.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -25,73 +25,6 @@ export interface Create {
   readonly label: string;
   /** Whether the name on the platform must not be told. */
   readonly nameIsSecret: boolean;
-}
-
-/**
- * Tells the journal that the state holds a resource, so that it forgets what an interrupted run noted of it.
- * @returns in words, what stands there that the state does not hold, and that a run without a change does not settle.
- */
-export async function noteHeld(
-  schema: ResourceSchema,
-  runtime: Runtime,
-  identity: string,
-  id: string,
-  properties: Properties,
-): Promise<string[]> {
-  const key = journalKeyOf(schema.kind, identity);
-  const others = await journalled(
-    runtime,
-    (journal) => journal.heldByState(key, id, () => fingerprintOf(requestFields(schema, properties))),
-    identity,
-  );
-  const { label, urn } = aboutWhom(key);
-  return (others ?? []).map(({ isForgotten, ...entry }) => {
-    const what = `${whatHappened(label, entry)} The state holds ${id}`;
-    if (isForgotten) return `${what}: should the account show one more of it, nothing manages that.`;
-    return entry.id === undefined
-      ? `${what}; whether there is one more, only the account shows. To forget this: ${forgetCommand(urn)}`
-      : `${what}; nothing manages ${entry.id}. To forget this: ${forgetCommand(urn)}`;
-  });
-}
-
-/** Tells once a run what interrupted runs have left, and no run has asked for since. */
-export async function announceUnclaimed(runtime: Runtime, identity: string): Promise<void> {
-  const unclaimed = (await journalled(runtime, (journal) => journal.unclaimedOnce(), identity)) ?? [];
-  const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
-    const { label, urn } = aboutWhom(entry.key);
-    return `  ${whatHappened(label, entry)} To forget this: ${forgetCommand(urn)}`;
-  });
-  if (lines.length === 0) return;
-  const more = unclaimed.length > lines.length ? [`  and ${unclaimed.length - lines.length} more`] : [];
-  runtime.say(
-    [
-      "No run has asked for these since; where the program does not declare them, nothing manages them:",
-      ...lines,
-      ...more,
-    ].join("\n"),
-    "unclaimed",
-  );
-}
-
-const MAX_UNCLAIMED = 20;
-
-function forgetCommand(urn: string): string {
-  return `npx pulumi-advertising pending --forget '${urn}'`;
-}
-
-/** For what only looks: a journal that can't be read is said, and stops the next create. */
-async function journalled<T>(
-  runtime: Runtime,
-  look: (journal: Journal) => Promise<T>,
-  identity: string,
-): Promise<T | undefined> {
-  try {
-    return await look(runtime.journal(identity));
-  } catch (error) {
-    if (!(error instanceof JournalError)) throw error;
-    runtime.say(error.message);
-    return undefined;
-  }
 }
 
 /** @returns the id of the object that the user named; nothing is sent. */
@@ -230,43 +163,4 @@ function unresolved(
     ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
     ...(nameIsSecret ? { nameIsSecret } : {}),
   });
-}
-
-/**
- * Says in a preview what an `up` will make of a create that an interrupted run left. Reads, and writes nothing.
- * @param adopts whether the user has named the object, which settles it.
- */
-export async function announceLeftover(
-  { schema }: Declaration,
-  runtime: Runtime,
-  identity: string,
-  adopts: boolean,
-): Promise<void> {
-  const key = journalKeyOf(schema.kind, identity);
-  const remembered = await journalled(runtime, (journal) => journal.glimpse(key), identity);
-  if (remembered === undefined || adopts) return;
-  const { label } = aboutWhom(key);
-  runtime.say(
-    remembered.id === undefined
-      ? `${whatHappened(label, remembered)} \`pulumi up\` will not send it, but save it as unresolved.`
-      : `${label} was created as ${remembered.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`,
-  );
-}
-
-function whatHappened(label: string, { at, id }: Remembered): string {
-  return id === undefined
-    ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`
-    : `${label}: a run that was interrupted created it at ${at} as ${id}.`;
-}
-
-/** The request's fields in wire names; optional ones only where given or defaulted. */
-function requestFields(schema: ResourceSchema, values: Properties): Record<string, unknown> {
-  const fields: Record<string, unknown> = { ...(values.additionalFields as Properties | undefined) };
-  for (const [property, wireName] of Object.entries(schema.wireNames)) {
-    const value = values[property];
-    // Digits beyond a number's precision go out as a JSON number all the same.
-    const isDigits = typeof value === "string" && schema.exactIds.has(property);
-    if (value !== undefined) fields[wireName] = isDigits ? exactInteger(value) : value;
-  }
-  return fields;
 }

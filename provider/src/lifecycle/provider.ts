@@ -10,10 +10,11 @@ import { explainUnresolved, unresolvedMarkOf } from "../schema/unresolved.js";
 import { validate } from "../schema/validate.js";
 import { printable } from "../text.js";
 import { own } from "../wire/body.js";
-import { adoptExisting, announceLeftover, announceUnclaimed, type Create, createOnce, noteHeld } from "./create.js";
+import { adoptExisting, type Create, createOnce } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, Unresolved } from "./failure.js";
+import { announceLeftover, announceUnclaimed, noteHeld } from "./leftovers.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Record<string, unknown>;
