@@ -237,7 +237,7 @@ describe("one run at a time", () => {
     expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     expect(clock.monotonicMs()).toBeLessThan(1000);
     expect(sandbox.creates).toBe(1);
-    journal.closeNow();
+    journal.closeNow({ isWhole: true });
     expect(readdirSync(dirname(journal.path))).toEqual([]);
   });
 });

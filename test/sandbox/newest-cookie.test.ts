@@ -165,6 +165,25 @@ it("an answer that had to wait for the lock is not written over one that came af
   expect(await (await early.run.newest(early.session)).header(url)).toBe("x_service_cookie=late");
 });
 
+it("a late answer of a login that has ended is not written over the next login's", async () => {
+  const clock = new FakeClock();
+  const { file, early, lock, begin, url } = await twoRuns(clock);
+  await lock.release();
+  const logIn = async () => {
+    const jar = new SessionJar();
+    await jar.store(["x_service_cookie=second; Path=/"], url);
+    return jar;
+  };
+  // The same process logs in anew, while the answer of the first login still waits for its turn.
+  const opening = early.run.open(early.session.stamp, logIn, async () => true);
+  await begin();
+  const second = await opening;
+  await early.run.keep(early.session, ["x_service_cookie=late; Path=/"], url);
+  expect(storedIn(file)).toBe("second");
+  await early.run.keep(second, ["x_service_cookie=newest; Path=/"], url);
+  expect(storedIn(file)).toBe("newest");
+});
+
 it("a file of the future, as a clock leaves that was set back, is written over all the same", async () => {
   const clock = new FakeClock();
   const { file, late, keep, lock, begin } = await twoRuns(clock);

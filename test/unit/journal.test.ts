@@ -88,7 +88,7 @@ describe("what the state holds is forgotten, also by a run that creates nothing"
   ])("%s", async (_, key, id, left) => {
     const run = journalIn(journal);
     await run.heldByState(key, id, () => "another body");
-    run.closeNow();
+    run.closeNow({ isWhole: true });
     expect(run.marks()).toEqual(left);
   });
 
@@ -96,7 +96,7 @@ describe("what the state holds is forgotten, also by a run that creates nothing"
     const run = journalIn(journal);
     await run.heldByState("Advertiser::o/p/s::a", "1", () => "");
     await run.heldByState("ConversionEvent::o/p/s::e", "unresolved-m2", () => "");
-    run.closeNow();
+    run.closeNow({ isWhole: true });
     expect(existsSync(run.path)).toBe(false);
     expect(existsSync(`${run.path}.lock`)).toBe(false);
   });
@@ -107,7 +107,7 @@ describe("what the state holds under another id is told", () => {
     const run = journalIn(journal);
     const told = await run.heldByState("Advertiser::o/p/s::a", "7", () => "f1");
     expect(told).toMatchObject([{ mark: "m1", id: "1", isForgotten: false }]);
-    run.closeNow();
+    run.closeNow({ isWhole: true });
     expect(run.marks()).toContain("m1");
   });
 
@@ -118,7 +118,7 @@ describe("what the state holds under another id is told", () => {
     const run = journalIn(journal);
     const told = await run.heldByState("ConversionEvent::o/p/s::e", "7", () => fingerprint);
     expect(told).toMatchObject([{ mark: "m2", isForgotten }]);
-    run.closeNow();
+    run.closeNow({ isWhole: true });
     expect(run.marks().includes("m2")).toBe(!isForgotten);
   });
 });
@@ -128,22 +128,33 @@ describe("what no run asks for", () => {
     const run = journalIn(journal);
     expect(await run.unclaimedOnce()).toEqual([]);
     await run.glimpse("ConversionEvent::o/p/s::e");
-    run.closeNow();
+    run.closeNow({ isWhole: true });
     const next = run.next();
     expect(await next.unclaimedOnce()).toMatchObject([{ mark: "m1", id: "1" }]);
     expect(await next.recall("Advertiser::o/p/s::a", "f1")).toMatchObject({ kind: "created", id: "1" });
     next.handedOver("m1");
-    next.closeNow();
+    next.closeNow({ isWhole: true });
     expect(next.marks()).toEqual(["m2"]);
+  });
+
+  it("is not marked by a run that did not get that far, nor what a run has sent itself", async () => {
+    const run = journalIn(journal);
+    await run.glimpse("ConversionEvent::o/p/s::e");
+    run.closeNow({ isWhole: false });
+    const next = run.next();
+    await next.sending({ mark: "own", key: "k", fingerprint: "f", at: "then" });
+    next.closeNow({ isWhole: true });
+    expect((await next.next().unclaimedOnce()).map(({ mark }) => mark)).toEqual(["m1", "m2"]);
+    expect(next.marks()).toEqual(["m1", "m2", "own"]);
   });
 
   it("is marked by a run that creates, too, and not by one that looked at nothing", async () => {
     const idle = journalIn(journal);
-    idle.closeNow();
+    idle.closeNow({ isWhole: true });
     const run = idle.next();
     expect(await run.unclaimedOnce()).toEqual([]);
     await run.recall("ConversionEvent::o/p/s::g", "f4");
-    run.closeNow();
+    run.closeNow({ isWhole: true });
     expect(await run.next().unclaimedOnce()).toMatchObject([{ mark: "m1" }, { mark: "m2" }]);
   });
 });
@@ -155,7 +166,7 @@ it("a create that ended in doubt is not sent when the engine asks for it again i
   expect(await run.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1" } });
   await run.reported("m1");
   expect(await run.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1" } });
-  run.closeNow();
+  run.closeNow({ isWhole: true });
   expect(existsSync(run.path)).toBe(false);
 });
 

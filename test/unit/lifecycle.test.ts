@@ -27,6 +27,7 @@ const runtime: Runtime = {
       unclaimedOnce: async () => [],
     }) as unknown as ReturnType<Runtime["journal"]>,
   track: (create) => create(() => undefined),
+  noteProgress: () => undefined,
   closeNow: () => undefined,
   abandon: async () => undefined,
 };

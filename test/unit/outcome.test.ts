@@ -278,10 +278,17 @@ describe("an outcome is unknown where the answer does not settle it", () => {
 describe("a redirect, which is never followed", () => {
   it.each([301, 302, 303])("%i to a login: refused; to an object: nobody knows", (status) => {
     expect(read(status, "", { location: "/login" })).toMatchObject({ kind: "refused" });
-    expect(read(status, "", { location: "/rest/event/123?key=hidden" })).toMatchObject({
-      kind: "unknown",
-      reason: expect.stringMatching(/redirect.*to \/rest\/event\/123$/),
-    });
+    for (const location of [
+      "/rest/event/123;s=hidden?key=hidden",
+      "https://a:hidden@x.example/rest/event/123#hidden",
+    ]) {
+      const outcome = read(status, "", { location });
+      expect(outcome).toMatchObject({
+        kind: "unknown",
+        reason: expect.stringMatching(/redirect.*to \S*\/rest\/event\/123$/),
+      });
+      expect(JSON.stringify(outcome)).not.toContain("hidden");
+    }
   });
 
   it.each([307, 308])("%i: nobody knows", (status) => {

@@ -83,3 +83,12 @@ it("takes a pending create for history where the state holds it with the same ar
   expect(open({ inputs: { ...inputs, value: 2 } })).toEqual({ open: ["2"], left: 2 });
   expect(open({ inputs, delete: true })).toEqual({ open: [undefined], left: 2 });
 });
+
+it("does not take two secret arguments for the same", () => {
+  const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:same" };
+  const inputs = { eventName: secret, additionalFields: { note: secret } };
+  const resources = [resource(E, { id: "2", inputs })];
+  const pending_operations = [creating(E, { inputs })];
+  const stack = readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
+  expect(openCreates(stack)).toMatchObject([{ heldAs: "2" }]);
+});

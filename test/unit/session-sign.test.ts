@@ -95,6 +95,12 @@ it.each<[string, string | undefined]>([
   ["/rest/event/123", undefined],
   ["/events/123/edit", undefined],
   ["/event?id=123", undefined],
+  ["/account/12/event/345", undefined],
+  ["/processor/12", undefined],
+  ["/accounts/7/sign-in", "clear"],
+  ["/signin/12", "clear"],
+  ["/v/2/rest/event", "clear"],
+  ["/oauth?client_id=12&back=/", undefined],
   ["https://[", "clear"],
 ])("a redirect to %s", (location, sign) => {
   for (const status of [301, 302, 303])

@@ -4,7 +4,7 @@
 import type { HttpAnswer } from "../http/transport.js";
 import { excerpt, printable } from "../text.js";
 import { asRecord, own, readBody } from "../wire/body.js";
-import { redirectOf } from "../wire/redirect.js";
+import { describeTarget, redirectOf } from "../wire/redirect.js";
 import { type Clean, errorEntries, saysRefused, wordsOf } from "../wire/words.js";
 import type { Operation } from "./operation.js";
 
@@ -46,10 +46,9 @@ export function readOutcome(
   return unknown(`status ${status}`);
 }
 
-/** The path alone: a query may hold what is secret. */
-function target({ headers }: HttpAnswer, clean: Clean): string {
-  const path = headers.location?.split(/[?#]/, 1)[0] ?? "";
-  return path === "" ? "" : `, to ${excerpt(printable(clean(path)), 200)}`;
+function target(answer: HttpAnswer, clean: Clean): string {
+  const described = describeTarget(answer);
+  return described === undefined ? "" : `, to ${excerpt(printable(clean(described)), 200)}`;
 }
 
 function readSuccess(

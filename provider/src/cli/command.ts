@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs, promisify } from "node:util";
-import { count, printable } from "../text.js";
+import { count, enumerate, printable } from "../text.js";
 import { settleJournals } from "./journals.js";
 import { countHistory, type OpenCreate, openCreates, readExport, settle, type Verdict } from "./pending.js";
 
@@ -16,19 +16,21 @@ unresolved. Exits 1 where there are any, so that a pipeline stops before an \`up
 
   --created URN=ID       settles one: it was created as ID, and is taken into the state
   --not-created URN      settles one: it was not created, and the next up creates it
-  --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as a
-                         preview tells it; the state is not touched
   --stack NAME           another stack than the selected one
   --cwd FOLDER           the Pulumi program's folder
   --file FILE            looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
   --help                 this text
 
 URN may be the resource's name in the program, where only one pending create has it. Both may be given several times.
+
+  --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as previews
+                         tell it; the state is not touched, and the next up creates the resource where it is declared
 Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out.`;
 
 const NOTHING = "Nothing is pending: neither the engine nor the state has a create of unknown outcome.";
 const HISTORY =
-  "the engine still lists as pending stand in the state by now; to clear its list: pulumi refresh --clear-pending-creates --yes";
+  "the engine still lists as pending stand in the state with the same arguments: settled since, unless `--replace` had asked for one " +
+  "more. To clear the engine's list: pulumi refresh --clear-pending-creates --yes";
 
 interface Options {
   readonly created: readonly string[];
@@ -50,11 +52,6 @@ async function main(args: readonly string[]): Promise<number> {
   const stack = readExport(await exported(options));
   const pending = openCreates(stack);
   const verdicts = readVerdicts(options, pending);
-  for (const urn of options.forget) {
-    const notes = settleJournals([urn], await cookieFileSetting(options), options.cwd ?? process.cwd());
-    if (notes === 0) throw new Error(`no journal on this machine has a note about "${urn}", or a run is using it`);
-    console.log(`Forgotten: what an interrupted run noted of ${urn}`);
-  }
   if (verdicts.length > 0) {
     await pulumi(["stack", "import", ...options.passed], JSON.stringify(settle(stack, verdicts, randomUUID)));
     const urns = verdicts.map(({ urn }) => urn);
@@ -64,6 +61,17 @@ async function main(args: readonly string[]): Promise<number> {
         createdAs === undefined ? `Settled as not created: ${urn}` : `Settled as created with id ${createdAs}: ${urn}`,
       );
     }
+  }
+  const unknown: string[] = [];
+  for (const urn of options.forget) {
+    const notes = settleJournals([urn], await cookieFileSetting(options), options.cwd ?? process.cwd());
+    if (notes === 0) unknown.push(`"${urn}"`);
+    else console.log(`Forgotten: what an interrupted run noted of ${urn}`);
+  }
+  if (unknown.length > 0) {
+    throw new Error(
+      `no journal on this machine has a note about ${enumerate(unknown)}, or the lock beside it (*.jsonl.lock) is held by a run`,
+    );
   }
   const left = pending.filter(({ urn }) => !verdicts.some((verdict) => verdict.urn === urn));
   if (left.length === 0) {
@@ -127,7 +135,8 @@ function readVerdicts(options: Options, pending: readonly OpenCreate[]): Verdict
 function describe(pending: readonly OpenCreate[]): string {
   const lines = pending.map(({ urn, kind, platformName, heldAs }) => {
     const named = platformName === undefined ? "" : ` named "${printable(platformName)}"`;
-    const besides = heldAs === undefined ? "" : ` besides ${heldAs}, which the state holds with other arguments`;
+    const besides =
+      heldAs === undefined ? "" : ` besides ${heldAs}, which the state holds with other or secret arguments`;
     return `  ${urn}\n    look into the account for the ${kind}${named}${besides}`;
   });
   return [

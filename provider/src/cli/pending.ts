@@ -52,7 +52,7 @@ export interface OpenCreate {
   readonly platformName: string | undefined;
   /** Whether the state holds it as unresolved already; otherwise it is one of the engine's pending operations. */
   readonly isSaved: boolean;
-  /** The object that the state holds under this URN, with other arguments than the create's. */
+  /** The object that the state holds under this URN, with other arguments than the create's, or with secret ones. */
   readonly heldAs: string | undefined;
 }
 
@@ -114,7 +114,7 @@ export function countHistory({ deployment }: ExportedStack): number {
 
 /**
  * History is what a later run has settled: the state holds the resource with the create's arguments, or as unresolved.
- * (With other arguments the create may have been a replacement of it.)
+ * (With other arguments the create may have been a replacement of it; with the same one only where `--replace` asked for it.)
  */
 function pendingCreates(deployment: Deployment): { readonly open: Resource[]; readonly history: Resource[] } {
   const all = (deployment.pending_operations ?? []).filter(isOurCreate).map(({ resource }) => resource);
@@ -132,17 +132,16 @@ function currentOf({ resources }: Deployment, urn: string): Resource | undefined
   return (resources ?? []).find((resource) => resource.urn === urn && resource.delete !== true);
 }
 
-/** The arguments that make the object; of a secret one only that it is secret, since each encryption differs. */
+/** The arguments that make the object. Two secret ones never compare as equal: each encryption differs. */
 function compared(inputs: Resource["inputs"]): Record<string, unknown> {
-  const isSecret = (value: unknown) => typeof value === "object" && value !== null && SECRET_SIGNATURE in value;
   return Object.fromEntries(
     Object.entries(inputs ?? {})
       .filter(([name]) => !name.startsWith("__") && name !== "existingId")
-      .map(([name, value]) => [name, isSecret(value) ? "secret" : value]),
+      .map(([name, value]) => [name, JSON.stringify(value).includes(SECRET_SIGNATURE) ? Symbol(name) : value]),
   );
 }
 
-/** By which Pulumi marks values that are no plain ones: a contract of its own. */
+/** By which Pulumi marks secret values: a contract of its own. */
 const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
 /**

@@ -24,7 +24,7 @@ export class AppendFile {
     });
   }
 
-  /** Nothing may be appended any more; what is under way fails. */
+  /** What is appended from now on fails; what is under way ends. */
   close(): void {
     this.#handle.close().catch(() => undefined); // the end of the process does it too
   }

@@ -72,21 +72,19 @@ export class Journal {
   async recall(key: string, fingerprint: string): Promise<Recollection> {
     await this.#ask(key);
     await this.#open();
-    const found = this.#left.get(key) ?? [];
-    const unanswered = found.find(({ id }) => id === undefined);
-    if (unanswered !== undefined) return { kind: "unsettled", remembered: unanswered };
-    const last = found.at(-1);
-    if (last?.id === undefined) return { kind: "nothing" };
-    if (last.fingerprint !== fingerprint) return { kind: "unsettled", remembered: last };
-    return { kind: "created", remembered: last, id: last.id };
+    const remembered = decisive(this.#left.get(key) ?? []);
+    if (remembered === undefined) return { kind: "nothing" };
+    const { id } = remembered;
+    if (id === undefined || remembered.fingerprint !== fingerprint) return { kind: "unsettled", remembered };
+    return { kind: "created", remembered, id };
   }
 
   /**
-   * What stands there about `key` as the run begins, without taking part: for previews.
+   * What stands there about `key` as the run begins, without a lock: for previews.
    * @throws {JournalError} it can't be read.
    */
   async glimpse(key: string): Promise<Remembered | undefined> {
-    return (await this.#ask(key)).find((entry) => !this.#isHeld(entry));
+    return decisive((await this.#ask(key)).filter((entry) => !this.#isHeld(entry)));
   }
 
   /**
@@ -101,6 +99,7 @@ export class Journal {
 
   /** Notes that a create is about to be sent; on the disk when it resolves. */
   async sending(note: Omit<Extract<Note, { note: "sent" }>, "note">): Promise<void> {
+    this.#askedFor.add(note.key);
     await this.#write({ note: "sent", ...note });
   }
 
@@ -177,10 +176,11 @@ export class Journal {
   /**
    * For the end of a run in good order, when there is hardly any time: the engine has saved whatever it was handed, so
    * only what it was not handed stays. Synchronous.
+   * @param isWhole whether the run could ask for all that the program declares, as far as is known.
    */
-  closeNow(): void {
+  closeNow({ isWhole }: { readonly isWhole: boolean }): void {
     const marked = (entry: Remembered): Remembered =>
-      entry.unclaimed || this.#askedFor.has(entry.key) ? entry : { ...entry, unclaimed: true };
+      entry.unclaimed || !isWhole || this.#askedFor.has(entry.key) ? entry : { ...entry, unclaimed: true };
     try {
       if (this.#lock === undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
@@ -278,6 +278,7 @@ export class Journal {
     this.#glimpsed ??= this.#read().then(
       (entries) => Map.groupBy(entries.values(), ({ key }) => key),
       (error: unknown) => {
+        this.#glimpsed = undefined;
         throw this.#inWords(error);
       },
     );
@@ -318,6 +319,11 @@ export class Journal {
 }
 
 const NOTHING_SENT = "Nothing was sent. ";
+
+/** Of several notes about a resource, the one that must be settled first. */
+function decisive(noted: readonly Remembered[]): Remembered | undefined {
+  return noted.find(({ id }) => id === undefined) ?? noted.at(-1);
+}
 
 /** Whether a note is about the object with this id, or about the unresolved resource of this id. */
 function isOf(entry: Remembered, id: string): boolean {

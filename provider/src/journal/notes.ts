@@ -17,7 +17,7 @@ const sent = z.object({
   fingerprint: z.string(),
   /** When, ISO 8601. */
   at: z.string(),
-  /** Since then a run has ended in good order, and nothing in it asked for this resource. */
+  /** Since then a run has gone through, and nothing in it asked for this resource. */
   unclaimed: z.literal(true).optional(),
 });
 const created = z.object({ note: z.literal("created"), mark: z.string(), id: z.string() });

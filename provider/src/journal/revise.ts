@@ -1,7 +1,16 @@
 /**
  * Changes a journal that no run is using, at once: for the end of a process, and for the command line.
  */
-import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { withLockNow } from "../files/lock.js";
 import { HEADER, lineOf, notesFor, type Remembered, readNotes } from "./notes.js";
 
@@ -30,7 +39,7 @@ export function keepOnly(path: string, left: readonly Remembered[]): void {
   }
   const temporary = `${path}.closing.tmp`;
   const file = openSync(temporary, "w", 0o600);
-  writeSync(file, `${lineOf(HEADER)}${notesFor(left).map(lineOf).join("")}`);
+  writeFileSync(file, `${lineOf(HEADER)}${notesFor(left).map(lineOf).join("")}`); // whole, or it throws
   fsyncSync(file);
   closeSync(file);
   renameSync(temporary, path);

@@ -17,7 +17,7 @@ type Properties = Readonly<Record<string, unknown>>;
 const MAX_UNCLAIMED = 20;
 
 /**
- * Says in a preview what an `up` will make of a create that an interrupted run left. Reads, and writes nothing.
+ * Says in a preview what an `up` will make of a create that an interrupted run left.
  * @param adopts whether the user has named the object, which settles it.
  */
 export async function announceLeftover(
@@ -38,8 +38,9 @@ export async function announceLeftover(
 }
 
 /**
- * Tells the journal that the state holds a resource, so that it forgets what an interrupted run noted of it.
- * @returns in words, what stands there that the state does not hold, and that a run without a change does not settle.
+ * Tells the journal that the state holds a resource, so that it forgets what an interrupted run noted of it, and says
+ * what it forgets on a guess.
+ * @returns in words, what stays there: a replacement settles it, a run without a change does not.
  */
 export async function noteHeld(
   schema: ResourceSchema,
@@ -55,12 +56,15 @@ export async function noteHeld(
     identity,
   );
   const { label, urn } = aboutWhom(key);
-  return (others ?? []).map(({ isForgotten, ...entry }) => {
+  return (others ?? []).flatMap(({ isForgotten, ...entry }) => {
     const what = `${whatHappened(label, entry)} The state holds ${id}`;
-    if (isForgotten) return `${what}: should the account show one more of it, nothing manages that.`;
-    return entry.id === undefined
-      ? `${what}; whether there is one more, only the account shows. To forget this: ${forgetCommand(urn)}`
-      : `${what}; nothing manages ${entry.id}. To forget this: ${forgetCommand(urn)}`;
+    if (isForgotten) {
+      runtime.say(`${what}: should the account show one more of it, nothing manages that.`);
+      return [];
+    }
+    const other =
+      entry.id === undefined ? "whether there is one more, only the account shows" : `nothing manages ${entry.id}`;
+    return [`${what}; ${other}. To forget this: ${forgetCommand(urn)}`];
   });
 }
 
@@ -69,15 +73,17 @@ export async function announceUnclaimed(runtime: Runtime, identity: string): Pro
   const unclaimed = (await journalled(runtime, (journal) => journal.unclaimedOnce(), identity)) ?? [];
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
     const { label, urn } = aboutWhom(entry.key);
-    return `  ${whatHappened(label, entry)} To forget this: ${forgetCommand(urn)}`;
+    return `  ${whatHappened(label, entry)} ${forgetCommand(urn)}`;
   });
   if (lines.length === 0) return;
   const more = unclaimed.length > lines.length ? [`  and ${unclaimed.length - lines.length} more`] : [];
   runtime.say(
     [
-      "No run has asked since for what an interrupted one has left. Where the program does not declare it, nothing manages it:",
+      "No run has asked since for what an interrupted one has left:",
       ...lines,
       ...more,
+      "A `pulumi up` of the whole program takes over what it declares. What is told after that as well, nothing manages: " +
+        "adopt it with existingId, or forget it with the command at its end.",
     ].join("\n"),
     "unclaimed",
   );

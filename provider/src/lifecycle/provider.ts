@@ -32,6 +32,7 @@ export function createProvider(
     try {
       return await work();
     } catch (error) {
+      runtime().noteProgress("failed");
       throw asError(error, runtime().secrets);
     }
   };
@@ -55,6 +56,7 @@ export function createProvider(
           if (Object.keys(olds).length === 0)
             await announceLeftover(declaration, runtime(), identity, hasValue(news.existingId));
         }
+        runtime().noteProgress("checked");
         const { settings, problems: settingProblems } = runtime().reading;
         const secret = secretArgumentsOf(news);
         const { values, problems } = validate(news, schema.rules(settings), { isUnknown: holdsUnknown, secret });
@@ -68,10 +70,9 @@ export function createProvider(
             ? problem
             : { property: "", reason: `${problem.property} ${problem.reason}` },
         );
-        return {
-          inputs: withoutUndefined({ ...values, ...hidden }),
-          failures: [...settingFailures, ...argumentFailures],
-        };
+        const failures = [...settingFailures, ...argumentFailures];
+        if (failures.length > 0) runtime().noteProgress("failed");
+        return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
     },
 

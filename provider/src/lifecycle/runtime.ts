@@ -36,6 +36,8 @@ export interface Runtime {
   journal(identity: string): Journal;
   /** Runs one create; `mayBegin` throws once the engine is gone. */
   track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T>;
+  /** That a resource of the program is looked at, as a refresh does not do; or that something was refused or failed. */
+  noteProgress(what: "checked" | "failed"): void;
   /** For the end of the process in good order, when there is hardly any time. */
   closeNow(): void;
   /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
@@ -67,6 +69,7 @@ export function createRuntime(
   let client: Client | undefined;
   let journal: Journal | undefined;
   const underWay = new Set<Promise<unknown>>();
+  const progress = new Set<string>();
   const gone = new AbortController();
   return {
     reading,
@@ -95,7 +98,8 @@ export function createRuntime(
         underWay.delete(running);
       }
     },
-    closeNow: () => journal?.closeNow(),
+    noteProgress: (what) => void progress.add(what),
+    closeNow: () => journal?.closeNow({ isWhole: progress.has("checked") && !progress.has("failed") }),
     async abandon() {
       gone.abort();
       await Promise.allSettled(underWay);

@@ -70,7 +70,9 @@ export class CookieFile implements SessionStore {
   #seenChange = "";
   /** Of the cookies in the file, as far as they are known here. */
   #newestAtMs = 0;
-  /** Not in the file yet, in the order of their coming. */
+  /** The login that the file is kept for. */
+  #current: OpenedSession | undefined;
+  /** Of that login; not in the file yet, in the order of their coming. */
   #unsaved: Arrival[] = [];
   #keeping: Promise<void> | undefined;
 
@@ -92,7 +94,7 @@ export class CookieFile implements SessionStore {
       return { jar: stored.jar, stamp: stored.stamp, restored: true };
     };
     const found = await this.#attempt(fromFile);
-    if (found !== undefined) return found;
+    if (found !== undefined) return this.#begin(found);
 
     let opened: OpenedSession | undefined;
     await this.#attempt(() =>
@@ -106,7 +108,13 @@ export class CookieFile implements SessionStore {
         await this.#write(opened);
       }),
     );
-    return opened ?? this.#memory.open(ended, logIn, isUsable);
+    return this.#begin(opened ?? (await this.#memory.open(ended, logIn, isUsable)));
+  }
+
+  #begin(session: OpenedSession): OpenedSession {
+    this.#current = session;
+    this.#unsaved = [];
+    return session;
   }
 
   async newest(session: OpenedSession): Promise<SessionJar> {
@@ -114,8 +122,8 @@ export class CookieFile implements SessionStore {
       const { mtimeMs, ino, size } = await stat(this.#options.path);
       const change = `${mtimeMs} ${ino} ${size}`;
       if (change === this.#seenChange) return;
-      this.#seenChange = change;
       await this.#takeOver(session);
+      this.#seenChange = change;
     });
     return session.jar;
   }
@@ -123,21 +131,25 @@ export class CookieFile implements SessionStore {
   async keep(session: OpenedSession, setCookies: readonly string[], url: URL): Promise<void> {
     const atMs = this.#options.clock.wallMs();
     await session.jar.store(setCookies, url); // at once for this process, whatever becomes of the file
+    if (session.stamp !== this.#current?.stamp) return; // late, of a login that has ended
     this.#unsaved.push({ setCookies, url, atMs });
     // Answers that come while one write is under way share the next one.
-    this.#keeping ??= this.#saveAll(session).finally(() => {
+    this.#keeping ??= this.#saveAll().finally(() => {
       this.#keeping = undefined;
     });
     await this.#keeping;
   }
 
-  async #saveAll(session: OpenedSession): Promise<void> {
-    while (this.#unsaved.length > 0) {
+  async #saveAll(): Promise<void> {
+    while (this.#unsaved.length > 0 && this.#current !== undefined) {
+      const session = this.#current;
       let count = this.#unsaved.length;
       // What comes up here comes up after an answer: the create must still be reported.
       const file = this.#attempt(() =>
         this.#locked(async () => {
-          await this.#takeOver(session);
+          const stored = await this.#takeOver(session);
+          // Meanwhile this process has logged in anew, or another one has: theirs must stay.
+          if (session !== this.#current || (stored !== undefined && stored.stamp !== session.stamp)) return;
           count = this.#unsaved.length;
           const newer = this.#unsaved.filter((arrival) => this.#isNewer(arrival));
           if (newer.length === 0) return; // while this one waited for the lock, later ones were written
@@ -152,20 +164,24 @@ export class CookieFile implements SessionStore {
           `The session file ${this.#options.path} was changed meanwhile and is left as it is. This run keeps its session in memory.`,
         );
       });
-      this.#unsaved.splice(0, count);
+      if (session === this.#current) this.#unsaved.splice(0, count);
     }
   }
 
-  /** Puts the stored cookies into the session's jar where they are of the same login and newer. */
-  async #takeOver(session: OpenedSession): Promise<void> {
+  /**
+   * Puts the stored cookies into the session's jar where they are of the same login and newer.
+   * @returns what is stored.
+   */
+  async #takeOver(session: OpenedSession): Promise<Stored | undefined> {
     const stored = await this.#read();
-    if (stored === undefined || stored.stamp !== session.stamp || stored.revision <= this.#revision) return;
+    if (stored === undefined || stored.stamp !== session.stamp || stored.revision <= this.#revision) return stored;
     this.#revision = stored.revision;
     this.#newestAtMs = stored.newestAtMs;
     session.jar.replaceWith(stored.jar);
     for (const arrival of this.#unsaved) {
       if (this.#isNewer(arrival)) await session.jar.store(arrival.setCookies, arrival.url);
     }
+    return stored;
   }
 
   /** Whether it came after what the file holds; a moment in the future is that of a clock that was set. */

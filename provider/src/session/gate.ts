@@ -7,6 +7,7 @@
 export class Gate {
   readonly #most: number;
   #letThrough = 0;
+  #isOpen = false;
   /** Sent, and neither answered for good, nor about to be tried once more, nor sent again on a later login. */
   readonly #pending = new Set<symbol>();
   /** Told whenever a request is decided, and when the login ends. */
@@ -27,7 +28,7 @@ export class Gate {
   }
 
   get hasRoom(): boolean {
-    return this.#letThrough >= this.#most || this.#pending.size < Math.max(1, this.#letThrough);
+    return this.#isOpen || this.#letThrough >= this.#most || this.#pending.size < Math.max(1, this.#letThrough);
   }
 
   enter(ticket: symbol): void {
@@ -36,11 +37,14 @@ export class Gate {
 
   letThrough(): void {
     this.#letThrough++;
+    this.#isOpen = false;
+    this.wake();
   }
 
-  /** Nobody need wait any more for what others are told: the trouble is another than this login. */
+  /** Until one is let through, nobody need wait for what others are told: the trouble is another than this login. */
   open(): void {
-    this.#letThrough = Math.max(this.#letThrough, this.#most);
+    this.#isOpen = true;
+    this.wake();
   }
 
   settle(ticket: symbol): void {

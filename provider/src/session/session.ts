@@ -163,7 +163,8 @@ export class Session {
 
   /** The ended login whose requests go first, where there are any. */
   #mustWait(isResend: boolean): Login | undefined {
-    return isResend || this.#ended?.gate.isIdle ? undefined : this.#ended;
+    if (isResend || this.#ended?.gate.isIdle) return undefined;
+    return this.#ended;
   }
 
   async #logInOnce(): Promise<void> {
@@ -226,11 +227,15 @@ export class Session {
     return jar.header(url);
   }
 
-  /** Long-lived sessions: every answer may bring a newer cookie. */
+  /** Long-lived sessions: every answer may bring a newer cookie. Never fails: what the answer says counts for more. */
   async #keepCookies({ session }: Login, answer: HttpAnswer, url: URL): Promise<void> {
     if (answer.setCookies.length === 0) return;
-    await this.#options.store.keep(session, answer.setCookies, url);
-    await this.#registerSecrets(session.jar, url);
+    try {
+      await this.#options.store.keep(session, answer.setCookies, url);
+      await this.#registerSecrets(session.jar, url);
+    } catch {
+      // The older cookie goes on being sent; where the platform takes it no more, there is one login.
+    }
   }
 
   async #registerSecrets(jar: SessionJar, url: URL): Promise<void> {
