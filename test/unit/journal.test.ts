@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../provider/src/clock.js";
 import { AppendFile } from "../../provider/src/journal/append-file.js";
 import { fingerprintOf, Journal } from "../../provider/src/journal/journal.js";
-import { JournalDamaged, lineOf, notesFor, readNotes } from "../../provider/src/journal/notes.js";
+import { JournalDamaged, journalOf, readNotes } from "../../provider/src/journal/notes.js";
 import { nameOf, urnOf } from "../../provider/src/schema/identity.js";
+import { newFolder } from "../support/folder.js";
 
 /** A journal as version 0.1.0 wrote it: a contract with the past. */
 const journal = [
@@ -32,7 +32,8 @@ describe("a journal", () => {
 
   it("reads the same when it is written anew", () => {
     const remembered = readNotes(journal);
-    const anew = `${journal.split("\n")[0]}\n${notesFor(remembered.values()).map(lineOf).join("")}`;
+    const anew = journalOf(remembered.values());
+    expect(anew.split("\n")[0]).toBe(journal.split("\n")[0]);
     expect(readNotes(anew)).toEqual(remembered);
   });
 
@@ -68,8 +69,7 @@ it.each([
   expect(urnOf(identity, "my:index:Type")).toBe(urn);
 });
 
-function journalIn(text: string, folder = mkdtempSync(join(tmpdir(), "journal-"))) {
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+function journalIn(text: string, folder = newFolder()) {
   const made = new Journal({ folder, stack: "o/p/s", clock: systemClock, newMark: randomUUID, maxWaitMs: 0 });
   if (text !== "") writeFileSync(made.path, text, { mode: 0o600 });
   /** The next run of the same stack. */
@@ -171,8 +171,7 @@ it("a create that ended in doubt is not sent when the engine asks for it again i
 });
 
 it("half a line that a full disk took does not stay", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "journal-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const path = join(folder, "file");
   const handle = await open(path, "a");
   onTestFinished(() => handle.close());

@@ -52,10 +52,12 @@ async function main(args: readonly string[]): Promise<number> {
   const stack = readExport(await exported(options));
   const pending = openCreates(stack);
   const verdicts = readVerdicts(options, pending);
+  const settlesAny = verdicts.length + options.forget.length > 0;
+  const cookieFile = settlesAny ? await cookieFileSetting(options) : undefined;
+  const forgetNotes = (urns: readonly string[]) => settleJournals(urns, cookieFile, options.cwd ?? process.cwd());
   if (verdicts.length > 0) {
     await pulumi(["stack", "import", ...options.passed], JSON.stringify(settle(stack, verdicts, randomUUID)));
-    const urns = verdicts.map(({ urn }) => urn);
-    settleJournals(urns, await cookieFileSetting(options), options.cwd ?? process.cwd());
+    forgetNotes(verdicts.map(({ urn }) => urn));
     for (const { urn, createdAs } of verdicts) {
       console.log(
         createdAs === undefined ? `Settled as not created: ${urn}` : `Settled as created with id ${createdAs}: ${urn}`,
@@ -64,8 +66,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const unknown: string[] = [];
   for (const urn of options.forget) {
-    const notes = settleJournals([urn], await cookieFileSetting(options), options.cwd ?? process.cwd());
-    if (notes === 0) unknown.push(`"${urn}"`);
+    if (forgetNotes([urn]) === 0) unknown.push(`"${urn}"`);
     else console.log(`Forgotten: what an interrupted run noted of ${urn}`);
   }
   if (unknown.length > 0) {

@@ -50,8 +50,6 @@ export interface OpenCreate {
   readonly name: string;
   /** What people search for in the account. */
   readonly platformName: string | undefined;
-  /** Whether the state holds it as unresolved already; otherwise it is one of the engine's pending operations. */
-  readonly isSaved: boolean;
   /** The object that the state holds under this URN, with other arguments than the create's, or with secret ones. */
   readonly heldAs: string | undefined;
 }
@@ -85,6 +83,7 @@ export function readExport(text: string): ExportedStack {
 /** The engine's pending creates of our types that the state does not answer, and the resources that are saved as unresolved. */
 export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
   const pending = pendingCreates(deployment).open;
+  const current = currentByUrn(deployment.resources ?? []);
   const saved = (deployment.resources ?? []).filter(({ outputs }) => unresolvedMarkOf(outputs) !== undefined);
   const describe = (resource: Resource, isSaved: boolean): OpenCreate[] => {
     const schema = KINDS.get(resource.type);
@@ -96,8 +95,7 @@ export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
         kind: schema.kind,
         name: resource.urn.split("::").slice(3).join("::"),
         platformName: typeof platformName === "string" ? platformName : undefined,
-        isSaved,
-        heldAs: isSaved ? undefined : currentOf(deployment, resource.urn)?.id,
+        heldAs: isSaved ? undefined : current.get(resource.urn)?.id,
       },
     ];
   };
@@ -117,19 +115,23 @@ export function countHistory({ deployment }: ExportedStack): number {
  * (With other arguments the create may have been a replacement of it; with the same one only where `--replace` asked for it.)
  */
 function pendingCreates(deployment: Deployment): { readonly open: Resource[]; readonly history: Resource[] } {
-  const all = (deployment.pending_operations ?? []).filter(isOurCreate).map(({ resource }) => resource);
+  const current = currentByUrn(deployment.resources ?? []);
   const isHistory = ({ urn, inputs }: Resource) => {
-    const current = currentOf(deployment, urn);
-    if (current === undefined) return false;
-    return (
-      unresolvedMarkOf(current.outputs) !== undefined || isDeepStrictEqual(compared(current.inputs), compared(inputs))
-    );
+    const held = current.get(urn);
+    if (held === undefined) return false;
+    return unresolvedMarkOf(held.outputs) !== undefined || isDeepStrictEqual(compared(held.inputs), compared(inputs));
   };
-  return { open: all.filter((resource) => !isHistory(resource)), history: all.filter(isHistory) };
+  const open: Resource[] = [];
+  const history: Resource[] = [];
+  for (const operation of deployment.pending_operations ?? []) {
+    if (isOurCreate(operation)) (isHistory(operation.resource) ? history : open).push(operation.resource);
+  }
+  return { open, history };
 }
 
-function currentOf({ resources }: Deployment, urn: string): Resource | undefined {
-  return (resources ?? []).find((resource) => resource.urn === urn && resource.delete !== true);
+/** Without what is replaced. */
+function currentByUrn(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
+  return new Map(resources.filter((each) => each.delete !== true).map((each) => [each.urn, each]));
 }
 
 /** The arguments that make the object. Two secret ones never compare as equal: each encryption differs. */
@@ -193,7 +195,7 @@ function replaced(resources: readonly Resource[], by: readonly Resource[]): Reso
  * took its place. What stands right already stays.
  */
 function inOrder(resources: readonly Resource[]): Resource[] {
-  const current = new Map(resources.filter((each) => each.delete !== true).map((each) => [each.urn, each]));
+  const current = currentByUrn(resources);
   const placed = new Set<Resource>();
   const visited = new Set<Resource>();
   const place = (resource: Resource | undefined) => {

@@ -5,12 +5,12 @@
  * Own code since the libraries for it have an open race when they take over a stale lock, and report a lost lock by
  * throwing inside a timer.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { constants, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { open, readFile, stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
-import { makePrivateFolder, openPrivate, UntrustedFile } from "./private-file.js";
+import { makePrivateFolder, openPrivate, readNow, UntrustedFile } from "./private-file.js";
 
 /** How often a holder shows that it lives, and after how long without it nobody believes that any more. */
 const SIGN_OF_LIFE_MS = 2000;
@@ -67,6 +67,8 @@ export function withLockNow(path: string, work: () => void): boolean {
         if (stateOf(content) !== "dead") return false;
         unlinkSync(path);
       }
+    } catch {
+      return false; // something else than a lock
     } finally {
       unlinkSync(guard);
     }
@@ -78,21 +80,6 @@ export function withLockNow(path: string, work: () => void): boolean {
     unlinkSync(path);
   }
   return true;
-}
-
-/** @returns none where it was released meanwhile; an empty text where something else than a lock stands there. */
-function readNow(path: string): string | undefined {
-  try {
-    // Not waiting for a pipe, and not following a link; both constants are absent on Windows.
-    const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-    try {
-      return fstatSync(file).isFile() ? readFileSync(file, "utf8") : "";
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : "";
-  }
 }
 
 function createNow(path: string): boolean {

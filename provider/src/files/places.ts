@@ -63,7 +63,8 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function cacheFolder(): string {
+/** What this package keeps for a user between runs. */
+export function cacheFolder(): string {
   return envPaths("pulumi-advertising", { suffix: "" }).cache;
 }
 

@@ -1,10 +1,10 @@
 /**
  * Files that only their owner may read: checked before they are trusted, replaced whole or not at all.
  */
-import { constants } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { chmod, type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import envPaths from "env-paths";
+import { cacheFolder } from "./places.js";
 
 /** A file that must not be used, with the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
@@ -17,6 +17,9 @@ const STICKY = 0o1000;
 const HAS_MODES = process.platform !== "win32";
 /** A temporary file this old was left by a process that was killed. */
 const LEFTOVER_AFTER_MS = 60_000;
+
+/** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
+const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** A folder of the journal beside a cookie file. */
 const JOURNAL_FOLDER = /\.journal-[0-9a-f]{16}$/;
@@ -48,7 +51,7 @@ async function checkFolder(folder: string): Promise<void> {
 }
 
 function isMadeByUs(folder: string): boolean {
-  const { cache } = envPaths("pulumi-advertising", { suffix: "" });
+  const cache = cacheFolder();
   return folder === cache || folder.startsWith(cache + sep) || JOURNAL_FOLDER.test(folder);
 }
 
@@ -64,12 +67,10 @@ async function tighten(folder: string): Promise<void> {
  * @returns the handle, or none where there is no file. @throws UntrustedFile
  */
 export async function openPrivate(path: string, flags: number): Promise<FileHandle | undefined> {
-  // A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows.
-  const safe = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   let handle: FileHandle;
   await checkFolder(dirname(path));
   try {
-    handle = await open(path, flags | safe, OWNER_ONLY_FILE);
+    handle = await open(path, flags | SAFELY, OWNER_ONLY_FILE);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
@@ -103,6 +104,26 @@ export async function readPrivate(path: string, maxBytes: number): Promise<Buffe
     return await handle.readFile();
   } finally {
     await handle.close();
+  }
+}
+
+/**
+ * Reads a regular file at once, for a process that ends: never a link, nor what a pipe would make it wait for.
+ * @returns none where there is no file. @throws UntrustedFile; system errors.
+ */
+export function readNow(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | SAFELY);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    if (!fstatSync(file).isFile()) throw new UntrustedFile("it is no regular file");
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
   }
 }
 

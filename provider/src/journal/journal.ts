@@ -18,7 +18,7 @@ import {
   UntrustedFile,
 } from "../files/private-file.js";
 import { AppendFile } from "./append-file.js";
-import { apply, HEADER, JournalDamaged, lineOf, type Note, notesFor, type Remembered, readNotes } from "./notes.js";
+import { apply, JournalDamaged, journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
 import { keepOnly, reviseNotes } from "./revise.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
@@ -49,9 +49,9 @@ export class Journal {
   readonly #heldByState = new Map<string, { readonly id: string; readonly fingerprint: string }>();
   /** Those of them that this run has looked at. */
   readonly #askedFor = new Set<string>();
-  /** By mark: what the engine was not handed yet, or was told to be unknown. */
+  /** By mark: what the engine was not handed yet. It stays in the file when the run ends. */
   readonly #remembered = new Map<string, Remembered>();
-  /** By key: of these, what another create of the same resource must know. */
+  /** By key: what another create of the same resource must know. Of these, what earlier runs left; and what was reported. */
   readonly #left = new Map<string, Remembered[]>();
   #hasTold = false;
   #file: AppendFile | undefined;
@@ -114,9 +114,8 @@ export class Journal {
     await this.#write({ note: "reported", mark });
     const entry = this.#remembered.get(mark);
     if (entry === undefined) return;
-    entry.reported = true;
-    const about = this.#about(entry.key);
-    if (!about.includes(entry)) about.push(entry);
+    this.#drop(mark);
+    this.#about(entry.key).push(entry);
   }
 
   /** Forgets a create that surely was not acted upon. */
@@ -187,7 +186,7 @@ export class Journal {
         if (this.#glimpsed !== undefined)
           reviseNotes(this.path, (entry) => (this.#isHeld(entry) ? undefined : marked(entry)));
       } else if (this.#file !== undefined && this.#lock.isHeld()) {
-        keepOnly(this.path, [...this.#remembered.values()].filter(({ reported }) => !reported).map(marked));
+        keepOnly(this.path, [...this.#remembered.values()].map(marked));
       }
     } catch {
       // The notes stay, and the next run's diffs settle them.
@@ -252,7 +251,7 @@ export class Journal {
         this.#about(entry.key).push(entry);
       }
       // Written anew at each start: settled notes do not pile up.
-      const text = `${lineOf(HEADER)}${notesFor(this.#remembered.values()).map(lineOf).join("")}`;
+      const text = journalOf(this.#remembered.values());
       await replacePrivate(this.path, text, newMark());
       await syncFolder(dirname(this.path));
       const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND);

@@ -38,8 +38,6 @@ export interface Remembered {
   /** The platform's id, once it answered. */
   id?: string;
   readonly unclaimed?: true | undefined;
-  /** Whether this process told the engine that its outcome is unknown. */
-  reported?: boolean;
 }
 
 /** A journal that can't be relied on. Nothing may be created until somebody has looked. */
@@ -93,8 +91,12 @@ export function apply(remembered: Map<string, Remembered>, note: Note): void {
   }
 }
 
-/** The notes that stand for what is remembered, for a journal that is written anew. */
-export function notesFor(remembered: Iterable<Remembered>): Note[] {
+/** A journal that is written anew, with the notes that stand for what is remembered. */
+export function journalOf(remembered: Iterable<Remembered>): string {
+  return [HEADER, ...notesFor(remembered)].map(lineOf).join("");
+}
+
+function notesFor(remembered: Iterable<Remembered>): Note[] {
   return [...remembered].flatMap(({ mark, key, fingerprint, at, unclaimed, id }): Note[] => [
     { note: "sent", mark, key, fingerprint, at, ...(unclaimed === undefined ? {} : { unclaimed }) },
     ...(id === undefined ? [] : [{ note: "created" as const, mark, id }]),

@@ -1,18 +1,10 @@
 /**
  * Changes a journal that no run is using, at once: for the end of a process, and for the command line.
  */
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { withLockNow } from "../files/lock.js";
-import { HEADER, lineOf, notesFor, type Remembered, readNotes } from "./notes.js";
+import { readNow } from "../files/private-file.js";
+import { journalOf, type Remembered, readNotes } from "./notes.js";
 
 /**
  * Leaves of each note what `revise` returns: itself, another, or none. Does nothing where that changes nothing, or where
@@ -39,23 +31,12 @@ export function keepOnly(path: string, left: readonly Remembered[]): void {
   }
   const temporary = `${path}.closing.tmp`;
   const file = openSync(temporary, "w", 0o600);
-  writeFileSync(file, `${lineOf(HEADER)}${notesFor(left).map(lineOf).join("")}`); // whole, or it throws
+  writeFileSync(file, journalOf(left)); // whole, or it throws
   fsyncSync(file);
   closeSync(file);
   renameSync(temporary, path);
 }
 
 function notesIn(path: string): Remembered[] {
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-  try {
-    return [...readNotes(readFileSync(file, "utf8")).values()];
-  } finally {
-    closeSync(file);
-  }
+  return [...readNotes(readNow(path) ?? "").values()];
 }

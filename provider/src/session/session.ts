@@ -6,8 +6,8 @@
 import type { Clock } from "../clock.js";
 import type { Settings } from "../config/settings.js";
 import { LoginError } from "../errors.js";
-import type { PatientSender } from "../http/patient.js";
-import { type HttpAnswer, TransportFailure } from "../http/transport.js";
+import type { Patience, PatientSender } from "../http/patient.js";
+import { type HttpAnswer, type HttpRequest, TransportFailure } from "../http/transport.js";
 import type { Secrets } from "../secrets.js";
 import { Gate } from "./gate.js";
 import type { SessionJar } from "./jar.js";
@@ -88,25 +88,14 @@ export class Session {
         const login = await this.#loginWithRoom(isResend);
         let answer: HttpAnswer;
         try {
-          answer = await sender.send(
-            async () => {
-              if (login !== this.#current || !this.#hasRoom(login, isResend)) throw new NotNow();
-              login.gate.enter(ticket);
-              await beforeSend();
-              const cookie = await this.#cookieFor(login, url);
-              if (login !== this.#current) throw new NotNow();
-              return { url, headers: { ...headers, cookie }, body };
-            },
-            {
-              repeatable: false,
-              patience,
-              onPause: (failure) => {
-                // Whatever keeps a connection from being made is none of the session: nobody need wait for this one.
-                if (failure !== undefined) login.gate.open();
-                login.gate.settle(ticket);
-              },
-            },
-          );
+          answer = await this.#sendThrough(login.gate, ticket, patience, async () => {
+            if (login !== this.#current || !this.#hasRoom(login, isResend)) throw new NotNow();
+            login.gate.enter(ticket);
+            await beforeSend();
+            const cookie = await this.#cookieFor(login, url);
+            if (login !== this.#current) throw new NotNow();
+            return { url, headers: { ...headers, cookie }, body };
+          });
         } catch (error) {
           if (error instanceof TransportFailure && error.sent) login.gate.letThrough();
           login.gate.settle(ticket);
@@ -140,6 +129,24 @@ export class Session {
     } finally {
       refusedOn?.gate.settle(ticket);
     }
+  }
+
+  /** Sends a create whose `prepare` has `ticket` enter `gate`; between two attempts it holds no place there. */
+  #sendThrough(
+    gate: Gate,
+    ticket: symbol,
+    patience: Patience,
+    prepare: () => Promise<HttpRequest>,
+  ): Promise<HttpAnswer> {
+    return this.#options.sender.send(prepare, {
+      repeatable: false,
+      patience,
+      onPause: (failure) => {
+        // Whatever keeps a connection from being made is none of the session: nobody need wait for this one.
+        if (failure !== undefined) gate.open();
+        gate.settle(ticket);
+      },
+    });
   }
 
   /**
@@ -254,10 +261,9 @@ export class Session {
     beforeSend: () => Promise<void>,
   ): Promise<SessionAnswer> {
     const authorization = `Basic ${this.#basicCredentials()}`;
-    const { sender } = this.#options;
     const gate = this.#basicGate;
     const ticket = Symbol("request");
-    const patience = sender.patience();
+    const patience = this.#options.sender.patience();
     try {
       for (;;) {
         if (this.#failed !== undefined) throw failedBefore();
@@ -266,22 +272,12 @@ export class Session {
           continue;
         }
         try {
-          const answer = await sender.send(
-            async () => {
-              if (this.#failed !== undefined || !gate.hasRoom) throw new NotNow();
-              gate.enter(ticket);
-              await beforeSend();
-              return { url, headers: { ...headers, authorization }, body };
-            },
-            {
-              repeatable: false,
-              patience,
-              onPause: (failure) => {
-                if (failure !== undefined) gate.open();
-                gate.settle(ticket);
-              },
-            },
-          );
+          const answer = await this.#sendThrough(gate, ticket, patience, async () => {
+            if (this.#failed !== undefined || !gate.hasRoom) throw new NotNow();
+            gate.enter(ticket);
+            await beforeSend();
+            return { url, headers: { ...headers, authorization }, body };
+          });
           const isRefused = sessionSignOf(answer) === "clear";
           if (!isRefused) gate.letThrough();
           // Refused credentials are final for the run, unless they were good before: then it is about the request.
