@@ -1,8 +1,5 @@
-/** Many creates, many runs at once, and limits that a run waits out. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { newFolder } from "../support/folder.js";
 import { eventsProgram, newStack, useSandbox } from "../support/stack.js";
 
 it.each(["1", "16", "1000"])("row 75: --parallel %s: 200 events, each once, few sockets", async (parallel) => {
@@ -20,8 +17,7 @@ describe("six stacks applied at once by six processes", () => {
     ["long-lived sessions, strict rotation", { rotation: "strict" as const }, { "advertising:keepLoggedIn": "true" }],
   ])("%s: one login in all, and none in the next run", async (_, options, config) => {
     const sandbox = await useSandbox({ ...options, latencyMs: 5 });
-    const cache = mkdtempSync(join(tmpdir(), "advertising-cache-"));
-    onTestFinished(() => rmSync(cache, { recursive: true, force: true }));
+    const cache = newFolder();
     const stacks = await Promise.all(
       Array.from({ length: 6 }, (_, number) =>
         newStack(eventsProgram(8).replaceAll('"E"', `"S${number} E"`), {

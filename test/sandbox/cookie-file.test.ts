@@ -4,7 +4,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -16,7 +15,7 @@ import {
 } from "node:fs";
 import fsp from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { hostname, tmpdir } from "node:os";
+import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { advertiserDeclaration } from "../../provider/src/lifecycle/declaration.js";
@@ -25,6 +24,7 @@ import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { FakeClock, RealTime } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -32,13 +32,6 @@ vi.setConfig({ testTimeout: 120_000 });
 const MINUTE = 60_000;
 const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
 const modeOf = (path: string) => statSync(path).mode & 0o777;
-
-/** A folder that goes with the test. */
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "cookie-file-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** A sandbox, a place for a cookie file, and clients that share both; each as a process of its own would be. */
 async function start(options: SandboxOptions = {}) {

@@ -4,7 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { printable } from "../../provider/src/text.js";
-import { newFolder, newRun } from "../support/run.js";
+import { newFolder } from "../support/folder.js";
+import { newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 async function start() {

@@ -23,8 +23,9 @@ import { readNotes } from "../../provider/src/journal/notes.js";
 import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
 import { seededRandom } from "../support/random.js";
-import { failureOf, newFolder, newRun } from "../support/run.js";
+import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 vi.setConfig({ testTimeout: 60_000 });

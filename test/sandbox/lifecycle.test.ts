@@ -2,7 +2,8 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { failureOf, newFolder, newRun, type RunOptions } from "../support/run.js";
+import { newFolder } from "../support/folder.js";
+import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 const inputs = {

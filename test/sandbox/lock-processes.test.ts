@@ -1,9 +1,9 @@
 /** The lock between processes that crash while they hold it: never two holders, and nobody is kept out by the dead. */
 import { fork } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { newFolder } from "../support/folder.js";
 import { seededRandom } from "../support/random.js";
 
 const script = resolve(import.meta.dirname, "lock-process.mjs");
@@ -42,8 +42,7 @@ it(`one holder at a time among ${PROCESSES} processes, some of which die as hold
 }, async () => {
   console.log(`lock stress: SEED=${seed}`);
   const random = seededRandom(seed);
-  const folder = mkdtempSync(join(tmpdir(), "lock-processes-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const lock = join(folder, "the.lock");
   const log = join(folder, "log");
   writeFileSync(log, "");

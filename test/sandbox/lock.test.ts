@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { systemClock } from "../../provider/src/clock.js";
 import { acquireLock, LockHeld, withLock, withLockNow } from "../../provider/src/files/lock.js";
 import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
 
 it("lets one holder in at a time, and leaves nothing behind", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "lock-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const path = join(folder, "the.lock");
   let inside = 0;
   let most = 0;
@@ -28,8 +28,7 @@ it("lets one holder in at a time, and leaves nothing behind", async () => {
 it.each([20_000, -20_000, 86_400_000])(
   "is not taken from a living holder by a clock that is set by %i ms",
   async (ms) => {
-    const folder = mkdtempSync(join(tmpdir(), "lock-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = newFolder();
     const path = join(folder, "the.lock");
     const lock = await acquireLock(path, { clock: systemClock, unique: "holder", maxWaitMs: 0 });
     const clock = new FakeClock(Date.now());
@@ -48,8 +47,7 @@ it.each([20_000, -20_000, 86_400_000])(
 );
 
 it("is taken at once from a holder that died, also by who has no time", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "lock-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const path = join(folder, "the.lock");
   writeFileSync(path, JSON.stringify({ host: hostname(), pid: 2 ** 22 + 1, unique: "dead" }));
   let worked = 0;
@@ -63,8 +61,7 @@ it.each<[string, (path: string) => void]>([
   ["a folder", (path) => mkdirSync(path)],
   ["a link to nowhere", (path) => symlinkSync(`${path}.nowhere`, path)],
 ])("%s in its place is told at once, and left there", async (_, make) => {
-  const folder = mkdtempSync(join(tmpdir(), "lock-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const path = join(folder, "the.lock");
   make(path);
   const taking = acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: 60_000 });

@@ -4,8 +4,7 @@
  */
 import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/clock.js";
@@ -14,6 +13,7 @@ import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { CookieFile } from "../../provider/src/session/cookie-file.js";
 import { SessionJar } from "../../provider/src/session/jar.js";
 import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
 import { seededRandom } from "../support/random.js";
 import { useSandbox } from "../support/stack.js";
 
@@ -50,8 +50,7 @@ async function startProcess(baseUrl: string, cookieFile: string) {
 }
 
 async function start(maxCookieAge: number) {
-  const folder = mkdtempSync(join(tmpdir(), "newest-cookie-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const file = join(folder, "session.json");
   const sandbox = await useSandbox({ rotation: "strict", maxCookieAge });
   const newProcess = () => startProcess(sandbox.url, file);
@@ -114,8 +113,7 @@ it("six processes with four creates in flight each: the file ends with a cookie 
 
 /** Two runs of one session that share a file; the first one's answer came before the second's, and is to be written after. */
 async function twoRuns(clock: FakeClock) {
-  const folder = mkdtempSync(join(tmpdir(), "newest-cookie-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const file = join(folder, "session.json");
   const url = new URL("http://127.0.0.1/rest/event");
   // The first run sleeps at the lock until it is told that its turn has come.

@@ -1,16 +1,5 @@
 /** Row 53: whose folder a private file may be in. */
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import envPaths from "env-paths";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -21,20 +10,20 @@ import {
   UntrustedFile,
 } from "../../provider/src/files/private-file.js";
 import { TestClient } from "../support/client.js";
+import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 
 const modeOf = (path: string) => statSync(path).mode & 0o7777;
 
-function newFolder(mode = 0o700): string {
-  const folder = mkdtempSync(join(tmpdir(), "private-file-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+function folderOf(mode = 0o700): string {
+  const folder = newFolder();
   chmodSync(folder, mode);
   return folder;
 }
 
 describe.skipIf(process.platform === "win32")("row 53: the folder of a private file", () => {
   it("is not used where everybody may write, and said once: the run goes on", async () => {
-    const folder = newFolder(0o777);
+    const folder = folderOf(0o777);
     const sandbox = await useSandbox();
     const client = new TestClient(sandbox.url, { cookieFile: join(folder, "session.json") });
     for (const name of ["A", "B"]) expect(await client.create(name)).toMatchObject({ kind: "created" });
@@ -48,7 +37,7 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
   });
 
   it("is not used where it became writable after the file was written", async () => {
-    const folder = newFolder();
+    const folder = folderOf();
     const file = join(folder, "session.json");
     await replacePrivate(file, "text", "a");
     chmodSync(folder, 0o777);
@@ -61,7 +50,7 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
   it.skipIf(process.getuid?.() !== 0).each([0o777, 0o770, 0o702])(
     "is not used where it is another user's, with mode %o (needs root to make one)",
     async (mode) => {
-      const folder = newFolder(mode);
+      const folder = folderOf(mode);
       chownSync(folder, 12_345, 12_345);
       await expect(replacePrivate(join(folder, "session.json"), "text", "a")).rejects.toThrow(UntrustedFile);
       expect(modeOf(folder)).toBe(mode);
@@ -71,20 +60,20 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
   it.skipIf(process.getuid?.() !== 0)(
     "is not used where another group may write (needs root to make one)",
     async () => {
-      const folder = newFolder(0o770);
+      const folder = folderOf(0o770);
       chownSync(folder, 0, 12_345);
       await expect(replacePrivate(join(folder, "session.json"), "text", "a")).rejects.toThrow(UntrustedFile);
     },
   );
 
   it("is used where it is sticky, as /tmp", async () => {
-    const file = join(newFolder(0o1777), "session.json");
+    const file = join(folderOf(0o1777), "session.json");
     await replacePrivate(file, "text", "a");
     expect((await readPrivate(file, 100))?.toString()).toBe("text");
   });
 
   it.each(["", "below", "below/deeper"])("is tightened below the user's cache: '%s'", async (below) => {
-    vi.stubEnv("XDG_CACHE_HOME", newFolder());
+    vi.stubEnv("XDG_CACHE_HOME", folderOf());
     onTestFinished(() => void vi.unstubAllEnvs());
     const { cache } = envPaths("pulumi-advertising", { suffix: "" });
     const folder = join(cache, below);
@@ -95,8 +84,8 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
   });
 
   it("is not tightened where a link in the cache leads to it", async () => {
-    const target = newFolder(0o777);
-    vi.stubEnv("XDG_CACHE_HOME", newFolder());
+    const target = folderOf(0o777);
+    vi.stubEnv("XDG_CACHE_HOME", folderOf());
     onTestFinished(() => void vi.unstubAllEnvs());
     const { cache } = envPaths("pulumi-advertising", { suffix: "" });
     symlinkSync(target, cache);
@@ -105,7 +94,7 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
   });
 
   it("is tightened where it is the journal's own", async () => {
-    const folder = join(newFolder(), "session.json.journal-0123456789abcdef");
+    const folder = join(folderOf(), "session.json.journal-0123456789abcdef");
     mkdirSync(folder);
     chmodSync(folder, 0o777);
     await makePrivateFolder(folder);

@@ -11,7 +11,8 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { TestClient } from "../support/client.js";
-import { newFolder, newRun } from "../support/run.js";
+import { newFolder } from "../support/folder.js";
+import { newRun } from "../support/run.js";
 
 const CREATES = 5000;
 const AT_ONCE = 16;

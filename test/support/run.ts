@@ -1,8 +1,6 @@
 /**
  * The provider as one process of Pulumi has it, with the real client and its files on the disk, called as the engine does.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import {
@@ -20,13 +18,6 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Takes something of the process's for something else. */
   readonly adapt?: (runtime: Runtime) => Runtime;
-}
-
-/** A folder that goes with the test. */
-export function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "advertising-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** @param platform a sandbox, in this process or in another one. */
