@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { systemClock } from "../../provider/src/clock.js";
 import { placesOf } from "../../provider/src/files/places.js";
-import { fingerprintOf, Journal } from "../../provider/src/journal/journal.js";
+import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
+import { Journal } from "../../provider/src/journal/journal.js";
 import { struck, upAndKill } from "../support/killing.js";
 import { eventsProgram, newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 

@@ -2,7 +2,6 @@
  * Remembers on the disk which creates were sent and what came back, until the engine's state holds it: for runs that are
  * killed in between. One file for each stack, in use by one run at a time.
  */
-import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock } from "../clock.js";
@@ -327,22 +326,4 @@ function decisive(noted: readonly Remembered[]): Remembered | undefined {
 /** Whether a note is about the object with this id, or about the unresolved resource of this id. */
 function isOf(entry: Remembered, id: string): boolean {
   return entry.id === id || id.endsWith(entry.mark);
-}
-
-/** The same for equal bodies, whatever the order of their fields. */
-export function fingerprintOf(fields: Readonly<Record<string, unknown>>): string {
-  return createHash("sha256")
-    .update(JSON.stringify(sorted(fields)))
-    .digest("hex")
-    .slice(0, 32);
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, entry]) => [key, sorted(entry)]),
-  );
 }

@@ -3,7 +3,7 @@
  */
 import type { Client } from "../api/client.js";
 import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
-import { fingerprintOf } from "../journal/journal.js";
+import { fingerprintOf } from "../journal/fingerprint.js";
 import { journalKeyOf, urnOf } from "../schema/identity.js";
 import { typeTokenOf } from "../schema/resource.js";
 import type { Declaration } from "./declaration.js";

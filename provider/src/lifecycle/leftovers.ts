@@ -3,7 +3,8 @@
  * asks for it.
  */
 import { JournalError } from "../errors.js";
-import { fingerprintOf, type Journal } from "../journal/journal.js";
+import { fingerprintOf } from "../journal/fingerprint.js";
+import type { Journal } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
 import { aboutWhom, journalKeyOf } from "../schema/identity.js";
 import type { ResourceSchema } from "../schema/resource.js";
