@@ -6,41 +6,49 @@
 
 /** The base of every error that this package raises on purpose. */
 export abstract class AdvertisingError extends Error {
-  /** Stable, for programs: a contract like the names of arguments. */
-  abstract readonly code: string;
+  /** Stable, for programs: a contract like the names of arguments. Each class has its own. */
+  static readonly code: string;
+  get code(): string {
+    return (this.constructor as typeof AdvertisingError).code;
+  }
   override get name(): string {
     return this.constructor.name;
   }
 }
 
-/** Mend a setting of the stack or an environment variable. Nothing was sent. */
+/** Fix an argument in the program. Nothing was sent. */
+export class ArgumentsError extends AdvertisingError {
+  static override readonly code = "ADVERTISING_ARGUMENTS";
+}
+
+/** Fix a setting of the stack or an environment variable. Nothing was sent. */
 export class SettingsError extends AdvertisingError {
-  readonly code = "ADVERTISING_SETTINGS";
+  static override readonly code = "ADVERTISING_SETTINGS";
 }
 
-/** Mend the e-mail or the password, or what the login met. No create was sent. */
+/** Fix the e-mail or the password, or what the login met. No create was sent. */
 export class LoginError extends AdvertisingError {
-  readonly code = "ADVERTISING_LOGIN";
+  static override readonly code = "ADVERTISING_LOGIN";
 }
 
-/** Nothing was sent, or what was sent was surely not acted upon for want of a connection: mend the way there, run again. */
+/** Nothing was sent, or what was sent was surely not acted upon for want of a connection: fix the connection, run again. */
 export class NotSentError extends AdvertisingError {
-  readonly code = "ADVERTISING_NOT_SENT";
+  static override readonly code = "ADVERTISING_NOT_SENT";
 }
 
 /** Wait: the platform limits the rate, for longer than this run may wait. Nothing was created. */
 export class RateLimitedError extends AdvertisingError {
-  readonly code = "ADVERTISING_RATE_LIMITED";
+  static override readonly code = "ADVERTISING_RATE_LIMITED";
 }
 
-/** Read the platform's refusal and mend what it names. Nothing was created. */
+/** Read the platform's refusal and fix what it names. Nothing was created. */
 export class RefusedError extends AdvertisingError {
-  readonly code = "ADVERTISING_REFUSED";
+  static override readonly code = "ADVERTISING_REFUSED";
 }
 
 /** Look into the account: a create was sent, and whether it was acted upon is not known, or its id is not. */
 export class OutcomeUnknownError extends AdvertisingError {
-  readonly code = "ADVERTISING_OUTCOME_UNKNOWN";
+  static override readonly code = "ADVERTISING_OUTCOME_UNKNOWN";
   constructor(
     message: string,
     /** When it was sent, ISO 8601. */
@@ -51,12 +59,27 @@ export class OutcomeUnknownError extends AdvertisingError {
   }
 }
 
-/** Mend or remove the journal of creates. Nothing was sent. */
+/** Set the address or the account back, or say that the platform has moved: the state belongs to another one. Nothing was sent. */
+export class AccountError extends AdvertisingError {
+  static override readonly code = "ADVERTISING_ACCOUNT";
+}
+
+/** Fix or remove the journal of creates. Nothing was sent. */
 export class JournalError extends AdvertisingError {
-  readonly code = "ADVERTISING_JOURNAL";
+  static override readonly code = "ADVERTISING_JOURNAL";
+}
+
+/** Report it: a defect of this package. */
+export class DefectError extends AdvertisingError {
+  static override readonly code = "ADVERTISING_DEFECT";
 }
 
 /** The platform can't do what was asked (delete, update). */
 export class UnsupportedError extends AdvertisingError {
-  readonly code = "ADVERTISING_UNSUPPORTED";
+  static override readonly code = "ADVERTISING_UNSUPPORTED";
+}
+
+/** The error's message with its code at the end, as it leaves the process. */
+export function withCode(message: string, code: string): string {
+  return `${message} [${code}]`;
 }

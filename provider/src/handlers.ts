@@ -5,6 +5,8 @@
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { NAMESPACE } from "./config/settings.js";
 import { advertiserDeclaration, conversionEventDeclaration } from "./lifecycle/declaration.js";
+import { engineLog } from "./lifecycle/engine-log.js";
+import { silenceShown } from "./lifecycle/failure.js";
 import { watchEngine } from "./lifecycle/orphan.js";
 import { createProvider } from "./lifecycle/provider.js";
 import { createRuntime, type Runtime } from "./lifecycle/runtime.js";
@@ -14,10 +16,13 @@ let runtime: Runtime | undefined;
 
 function configure(config: Config): void {
   if (runtime !== undefined) return;
-  const created = createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env);
+  // Pulumi passes the engine's address as the first argument.
+  const [, , engine] = process.argv;
+  const created = createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env, engineLog(engine));
   runtime = created;
-  // Killed engines leave this process behind. Pulumi passes it the engine's address as its first argument.
-  watchEngine(process.argv[2], () => void created.abandon().finally(() => process.exit(1)));
+  silenceShown();
+  // Killed engines leave this process behind.
+  watchEngine(engine, () => void created.abandon().finally(() => process.exit(1)));
   // The engine's way to end the process, after it has saved the state.
   process.once("SIGINT", () => {
     created.closeNow();

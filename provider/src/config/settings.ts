@@ -271,10 +271,13 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
     });
 }
 
-/** The problems as lines of a message, each with the command that mends it. */
+/** One problem, with the command that fixes it. */
+export function describeSettingProblem({ source, reason, command }: SettingProblem, separator = "; "): string {
+  return `${source} ${reason}${separator}fix it with: ${command}`;
+}
+
+/** The problems as lines of a message. */
 export function describeSettingProblems(problems: readonly SettingProblem[]): string {
-  const lines = problems.map(
-    ({ source, reason, command }) => `    ${source} ${reason}\n      mend it with: ${command}`,
-  );
+  const lines = problems.map((problem) => `    ${describeSettingProblem(problem, "\n      ")}`);
   return [`  ${count(problems.length, "problem")} in the settings:`, ...lines].join("\n");
 }

@@ -3,11 +3,10 @@
  * killed in between. One file for each stack, in use by one run at a time.
  */
 import { constants } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
 import { JournalError } from "../errors.js";
 import { acquireLock, type Lock, LockHeld } from "../files/lock.js";
-import { digestOf } from "../files/places.js";
 import {
   openPrivate,
   readPrivate,
@@ -17,6 +16,7 @@ import {
   UntrustedFile,
 } from "../files/private-file.js";
 import { AppendFile } from "./append-file.js";
+import { journalPath } from "./journal-path.js";
 import { apply, JournalDamaged, journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
 import { keepOnly, reviseNotes } from "./revise.js";
 
@@ -60,7 +60,7 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.path = join(options.folder, `${digestOf(options.stack)}.jsonl`);
+    this.path = journalPath(options.folder, options.stack);
   }
 
   /**
@@ -108,13 +108,19 @@ export class Journal {
     this.handedOver(mark);
   }
 
-  /** Notes that the engine is told that the outcome is unknown. */
+  /** Notes that the engine is told that the outcome is unknown: remembered until somebody settles it. */
   async reported(mark: string): Promise<void> {
     await this.#write({ note: "reported", mark });
     const entry = this.#remembered.get(mark);
     if (entry === undefined) return;
-    this.#drop(mark);
-    this.#about(entry.key).push(entry);
+    const about = this.#about(entry.key);
+    if (!about.includes(entry)) about.push(entry);
+  }
+
+  /** What earlier runs left of other resources with this body, and nobody knows the outcome of. */
+  async openElsewhere(key: string, fingerprint: string): Promise<Remembered[]> {
+    const all = [...(await this.#glimpseAll()).values()].flat();
+    return all.filter((entry) => entry.id === undefined && entry.key !== key && entry.fingerprint === fingerprint);
   }
 
   /** Forgets a create that surely was not acted upon. */
@@ -131,14 +137,17 @@ export class Journal {
   }
 
   /**
-   * Forgets all notes about `key`: a user said what became of it.
+   * Forgets all notes about `key`, and those that are about the same object or create under another key: a user said what
+   * became of it.
+   * @param id the object's. @param mark the create's, where it is known.
    * @returns the ids that were noted for it.
    */
-  async settleAll(key: string): Promise<string[]> {
+  async settleAll(key: string, id: string, mark?: string): Promise<string[]> {
     await this.#ask(key);
     await this.#open();
     const about = [...(this.#left.get(key) ?? [])];
-    for (const { mark } of about) await this.settled(mark);
+    const elsewhere = [...this.#remembered.values()].filter((entry) => entry.id === id || entry.mark === mark);
+    for (const entry of new Set([...about, ...elsewhere])) await this.settled(entry.mark);
     return about.flatMap(({ id }) => id ?? []);
   }
 
@@ -211,7 +220,7 @@ export class Journal {
 
   #isHeld(entry: Remembered): boolean {
     const held = this.#heldByState.get(entry.key);
-    if (held === undefined) return false;
+    if (held === undefined || held.id.startsWith(UNRESOLVED_ID)) return false;
     // A note of a replacement has another body than the resource that it replaces.
     return isOf(entry, held.id) || (entry.id === undefined && held.fingerprint === entry.fingerprint);
   }
@@ -317,6 +326,9 @@ export class Journal {
 }
 
 const NOTHING_SENT = "Nothing was sent. ";
+
+/** How ids of resources begin that the state holds as unresolved: nothing is settled by that. */
+const UNRESOLVED_ID = "unresolved-";
 
 /** Of several notes about a resource, the one that must be settled first. */
 function decisive(noted: readonly Remembered[]): Remembered | undefined {

@@ -17,6 +17,8 @@ const sent = z.object({
   fingerprint: z.string(),
   /** When, ISO 8601. */
   at: z.string(),
+  /** The object's name on the platform; absent where it is secret. */
+  name: z.string().optional(),
   /** Since then a run has gone through, and nothing in it asked for this resource. */
   unclaimed: z.literal(true).optional(),
 });
@@ -35,8 +37,11 @@ export interface Remembered {
   readonly key: string;
   readonly fingerprint: string;
   readonly at: string;
+  readonly name?: string | undefined;
   /** The platform's id, once it answered. */
   id?: string;
+  /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */
+  reported?: true;
   readonly unclaimed?: true | undefined;
 }
 
@@ -84,8 +89,11 @@ export function apply(remembered: Map<string, Remembered>, note: Note): void {
       if (known !== undefined) known.id = note.id;
       return;
     }
-    case "reported":
-      return; // tells a reader of the file more than the fold needs
+    case "reported": {
+      const known = remembered.get(note.mark);
+      if (known !== undefined) known.reported = true;
+      return;
+    }
     case "settled":
       remembered.delete(note.mark);
   }
@@ -97,9 +105,10 @@ export function journalOf(remembered: Iterable<Remembered>): string {
 }
 
 function notesFor(remembered: Iterable<Remembered>): Note[] {
-  return [...remembered].flatMap(({ mark, key, fingerprint, at, unclaimed, id }): Note[] => [
-    { note: "sent", mark, key, fingerprint, at, ...(unclaimed === undefined ? {} : { unclaimed }) },
-    ...(id === undefined ? [] : [{ note: "created" as const, mark, id }]),
+  return [...remembered].flatMap(({ id, reported, ...sent }): Note[] => [
+    { note: "sent", ...sent },
+    ...(id === undefined ? [] : [{ note: "created" as const, mark: sent.mark, id }]),
+    ...(reported === undefined ? [] : [{ note: "reported" as const, mark: sent.mark }]),
   ]);
 }
 

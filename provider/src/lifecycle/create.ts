@@ -23,8 +23,10 @@ export interface Create {
   readonly identity: string | undefined;
   /** For messages. */
   readonly label: string;
-  /** Whether the name on the platform must not be told. */
-  readonly nameIsSecret: boolean;
+  /** Arguments whose values must not be told. */
+  readonly secret: ReadonlySet<string>;
+  /** The id of the object that it is to replace. */
+  readonly replaces: string | undefined;
 }
 
 /** @returns the id of the object that the user named; nothing is sent. */
@@ -35,10 +37,11 @@ export async function adoptExisting(
 ): Promise<string> {
   const id = String(values.existingId);
   if (identity !== undefined) {
-    // Whatever an interrupted run left open about it is answered by this id.
+    const key = journalKeyOf(schema.kind, identity);
+    // Whatever was left open about it is answered by this id; it may have been noted under the resource's former name.
     await runtime
       .journal(identity)
-      .settleAll(journalKeyOf(schema.kind, identity))
+      .settleAll(key, id, runtime.settling.get(key))
       .then((noted) => {
         for (const other of noted.filter((known) => known !== id)) {
           runtime.say(
@@ -73,6 +76,7 @@ export async function createOnce(
 
   const key = journalKeyOf(schema.kind, identity);
   const fingerprint = fingerprintOf(fields);
+  const name = create.secret.has(schema.nameProperty) ? undefined : String(create.values[schema.nameProperty]);
   const journal = runtime.journal(identity);
   const recollection = await journal.recall(key, fingerprint);
   if (recollection.kind === "created") {
@@ -93,7 +97,7 @@ export async function createOnce(
   let noted: Promise<void> | undefined;
   const beforeSend = async () => {
     mayBegin();
-    noted ??= journal.sending({ mark, key, fingerprint, at: runtime.now() });
+    noted ??= journal.sending({ mark, key, fingerprint, at: runtime.now(), name });
     await noted;
   };
   // It is created: from here on nothing may fail.
@@ -150,7 +154,7 @@ async function send(
 function unresolved(
   { schema }: Declaration,
   runtime: Runtime,
-  { properties, identity, nameIsSecret }: Create,
+  { properties, identity, secret, replaces }: Create,
   mark: string,
   since: string,
   what: string,
@@ -161,6 +165,7 @@ function unresolved(
     what: runtime.secrets.scrub(what),
     ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(schema.kind)) }),
     ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
-    ...(nameIsSecret ? { nameIsSecret } : {}),
+    ...(replaces === undefined || !/^\d+$/.test(replaces) ? {} : { replaces }),
+    ...(secret.size === 0 ? {} : { secret: [...secret] }),
   });
 }

@@ -2,7 +2,7 @@
  * What the engine is told after a failure: nothing created (a plain error), or unresolved (saved in the state with an
  * id and its properties, so that no later run sends it again). Everything is scrubbed here, on its way out.
  */
-import { AdvertisingError } from "../errors.js";
+import { AdvertisingError, DefectError, OutcomeUnknownError, withCode } from "../errors.js";
 import { UNRESOLVED } from "../schema/properties.js";
 import type { ResourceSchema } from "../schema/resource.js";
 import { explainUnresolved, type UnresolvedMark, unresolvedId } from "../schema/unresolved.js";
@@ -55,13 +55,24 @@ export function forEngine(error: unknown, secrets: Secrets): Error {
 
 /**
  * The error for `check`, `diff`, `read` and `delete`: there Pulumi's provider process prints `<error>: <stack>` by
- * itself, and the engine the message once more, at the resource. So the former just points to the latter.
+ * itself, and the engine the message once more, at the resource. {@link silenceShown} drops the former.
  */
 export function forDisplay(error: unknown, secrets: Secrets): Error {
   const shown = new Error(secrets.scrub(messageOf(error)));
-  shown.stack = "stopped at a resource, whose error says why";
-  shown.toString = () => "pulumi-advertising";
+  shown.stack = SHOWN_AT_RESOURCE;
+  shown.toString = () => SHOWN_AT_RESOURCE;
   return shown;
+}
+
+/** Nothing that anybody else prints. */
+const SHOWN_AT_RESOURCE = "[the engine shows this error at its resource]";
+
+/** Drops the line that Pulumi's provider process prints for each {@link forDisplay}: the engine shows the error itself. */
+export function silenceShown(): void {
+  const print = console.error;
+  console.error = (...values: unknown[]) => {
+    if (values[0] !== `${SHOWN_AT_RESOURCE}: ${SHOWN_AT_RESOURCE}`) print(...values);
+  };
 }
 
 function withoutStack(error: Error): Error {
@@ -70,8 +81,9 @@ function withoutStack(error: Error): Error {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof AdvertisingError || error instanceof Unresolved) return error.message;
-  return describeDefect(error);
+  if (error instanceof AdvertisingError) return withCode(error.message, error.code);
+  if (error instanceof Unresolved) return withCode(error.message, OutcomeUnknownError.code);
+  return withCode(describeDefect(error), DefectError.code);
 }
 
 /** Not raised on purpose. Its stack is what a report needs, and holds no values. */

@@ -2,12 +2,13 @@
  * What interrupted runs have left in the journal, told to people before anything is sent: in previews, and where no create
  * asks for it.
  */
-import { JournalError } from "../errors.js";
+import { JournalError, OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Journal } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
-import { aboutWhom, journalKeyOf } from "../schema/identity.js";
+import { aboutWhom, aliasFor, journalKeyOf, parseIdentity } from "../schema/identity.js";
 import type { ResourceSchema } from "../schema/resource.js";
+import { waysOut } from "../schema/unresolved.js";
 import type { Declaration } from "./declaration.js";
 import { requestFields } from "./request.js";
 import type { Runtime } from "./runtime.js";
@@ -109,8 +110,33 @@ async function journalled<T>(
   }
 }
 
+/**
+ * A create that nobody knows the outcome of may come again under another name, whose body is the same.
+ * @throws OutcomeUnknownError it must be settled first.
+ */
+export async function expectNotUnresolvedElsewhere(
+  schema: ResourceSchema,
+  runtime: Runtime,
+  identity: string,
+  fingerprint: string,
+): Promise<void> {
+  const key = journalKeyOf(schema.kind, identity);
+  const [open] = (await journalled(runtime, (journal) => journal.openElsewhere(key, fingerprint), identity)) ?? [];
+  if (open === undefined) return;
+  const old = aboutWhom(open.key);
+  throw new OutcomeUnknownError(
+    [
+      `${aboutWhom(key).label} is not sent: ${old.label} has the same arguments, was sent at ${open.at}, and its outcome is unknown.`,
+      `If it is the same under a new name, add \`${aliasFor(old, parseIdentity(identity))}\`. Settle it first:`,
+      ...waysOut(old.urn),
+    ].join("\n"),
+    open.at,
+  );
+}
+
 /** The sentences that each message about a note begins with. */
-export function whatHappened(label: string, { at, id }: Remembered): string {
+export function whatHappened(label: string, { at, id, reported }: Remembered): string {
+  if (reported === true) return `${label} was sent at ${at}, and its outcome is unknown until somebody settles it.`;
   return id === undefined
     ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`
     : `${label}: a run that was interrupted created it at ${at} as ${id}.`;

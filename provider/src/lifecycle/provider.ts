@@ -2,19 +2,23 @@
  * Turns a declaration into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { UnsupportedError } from "../errors.js";
+import { describeSettingProblem } from "../config/settings.js";
+import { ArgumentsError, SettingsError, UnsupportedError, withCode } from "../errors.js";
+import { readDeclared } from "../schema/declared.js";
 import { exactId } from "../schema/fields.js";
-import { labelOf, nameOf } from "../schema/identity.js";
-import { IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
-import { explainUnresolved, unresolvedMarkOf } from "../schema/unresolved.js";
+import { isOfEarlierVersion, journalKeyOf, labelOf, nameOf, urnOf } from "../schema/identity.js";
+import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
+import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
+import { explainUnresolved, markOf, unresolvedMarkOf } from "../schema/unresolved.js";
 import { validate } from "../schema/validate.js";
-import { printable } from "../text.js";
 import { own } from "../wire/body.js";
+import { expectSameAccount } from "./account.js";
+import { announce, announceReplaced, announceReplacement, noteLive, type Subject } from "./announce.js";
 import { adoptExisting, type Create, createOnce } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, Unresolved } from "./failure.js";
-import { announceLeftover, announceUnclaimed, noteHeld } from "./leftovers.js";
+import { noteHeld } from "./leftovers.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Record<string, unknown>;
@@ -42,6 +46,8 @@ export function createProvider(
     if (mark !== undefined) throw new Unresolved(explainUnresolved(schema, properties, mark), mark);
   };
 
+  const subjectOf = (properties: Properties) => subject(schema, own(properties, IDENTITY));
+
   return {
     // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
@@ -50,80 +56,94 @@ export function createProvider(
 
     async check(olds: Properties, news: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
-        const identity = own(news, IDENTITY);
-        if (typeof identity === "string") {
-          await announceUnclaimed(runtime(), identity);
-          if (Object.keys(olds).length === 0)
-            await announceLeftover(declaration, runtime(), identity, hasValue(news.existingId));
-        }
+        const declared = readDeclared(own(news, IDENTITY));
+        const isNew = Object.keys(olds).length === 0;
         runtime().noteProgress("checked");
         const { settings, problems: settingProblems } = runtime().reading;
         const secret = secretArgumentsOf(news);
-        const { values, problems } = validate(news, schema.rules(settings), { isUnknown: holdsUnknown, secret });
-        const hidden = { [IDENTITY]: news[IDENTITY], [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS] };
-        const settingFailures = settingProblems.map(({ source, reason, command }) => ({
-          property: "",
-          reason: `${source} ${reason}; mend it with: ${command}`,
-        }));
-        const argumentFailures = problems.map((problem) =>
-          isPrintedSafely(news[problem.property]) && !secret.has(problem.property)
-            ? problem
-            : { property: "", reason: `${problem.property} ${problem.reason}` },
-        );
-        const failures = [...settingFailures, ...argumentFailures];
+        const reading = { isUnknown: holdsUnknown, secret, arrivedUndefined: "is the output's name right?" };
+        const { values, problems } = validate(news, schema.rules(settings), reading);
+        if (declared !== undefined) {
+          await announce(declaration, runtime(), declared, { isNew, values, fits: problems.length === 0 });
+        }
+        const failures = [
+          ...settingProblems.map((problem) => failure(describeSettingProblem(problem), SettingsError)),
+          // Without the property's name: the engine would print the value in front of the reason, a secret one too.
+          ...problems.map(({ property, reason }) => failure(`${property} ${reason}`, ArgumentsError)),
+        ];
         if (failures.length > 0) runtime().noteProgress("failed");
+        const hidden = {
+          [IDENTITY]: declared?.identity ?? news[IDENTITY],
+          [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
+          [ACCOUNT]: accountInInputs(olds, runtime().account, subject(schema, declared?.identity).label),
+        };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
     },
 
     async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
       return guarded(async () => {
-        const identity = own(news, IDENTITY);
-        const left = typeof identity === "string" ? await noteHeld(schema, runtime(), identity, id, olds) : [];
+        const { identity, key, urn, label } = subjectOf(news);
+        expectSameAccount(olds[ACCOUNT], runtime().account, label);
+        const left = identity === undefined ? [] : await noteHeld(schema, runtime(), identity, id, olds);
+        const existingId = own(news, "existingId");
+        const mark = unresolvedMarkOf(olds);
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
-        if (unresolvedMarkOf(olds) !== undefined && hasValue(own(news, "existingId"))) {
+        if (mark !== undefined && hasValue(existingId)) {
+          if (identity !== undefined) runtime().settling.set(key, markOf(id));
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
         stopAtUnresolved(olds);
         const replaces = changedProperties(schema, id, olds, news);
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
-        if (replaces.length > 0 && !hasValue(own(news, "existingId"))) runtime().say(REPLACEMENT);
+        else announceReplacement(schema, runtime(), { key, urn, label }, id, existingId);
         return { changes: replaces.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
     },
 
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
       return guarded(async () => {
-        const { [IDENTITY]: identity, [SECRET_ARGUMENTS]: _, [PROVIDER]: reference, ...values } = inputs;
+        const {
+          [IDENTITY]: identity,
+          [SECRET_ARGUMENTS]: _,
+          [PROVIDER]: reference,
+          [ACCOUNT]: _at,
+          ...values
+        } = inputs;
         const secret = secretArgumentsOf(inputs);
         for (const name of secret) {
           for (const text of textsIn(values[name])) runtime().secrets.add(text);
         }
+        const { account } = runtime();
+        const { key, urn, label } = subject(schema, identity, String(values[schema.nameProperty]));
+        const recorded = account === "" ? {} : { [ACCOUNT]: account };
         const create: Create = {
           values,
-          properties: { ...values, [PROVIDER]: reference },
+          properties: { ...values, ...recorded, [PROVIDER]: reference },
           identity: typeof identity === "string" ? identity : undefined,
-          label: labelOf(
-            schema.kind,
-            typeof identity === "string" ? nameOf(identity) : String(values[schema.nameProperty]),
-          ),
-          nameIsSecret: secret.has(schema.nameProperty),
+          label,
+          secret,
+          replaces: runtime().replacing.get(key),
         };
         const adopt = hasValue(values.existingId);
         const id = await (adopt
           ? adoptExisting(declaration, runtime(), create)
           : runtime().track((mayBegin) => createOnce(declaration, runtime(), create, mayBegin)));
-        return { id, outs: { ...values, [schema.idProperty]: exactId(id) } };
+        noteLive(declaration, runtime(), create, id);
+        announceReplaced(schema, runtime(), { key, urn, label }, id);
+        return { id, outs: { ...values, ...recorded, [schema.idProperty]: exactId(id) } };
       }, forEngine);
     },
 
     async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
       return guarded(() => {
+        expectSameAccount(properties[ACCOUNT], runtime().account, `${schema.kind} ${id}`);
         stopAtUnresolved(properties);
         if (!/^\d{1,30}$/.test(id)) {
           throw new UnsupportedError(`"${id}" is no id of the platform: an id is a number from 0 up.`);
         }
+        if (properties[schema.nameProperty] !== undefined) runtime().say(NOTHING_COMPARED);
         // The platform can't be read: the state is given back as it is, and for .get() the id is what is known.
         return { id, props: { ...properties, [schema.idProperty]: exactId(id) } };
       }, forDisplay);
@@ -133,8 +153,9 @@ export function createProvider(
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
       return guarded(() => {
         stopAtUnresolved(olds);
-        const { [IDENTITY]: _identity, [SECRET_ARGUMENTS]: _secret, ...values } = news;
-        return { outs: { ...values, [schema.idProperty]: exactId(id) } };
+        const { [IDENTITY]: _identity, [SECRET_ARGUMENTS]: _secret, [ACCOUNT]: _at, ...values } = news;
+        const recorded = withoutUndefined({ [ACCOUNT]: olds[ACCOUNT] });
+        return { outs: { ...values, ...recorded, [schema.idProperty]: exactId(id) } };
       }, forEngine);
     },
 
@@ -152,20 +173,38 @@ export function createProvider(
   } satisfies dynamic.ResourceProvider;
 }
 
-/**
- * Whether the engine may print `value`: it does so, as it is, for each failure that names a property, even where the
- * argument is secret or would send control characters to the terminal (measured with engine 3.259.0).
- */
-function isPrintedSafely(value: unknown): boolean {
-  if (typeof value === "object" && value !== null) return false;
-  return typeof value !== "string" || (value.length <= MAX_PRINTED_CHARACTERS && value === printable(value));
+/** A problem as the engine shows it at the resource: it prints each one after "resource '<name>' has a problem: ". */
+function failure(text: string, { code }: { readonly code: string }): dynamic.CheckFailure {
+  return { property: "", reason: withCode(text, code) };
 }
 
-const MAX_PRINTED_CHARACTERS = 200;
+/**
+ * What the inputs hold of the account: nothing for resources that this version created, whose outputs hold it. One of an
+ * earlier version takes on the current account once.
+ */
+function accountInInputs(olds: Properties, current: string, label: string): string | undefined {
+  const recorded = own(olds, ACCOUNT);
+  expectSameAccount(recorded, current, label);
+  if (typeof recorded === "string") return recorded;
+  const identity = own(olds, IDENTITY);
+  return typeof identity === "string" && isOfEarlierVersion(identity) && current !== "" ? current : undefined;
+}
 
-const REPLACEMENT =
-  "A replacement creates another live object with another id. The old one stays on the platform, and tags that were " +
-  "placed go on firing the old id.";
+/** Whom messages about a resource are about. @param otherwise names it where its identity is not known. */
+function subject(schema: ResourceSchema, identity: unknown, otherwise = "(without a name)"): Subject {
+  if (typeof identity !== "string") {
+    return { identity: undefined, key: "", urn: "", label: labelOf(schema.kind, otherwise) };
+  }
+  return {
+    identity,
+    key: journalKeyOf(schema.kind, identity),
+    urn: urnOf(identity, typeTokenOf(schema.kind)),
+    label: labelOf(schema.kind, nameOf(identity)),
+  };
+}
+
+const NOTHING_COMPARED =
+  "A refresh compares nothing: the platform has no known way to read an object, so the state stays as it is.";
 
 /** Shorter texts are no secrets worth the name, and would be masked within ordinary words. */
 const MIN_SECRET_CHARACTERS = 4;

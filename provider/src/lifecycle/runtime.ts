@@ -6,11 +6,13 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { Client } from "../api/client.js";
 import { type Clock, systemClock } from "../clock.js";
+import { accountOf } from "../config/account.js";
 import { describeSettingProblems, readSettings, type Settings, type SettingsReading } from "../config/settings.js";
 import { NotSentError, SettingsError } from "../errors.js";
 import { type Places, placesOf } from "../files/places.js";
 import { type AttemptReport, PatientSender } from "../http/patient.js";
 import { createTransport } from "../http/transport.js";
+import { Inventory, inventoryPath } from "../journal/inventory.js";
 import { Journal } from "../journal/journal.js";
 import { stackOf } from "../schema/identity.js";
 import { Secrets } from "../secrets.js";
@@ -18,6 +20,10 @@ import { CookieFile } from "../session/cookie-file.js";
 import { Session } from "../session/session.js";
 import { memoryStore } from "../session/store.js";
 import { debugLog } from "./debug-log.js";
+import { engineLog, type Severity, type TellAt } from "./engine-log.js";
+
+/** So many warnings of a sort are told one by one. */
+const MAX_WARNINGS = 20;
 
 /** A run of the same stack that was just interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;
@@ -27,6 +33,23 @@ export interface Runtime {
   readonly secrets: Secrets;
   /** @throws SettingsError where the settings do not suffice to send anything. */
   client(): Client;
+  /** At which installation, with which account; empty where the settings name none. */
+  readonly account: string;
+  /** What runs on this machine have created, for warnings. */
+  inventory(identity: string): Inventory;
+  /** A message at the resource with this URN. */
+  readonly tellAt: (severity: Severity, urn: string, message: string) => void;
+  /**
+   * A warning at a resource, of a sort that may come for thousands: the first ones one by one, then `summary` of how many
+   * there were so far.
+   */
+  readonly warnEach: (sort: string, urn: string, message: string, summary: (amount: number) => string) => void;
+  /** What the program said of its run, as far as it is known. */
+  readonly run: { isUp: boolean | undefined; declares: number };
+  /** By journal key: the id of the object that a resource's replacement takes the place of. */
+  readonly replacing: Map<string, string>;
+  /** By journal key: the create whose unknown outcome a resource's adoption settles. */
+  readonly settling: Map<string, string>;
   /** A message of the whole run; Pulumi shows it while the run goes on. Said once for each `topic`, by default itself. */
   readonly say: (message: string, topic?: string) => void;
   readonly newMark: () => string;
@@ -47,6 +70,7 @@ export interface Runtime {
 export function createRuntime(
   config: (key: string) => string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
+  log: TellAt = engineLog(undefined),
 ): Runtime {
   // Without a password a preview goes on; a create asks for it below.
   const reading = readSettings({ config, environment, mayLackPassword: true });
@@ -66,8 +90,12 @@ export function createRuntime(
     process.cwd(),
   );
   const now = () => new Date(systemClock.wallMs()).toISOString();
+  const tellAt = (severity: Severity, urn: string, message: string) => void log(severity, urn, secrets.scrub(message));
+  const warned = new Map<string, number>();
+  const run: Runtime["run"] = { isUp: undefined, declares: 0 };
   let client: Client | undefined;
   let journal: Journal | undefined;
+  let inventory: Inventory | undefined;
   const underWay = new Set<Promise<unknown>>();
   const progress = new Set<string>();
   const gone = new AbortController();
@@ -75,6 +103,22 @@ export function createRuntime(
     reading,
     secrets,
     say,
+    account: accountOf(reading.settings),
+    tellAt,
+    warnEach(sort, urn, message, summary) {
+      const amount = (warned.get(sort) ?? 0) + 1;
+      warned.set(sort, amount);
+      if (amount <= MAX_WARNINGS) tellAt("warn", urn, message);
+      // The last one is never known: so twice as many each time.
+      else if (Number.isInteger(Math.log2(amount / MAX_WARNINGS))) say(summary(amount));
+    },
+    run,
+    replacing: new Map(),
+    settling: new Map(),
+    inventory(identity) {
+      inventory ??= new Inventory(inventoryPath(places.journalFolder, stackOf(identity)));
+      return inventory;
+    },
     newMark: randomUUID,
     now,
     journal(identity) {
@@ -99,7 +143,11 @@ export function createRuntime(
       }
     },
     noteProgress: (what) => void progress.add(what),
-    closeNow: () => journal?.closeNow({ isWhole: progress.has("checked") && !progress.has("failed") }),
+    closeNow() {
+      const isWhole = progress.has("checked") && !progress.has("failed");
+      journal?.closeNow({ isWhole });
+      inventory?.closeNow({ letGo: isWhole && run.isUp === true, declares: run.declares });
+    },
     async abandon() {
       gone.abort();
       await Promise.allSettled(underWay);
@@ -109,8 +157,8 @@ export function createRuntime(
       if (client === undefined) {
         const { problems } = readSettings({ config, environment, mayLackPassword: false });
         if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-        const log = debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), say);
-        client = connect(reading, places, secrets, say, log, clockUntil(gone.signal));
+        const debug = debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), say);
+        client = connect(reading, places, secrets, say, debug, clockUntil(gone.signal));
       }
       return client;
     },

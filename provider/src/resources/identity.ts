@@ -13,12 +13,15 @@ export async function identityOf(name: string, parent: pulumi.Resource | undefin
   // urn:pulumi:<stack>::<project>::<types>::<name>; the root stack is every resource's parent and says nothing.
   const types = parentUrn?.split("::")[2];
   return identityText({
-    organization: organization(),
-    project: pulumi.getProject(),
-    stack: pulumi.getStack(),
+    ...placeOfProgram(),
     parentTypes: types === "pulumi:pulumi:Stack" ? undefined : types,
     name,
   });
+}
+
+/** The stack that the program is of. */
+export function placeOfProgram() {
+  return { organization: organization(), project: pulumi.getProject(), stack: pulumi.getStack() };
 }
 
 /** Pulumi throws where there is none, which mocks of users' tests leave out. */

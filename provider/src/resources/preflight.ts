@@ -4,63 +4,126 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import { describeSettingProblems, NAMESPACE, readSettings, type SettingsReading } from "../config/settings.js";
+import { ArgumentsError, SettingsError, withCode } from "../errors.js";
+import { writeDeclared } from "../schema/declared.js";
+import { identityText, journalKeyOf, labelOf, stackOf } from "../schema/identity.js";
 import type { ResourceSchema } from "../schema/resource.js";
 import { type Problem, validate } from "../schema/validate.js";
-import { count } from "../text.js";
+import { count, enumerate } from "../text.js";
+import { Comparison } from "./compare.js";
+import { type History, readHistory } from "./history.js";
+import { identityOf, placeOfProgram } from "./identity.js";
+import { formerPlaces, typesOf } from "./place.js";
+import { type DeclaredHere, removalWarnings, undeclaredIn } from "./undeclared.js";
 
-interface Problems {
-  readonly resource: string;
-  readonly problems: readonly Problem[];
+interface Section {
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly problems: number;
 }
 
 /** The resources of one turn of the program: all of it, but for what comes after a wait for a timer, a file or the like. */
 interface Turn {
-  readonly problems: Problems[];
+  readonly sections: Section[];
+  readonly declared: DeclaredHere[];
   /** Settles once all resources of the turn were looked at: rejected where anything was wrong. */
-  readonly admitted: Promise<void>;
+  readonly admitted: Promise<Admission>;
+}
+
+/** What the whole turn tells each of its resources. */
+interface Admission {
+  readonly first: DeclaredHere | undefined;
+  /** How many resources the turn declares. */
+  readonly resources: number;
+  /** By journal key: what is no longer declared and may have got this new name. */
+  readonly formerly: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Program {
   readonly reading: SettingsReading;
+  readonly comparison: Comparison;
+  /** All that was declared so far. */
+  readonly declared: DeclaredHere[];
+  readonly warned: Set<string>;
   turn: Turn | undefined;
+  history: History | undefined;
 }
 
 /** One a deployment: the automation API may run several programs in one process. */
 const programs = new WeakMap<object, Program>();
 const WITHOUT_STACK = {};
 
-/**
- * Looks at one resource.
- * @param args its arguments; none where it is only read.
- * @param imports whether it has Pulumi's option `import`.
- * @returns a promise that its registration waits for. Where anything in the program is wrong, it is rejected with the one
- *   `pulumi.RunError` that lists everything, and with which the program ends.
- */
-export function examine(
-  schema: ResourceSchema,
-  name: string,
-  args: Readonly<Record<string, unknown>> | undefined,
-  imports: boolean,
-): Promise<void> {
-  const program = currentProgram();
-  program.turn ??= beginTurn(program);
-  if (args !== undefined) {
-    const rules = schema.rules(program.reading.settings);
-    const { values, problems } = validate(args, rules, { isUnknown: isNotPlain });
-    const all = imports ? [...problems, IMPORT_PROBLEM] : problems;
-    if (all.length > 0) program.turn.problems.push({ resource: `${schema.kind} "${name}"`, problems: all });
-    for (const { property, reason } of schema.warnings(values)) {
-      warn(`${schema.kind} "${name}": ${property} ${reason}`);
-    }
-  }
-  return program.turn.admitted;
+/** A resource as the program declares it. */
+export interface Examined {
+  readonly schema: ResourceSchema;
+  readonly name: string;
+  /** None where it is only read. */
+  readonly args: Readonly<Record<string, unknown>> | undefined;
+  readonly options: pulumi.CustomResourceOptions;
 }
 
-/** Pulumi's dynamic providers can't import: they are not told which provider the id belongs to. */
-const IMPORT_PROBLEM: Problem = {
-  property: "import",
-  reason: "is an option that does not work here: name the live object with the argument existingId",
-};
+/**
+ * Looks at one resource.
+ * @returns what the provider is told of it, once the whole program was looked at: its registration waits for that. Where
+ *   anything in the program is wrong, it is rejected with the one `pulumi.RunError` that lists everything, and with which
+ *   the program ends.
+ */
+export function examine({ schema, name, args, options }: Examined): Promise<unknown> {
+  const program = currentProgram();
+  program.turn ??= beginTurn(program);
+  const { turn } = program;
+  const parentTypes = typesOf(options.parent);
+  const declared: DeclaredHere = {
+    schema,
+    name,
+    parentTypes,
+    key: journalKeyOf(schema.kind, identityText({ ...placeOfProgram(), parentTypes, name })),
+    platformName: args?.[schema.nameProperty],
+    adopts: args?.existingId !== undefined,
+    isRead: args === undefined,
+    formerly: formerPlaces(name, options),
+  };
+  turn.declared.push(declared);
+  program.declared.push(declared);
+  if (args !== undefined) {
+    const { values, problems } = validate(args, schema.rules(program.reading.settings), { isUnknown: isNotPlain });
+    const all = [...problems, ...optionProblems(options), ...program.comparison.add({ schema, name, args, values })];
+    if (all.length > 0) turn.sections.push(sectionOf(labelOf(schema.kind, name), all));
+    for (const { property, reason } of schema.warnings(values)) {
+      warn(`${labelOf(schema.kind, name)}: ${property} ${reason}`);
+    }
+  }
+  const told = turn.admitted.then(async ({ first, resources, formerly }) => {
+    const maybe = formerly.get(declared.key);
+    return writeDeclared({
+      identity: await identityOf(name, options.parent),
+      ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources } } : {}),
+      ...(maybe === undefined ? {} : { formerly: maybe }),
+    });
+  });
+  // Pulumi listens only later: Node would warn of a rejection that nobody handles.
+  told.catch(() => undefined);
+  return told;
+}
+
+function optionProblems(options: pulumi.CustomResourceOptions): Problem[] {
+  return [
+    // Pulumi's dynamic providers can't import: they are not told which provider the id belongs to.
+    ...(options.import === undefined
+      ? []
+      : [{ property: "import", reason: "is an option that does not work here: name the live object with existingId" }]),
+    ...(options.retainOnDelete === false
+      ? [
+          {
+            property: "retainOnDelete",
+            reason:
+              "can't be false: the platform has no known way to delete, so a removal or a replacement would fail half-way. " +
+              "Leave the option out: whatever is removed stays live on the platform",
+          },
+        ]
+      : []),
+  ];
+}
 
 function currentProgram(): Program {
   const key = pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
@@ -68,27 +131,73 @@ function currentProgram(): Program {
   if (known !== undefined) return known;
   const reading = settingsOfProgram();
   for (const warning of reading.warnings) warn(warning);
-  const program: Program = { reading, turn: undefined };
+  const program: Program = {
+    reading,
+    comparison: new Comparison(),
+    declared: [],
+    warned: new Set(),
+    turn: undefined,
+    history: undefined,
+  };
   programs.set(key, program);
+  warnAtEnd(program);
   return program;
 }
 
 function beginTurn(program: Program): Turn {
-  const { reading } = program;
-  const problems: Problems[] = [];
-  const admitted = new Promise<void>((resolve, reject) => {
+  const sections: Section[] = [];
+  const declared: DeclaredHere[] = [];
+  const admitted = new Promise<Admission>((resolve, reject) => {
     // After the program's own turn, promises included: all its resources have been looked at by then.
     setImmediate(() => {
       program.turn = undefined;
-      if (reading.problems.length === 0 && problems.length === 0) return resolve();
-      const error = unchanging(new pulumi.RunError(describeProblems(reading, problems)));
+      warnOfDuplicates(program);
+      const { open, formerly } = undeclaredIn(historyOf(program), program.declared, program.reading.settings);
+      const all = [...sections, ...open.map(({ title, lines }) => ({ title, lines, problems: 1 }))];
+      if (program.reading.problems.length === 0 && all.length === 0) {
+        const own = declared.filter(({ isRead }) => !isRead);
+        return resolve({ first: own[0], resources: own.length, formerly });
+      }
+      const error = unchanging(new pulumi.RunError(describeProblems(program.reading, all)));
       // Ends each resource's wait, which an inline program of the automation API would else sit out for ever.
       reject(error);
       throw error;
     });
   });
-  return { problems, admitted };
+  admitted.catch(() => undefined); // each resource listens for itself
+  return { sections, declared, admitted };
 }
+
+function historyOf(program: Program): History {
+  const { reading } = program;
+  // Where the settings are wrong, it is not known which account's notes to read.
+  if (reading.problems.some(({ source }) => !/password/i.test(source))) return { open: [], live: new Map() };
+  program.history ??= readHistory(
+    reading.settings,
+    stackOf(identityText({ ...placeOfProgram(), parentTypes: undefined, name: "" })),
+  );
+  return program.history;
+}
+
+/** What is removed can only be known when the whole program has been run, waits included. */
+function warnAtEnd(program: Program): void {
+  const stack = pulumi.runtime.getStackResource();
+  stack?.outputs.apply(() => {
+    for (const warning of removalWarnings(historyOf(program), program.declared)) warn(warning);
+  });
+}
+
+function warnOfDuplicates(program: Program): void {
+  for (const { kind, names } of program.comparison.duplicates) {
+    const quoted = names.slice(0, MAX_NAMES).map((name) => `"${name}"`);
+    const more = names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : [];
+    const text = `${kind} ${enumerate([...quoted, ...more])} have the same arguments: that makes ${names.length} live objects.`;
+    if (!program.warned.has(text)) warn(text);
+    program.warned.add(text);
+  }
+}
+
+const MAX_NAMES = 5;
 
 function settingsOfProgram(): SettingsReading {
   const config = new pulumi.Config(NAMESPACE);
@@ -113,16 +222,18 @@ function unchanging(error: pulumi.RunError): pulumi.RunError {
 /** Exported by Pulumi's runtime, but not in its types. */
 const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };
 
-function describeProblems(reading: SettingsReading, resources: readonly Problems[]): string {
-  const total = resources.reduce((sum, { problems }) => sum + problems.length, reading.problems.length);
-  const sections = resources.map(({ resource, problems }) =>
-    [`  ${resource}:`, ...problems.map(({ property, reason }) => `    ${property} ${reason}`)].join("\n"),
-  );
-  return [
+function sectionOf(title: string, problems: readonly Problem[]): Section {
+  return { title, lines: problems.map(({ property, reason }) => `${property} ${reason}`), problems: problems.length };
+}
+
+function describeProblems(reading: SettingsReading, sections: readonly Section[]): string {
+  const total = sections.reduce((sum, { problems }) => sum + problems, reading.problems.length);
+  const text = [
     `${count(total, "problem")}; nothing was registered and nothing was sent.`,
     ...(reading.problems.length > 0 ? [describeSettingProblems(reading.problems)] : []),
-    ...sections,
+    ...sections.map(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n")),
   ].join("\n");
+  return withCode(text, sections.length > 0 ? ArgumentsError.code : SettingsError.code);
 }
 
 function warn(message: string): void {

@@ -5,7 +5,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../schema/properties.js";
 import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
-import { identityOf } from "./identity.js";
 import { examine, isNotPlain } from "./preflight.js";
 
 /**
@@ -36,13 +35,13 @@ export function registrationOf(
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const isRead = options?.id !== undefined;
   const given: Record<string, unknown> = { ...args };
-  const admitted = examine(schema, name, isRead ? undefined : given, options?.import !== undefined);
+  const told = examine({ schema, name, args: isRead ? undefined : given, options: merged });
   const hidden = isRead
     ? {}
     : {
         // Settles only once the whole program was found good: until then nothing is registered.
-        [IDENTITY]: admitted.then(() => identityOf(name, merged.parent)),
-        ...(mayHoldSecrets(given) ? { [SECRET_ARGUMENTS]: admitted.then(() => secretArguments(given)) } : {}),
+        [IDENTITY]: told,
+        ...(mayHoldSecrets(given) ? { [SECRET_ARGUMENTS]: secretsOnce(told, given) } : {}),
       };
   const properties = { ...outputsOf(schema), ...given, ...hidden, [PROVIDER]: referenceTo(HANDLERS[schema.kind]) };
   return [typeTokenOf(schema.kind), name, properties, merged];
@@ -61,6 +60,13 @@ function outputsOf(schema: ResourceSchema): Record<string, undefined> {
 
 function mayHoldSecrets(given: Readonly<Record<string, unknown>>): boolean {
   return Object.values(given).some((value) => isNotPlain(value));
+}
+
+/** Not asked before the whole program was found good; nobody need be told twice that it was not. */
+function secretsOnce(admitted: Promise<unknown>, given: Readonly<Record<string, unknown>>) {
+  const names = admitted.then(() => secretArguments(given));
+  names.catch(() => undefined);
+  return names;
 }
 
 /** The names of arguments whose values are secret: the provider gets the values in clear and must not quote them. */

@@ -8,6 +8,8 @@ export const advertiserSchema: ResourceSchema = {
   kind: "Advertiser",
   idProperty: "advertiserId",
   nameProperty: "advertiserName",
+  tellingProperties: [],
+  afterlife: "stays live on the platform, with the events that were created for it",
   wireNames,
   exactIds: new Set([]),
   rules: ({ traceField }) => ({

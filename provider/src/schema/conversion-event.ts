@@ -31,6 +31,8 @@ export const conversionEventSchema: ResourceSchema = {
   kind: "ConversionEvent",
   idProperty: "eventId",
   nameProperty: "eventName",
+  tellingProperties: ["advertiserId", "value"],
+  afterlife: "stays live on the platform, and tags that were placed for it keep firing",
   wireNames,
   exactIds: new Set(["advertiserId", "segmentId"]),
   rules: ({ maxWindowSeconds, traceField }) => {

@@ -1,11 +1,11 @@
 /**
- * Which resource of which stack: written by the program's half, read by the provider's. The text stands in the state and
- * in the journal: its form is a contract.
+ * Which resource of which stack: written by the program's half, read by the provider's. The string stands in the state and
+ * in the journal: its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
  */
 
 import { type ResourceSchema, typeTokenOf } from "./resource.js";
 
-/** `<organization>/<project>/<stack>[::<types of parents>]::<name>` */
+/** `<project>/<stack>[@<organization>][::<types of parents>]::<name>` */
 export interface Identity {
   readonly organization: string;
   readonly project: string;
@@ -15,43 +15,98 @@ export interface Identity {
   readonly name: string;
 }
 
+/** What backends without organizations answer, so it is left out. */
+const DEFAULT_ORGANIZATION = "organization";
+
 export function identityText({ organization, project, stack, parentTypes, name }: Identity): string {
-  return [`${organization}/${project}/${stack}`, ...(parentTypes === undefined ? [] : [parentTypes]), name].join("::");
+  const owner = organization === DEFAULT_ORGANIZATION ? "" : `@${organization}`;
+  return [`${project}/${stack}${owner}`, ...(parentTypes === undefined ? [] : [parentTypes]), name].join("::");
 }
 
-/** The part that all resources of a stack share. */
+export function parseIdentity(text: string): Identity {
+  // A name may hold "::" itself; types never do.
+  const [path = "", second = "", ...rest] = text.split("::");
+  const hasTypes = isTypes(second) && rest.length > 0;
+  const place = isOfEarlierVersion(text) ? earlierPlace(path) : currentPlace(path);
+  return {
+    ...place,
+    parentTypes: hasTypes ? second : undefined,
+    name: hasTypes ? rest.join("::") : [second, ...rest].join("::"),
+  };
+}
+
+/** Whether a version wrote it that did not yet record where a resource was created. */
+export function isOfEarlierVersion(text: string): boolean {
+  return (text.split("::", 1)[0] ?? "").split("/").length === 3;
+}
+
+function earlierPlace(path: string) {
+  const [organization = "", project = "", stack = ""] = path.split("/");
+  return { organization, project, stack };
+}
+
+function currentPlace(path: string) {
+  const [project = "", rest = ""] = path.split("/");
+  const [stack = "", organization = DEFAULT_ORGANIZATION] = rest.split("@");
+  return { organization, project, stack };
+}
+
+/** The part that all resources of a stack share: `<organization>/<project>/<stack>`. */
 export function stackOf(identity: string): string {
-  return identity.split("::", 1)[0] ?? identity;
+  const { organization, project, stack } = parseIdentity(identity);
+  return `${organization}/${project}/${stack}`;
 }
 
 /** The name in the program. */
 export function nameOf(identity: string): string {
-  // A name may hold "::" itself; types never do.
-  const [, second = "", ...rest] = identity.split("::");
-  return isTypes(second) && rest.length > 0 ? rest.join("::") : [second, ...rest].join("::");
+  return parseIdentity(identity).name;
 }
 
 /** The resource's URN, for commands that the user is told. */
 export function urnOf(identity: string, typeToken: string): string {
-  const [, project = "", stack = ""] = stackOf(identity).split("/");
-  const [, second = "", ...rest] = identity.split("::");
-  const types = isTypes(second) && rest.length > 0 ? `${second}$${typeToken}` : typeToken;
-  return `urn:pulumi:${stack}::${project}::${types}::${nameOf(identity)}`;
+  const { project, stack, parentTypes, name } = parseIdentity(identity);
+  const types = parentTypes === undefined ? typeToken : `${parentTypes}$${typeToken}`;
+  return `urn:pulumi:${stack}::${project}::${types}::${name}`;
 }
 
 /** Under which the journal knows a resource: an advertiser and an event may have one name. */
 export function journalKeyOf(kind: ResourceSchema["kind"], identity: string): string {
-  return `${kind}::${identity}`;
+  const { parentTypes, name } = parseIdentity(identity);
+  return [kind, stackOf(identity), ...(parentTypes === undefined ? [] : [parentTypes]), name].join("::");
 }
 
-/** The resource that a note of the journal is about. */
-export function aboutWhom(journalKey: string): { readonly label: string; readonly urn: string } {
+/** A resource, as a note of the journal names it. */
+export interface Noted {
+  readonly kind: ResourceSchema["kind"];
+  readonly name: string;
+  readonly parentTypes: string | undefined;
+  readonly label: string;
+  readonly urn: string;
+}
+
+/** Which resource a note of the journal is about. */
+export function aboutWhom(journalKey: string): Noted {
   const [kind = "", ...rest] = journalKey.split("::");
   const identity = rest.join("::");
+  const { name, parentTypes } = parseIdentity(identity);
   return {
-    label: labelOf(kind, nameOf(identity)),
+    kind: kind as ResourceSchema["kind"],
+    name,
+    parentTypes,
+    label: labelOf(kind, name),
     urn: urnOf(identity, typeTokenOf(kind as ResourceSchema["kind"])),
   };
+}
+
+/** The option that tells Pulumi that a resource is an earlier one under a new name or in a new place. */
+export function aliasFor(
+  old: Pick<Noted, "name" | "parentTypes" | "urn">,
+  { name, parentTypes }: Pick<Noted, "name" | "parentTypes">,
+): string {
+  if (old.parentTypes === parentTypes) return `{ aliases: [{ name: "${old.name}" }] }`;
+  if (old.parentTypes !== undefined) return `{ aliases: ["${old.urn}"] }`;
+  const named = old.name === name ? "" : `name: "${old.name}", `;
+  return `{ aliases: [{ ${named}parent: pulumi.rootStackResource }] }`;
 }
 
 /** `ConversionEvent "purchase"` */

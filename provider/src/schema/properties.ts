@@ -9,6 +9,12 @@ export const PROVIDER = "__provider";
 /** Which resource of which stack this is, so that a create can be told apart from all others; an input only. */
 export const IDENTITY = "__identity";
 
+/**
+ * At which installation, with which account: an output of what this version creates, an input of what earlier versions
+ * created, which takes on the current one once.
+ */
+export const ACCOUNT = "__at";
+
 /** The names of arguments whose values are secret, where there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 

@@ -23,6 +23,10 @@ export interface ResourceSchema {
   readonly idProperty: string;
   /** The argument that people know the object by in the platform's interface. */
   readonly nameProperty: string;
+  /** Arguments that tell an object from others of its name. */
+  readonly tellingProperties: readonly string[];
+  /** What goes on happening with an object that is live and managed by nobody: completes the sentence "it …". */
+  readonly afterlife: string;
   /** Argument → field of the request body, for each argument that is sent. */
   readonly wireNames: Readonly<Record<string, string>>;
   /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
@@ -31,4 +35,10 @@ export interface ResourceSchema {
   rules(limits: Limits): Rules;
   /** Values that are accepted and yet likely a mistake. */
   warnings(values: Readonly<Record<string, unknown>>): readonly Problem[];
+}
+
+/** What is said of an object that the program no longer declares. */
+export function removalWarning(schema: ResourceSchema | undefined, label: string, id: string): string {
+  const afterlife = schema?.afterlife ?? "stays live on the platform";
+  return `${label} (${id}) is no longer declared, so it leaves the state. ${id} ${afterlife}; deactivate it there by hand.`;
 }

@@ -15,13 +15,22 @@ export interface UnresolvedMark {
   readonly urn?: string;
   /** The field and the unique mark that it was sent with, where the installation keeps one. */
   readonly trace?: { readonly field: string; readonly value: string };
+  /** The id of the object that it was to replace. */
+  readonly replaces?: string;
   /** Whether the name on the platform is secret, and so is not told. */
   readonly nameIsSecret?: boolean;
+  /** The arguments whose values are secret, where there are any. */
+  readonly secret?: readonly string[];
 }
 
 /** The id of a resource that has none of the platform's: never digits only. */
 export function unresolvedId(mark: string): string {
   return `unresolved-${mark}`;
+}
+
+/** The mark in such an id. */
+export function markOf(id: string): string {
+  return id.replace(/^unresolved-/, "");
 }
 
 export function unresolvedMarkOf(
@@ -31,22 +40,84 @@ export function unresolvedMarkOf(
   return typeof mark === "object" && mark !== null ? (mark as UnresolvedMark) : undefined;
 }
 
-/** What a user is told of an unresolved create each time that it stops a run: what is known, and the two ways out. */
+/** What a person looks for in the account. Nothing secret. */
+export interface Sought {
+  readonly kind: string;
+  /** The name on the platform, where it may be told. */
+  readonly name?: string | undefined;
+  /** Further arguments that tell it from others, by their names in the program. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** When it was sent, ISO 8601. */
+  readonly sentAt?: string | undefined;
+  /** The field and the unique mark that it was sent with. */
+  readonly trace?: { readonly field: string; readonly value: string } | undefined;
+  /** The id of the object that it was to replace, which it is not. */
+  readonly replaces?: string | undefined;
+}
+
+/** What to look for, of an object with these properties. */
+export function soughtIn(
+  schema: ResourceSchema,
+  properties: Readonly<Record<string, unknown>>,
+  { since, trace, replaces, nameIsSecret, secret = [] }: UnresolvedMark,
+): Sought {
+  const hidden = new Set(nameIsSecret === true ? [...secret, schema.nameProperty] : secret);
+  const name = properties[schema.nameProperty];
+  const facts = Object.entries(properties).filter(([property]) => schema.tellingProperties.includes(property));
+  return {
+    kind: schema.kind,
+    name: typeof name === "string" && !hidden.has(schema.nameProperty) ? name : undefined,
+    facts: Object.fromEntries(facts.filter(([property]) => !hidden.has(property))),
+    sentAt: since,
+    trace,
+    replaces,
+  };
+}
+
+/** `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …` */
+export function describeSought({ kind, name, facts, sentAt, trace, replaces }: Sought): string {
+  const named = name === undefined ? "" : ` named "${printable(name)}"`;
+  const told = Object.entries(facts)
+    .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+    .map(([property, value]) => `${property} ${printable(String(value))}`);
+  return [
+    `the ${kind}${named}${told.length === 0 ? "" : ` (${told.join(", ")})`}`,
+    sentAt === undefined || sentAt === "" ? "" : `, sent at ${sentAt}`,
+    trace === undefined ? "" : `, ${trace.field} = ${trace.value}`,
+    replaces === undefined ? "" : `; it is not ${replaces}, which it was to replace`,
+  ].join("");
+}
+
+/** The two commands that settle it, one for each answer. */
+export function waysOut(urn: string): string[] {
+  return [
+    `  If it is there:     npx pulumi-advertising pending --created '${urn}=<its id>'`,
+    `  If it is not there: npx pulumi-advertising pending --not-created '${urn}'`,
+    "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
+  ];
+}
+
+/** What a user is told of a create that is open and declared no longer. @param hints between what it is and the commands. */
+export function whatIsOpen(sought: Sought, id: string | undefined, urn: string, hints: readonly string[]): string[] {
+  if (id !== undefined) {
+    return [
+      ...hints,
+      `To go on with ${id}: give the resource existingId: ${id}. To forget it (it stays live):`,
+      `  npx pulumi-advertising pending --forget '${urn}'`,
+    ];
+  }
+  return [`Look into the account for ${describeSought(sought)}.`, ...hints, ...waysOut(urn)];
+}
+
+/** What a user is told of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
 export function explainUnresolved(
   schema: ResourceSchema,
   properties: Readonly<Record<string, unknown>>,
   mark: UnresolvedMark,
 ): string {
-  const name = properties[schema.nameProperty];
-  const tellable = typeof name === "string" && mark.nameIsSecret !== true;
-  const named = tellable ? ` named "${printable(name)}"` : "";
-  const traced = mark.trace === undefined ? "" : `, or by ${mark.trace.field} = ${mark.trace.value}`;
-  const urn = mark.urn ?? "<urn>";
   return [
-    `Its outcome is unknown, so it is not sent again. ${mark.what}`,
-    `Look into the account for the ${schema.kind}${named}${traced}.`,
-    "  If it is there: set existingId to its id and run `pulumi up`: it is taken over, and nothing is sent.",
-    `  If it is not: run \`pulumi state delete '${urn}'\`, then \`pulumi up\`: it is created anew. Where it was to replace`,
-    `  another, which Pulumi then calls ambiguous: \`npx pulumi-advertising pending --not-created '${urn}'\` instead.`,
+    `Its outcome is unknown, so it is not sent again. Look into the account for ${describeSought(soughtIn(schema, properties, mark))}.`,
+    ...waysOut(mark.urn ?? "<urn>"),
+    `What happened: ${mark.what}`,
   ].join("\n");
 }

@@ -23,6 +23,8 @@ export interface Reading {
   readonly isUnknown: (value: unknown) => boolean;
   /** Arguments whose values must not be shown. */
   readonly secret?: ReadonlySet<string>;
+  /** What to say of a required argument that is missing here though the program gave one. */
+  readonly arrivedUndefined?: string;
 }
 
 /** Arguments with the defaults filled in, unknown ones as they came. */
@@ -59,7 +61,9 @@ export function validate(given: Readonly<Record<string, unknown>>, rules: Rules,
       const expected = `expected ${expectationOf(rule)}`;
       const got = reading.secret?.has(property) ? "a secret value that does not fit" : show(value);
       const reason =
-        value === undefined ? `is required: ${expected}` : `${expected}; got ${got}${placeOf(parsed.error)}`;
+        value === undefined
+          ? `is required: ${[reading.arrivedUndefined ?? [], expected].flat().join(" ")}`
+          : `${expected}; got ${got}${placeOf(parsed.error)}`;
       problems.push({ property, reason });
     }
   }

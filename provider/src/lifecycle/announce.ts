@@ -1,0 +1,141 @@
+/**
+ * What people read before and after something is created: adoptions, renames, and what replacements and removals leave live.
+ */
+import { fingerprintOf } from "../journal/fingerprint.js";
+import type { Declared } from "../schema/declared.js";
+import { aboutWhom, aliasFor, journalKeyOf, nameOf, parseIdentity, urnOf } from "../schema/identity.js";
+import { UNKNOWN } from "../schema/properties.js";
+import { type ResourceSchema, removalWarning, typeTokenOf } from "../schema/resource.js";
+import { count } from "../text.js";
+import type { Create } from "./create.js";
+import type { Declaration } from "./declaration.js";
+import { announceLeftover, announceUnclaimed, expectNotUnresolvedElsewhere } from "./leftovers.js";
+import { requestFields } from "./request.js";
+import type { Runtime } from "./runtime.js";
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** Whom a message is about. */
+export interface Subject {
+  readonly identity: string | undefined;
+  readonly key: string;
+  readonly urn: string;
+  readonly label: string;
+}
+
+export interface Checked {
+  /** The state does not hold it yet, or it is to be replaced. */
+  readonly isNew: boolean;
+  readonly values: Properties;
+  readonly fits: boolean;
+}
+
+/** All that is told when a resource is checked. @throws Unresolved where its create may be one whose outcome is unknown. */
+export async function announce(
+  declaration: Declaration,
+  runtime: Runtime,
+  { identity, run, formerly }: Declared,
+  { isNew, values, fits }: Checked,
+): Promise<void> {
+  const { schema } = declaration;
+  const key = journalKeyOf(schema.kind, identity);
+  if (run !== undefined) {
+    runtime.run.isUp = run.isUp;
+    runtime.run.declares += run.resources;
+  }
+  runtime.inventory(identity).noteDeclared(key);
+  await announceUnclaimed(runtime, identity);
+  if (!isNew) return;
+  const adopts = values.existingId !== undefined && values.existingId !== UNKNOWN;
+  await announceLeftover(declaration, runtime, identity, adopts);
+  const urn = urnOf(identity, typeTokenOf(schema.kind));
+  if (adopts) {
+    runtime.tellAt("info", urn, `adopts ${String(values.existingId)}; nothing is sent`);
+    return;
+  }
+  if (!fits) return;
+  const isKnown = !JSON.stringify(values).includes(UNKNOWN);
+  const fingerprint = isKnown ? fingerprintOf(requestFields(schema, values)) : undefined;
+  if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(schema, runtime, identity, fingerprint);
+  if (formerly !== undefined) announceRename(schema, runtime, identity, formerly, fingerprint);
+}
+
+/** Of objects that are no longer declared, and may be this one under another name. */
+function announceRename(
+  schema: ResourceSchema,
+  runtime: Runtime,
+  identity: string,
+  formerly: readonly string[],
+  fingerprint: string | undefined,
+): void {
+  const urn = urnOf(identity, typeTokenOf(schema.kind));
+  const known = runtime.inventory(identity).read();
+  for (const key of formerly) {
+    const live = known.get(key);
+    if (live === undefined) continue;
+    const old = aboutWhom(key);
+    if (live.fingerprint !== fingerprint) {
+      runtime.tellAt("warn", urn, removalWarning(schema, old.label, live.id));
+      continue;
+    }
+    const noun = schema.kind === "Advertiser" ? "advertiser" : "event";
+    runtime.tellAt(
+      "warn",
+      urn,
+      `\`${old.name}\` (${live.id}) is no longer declared and \`${nameOf(identity)}\` has the same arguments: this would ` +
+        `create a second live ${noun} and leave ${live.id} live. If it is a rename, add ` +
+        `\`${aliasFor(old, parseIdentity(identity))}\`. If \`${old.name}\` was removed before, set existingId: ${live.id} to go on with it.`,
+    );
+  }
+}
+
+/** Before a replacement: in previews, and where the program did not say that this is an `up`, which tells it afterwards. */
+export function announceReplacement(
+  schema: ResourceSchema,
+  runtime: Runtime,
+  { key, urn, label }: Omit<Subject, "identity">,
+  id: string,
+  existingId: unknown,
+): void {
+  runtime.replacing.set(key, id);
+  if (runtime.run.isUp === true) return;
+  const by =
+    existingId === undefined || existingId === null
+      ? "The replacement creates another live object"
+      : `${String(existingId)} is adopted in its place`;
+  runtime.warnEach(
+    "replacement",
+    urn,
+    `${label}: ${by}. ${id} ${schema.afterlife}; deactivate it there by hand.`,
+    (amount) => `${count(amount, "replacement")} so far: each leaves the object that it replaces live on the platform.`,
+  );
+}
+
+/** After a replacement, with both ids. */
+export function announceReplaced(
+  schema: ResourceSchema,
+  runtime: Runtime,
+  { key, urn, label }: Omit<Subject, "identity">,
+  id: string,
+): void {
+  const old = runtime.replacing.get(key);
+  if (old === undefined || old === id || !/^\d+$/.test(old)) return;
+  runtime.replacing.delete(key);
+  runtime.warnEach(
+    "replaced",
+    urn,
+    `${label} is ${id} now. ${old} ${schema.afterlife}; deactivate it there by hand.`,
+    (amount) => `${count(amount, "object")} were replaced so far: each old one stays live on the platform.`,
+  );
+}
+
+/** Remembers what the engine is handed, for warnings of later runs. */
+export function noteLive({ schema }: Declaration, runtime: Runtime, create: Create, id: string): void {
+  if (create.identity === undefined) return;
+  const name = create.values[schema.nameProperty];
+  runtime.inventory(create.identity).note(journalKeyOf(schema.kind, create.identity), {
+    id,
+    fingerprint: fingerprintOf(requestFields(schema, create.values)),
+    ...(typeof name === "string" && !create.secret.has(schema.nameProperty) ? { name } : {}),
+  });
+}

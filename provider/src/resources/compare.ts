@@ -1,0 +1,66 @@
+/**
+ * What is wrong between resources rather than in one of them: the same object adopted twice, the same arguments given twice.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import type { ResourceSchema } from "../schema/resource.js";
+import type { Problem } from "../schema/validate.js";
+
+export interface Compared {
+  readonly schema: ResourceSchema;
+  readonly name: string;
+  /** As they were given. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The values that passed. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** Looks at one resource after the other. */
+export class Comparison {
+  /** By kind and existingId: the name of the resource that adopts it. */
+  readonly #adopted = new Map<string, string>();
+  /** By kind and arguments. */
+  readonly #same = new Map<string, string[]>();
+  readonly #outputs = new Map<object, number>();
+
+  /** @returns what is wrong with adopting what it adopts. */
+  add({ schema, name, args, values }: Compared): Problem[] {
+    const { existingId } = values;
+    if (existingId === undefined) {
+      const key = `${schema.kind} ${this.#textOf(args)}`;
+      this.#same.set(key, [...(this.#same.get(key) ?? []), name]);
+      return [];
+    }
+    if (typeof existingId !== "number" && typeof existingId !== "string") return [];
+    const key = `${schema.kind} ${existingId}`;
+    const other = this.#adopted.get(key);
+    this.#adopted.set(key, other ?? name);
+    if (other === undefined) return [];
+    const reason = `${existingId} is adopted by "${other}" already: one object can't be two resources`;
+    return [{ property: "existingId", reason }];
+  }
+
+  /** Names of resources that would make the same object, two or more together. */
+  get duplicates(): { readonly kind: string; readonly names: readonly string[] }[] {
+    return [...this.#same]
+      .filter(([, names]) => names.length > 1)
+      .map(([key, names]) => ({ kind: key.slice(0, key.indexOf(" ")), names }));
+  }
+
+  /** Equal for equal arguments; an Output is equal to itself alone. */
+  #textOf(args: Readonly<Record<string, unknown>>): string {
+    const given = Object.entries(args).filter(([, value]) => value !== undefined);
+    return JSON.stringify(
+      given.sort(([a], [b]) => (a < b ? -1 : 1)),
+      (_, value: unknown) => {
+        if (typeof value === "bigint" || typeof value === "symbol" || typeof value === "function") return String(value);
+        return pulumi.Output.isInstance(value) || value instanceof Promise ? { output: this.#numberOf(value) } : value;
+      },
+    );
+  }
+
+  #numberOf(output: object): number {
+    const number = this.#outputs.get(output) ?? this.#outputs.size;
+    this.#outputs.set(output, number);
+    return number;
+  }
+}

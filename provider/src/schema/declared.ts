@@ -1,0 +1,24 @@
+/**
+ * What the program's half tells the provider's half about a resource, in the input `__identity`: most often the identity
+ * alone. `check` takes the rest out, so the state holds just the identity.
+ */
+
+export interface Declared {
+  readonly identity: string;
+  /** On one resource of each part of the program that is looked at together. */
+  readonly run?: { readonly isUp: boolean /** How many resources the part declares. */; readonly resources: number };
+  /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
+  readonly formerly?: readonly string[];
+}
+
+/** @returns nothing where it is no declaration: the resource was made by something else than this package's classes. */
+export function readDeclared(value: unknown): Declared | undefined {
+  if (typeof value === "string") return { identity: value };
+  if (typeof value !== "object" || value === null) return undefined;
+  return typeof (value as Partial<Declared>).identity === "string" ? (value as Declared) : undefined;
+}
+
+/** As short as it can be: a message a resource. */
+export function writeDeclared(declared: Declared): string | Declared {
+  return declared.run === undefined && declared.formerly === undefined ? declared.identity : declared;
+}
