@@ -117,6 +117,21 @@ describe("a preview without a password", () => {
   });
 });
 
+it("an unknown environment variable of ours is a warning with the nearest known name, and stops nothing", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" });`), {
+    sandbox,
+    environment: { ADVERTISING_MAX_WAIT: "needle" },
+  });
+  for (const command of [stack.preview, stack.up]) {
+    const { code, output } = await command();
+    expect(code).toBe(0);
+    expect(output).toMatch(/warning: ADVERTISING_MAX_WAIT is not .* did you mean ADVERTISING_MAX_WAIT_SECONDS\?/);
+    expect(output).not.toContain("needle");
+  }
+  expect(sandbox.creates).toBe(1);
+});
+
 it("takes settings from the stack's configuration, the password as a secret", async () => {
   const sandbox = await useSandbox({ password: "needle-password", pathPrefix: "/api/v1" });
   const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" });`));

@@ -143,6 +143,40 @@ describe("problems", () => {
   });
 });
 
+describe("an unknown environment variable", () => {
+  it.each([
+    ["ADVERTISING_PASWORD", "ADVERTISING_PASSWORD"],
+    ["ADVERTISING_MAX_WAIT", "ADVERTISING_MAX_WAIT_SECONDS"],
+    ["ADVERTISING_TIMEOUT", "ADVERTISING_REQUEST_TIMEOUT_SECONDS"],
+    ["ADVERTISING_BASEURL", "ADVERTISING_BASE_URL"],
+    ["ADVERTISING_LOGS", "ADVERTISING_LOG"],
+  ])("%s is a warning that names %s, without its value", (variable, meant) => {
+    const { problems, warnings, settings } = read(complete, { [variable]: "geheim" });
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`${variable} .*did you mean ${meant}\\?`))]);
+    expect(JSON.stringify([problems, warnings, settings])).not.toContain("geheim");
+    expect(problems).toEqual([]);
+  });
+
+  it("like none of the known ones is a warning too, and they are listed", () => {
+    const { problems, warnings } = read(complete, { ADVERTISING_COLOUR: "red" });
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([expect.stringMatching(/^ADVERTISING_COLOUR .* known are .*ADVERTISING_TRACE_FIELD/)]);
+  });
+
+  it("is told beside all that is wrong, by name in the order of the alphabet", () => {
+    const { problems, warnings } = read({}, { ADVERTISING_PASWORD: "p", ADVERTISING_EMIAL: "e" });
+    expect(problems).toHaveLength(3);
+    expect(warnings.map((warning) => warning.split(" ")[0])).toEqual(["ADVERTISING_EMIAL", "ADVERTISING_PASWORD"]);
+  });
+
+  it("of another name is nobody's business, nor are the known ones and the debug log", () => {
+    const known = Object.fromEntries(SETTING_NAMES.map((key) => [environmentNameOf(key), undefined]));
+    const environment = { ...known, ADVERTISING_LOG: "debug", ADVERTISINGX: "1", MY_ADVERTISING_KEY: "1" };
+    expect(read(complete, environment as Record<string, string>).warnings).toEqual([]);
+    expect(read(complete, { ADVERTISING_MAX_WAIT: undefined as unknown as string }).warnings).toEqual([]);
+  });
+});
+
 describe("traceField", () => {
   it.each([
     ["advertiser_name", "advertiserName of Advertiser"],

@@ -7,7 +7,7 @@ import { nearest } from "../schema/nearest.js";
 import { ownerOf } from "../schema/owner.js";
 import { show } from "../schema/show.js";
 import { THIRTY_DAYS_IN_SECONDS } from "../schema/vocabulary.js";
-import { count } from "../text.js";
+import { count, printable } from "../text.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
 export const NAMESPACE = "advertising";
@@ -231,6 +231,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
   }
 
   problems.push(...unknownKeys(source.keys ?? []));
+  warnings.push(...unknownVariables(source.environment));
   if (source.config("password") !== undefined && source.isSecret !== undefined && !source.isSecret("password")) {
     warnings.push(`${NAMESPACE}:password is stored in plain text: ${commandFor("password")}`);
   }
@@ -268,6 +269,25 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
         reason: `is not a known setting; ${hint}`,
         command: `pulumi config rm ${NAMESPACE}:${key}`,
       };
+    });
+}
+
+const VARIABLE_PREFIX = environmentNameOf("");
+
+/** What is read from the environment and is no setting: `ADVERTISING_LOG`, the debug log. */
+const OTHER_VARIABLES = ["log"];
+
+/** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
+function unknownVariables(environment: SettingsSource["environment"]): string[] {
+  const names = [...SETTING_NAMES, ...OTHER_VARIABLES];
+  const known = names.map(environmentNameOf);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(VARIABLE_PREFIX) && environment[name] !== undefined && !known.includes(name))
+    .sort()
+    .map((name) => {
+      const meant = nearest(name.slice(VARIABLE_PREFIX.length), names);
+      const hint = meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${environmentNameOf(meant)}?`;
+      return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
     });
 }
 

@@ -1,14 +1,38 @@
 /**
- * Which known name a mistyped one was likely meant to be.
+ * Which known name a mistyped or shortened one was likely meant to be.
  */
 import { distance } from "fastest-levenshtein";
 
-/** The name of `known` with the fewest edits from `typed`, case aside; none where half of it would have to change. */
+/** Shorter pieces occur in too many names to say which one was meant. */
+const MIN_PIECE_CHARACTERS = 3;
+
+/** The name of `known` that `typed` was likely meant to be, case and separators aside; none where all are far from it. */
 export function nearest(typed: string, known: Iterable<string>): string | undefined {
-  let best: { name: string; edits: number } | undefined;
+  let best: { name: string; penalty: number } | undefined;
   for (const name of known) {
-    const edits = distance(typed.toLowerCase().replaceAll("_", ""), name.toLowerCase());
-    if (best === undefined || edits < best.edits) best = { name, edits };
+    const penalty = penaltyOf(letters(typed), letters(name));
+    if (penalty !== undefined && (best === undefined || penalty < best.penalty)) best = { name, penalty };
   }
-  return best !== undefined && best.edits <= best.name.length / 2 ? best.name : undefined;
+  return best?.name;
+}
+
+function letters(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+/**
+ * How far apart the two are; the whole part is the kind of likeness, of which an earlier one always wins: people leave off
+ * a name's end (`maxWait`) more often than they write another name altogether.
+ */
+function penaltyOf(typed: string, name: string): number | undefined {
+  if (typed === name) return 0;
+  const edits = distance(typed, name);
+  // Below 1: of several names of one kind of likeness, the one with the least difference.
+  const difference = edits / (Math.max(typed.length, name.length) + 1);
+  const mayBePiece = typed.length >= MIN_PIECE_CHARACTERS;
+  if (mayBePiece && name.startsWith(typed)) return 1 + difference;
+  if (edits <= Math.max(1, typed.length / 4) && edits < typed.length) return 2 + difference;
+  if (mayBePiece && (name.includes(typed) || typed.startsWith(name))) return 3 + difference;
+  if (mayBePiece && distance(typed, name.slice(0, typed.length)) <= typed.length / 3) return 4 + difference;
+  return edits <= name.length / 2 ? 5 + difference : undefined;
 }
