@@ -26,6 +26,12 @@ describe.each(MANAGERS)("installed by %s", (manager) => {
     expect(code).toBe(0);
   });
 
+  it("pulumi-advertising --version is the installed package's", async () => {
+    const { code, output } = await project.exec("pulumi-advertising", "--version");
+    expect(output).toBe(`${manifestIn(project.packageFolder).version}\n`);
+    expect(code).toBe(0);
+  });
+
   it.each([
     [["--port", "abc"], /--port .*"abc"/],
     [["--port", "65536"], /--port .*"65536"/],

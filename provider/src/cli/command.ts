@@ -3,12 +3,17 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { count, enumerate, printable } from "../text.js";
 import { settleJournals } from "./journals.js";
 import { countHistory, type OpenCreate, openCreates, readExport, settle, type Verdict } from "./pending.js";
+import { refuseUnknownOptions, unknownCommand } from "./unknown.js";
+
+const COMMANDS = ["pending", "help"];
 
 const HELP = `Usage: pulumi-advertising pending [options]
+       pulumi-advertising --version
 
 Lists the creates of advertisers and conversion events whose outcome nobody knows: those that were in flight when a run of
 this stack was killed, from the engine's own record (an \`up\` could send them again), and those that the state holds as
@@ -32,6 +37,8 @@ const HISTORY =
   "the engine still lists as pending stand in the state with the same arguments: settled since, unless `--replace` had asked for one " +
   "more. To clear the engine's list: pulumi refresh --clear-pending-creates --yes";
 
+const FLAG = { type: "boolean" } as const;
+
 interface Options {
   readonly created: readonly string[];
   readonly notCreated: readonly string[];
@@ -43,10 +50,13 @@ interface Options {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  if (args[0] === "--help" || args[0] === "-h" || args[0] === "help") return say(HELP, 0);
-  if (args[0] !== "pending")
-    throw new Error(args[0] === undefined ? "a command is missing" : `there is no command "${args[0]}"`);
-  const options = readOptions(args.slice(1));
+  const [command, ...rest] = args;
+  if (command === undefined) throw new Error("a command is missing");
+  if (["--help", "-h", "help"].includes(command)) return say(HELP, 0);
+  if (["--version", "-v"].includes(command)) return say(packageVersion(), 0);
+  if (command.startsWith("-")) refuseUnknownOptions([command], { help: FLAG, version: FLAG });
+  if (command !== "pending") throw unknownCommand(command, COMMANDS);
+  const options = readOptions(rest);
   if (options === undefined) return say(HELP, 0);
 
   const stack = readExport(await exported(options));
@@ -85,18 +95,17 @@ async function main(args: readonly string[]): Promise<number> {
 function readOptions(args: readonly string[]): Options | undefined {
   const several = { type: "string", multiple: true, default: [] as string[] } as const;
   const one = { type: "string" } as const;
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      created: several,
-      "not-created": several,
-      forget: several,
-      stack: one,
-      cwd: one,
-      file: one,
-      help: { type: "boolean" },
-    },
-  });
+  const options = {
+    created: several,
+    "not-created": several,
+    forget: several,
+    stack: one,
+    cwd: one,
+    file: one,
+    help: FLAG,
+  } as const;
+  refuseUnknownOptions(args, options);
+  const { values } = parseArgs({ args: [...args], options });
   if (values.help) return undefined;
   const settles = [...values.created, ...values["not-created"], ...values.forget];
   if (values.file !== undefined && settles.length > 0) {
@@ -175,6 +184,12 @@ async function pulumi(args: readonly string[], input = ""): Promise<string> {
     if (code === "ENOENT") throw new Error("the `pulumi` command was not found; install it, or give --file");
     throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${printable(stderr ?? String(error))}`);
   }
+}
+
+/** As its package.json says, two folders above the compiled file. */
+function packageVersion(): string {
+  const manifest = readFileSync(join(__dirname, "../../package.json"), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 function say(text: string, code: number): number {
