@@ -69,6 +69,11 @@ export class JournalError extends AdvertisingError {
   static override readonly code = "ADVERTISING_JOURNAL";
 }
 
+/** Call the command again, corrected, or fix what it says. */
+export class UsageError extends AdvertisingError {
+  static override readonly code = "ADVERTISING_COMMAND";
+}
+
 /** Report it: a defect of this package. */
 export class DefectError extends AdvertisingError {
   static override readonly code = "ADVERTISING_DEFECT";

@@ -9,17 +9,17 @@ const source = resolve(import.meta.dirname, "../../provider/src");
 const LEAVES = ["errors", "secrets", "text", "clock"];
 const MAY_IMPORT: Record<string, string[]> = {
   index: ["resources", "schema"],
-  resources: ["schema", "config"],
+  resources: ["schema", "config", "journal", "files"],
   handlers: ["lifecycle", "config"],
   lifecycle: ["schema", "config", "journal", "api", "session", "http", "wire", "files"],
-  api: ["session", "http", "wire", "config"],
+  api: ["schema", "session", "http", "wire", "config"],
   session: ["http", "wire", "config", "files"],
   wire: ["http"],
   journal: ["files"],
   http: [],
   schema: [],
   config: ["schema"],
-  cli: ["schema", "journal", "files"],
+  cli: ["schema", "config", "journal", "files", "api"],
   sandbox: [],
   errors: [],
   files: ["clock"],
@@ -30,13 +30,13 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/(transport|connect)\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(schema|config|sandbox|cli)\/|^journal\/notes\.ts$|^session\/cookie-file\.ts$/,
+  zod: /^(schema|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/cookie-file\.ts$/,
   "fastest-levenshtein": /^schema\//,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(schema\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|operation)\.ts|session\/refusal\.ts|lifecycle\/(declaration|unresolved)\.ts)/;
+  /^(schema\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|operation)\.ts|session\/refusal\.ts|lifecycle\/(declaration|account)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;
@@ -104,6 +104,7 @@ it("the program's half reaches no HTTP and no cookies", () => {
   const libraries = all
     .filter(({ file, target }) => reached.has(file) && !target.startsWith("."))
     .map(({ target }) => target);
-  expect(new Set(libraries)).toEqual(new Set(["@pulumi/pulumi", "zod", "fastest-levenshtein"]));
+  const others = [...new Set(libraries)].filter((library) => !library.startsWith("node:")).sort();
+  expect(others).toEqual(["@pulumi/pulumi", "env-paths", "fastest-levenshtein", "zod"]);
   expect(reached.size).toBeGreaterThan(8);
 });

@@ -8,7 +8,14 @@ import { AppendFile } from "../../provider/src/journal/append-file.js";
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { Journal } from "../../provider/src/journal/journal.js";
 import { JournalDamaged, journalOf, readNotes } from "../../provider/src/journal/notes.js";
-import { nameOf, urnOf } from "../../provider/src/schema/identity.js";
+import {
+  identityText,
+  journalKeyOf,
+  nameOf,
+  parseIdentity,
+  stackOf,
+  urnOf,
+} from "../../provider/src/schema/identity.js";
 import { newFolder } from "../support/folder.js";
 
 /** A journal as version 0.1.0 wrote it: a contract with the past. */
@@ -27,7 +34,13 @@ describe("a journal", () => {
   it("adds up to what is not settled", () => {
     expect([...readNotes(journal).values()]).toEqual([
       { mark: "m1", key: "Advertiser::o/p/s::a", fingerprint: "f1", at: "2026-11-21T09:28:31.735Z", id: "1" },
-      { mark: "m2", key: "ConversionEvent::o/p/s::e", fingerprint: "f2", at: "2026-11-21T09:28:32.735Z" },
+      {
+        mark: "m2",
+        key: "ConversionEvent::o/p/s::e",
+        fingerprint: "f2",
+        at: "2026-11-21T09:28:32.735Z",
+        reported: true,
+      },
     ]);
   });
 
@@ -61,6 +74,8 @@ it("a fingerprint does not depend on the order of fields", () => {
 });
 
 it.each([
+  ["p/s::e", "e", "urn:pulumi:s::p::my:index:Type::e"],
+  ["p/s@o::a:b:C::e", "e", "urn:pulumi:s::p::a:b:C$my:index:Type::e"],
   ["o/p/s::e", "e", "urn:pulumi:s::p::my:index:Type::e"],
   ["o/p/s::a:b:C::e", "e", "urn:pulumi:s::p::a:b:C$my:index:Type::e"],
   ["o/p/s::a:b:C$d:e:F::e::f", "e::f", "urn:pulumi:s::p::a:b:C$d:e:F$my:index:Type::e::f"],
@@ -68,6 +83,13 @@ it.each([
 ])("the identity %s is named %s", (identity, name, urn) => {
   expect(nameOf(identity)).toBe(name);
   expect(urnOf(identity, "my:index:Type")).toBe(urn);
+  expect(parseIdentity(identityText(parseIdentity(identity)))).toEqual(parseIdentity(identity));
+});
+
+it("both forms of an identity are one key of the journal", () => {
+  expect(journalKeyOf("Advertiser", "p/s::a:b:C::e")).toBe("Advertiser::organization/p/s::a:b:C::e");
+  expect(journalKeyOf("Advertiser", "organization/p/s::a:b:C::e")).toBe("Advertiser::organization/p/s::a:b:C::e");
+  expect(stackOf("p/s@acme::e")).toBe("acme/p/s");
 });
 
 function journalIn(text: string, folder = newFolder()) {
@@ -84,8 +106,8 @@ function marksIn(path: string) {
 describe("what the state holds is forgotten, also by a run that creates nothing", () => {
   it.each([
     ["with its id", "Advertiser::o/p/s::a", "1", ["m2"]],
-    ["as unresolved", "ConversionEvent::o/p/s::e", "unresolved-m2", ["m1"]],
     ["under another id", "Advertiser::o/p/s::a", "7", ["m1", "m2"]],
+    ["as unresolved, which settles nothing", "ConversionEvent::o/p/s::e", "unresolved-m2", ["m1", "m2"]],
   ])("%s", async (_, key, id, left) => {
     const run = journalIn(journal);
     await run.heldByState(key, id, () => "another body");
@@ -96,7 +118,7 @@ describe("what the state holds is forgotten, also by a run that creates nothing"
   it("and the file goes with its last note", async () => {
     const run = journalIn(journal);
     await run.heldByState("Advertiser::o/p/s::a", "1", () => "");
-    await run.heldByState("ConversionEvent::o/p/s::e", "unresolved-m2", () => "");
+    await run.heldByState("ConversionEvent::o/p/s::e", "8", () => "f2");
     run.closeNow({ isWhole: true });
     expect(existsSync(run.path)).toBe(false);
     expect(existsSync(`${run.path}.lock`)).toBe(false);
@@ -160,13 +182,25 @@ describe("what no run asks for", () => {
   });
 });
 
-it("a create that ended in doubt is not sent when the engine asks for it again in the same run", async () => {
+it("a create that ended in doubt is not sent when it is asked for again, in the same run or a later one", async () => {
   const run = journalIn("");
   await run.sending({ mark: "m1", key: "k", fingerprint: "f", at: "then" });
   await run.reported("m1");
   expect(await run.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1" } });
   await run.reported("m1");
   expect(await run.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1" } });
+  run.closeNow({ isWhole: true });
+  const next = run.next();
+  expect(await next.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1", reported: true } });
+  await next.settleAll("k", "7");
+  next.closeNow({ isWhole: true });
+  expect(existsSync(run.path)).toBe(false);
+});
+
+it("what is adopted is settled under whichever name it was noted", async () => {
+  const run = journalIn(journal);
+  await run.settleAll("ConversionEvent::o/p/s::new-name", "7", "m2");
+  await run.settleAll("Advertiser::o/p/s::new-name", "1");
   run.closeNow({ isWhole: true });
   expect(existsSync(run.path)).toBe(false);
 });

@@ -1,5 +1,7 @@
-import { expect, it } from "vitest";
-import { openCreates, readExport, settle, type Verdict } from "../../provider/src/cli/pending.js";
+import { describe, expect, it } from "vitest";
+import { pendingIn, settle, type Verdict } from "../../provider/src/cli/pending.js";
+import { type ExportedStack, readExport } from "../../provider/src/cli/stack-export.js";
+import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { UNRESOLVED } from "../../provider/src/schema/properties.js";
 
 const urnOf = (kind: string, name: string) =>
@@ -13,6 +15,8 @@ const creating = (urn: string, rest: object = {}) => ({
   type: "creating",
   resource: resource(urn, { inputs: { value: 2 }, ...rest }),
 });
+
+const openCreates = (stack: ExportedStack) => pendingIn(stack, []).open;
 
 /** Each resource that is left as its name, its id, and whether it is marked as replaced. */
 function settled(resources: object[], operations: object[], verdicts: Verdict[]): string[] {
@@ -62,8 +66,8 @@ it("does not tell a name that is secret", () => {
     const text = JSON.stringify({ version: 3, deployment: { resources: [], pending_operations: [operation] } });
     return settle(readExport(text), [], () => "mark").deployment.resources?.[0]?.outputs?.[UNRESOLVED];
   };
-  expect(marked(["eventName"])).toMatchObject({ nameIsSecret: true });
-  expect(marked(["value"])).not.toHaveProperty("nameIsSecret");
+  expect(marked(["eventName"])).toMatchObject({ secret: ["eventName"] });
+  expect(marked(["value"])).toMatchObject({ secret: ["value"] });
 });
 
 it("takes a pending create for history where the state holds it with the same arguments, or as unresolved", () => {
@@ -91,4 +95,53 @@ it("does not take two secret arguments for the same", () => {
   const pending_operations = [creating(E, { inputs })];
   const stack = readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
   expect(openCreates(stack)).toMatchObject([{ heldAs: "2" }]);
+});
+
+describe("what a journal of this machine knows", () => {
+  const key = "ConversionEvent::organization/tiny/dev::e";
+  const note = (more: object = {}) => ({
+    mark: "m",
+    key,
+    fingerprint: "f",
+    at: "2026-11-21T09:28:31.735Z",
+    name: "E",
+    ...more,
+  });
+  const stackOf = (resources: object[], operations: object[]) =>
+    readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } }));
+  const inputs = { eventName: "E", advertiserId: 1, value: 2 };
+  const same = fingerprintOf({ event_name: "E", advertiser_id: 1, value: 2 });
+
+  it("says when a pending create was sent, and which the next up takes over", () => {
+    const stack = stackOf([], [creating(E, { inputs })]);
+    expect(pendingIn(stack, [note({ fingerprint: same })])).toMatchObject({
+      open: [{ urn: E, isInState: true, sought: { name: "E", sentAt: "2026-11-21T09:28:31.735Z" } }],
+      known: [],
+    });
+    expect(pendingIn(stack, [note({ fingerprint: same, id: "7" })])).toEqual({
+      open: [],
+      known: [{ urn: E, id: "7" }],
+    });
+    // Of another body: the next up saves it as unresolved.
+    expect(pendingIn(stack, [note({ id: "7" })])).toMatchObject({ open: [{ urn: E }], known: [] });
+  });
+
+  it("lists what neither the engine nor the state remembers", () => {
+    expect(pendingIn(stackOf([], []), [note()])).toMatchObject({
+      open: [{ urn: E, name: "e", isInState: false, sought: { kind: "ConversionEvent", name: "E" } }],
+    });
+  });
+
+  it("lists nothing that the state shows to be settled, and once what it holds as unresolved", () => {
+    expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note({ fingerprint: same })]).open).toEqual([]);
+    expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note()]).open).toMatchObject([{ heldAs: "2" }]);
+    const unresolved = resource(E, {
+      id: "unresolved-m",
+      inputs,
+      outputs: { [UNRESOLVED]: { since: "then", what: "", replaces: "5" } },
+    });
+    expect(pendingIn(stackOf([unresolved], []), [note()]).open).toMatchObject([
+      { isInState: true, sought: { sentAt: "then", replaces: "5", facts: { advertiserId: 1, value: 2 } } },
+    ]);
+  });
 });

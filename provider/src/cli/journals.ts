@@ -2,24 +2,44 @@
  * The journals of this machine, where there are any: what a user says of a create settles its note as well, so that the next
  * `up` does not stumble over it.
  */
+import { basename } from "node:path";
 import { journalsOnThisMachine } from "../files/places.js";
+import { readNow } from "../files/private-file.js";
+import { journalPath } from "../journal/journal-path.js";
+import { type Remembered, readNotes } from "../journal/notes.js";
 import { reviseNotes } from "../journal/revise.js";
 import { aboutWhom } from "../schema/identity.js";
 
-/**
- * Forgets the notes about these resources. A journal that can't be read is left to the next `up`, which says what is wrong
- * with it.
- * @param cookieFile the setting, where it is set; the journals stand beside it.
- * @returns how many notes that were.
- */
-export function settleJournals(urns: readonly string[], cookieFile: string | undefined, folder: string): number {
-  let forgotten = 0;
-  for (const path of journalsOnThisMachine(cookieFile, folder)) {
-    try {
-      forgotten += reviseNotes(path, (entry) => (urns.includes(aboutWhom(entry.key).urn) ? undefined : entry));
-    } catch {
-      // see above
-    }
+/** The journals of one stack, of whichever account. */
+export class StackJournals {
+  readonly #paths: readonly string[];
+
+  /** @param stack `<organization>/<project>/<stack>`. @param cookieFile the setting, where it is set; the journals stand beside it. */
+  constructor(stack: string, cookieFile: string | undefined, folder: string) {
+    const name = basename(journalPath("", stack));
+    this.#paths = journalsOnThisMachine(cookieFile, folder).filter((path) => basename(path) === name);
   }
-  return forgotten;
+
+  /** What is not settled. A journal that can't be read is left to the next `up`, which says what is wrong with it. */
+  notes(): Remembered[] {
+    return this.#each((path) => [...readNotes(readNow(path) ?? "").values()]).flat();
+  }
+
+  /** Forgets the notes about these resources. @returns how many those were. */
+  forget(urns: readonly string[]): number {
+    const counts = this.#each((path) =>
+      reviseNotes(path, (entry) => (urns.includes(aboutWhom(entry.key).urn) ? undefined : entry)),
+    );
+    return counts.reduce((sum, amount) => sum + amount, 0);
+  }
+
+  #each<T>(use: (path: string) => T): T[] {
+    return this.#paths.flatMap((path) => {
+      try {
+        return [use(path)];
+      } catch {
+        return []; // see notes()
+      }
+    });
+  }
 }

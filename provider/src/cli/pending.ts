@@ -1,57 +1,49 @@
 /**
- * Creates that were in flight when a run was killed, as the engine's own record lists them, and how they are settled.
- * Pure: an exported stack in, an exported stack out.
+ * Creates of unknown outcome, as the engine's own record, the state and the journals of this machine know them, and how they
+ * are settled. Pure: an exported stack in, an exported stack out.
  */
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
-import { advertiserSchema } from "../schema/advertiser.js";
-import { conversionEventSchema } from "../schema/conversion-event.js";
+import { requestFields } from "../api/request.js";
+import { fingerprintOf } from "../journal/fingerprint.js";
+import type { Remembered } from "../journal/notes.js";
 import { exactId } from "../schema/fields.js";
-import { PROVIDER, SECRET_ARGUMENTS, UNRESOLVED } from "../schema/properties.js";
-import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
-import { type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../schema/unresolved.js";
-
-const properties = z.record(z.string(), z.unknown()).optional();
-const resourceSchema = z.looseObject({
-  urn: z.string(),
-  type: z.string(),
-  id: z.string().optional(),
-  /** Replaced: the next run takes it out, after another resource of the same URN, which stands before it. */
-  delete: z.boolean().optional(),
-  inputs: properties,
-  outputs: properties,
-  parent: z.string().optional(),
-  /** `<urn>::<id>` */
-  provider: z.string().optional(),
-  dependencies: z.array(z.string()).nullish(),
-  propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
-  deletedWith: z.string().optional(),
-});
-type Resource = z.infer<typeof resourceSchema>;
-const operationSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
-/** What `pulumi stack export` prints, as far as it is looked at; the rest is kept as it is. */
-const exportSchema = z.looseObject({
-  version: z.literal([3, 4]),
-  deployment: z.looseObject({
-    manifest: z.looseObject({ time: z.string() }).optional(),
-    resources: z.array(resourceSchema).nullish(),
-    pending_operations: z.array(operationSchema).nullish(),
-  }),
-});
-
-export type ExportedStack = z.infer<typeof exportSchema>;
-type Deployment = ExportedStack["deployment"];
+import { aboutWhom } from "../schema/identity.js";
+import { ACCOUNT, PROVIDER, SECRET_ARGUMENTS, UNRESOLVED } from "../schema/properties.js";
+import type { ResourceSchema } from "../schema/resource.js";
+import { type Sought, soughtIn, type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../schema/unresolved.js";
+import { inOrder } from "./resource-order.js";
+import {
+  currentByUrn,
+  type Deployment,
+  type ExportedStack,
+  KINDS,
+  nameIn,
+  type PendingOperation,
+  type Resource,
+  SECRET_SIGNATURE,
+} from "./stack-export.js";
 
 /** One of our creates that nobody knows the outcome of. */
 export interface OpenCreate {
   readonly urn: string;
-  readonly kind: string;
   /** The name in the program. */
   readonly name: string;
-  /** What people search for in the account. */
-  readonly platformName: string | undefined;
+  readonly sought: Sought;
   /** The object that the state holds under this URN, with other arguments than the create's, or with secret ones. */
   readonly heldAs: string | undefined;
+  /** Whether the state or the engine's record holds what is needed to take it into the state. */
+  readonly isInState: boolean;
+}
+
+/** One that the next `pulumi up` takes over, since a journal of this machine knows its id. */
+export interface KnownCreate {
+  readonly urn: string;
+  readonly id: string;
+}
+
+export interface Pending {
+  readonly open: readonly OpenCreate[];
+  readonly known: readonly KnownCreate[];
 }
 
 /** What the user found out about one of them: the platform's id, or that there is none. */
@@ -60,49 +52,71 @@ export interface Verdict {
   readonly createdAs: string | undefined;
 }
 
-const KINDS = new Map<string, ResourceSchema>(
-  [advertiserSchema, conversionEventSchema].map((schema) => [typeTokenOf(schema.kind), schema]),
-);
-
-/** @throws Error, in words, where the text is no exported stack. */
-export function readExport(text: string): ExportedStack {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    throw new Error("this is not what `pulumi stack export` prints: it is no JSON");
+/**
+ * @param notes what the journals of this machine remember of the stack.
+ * @returns each create once, however many records know it.
+ */
+export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembered[]): Pending {
+  const current = currentByUrn(deployment.resources ?? []);
+  const noted = new Map(notes.map((note) => [aboutWhom(note.key).urn, note]));
+  const open = new Map<string, OpenCreate>();
+  const known: KnownCreate[] = [];
+  const add = (resource: Resource, mark: UnresolvedMark | undefined) => {
+    const schema = KINDS.get(resource.type);
+    if (schema === undefined) return;
+    const { urn } = resource;
+    const note = noted.get(urn);
+    if (mark === undefined && note?.id !== undefined && isOfThisBody(note, schema, resource)) {
+      known.push({ urn, id: note.id });
+      return;
+    }
+    open.set(urn, {
+      urn,
+      name: nameIn(urn),
+      sought: soughtIn(schema, readable(resource.inputs), mark ?? { since: note?.at ?? "", what: "" }),
+      heldAs: mark === undefined ? current.get(urn)?.id : undefined,
+      isInState: true,
+    });
+  };
+  for (const resource of pendingCreates(deployment).open) add(resource, undefined);
+  for (const resource of deployment.resources ?? []) {
+    const mark = unresolvedMarkOf(resource.outputs);
+    if (mark !== undefined) add(resource, mark);
   }
-  const parsed = exportSchema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const fault = parsed.error.issues[0];
-  throw new Error(
-    `this is not what \`pulumi stack export\` prints: ${fault?.path.join(".") ?? ""} ${fault?.message ?? ""}`,
-  );
+  for (const [urn, note] of noted) {
+    if (open.has(urn) || known.some((each) => each.urn === urn)) continue;
+    const held = current.get(urn);
+    const schema = held === undefined ? undefined : KINDS.get(held.type);
+    // The next run's diff finds this out too.
+    if (held !== undefined && schema !== undefined && isHistory(note, schema, held)) continue;
+    if (note.id !== undefined) known.push({ urn, id: note.id });
+    else open.set(urn, fromNote(urn, note, held?.id));
+  }
+  return { open: [...open.values()], known };
 }
 
-/** The engine's pending creates of our types that the state does not answer, and the resources that are saved as unresolved. */
-export function openCreates({ deployment }: ExportedStack): OpenCreate[] {
-  const pending = pendingCreates(deployment).open;
-  const current = currentByUrn(deployment.resources ?? []);
-  const saved = (deployment.resources ?? []).filter(({ outputs }) => unresolvedMarkOf(outputs) !== undefined);
-  const describe = (resource: Resource, isSaved: boolean): OpenCreate[] => {
-    const schema = KINDS.get(resource.type);
-    if (schema === undefined) return [];
-    const platformName = resource.inputs?.[schema.nameProperty];
-    return [
-      {
-        urn: resource.urn,
-        kind: schema.kind,
-        name: resource.urn.split("::").slice(3).join("::"),
-        platformName: typeof platformName === "string" ? platformName : undefined,
-        heldAs: isSaved ? undefined : current.get(resource.urn)?.id,
-      },
-    ];
+function fromNote(urn: string, { key, name, at }: Remembered, heldAs: string | undefined): OpenCreate {
+  const about = aboutWhom(key);
+  return {
+    urn,
+    name: about.name,
+    sought: { kind: about.kind, name, facts: {}, sentAt: at },
+    heldAs,
+    isInState: false,
   };
-  return [
-    ...pending.flatMap((resource) => describe(resource, false)),
-    ...saved.flatMap((resource) => describe(resource, true)),
-  ];
+}
+
+function isHistory(note: Remembered, schema: ResourceSchema, held: Resource): boolean {
+  return note.id === held.id || (note.id === undefined && isOfThisBody(note, schema, held));
+}
+
+function isOfThisBody({ fingerprint }: Remembered, schema: ResourceSchema, { inputs }: Resource): boolean {
+  return fingerprint === fingerprintOf(requestFields(schema, inputs ?? {}));
+}
+
+/** Without secret values. */
+function readable(inputs: Resource["inputs"]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(inputs ?? {}).filter(([, value]) => typeof value !== "object"));
 }
 
 /** How many of the engine's pending creates are history: the engine keeps them until it is told to clear them. */
@@ -129,11 +143,6 @@ function pendingCreates(deployment: Deployment): { readonly open: Resource[]; re
   return { open, history };
 }
 
-/** Without what is replaced. */
-function currentByUrn(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
-  return new Map(resources.filter((each) => each.delete !== true).map((each) => [each.urn, each]));
-}
-
 /** The arguments that make the object. Two secret ones never compare as equal: each encryption differs. */
 function compared(inputs: Resource["inputs"]): Record<string, unknown> {
   return Object.fromEntries(
@@ -142,9 +151,6 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
       .map(([name, value]) => [name, JSON.stringify(value).includes(SECRET_SIGNATURE) ? Symbol(name) : value]),
   );
 }
-
-/** By which Pulumi marks secret values: a contract of its own. */
-const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
 /**
  * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
@@ -155,19 +161,20 @@ const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 export function settle(stack: ExportedStack, verdicts: readonly Verdict[], newMark: () => string): ExportedStack {
   const { deployment } = stack;
   const verdictOn = (urn: string) => verdicts.find((verdict) => verdict.urn === urn);
+  const account = accountIn(deployment);
   const dropped = new Set<string>();
   const saved = (deployment.resources ?? []).flatMap((resource) => {
     const verdict = unresolvedMarkOf(resource.outputs) === undefined ? undefined : verdictOn(resource.urn);
     if (verdict === undefined) return [resource];
-    if (verdict.createdAs !== undefined) return [adopted(resource, verdict.createdAs)];
+    if (verdict.createdAs !== undefined) return [adopted(resource, verdict.createdAs, account)];
     dropped.add(resource.urn);
     return [];
   });
   const since = deployment.manifest?.time ?? "";
   const pending = pendingCreates(deployment).open.flatMap((resource) => {
     const verdict = verdictOn(resource.urn);
-    if (verdict === undefined) return [asUnresolved(resource, since, newMark())];
-    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs)];
+    if (verdict === undefined) return [asUnresolved(resource, since, newMark(), account)];
+    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs, account)];
   });
   const others = (deployment.pending_operations ?? []).filter((operation) => !isOurCreate(operation));
   const resources = inOrder([...replaced(restored(saved, dropped), pending), ...pending]);
@@ -190,59 +197,39 @@ function replaced(resources: readonly Resource[], by: readonly Resource[]): Reso
   return resources.map((resource) => (urns.has(resource.urn) ? { ...resource, delete: true } : resource));
 }
 
-/**
- * The same resources in an order that Pulumi accepts: each after all that it refers to, and a replaced one after what
- * took its place. What stands right already stays.
- */
-function inOrder(resources: readonly Resource[]): Resource[] {
-  const current = currentByUrn(resources);
-  const placed = new Set<Resource>();
-  const visited = new Set<Resource>();
-  const place = (resource: Resource | undefined) => {
-    if (resource === undefined || visited.has(resource)) return;
-    visited.add(resource);
-    if (resource.delete === true) place(current.get(resource.urn));
-    for (const urn of referredTo(resource)) place(current.get(urn));
-    placed.add(resource);
-  };
-  for (const resource of resources) place(resource);
-  return [...placed];
-}
-
-function referredTo({ parent, provider, dependencies, propertyDependencies, deletedWith }: Resource): string[] {
-  return [
-    parent,
-    provider?.slice(0, provider.lastIndexOf("::")),
-    ...(dependencies ?? []),
-    ...Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []),
-    deletedWith,
-  ].filter((urn) => urn !== undefined);
-}
-
-function isOurCreate({ resource, type }: z.infer<typeof operationSchema>): boolean {
+function isOurCreate({ resource, type }: PendingOperation): boolean {
   return type === "creating" && KINDS.has(resource.type);
 }
 
 /** The resource as the engine would have saved it after the create. */
-function adopted({ initErrors: _, ...resource }: Resource, id: string): Resource {
+function adopted({ initErrors: _, ...resource }: Resource, id: string, account: Record<string, unknown>): Resource {
   const schema = KINDS.get(resource.type);
-  const outputs = { ...visible(resource), ...(schema === undefined ? {} : { [schema.idProperty]: exactId(id) }) };
+  const outputs = {
+    ...visible(resource),
+    ...account,
+    ...(schema === undefined ? {} : { [schema.idProperty]: exactId(id) }),
+  };
   return { ...resource, id, outputs };
 }
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
-function asUnresolved(resource: Resource, since: string, unique: string): Resource {
+function asUnresolved(resource: Resource, since: string, unique: string, account: Record<string, unknown>): Resource {
   const what = `${resource.urn.split("::").at(-1)} was in flight when a run was killed.`;
   const secret = resource.inputs?.[SECRET_ARGUMENTS];
-  const nameProperty = KINDS.get(resource.type)?.nameProperty;
   const mark: UnresolvedMark = {
     since,
     what,
     urn: resource.urn,
-    ...(Array.isArray(secret) && secret.includes(nameProperty) ? { nameIsSecret: true } : {}),
+    ...(Array.isArray(secret) ? { secret: secret as string[] } : {}),
   };
-  const outputs = { ...visible(resource), [UNRESOLVED]: mark };
+  const outputs = { ...visible(resource), ...account, [UNRESOLVED]: mark };
   return { ...resource, id: unresolvedId(unique), outputs, initErrors: [what] };
+}
+
+/** Where the stack's resources were created, as the first one of them says. */
+function accountIn({ resources }: Deployment): Record<string, unknown> {
+  const recorded = (resources ?? []).map(({ outputs }) => outputs?.[ACCOUNT]).find((account) => account !== undefined);
+  return recorded === undefined ? {} : { [ACCOUNT]: recorded };
 }
 
 /** Inputs that are outputs too. */

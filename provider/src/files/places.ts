@@ -2,7 +2,7 @@
  * Where files are kept between runs: a user's cache folder, one name for each address and account.
  */
 import { createHash } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import envPaths from "env-paths";
 
@@ -31,6 +31,31 @@ export function placesOf(account: Account, mode: string, cookieFile: string | un
   if (cookieFile === "none") return { cookieFile: undefined, journalFolder: join(cache, `journal-${name}`) };
   const file = resolve(folder, cookieFile);
   return { cookieFile: file, journalFolder: join(dirname(file), `${basename(file)}.journal-${name}`) };
+}
+
+/**
+ * The notes of a stack under its account's former address go on under the current one, unless there are some already.
+ * @param from `<host>[:<port>][/<path>] <e-mail>`. @param files the names of the stack's files in a journal folder.
+ */
+export function moveNotes(
+  from: string,
+  to: Account,
+  files: readonly string[],
+  cookieFile: string | undefined,
+  folder: string,
+): void {
+  const [place = "", typed = ""] = from.split(" ");
+  // `from` has it in lower case; most often it is the same as now.
+  const email = typed === to.email.toLowerCase() ? to.email : typed;
+  const current = placesOf(to, "", cookieFile, folder).journalFolder;
+  for (const scheme of ["https", "http"]) {
+    const former = placesOf({ baseUrl: `${scheme}://${place}`, email }, "", cookieFile, folder).journalFolder;
+    for (const name of former === current ? [] : files) {
+      if (!existsSync(join(former, name)) || existsSync(join(current, name))) continue;
+      mkdirSync(current, { recursive: true, mode: 0o700 });
+      renameSync(join(former, name), join(current, name));
+    }
+  }
 }
 
 /**

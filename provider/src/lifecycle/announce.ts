@@ -1,6 +1,8 @@
 /**
  * What people read before and after something is created: adoptions, renames, and what replacements and removals leave live.
  */
+
+import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Declared } from "../schema/declared.js";
 import { aboutWhom, aliasFor, journalKeyOf, nameOf, parseIdentity, urnOf } from "../schema/identity.js";
@@ -10,7 +12,6 @@ import { count } from "../text.js";
 import type { Create } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { announceLeftover, announceUnclaimed, expectNotUnresolvedElsewhere } from "./leftovers.js";
-import { requestFields } from "./request.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Readonly<Record<string, unknown>>;

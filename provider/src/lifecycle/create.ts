@@ -2,6 +2,7 @@
  * One create, at most once over all runs: what the journal remembers decides first, then one POST.
  */
 import type { Client } from "../api/client.js";
+import { requestFields } from "../api/request.js";
 import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import { journalKeyOf, urnOf } from "../schema/identity.js";
@@ -9,7 +10,6 @@ import { typeTokenOf } from "../schema/resource.js";
 import type { Declaration } from "./declaration.js";
 import { describeDefect, Unresolved } from "./failure.js";
 import { whatHappened } from "./leftovers.js";
-import { requestFields } from "./request.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Readonly<Record<string, unknown>>;

@@ -2,6 +2,8 @@
  * What interrupted runs have left in the journal, told to people before anything is sent: in previews, and where no create
  * asks for it.
  */
+
+import { requestFields } from "../api/request.js";
 import { JournalError, OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Journal } from "../journal/journal.js";
@@ -10,7 +12,6 @@ import { aboutWhom, aliasFor, journalKeyOf, parseIdentity } from "../schema/iden
 import type { ResourceSchema } from "../schema/resource.js";
 import { waysOut } from "../schema/unresolved.js";
 import type { Declaration } from "./declaration.js";
-import { requestFields } from "./request.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Readonly<Record<string, unknown>>;

@@ -116,7 +116,7 @@ export function explainUnresolved(
   mark: UnresolvedMark,
 ): string {
   return [
-    `Its outcome is unknown, so it is not sent again. Look into the account for ${describeSought(soughtIn(schema, properties, mark))}.`,
+    `Look into the account for ${describeSought(soughtIn(schema, properties, mark))}. Its outcome is unknown, so it is not sent again.`,
     ...waysOut(mark.urn ?? "<urn>"),
     `What happened: ${mark.what}`,
   ].join("\n");

@@ -1,0 +1,200 @@
+/** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { describeSought } from "../schema/unresolved.js";
+import { count, enumerate } from "../text.js";
+import { StackJournals } from "./journals.js";
+import { countHistory, type OpenCreate, type Pending, pendingIn, settle, type Verdict } from "./pending.js";
+import { pulumi, settingOf, stackName } from "./pulumi.js";
+import { type ExportedStack, idsIn, readExport, stackIn } from "./stack-export.js";
+import { refuseUnknownOptions } from "./unknown.js";
+
+export const PENDING_HELP = `Usage: pulumi-advertising pending [options]
+
+Lists the creates of advertisers and conversion events whose outcome nobody knows: those that were in flight when a run of
+this stack was killed, from the engine's own record (an \`up\` could send them again), those that the state holds as
+unresolved, and those that only a journal on this machine remembers. Exits 1 where there are any, so that a pipeline stops
+before an \`up\`.
+
+  --created URN=ID       settles one: it was created as ID, and is taken into the state
+  --not-created URN      settles one: it was not created, and the next up creates it
+  --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as previews
+                         tell it; the state is not touched, and the next up creates the resource where it is declared
+  --stack NAME           another stack than the selected one
+  --cwd FOLDER           the Pulumi program's folder
+  --file FILE            looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
+
+URN may be the resource's name in the program, where only one pending create has it. The first three may be given several
+times. Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out.`;
+
+const NOTHING =
+  "Nothing is pending: neither the engine, nor the state, nor a journal on this machine has a create of unknown outcome.";
+const HISTORY =
+  "the engine still lists as pending stand in the state with the same arguments: settled since, unless `--replace` had asked for one " +
+  "more. To clear the engine's list: pulumi refresh --clear-pending-creates --yes";
+
+interface Options {
+  readonly created: readonly string[];
+  readonly notCreated: readonly string[];
+  readonly forget: readonly string[];
+  readonly file: string | undefined;
+  readonly cwd: string | undefined;
+  /** For `pulumi`. */
+  readonly passed: readonly string[];
+}
+
+/** @returns the exit code. @throws Error in words, for exit code 2. */
+export async function pendingCommand(args: readonly string[]): Promise<number> {
+  const options = readOptions(args);
+  if (options === undefined) return say(PENDING_HELP, 0);
+
+  const stack = readExport(await exported(options));
+  const journals = await journalsOf(stack, options);
+  const pending = pendingIn(stack, journals?.notes() ?? []);
+  const verdicts = readVerdicts(options, pending.open, stack);
+  if (verdicts.length > 0) await settleAll(stack, pending.open, verdicts, journals, options);
+
+  const unknown: string[] = [];
+  for (const urn of options.forget) {
+    if ((journals?.forget([urn]) ?? 0) === 0) unknown.push(`"${urn}"`);
+    else console.log(`Forgotten: what an interrupted run noted of ${urn}`);
+  }
+  if (unknown.length > 0) {
+    throw new Error(
+      `no journal of this stack on this machine has a note about ${enumerate(unknown)}, or the lock beside it (*.jsonl.lock) is held by a run`,
+    );
+  }
+  const isSettled = (urn: string) => options.forget.includes(urn) || verdicts.some((verdict) => verdict.urn === urn);
+  const left = pending.open.filter(({ urn }) => !isSettled(urn));
+  for (const { urn, id } of pending.known.filter(({ urn }) => !isSettled(urn))) {
+    console.log(
+      `${urn}\n  was created as ${id}: a journal on this machine knows it, and the next \`pulumi up\` takes it over.`,
+    );
+  }
+  if (left.length === 0) {
+    const history = verdicts.length > 0 ? 0 : countHistory(stack); // settling drops them
+    return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`, 0);
+  }
+  return say(describe(left), 1);
+}
+
+async function settleAll(
+  stack: ExportedStack,
+  open: readonly OpenCreate[],
+  verdicts: readonly Verdict[],
+  journals: StackJournals | undefined,
+  { passed }: Options,
+): Promise<void> {
+  const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.isInState);
+  if (verdicts.some(isInState)) {
+    await pulumi(["stack", "import", ...passed], JSON.stringify(settle(stack, verdicts.filter(isInState), randomUUID)));
+  }
+  journals?.forget(verdicts.map(({ urn }) => urn));
+  for (const verdict of verdicts) {
+    const { urn, createdAs } = verdict;
+    if (createdAs === undefined) console.log(`Settled as not created: ${urn}`);
+    else if (isInState(verdict)) console.log(`Settled as created with id ${createdAs}: ${urn}`);
+    else {
+      console.log(
+        `Settled as created with id ${createdAs}: ${urn}\n  The state no longer holds it: give the resource existingId: ${createdAs} to manage it.`,
+      );
+    }
+  }
+}
+
+function readOptions(args: readonly string[]): Options | undefined {
+  const several = { type: "string", multiple: true, default: [] as string[] } as const;
+  const one = { type: "string" } as const;
+  const options = {
+    created: several,
+    "not-created": several,
+    forget: several,
+    stack: one,
+    cwd: one,
+    file: one,
+    help: { type: "boolean", short: "h" },
+  } as const;
+  refuseUnknownOptions(args, options);
+  const { values } = parseArgs({ args: [...args], options });
+  if (values.help) return undefined;
+  const settles = [...values.created, ...values["not-created"], ...values.forget];
+  if (values.file !== undefined && settles.length > 0) {
+    throw new Error("--file only looks; to settle, leave it out");
+  }
+  const passed = (["stack", "cwd"] as const).flatMap((name) =>
+    values[name] === undefined ? [] : [`--${name}`, values[name]],
+  );
+  const { created, "not-created": notCreated, forget, file, cwd } = values;
+  return { created, notCreated, forget, file, cwd, passed };
+}
+
+/** All that is wrong with them at once. */
+function readVerdicts(options: Options, pending: readonly OpenCreate[], stack: ExportedStack): Verdict[] {
+  const faults: string[] = [];
+  const verdicts: Verdict[] = [];
+  const held = idsIn(stack);
+  const add = (wanted: string, createdAs: string | undefined) => {
+    const found = pending.filter(({ urn, name }) => urn === wanted || name === wanted);
+    const [only] = found;
+    if (only === undefined) faults.push(`"${wanted}" is no pending create`);
+    else if (found.length > 1) faults.push(`"${wanted}" is the name of ${found.length} pending creates: give the URN`);
+    else if (verdicts.some(({ urn }) => urn === only.urn)) faults.push(`"${wanted}" is settled twice`);
+    else {
+      const holder = createdAs === undefined ? undefined : held.get(`${only.sought.kind} ${createdAs}`);
+      const twin = verdicts.find((verdict) => createdAs !== undefined && verdict.createdAs === createdAs);
+      if (createdAs !== undefined && createdAs === only.heldAs)
+        faults.push(`${createdAs} is not the id of "${wanted}", but of what the state holds already`);
+      else if (holder !== undefined && holder !== only.urn)
+        faults.push(`${createdAs} is not the id of "${wanted}": the state holds it as ${holder}`);
+      else if (twin !== undefined && kindOf(pending, twin) === only.sought.kind)
+        faults.push(`${createdAs} can't be both "${wanted}" and ${twin.urn}`);
+      else verdicts.push({ urn: only.urn, createdAs });
+    }
+  };
+  for (const text of options.created) {
+    const [, urn, id] = /^(.+)=(\d{1,30})$/.exec(text) ?? [];
+    if (urn === undefined || id === undefined) faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
+    else add(urn, id);
+  }
+  for (const urn of options.notCreated) add(urn, undefined);
+  if (faults.length > 0) throw new Error(`nothing was settled: ${faults.join("; ")}`);
+  return verdicts;
+}
+
+function kindOf(pending: readonly OpenCreate[], { urn }: Verdict): string | undefined {
+  return pending.find((create) => create.urn === urn)?.sought.kind;
+}
+
+function describe(open: Pending["open"]): string {
+  const lines = open.map(({ urn, sought, heldAs }) => {
+    const besides =
+      heldAs === undefined ? "" : `, besides ${heldAs}, which the state holds with other or secret arguments`;
+    return `  ${urn}\n    look into the account for ${describeSought(sought)}${besides}`;
+  });
+  return [
+    `${count(open.length, "create")} may or may not have reached the platform:`,
+    ...lines,
+    "Settle each of them, and then run `pulumi up`:",
+    "  it is there:      npx pulumi-advertising pending --created '<urn>=<id>'",
+    "  it is not there:  npx pulumi-advertising pending --not-created '<urn>'",
+  ].join("\n");
+}
+
+/** None where it is not known which stack it is, as of an exported file without resources. */
+async function journalsOf(stack: ExportedStack, { file, passed, cwd }: Options): Promise<StackJournals | undefined> {
+  const name = stackIn(stack) ?? (file === undefined ? await stackName(passed) : undefined);
+  if (name === undefined) return undefined;
+  const cookieFile = file === undefined ? await settingOf("cookieFile", passed) : process.env.ADVERTISING_COOKIE_FILE;
+  return new StackJournals(name, cookieFile, cwd ?? process.cwd());
+}
+
+async function exported({ file, passed }: Options): Promise<string> {
+  if (file !== undefined) return readFileSync(file === "-" ? 0 : file, "utf8");
+  return pulumi(["stack", "export", ...passed]);
+}
+
+function say(text: string, code: number): number {
+  console.log(text);
+  return code;
+}

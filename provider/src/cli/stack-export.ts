@@ -1,0 +1,99 @@
+/**
+ * What `pulumi stack export` prints: read, and looked at for resources of ours. Pure.
+ */
+import { z } from "zod";
+import { advertiserSchema } from "../schema/advertiser.js";
+import { conversionEventSchema } from "../schema/conversion-event.js";
+import { readDeclared } from "../schema/declared.js";
+import { stackOf } from "../schema/identity.js";
+import { IDENTITY } from "../schema/properties.js";
+import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
+
+const properties = z.record(z.string(), z.unknown()).optional();
+const resourceSchema = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  id: z.string().optional(),
+  /** Replaced: the next run takes it out, after another resource of the same URN, which stands before it. */
+  delete: z.boolean().optional(),
+  inputs: properties,
+  outputs: properties,
+  parent: z.string().optional(),
+  /** `<urn>::<id>` */
+  provider: z.string().optional(),
+  dependencies: z.array(z.string()).nullish(),
+  propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
+  deletedWith: z.string().optional(),
+});
+export type Resource = z.infer<typeof resourceSchema>;
+const operationSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
+export type PendingOperation = z.infer<typeof operationSchema>;
+/** As far as it is looked at; the rest is kept as it is. */
+const exportSchema = z.looseObject({
+  version: z.literal([3, 4]),
+  deployment: z.looseObject({
+    manifest: z.looseObject({ time: z.string() }).optional(),
+    resources: z.array(resourceSchema).nullish(),
+    pending_operations: z.array(operationSchema).nullish(),
+  }),
+});
+
+export type ExportedStack = z.infer<typeof exportSchema>;
+export type Deployment = ExportedStack["deployment"];
+
+/** By type token. */
+export const KINDS = new Map<string, ResourceSchema>(
+  [advertiserSchema, conversionEventSchema].map((schema) => [typeTokenOf(schema.kind), schema]),
+);
+
+/** @throws Error, in words, where the text is no exported stack. */
+export function readExport(text: string): ExportedStack {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new Error("this is not what `pulumi stack export` prints: it is no JSON");
+  }
+  const parsed = exportSchema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const fault = parsed.error.issues[0];
+  throw new Error(
+    `this is not what \`pulumi stack export\` prints: ${fault?.path.join(".") ?? ""} ${fault?.message ?? ""}`,
+  );
+}
+
+/** Without what is replaced. */
+export function currentByUrn(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
+  return new Map(resources.filter((each) => each.delete !== true).map((each) => [each.urn, each]));
+}
+
+/** By kind and id: the URN that the state holds an object under. */
+export function idsIn({ deployment }: ExportedStack): ReadonlyMap<string, string> {
+  return new Map(
+    (deployment.resources ?? []).flatMap(({ type, id, urn }) => {
+      const kind = KINDS.get(type)?.kind;
+      return kind === undefined || id === undefined ? [] : [[`${kind} ${id}`, urn] as const];
+    }),
+  );
+}
+
+/** The name in the program. */
+export function nameIn(urn: string): string {
+  return urn.split("::").slice(3).join("::");
+}
+
+/** `<organization>/<project>/<stack>`, as a resource of ours says; none where there is no such resource. */
+export function stackIn({ deployment }: ExportedStack): string | undefined {
+  const all = [
+    ...(deployment.resources ?? []),
+    ...(deployment.pending_operations ?? []).map(({ resource }) => resource),
+  ];
+  for (const { inputs } of all) {
+    const declared = readDeclared(inputs?.[IDENTITY]);
+    if (declared !== undefined) return stackOf(declared.identity);
+  }
+  return undefined;
+}
+
+/** By which Pulumi marks secret values: a contract of its own. */
+export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
