@@ -1,8 +1,10 @@
 /**
  * What runs of a stack on this machine have created and not let go since: for warnings about renames and removals, which the
  * program's half can't know otherwise. Only a hint: nothing is lost where it is missing, and it is never read as proof.
+ *
+ * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
  */
-import { closeSync, mkdirSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { digestOf } from "../files/places.js";
@@ -10,55 +12,70 @@ import { readNow } from "../files/private-file.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
 
-const liveSchema = z.object({
-  /** The platform's id. */
-  id: z.string(),
+const lineSchema = z.object({
+  /** The journal's key of the resource. */
+  key: z.string(),
+  /** The platform's id; absent where the resource has left the state. */
+  id: z.string().optional(),
   /** Of the create's body. */
-  fingerprint: z.string(),
+  fingerprint: z.string().optional(),
   /** The name on the platform; absent where it is secret. */
   name: z.string().optional(),
 });
-/** An object as the last run knew it. */
-export type Live = z.infer<typeof liveSchema>;
 
-const fileSchema = z.object({
-  inventory: z.literal(HEADER.inventory),
-  version: z.literal(HEADER.version),
-  resources: z.record(z.string(), liveSchema),
-});
+/** An object as the last run knew it. */
+export interface Live {
+  readonly id: string;
+  readonly fingerprint: string;
+  readonly name?: string | undefined;
+}
+
+/** So many lines more than there are objects are worth writing the file anew. */
+const MAX_OLD_LINES = 1000;
 
 export function inventoryPath(journalFolder: string, stack: string): string {
-  return join(journalFolder, `${digestOf(stack)}.live.json`);
+  return join(journalFolder, `${digestOf(stack)}.live`);
 }
 
 /** @returns by journal key; empty where there is none that can be read. */
 export function readInventory(path: string): Map<string, Live> {
+  return read(path).live;
+}
+
+function read(path: string): { readonly live: Map<string, Live>; readonly lines: number } {
+  const live = new Map<string, Live>();
+  let lines: string[] = [];
   try {
-    const parsed = fileSchema.safeParse(JSON.parse(readNow(path) ?? ""));
-    return new Map(parsed.success ? Object.entries(parsed.data.resources) : []);
+    lines = (readNow(path) ?? "").split("\n");
+    if (lines[0] !== JSON.stringify(HEADER)) return { live, lines: 0 };
+    for (const line of lines.slice(1, -1)) {
+      const { key, id, fingerprint = "", name } = lineSchema.parse(JSON.parse(line));
+      live.delete(key);
+      if (id !== undefined) live.set(key, { id, fingerprint, name });
+    }
   } catch {
-    return new Map();
+    // What was read so far: only a hint.
   }
+  return { live, lines: lines.length };
 }
 
 /** One run's use of it. */
 export class Inventory {
   readonly #path: string;
-  readonly #noted = new Map<string, Live>();
-  readonly #checked = new Set<string>();
+  readonly #declared = new Set<string>();
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** The engine is handed this object. */
+  /** The engine is handed this object. Never fails. */
   note(key: string, live: Live): void {
-    this.#noted.set(key, live);
+    this.#append([{ key, ...live }]);
   }
 
   /** The program declares this resource. */
   noteDeclared(key: string): void {
-    this.#checked.add(key);
+    this.#declared.add(key);
   }
 
   read(): Map<string, Live> {
@@ -71,21 +88,35 @@ export class Inventory {
    * @param declares how many resources the program declares at least, as far as it said.
    */
   closeNow({ letGo, declares }: { readonly letGo: boolean; readonly declares: number }): void {
-    const known = this.read();
-    const isWhole = letGo && declares > 0 && this.#checked.size >= declares;
-    const gone = isWhole ? [...known.keys()].filter((key) => !this.#checked.has(key)) : [];
-    if (this.#noted.size === 0 && gone.length === 0) return;
-    for (const key of gone) known.delete(key);
-    for (const [key, live] of this.#noted) known.set(key, live);
+    if (!letGo || declares === 0 || this.#declared.size < declares) return;
+    const { live, lines } = read(this.#path);
+    const gone = [...live.keys()].filter((key) => !this.#declared.has(key));
+    this.#append(gone.map((key) => ({ key })));
+    if (lines - live.size > MAX_OLD_LINES) this.#writeAnew();
+  }
+
+  #append(entries: readonly z.infer<typeof lineSchema>[]): void {
+    if (entries.length === 0) return;
+    const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      const temporary = `${this.#path}.closing.tmp`;
-      const file = openSync(temporary, "w", 0o600);
-      writeFileSync(file, JSON.stringify({ ...HEADER, resources: Object.fromEntries(known) }));
-      closeSync(file);
+      if (!existsSync(this.#path)) {
+        mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+        writeFileSync(this.#path, `${JSON.stringify(HEADER)}\n`, { mode: 0o600, flag: "wx" });
+      }
+      appendFileSync(this.#path, text);
+    } catch {
+      // Warnings of later runs know less.
+    }
+  }
+
+  #writeAnew(): void {
+    const lines = [HEADER, ...[...this.read()].map(([key, live]) => ({ key, ...live }))];
+    const temporary = `${this.#path}.closing.tmp`;
+    try {
+      writeFileSync(temporary, lines.map((line) => `${JSON.stringify(line)}\n`).join(""), { mode: 0o600 });
       renameSync(temporary, this.#path);
     } catch {
-      // Warnings of the next run know less.
+      // It goes on growing.
     }
   }
 }

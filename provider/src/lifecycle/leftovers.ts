@@ -137,7 +137,8 @@ export async function expectNotUnresolvedElsewhere(
 
 /** The sentences that each message about a note begins with. */
 export function whatHappened(label: string, { at, id, reported }: Remembered): string {
-  if (reported === true) return `${label} was sent at ${at}, and its outcome is unknown until somebody settles it.`;
+  if (reported === true && id === undefined)
+    return `${label} was sent at ${at}, and its outcome is unknown until somebody settles it.`;
   return id === undefined
     ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`
     : `${label}: a run that was interrupted created it at ${at} as ${id}.`;
