@@ -1,6 +1,18 @@
 /** How the installed package is loaded: by `require`, by `import` and by the TypeScript compiler. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { InstalledProject, MANAGERS, packProvider, useTemporaryFolder } from "../support/packed.js";
+
+/** What `npm test` checks in the repository, here against the installed package. */
+const TYPED = readFileSync(resolve(import.meta.dirname, "../types/programs.ts"), "utf8");
+
+/** The way of finding modules, and what the compiler wants beside it. */
+const RESOLUTIONS: Record<string, readonly string[]> = {
+  nodenext: ["--module", "nodenext"],
+  node16: ["--module", "node16"],
+  bundler: ["--module", "esnext"],
+};
 
 const NAMES = ["Advertiser", "Attribution", "ConversionEvent", "EventType", "days", "hours"];
 
@@ -82,54 +94,16 @@ console.log(JSON.stringify([...results, require("pulumi-advertising/package.json
   });
 
   // The layout matters little to each way of resolving, and a compiler run is slow: pnpm's strict one is checked once.
-  it.each(manager === "npm" ? ["nodenext", "node16", "bundler"] : ["nodenext"])(
+  it.each(manager === "npm" ? Object.keys(RESOLUTIONS) : ["nodenext"])(
     "type-checks strictly with resolution %s, its declarations too",
     async (resolution) => {
-      const files = ["typed.ts", ...(resolution === "bundler" ? [] : ["typed.mts"])];
+      const files = ["typed.ts", ...(["node16", "nodenext"].includes(resolution) ? ["typed.mts"] : [])];
       for (const file of files) project.write(file, TYPED);
       const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--types", "node"];
-      const module = resolution === "bundler" ? "esnext" : resolution;
-      const how = ["--target", "es2023", "--module", module, "--moduleResolution", resolution];
+      const how = ["--target", "es2023", "--moduleResolution", resolution, ...(RESOLUTIONS[resolution] ?? [])];
       const { code, output } = await project.run(project.command("tsc"), "--noEmit", ...strict, ...how, ...files);
       expect(output).toBe("");
       expect(code).toBe(0);
     },
   );
 });
-
-/** Each `@ts-expect-error` is an error itself where the line below it is right. */
-const TYPED = `
-import * as pulumi from "@pulumi/pulumi";
-import { Advertiser, type AdvertiserArgs, Attribution, ConversionEvent, type ConversionEventArgs, days, EventType, hours } from "pulumi-advertising";
-import { advertiser, conversionEvent } from "pulumi-advertising/handlers";
-import { type Sandbox, startSandbox } from "pulumi-advertising/sandbox";
-
-const args: AdvertiserArgs = { advertiserName: pulumi.output("Acme Shoes"), additionalFields: { active: true } };
-const acme = new Advertiser("acme", args, { protect: true });
-const eventArgs: ConversionEventArgs = {
-  eventName: "Purchase", advertiserId: acme.advertiserId, value: 25, eventTypeId: EventType.Purchase, segmentId: 7,
-  countUnique: true, clickWindow: days(7), viewWindow: hours(1), attribution: Attribution.Whitelist,
-};
-const purchase = new ConversionEvent("purchase", eventArgs);
-new ConversionEvent("other", { ...eventArgs, eventTypeId: 12, attribution: "WHITELIST", existingId: 4 });
-export const ids: pulumi.Output<number>[] = [acme.advertiserId, purchase.eventId, Advertiser.get("a", "7").advertiserId];
-export const name: pulumi.Output<string> = purchase.eventName;
-export const optional: pulumi.Output<number | undefined> = purchase.segmentId;
-const unknown: unknown = purchase;
-if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
-export const handlers: pulumi.dynamic.ResourceProvider[] = [advertiser, conversionEvent];
-export async function tryOut(): Promise<number> {
-  const sandbox: Sandbox = await startSandbox({ port: 0, latencyMs: 5 });
-  await sandbox.close();
-  return sandbox.logins + sandbox.advertiserPosts + sandbox.url.length;
-}
-
-// @ts-expect-error the name is missing
-new Advertiser("b", {});
-// @ts-expect-error not an argument
-new Advertiser("b", { advertiserName: "B", advertiserId: 3 });
-// @ts-expect-error not one of the values
-new ConversionEvent("c", { ...eventArgs, attribution: "SOME" });
-// @ts-expect-error a number as text
-new ConversionEvent("c", { ...eventArgs, advertiserId: "7" });
-`;

@@ -46,14 +46,14 @@ export class Comparison {
       .map(([key, names]) => ({ kind: key.slice(0, key.indexOf(" ")), names }));
   }
 
-  /** Equal for equal arguments; an Output is equal to itself alone. */
+  /** Equal for equal arguments; an Output or a resource is equal to itself alone. */
   #textOf(args: Readonly<Record<string, unknown>>): string {
     const given = Object.entries(args).filter(([, value]) => value !== undefined);
     return JSON.stringify(
       given.sort(([a], [b]) => (a < b ? -1 : 1)),
       (_, value: unknown) => {
         if (typeof value === "bigint" || typeof value === "symbol" || typeof value === "function") return String(value);
-        return pulumi.Output.isInstance(value) || value instanceof Promise ? { output: this.#numberOf(value) } : value;
+        return isNotData(value) ? { output: this.#numberOf(value) } : value;
       },
     );
   }
@@ -63,4 +63,8 @@ export class Comparison {
     this.#outputs.set(output, number);
     return number;
   }
+}
+
+function isNotData(value: unknown): value is object {
+  return pulumi.Output.isInstance(value) || pulumi.Resource.isInstance(value) || value instanceof Promise;
 }

@@ -59,6 +59,8 @@ export interface Examined {
   readonly name: string;
   /** None where it is only read. */
   readonly args: Readonly<Record<string, unknown>> | undefined;
+  /** The same before resources were replaced by their ids. */
+  readonly asGiven: Readonly<Record<string, unknown>>;
   readonly options: pulumi.CustomResourceOptions;
 }
 
@@ -68,7 +70,7 @@ export interface Examined {
  *   anything in the program is wrong, it is rejected with the one `pulumi.RunError` that lists everything, and with which
  *   the program ends.
  */
-export function examine({ schema, name, args, options }: Examined): Promise<unknown> {
+export function examine({ schema, name, args, asGiven, options }: Examined): Promise<unknown> {
   const program = currentProgram();
   program.turn ??= beginTurn(program);
   const { turn } = program;
@@ -87,7 +89,7 @@ export function examine({ schema, name, args, options }: Examined): Promise<unkn
   program.declared.push(declared);
   if (args !== undefined) {
     const { values, problems } = validate(args, schema.rules(program.reading.settings), { isUnknown: isNotPlain });
-    const all = [...problems, ...optionProblems(options), ...program.comparison.add({ schema, name, args, values })];
+    const all = [...problems, ...optionProblems(options), ...program.comparison.add({ schema, name, args: asGiven, values })];
     if (all.length > 0) turn.sections.push(sectionOf(labelOf(schema.kind, name), all));
     for (const { property, reason } of schema.warnings(values)) {
       warn(`${labelOf(schema.kind, name)}: ${property} ${reason}`);

@@ -5,6 +5,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../schema/properties.js";
 import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
+import { idsOf } from "./ids.js";
 import { examine, isNotPlain } from "./preflight.js";
 
 /**
@@ -34,8 +35,8 @@ export function registrationOf(
   // What the platform can't delete stays there: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const isRead = options?.id !== undefined;
-  const given: Record<string, unknown> = { ...args };
-  const told = examine({ schema, name, args: isRead ? undefined : given, options: merged });
+  const given = idsOf(schema, { ...args });
+  const told = examine({ schema, name, args: isRead ? undefined : given, asGiven: { ...args }, options: merged });
   const hidden = isRead
     ? {}
     : {
@@ -45,11 +46,6 @@ export function registrationOf(
       };
   const properties = { ...outputsOf(schema), ...given, ...hidden, [PROVIDER]: referenceTo(HANDLERS[schema.kind]) };
   return [typeTokenOf(schema.kind), name, properties, merged];
-}
-
-/** Whether `value` is a resource with this type token, of whichever copy of this package. */
-export function isOfType(value: unknown, typeToken: string): boolean {
-  return pulumi.Resource.isInstance(value) && (value as { __pulumiType?: unknown }).__pulumiType === typeToken;
 }
 
 /** Every output, so that it is there even where the argument is left to its default. */

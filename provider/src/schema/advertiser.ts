@@ -12,9 +12,10 @@ export const advertiserSchema: ResourceSchema = {
   afterlife: "stays live on the platform, with the events that were created for it",
   wireNames,
   exactIds: new Set([]),
+  refersTo: {},
   rules: ({ traceField }) => ({
     advertiserName: nameOf(undefined),
-    existingId: identifierOf("a live advertiser").optional(),
+    existingId: identifierOf("the id of a live advertiser").optional(),
     additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
   }),
   warnings: () => [],

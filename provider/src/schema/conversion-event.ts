@@ -1,5 +1,6 @@
 /** The rules of a conversion event's definition (API page, POST rest/event). */
 import { z } from "zod";
+import { advertiserSchema } from "./advertiser.js";
 import {
   additionalFieldsBeside,
   expecting,
@@ -35,20 +36,21 @@ export const conversionEventSchema: ResourceSchema = {
   afterlife: "stays live on the platform, and tags that were placed for it keep firing",
   wireNames,
   exactIds: new Set(["advertiserId", "segmentId"]),
+  refersTo: { advertiserId: advertiserSchema },
   rules: ({ maxWindowSeconds, traceField }) => {
     // The default must not be refused by an installation whose limit is lower than the API's default.
     const window = windowOf(maxWindowSeconds).default(Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds));
     return {
       eventName: nameOf(MAX_NAME_CHARACTERS),
-      advertiserId: identifierOf("a valid and active advertiser"),
+      advertiserId: identifierOf("an Advertiser or its id"),
       value: finiteNumber,
       eventTypeId: integerFromZero.optional(),
-      segmentId: identifierOf("a segment").optional(),
+      segmentId: identifierOf("the id of a segment").optional(),
       countUnique: truth.default(false),
       clickWindow: window,
       viewWindow: window,
       attribution: expecting(`"ALL" or "WHITELIST"`, z.enum(Attribution).default(Attribution.All)),
-      existingId: identifierOf("a live event").optional(),
+      existingId: identifierOf("the id of a live event").optional(),
       additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
     };
   },

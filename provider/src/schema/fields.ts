@@ -39,10 +39,13 @@ export function nameOf(most: number | undefined) {
   );
 }
 
-/** An id of the platform: an integer from 0 up; above 2^53 - 1, where a number would round, its digits as text. */
-export function identifierOf(thing: string) {
+/**
+ * An id of the platform: an integer from 0 up; above 2^53 - 1, where a number would round, its digits as text. `"42"` is 42.
+ * @param accepted what may be given; completes "expected …".
+ */
+export function identifierOf(accepted: string) {
   return expecting(
-    `the id of ${thing}, an integer from 0 to ${Number.MAX_SAFE_INTEGER}`,
+    `${accepted}, an integer from 0 to ${Number.MAX_SAFE_INTEGER}`,
     z.union([
       z.int().min(0),
       z

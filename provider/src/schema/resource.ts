@@ -31,6 +31,8 @@ export interface ResourceSchema {
   readonly wireNames: Readonly<Record<string, string>>;
   /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
   readonly exactIds: ReadonlySet<string>;
+  /** Of those, the ones that the other object's resource itself may stand for. */
+  readonly refersTo: Readonly<Record<string, ResourceSchema>>;
   /** The rules of every argument, `existingId` and `additionalFields` included. */
   rules(limits: Limits): Rules;
   /** Values that are accepted and yet likely a mistake. */

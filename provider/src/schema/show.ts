@@ -5,9 +5,16 @@ import { printable } from "../text.js";
 
 const SHOWN_CHARACTERS = 60;
 
+/** Stands for a value that only the program can tell the kind of, such as a resource; no rule accepts it. */
+export class InWords {
+  /** @param words completes "got …". */
+  constructor(readonly words: string) {}
+}
+
 /** Describes `value` by kind and, where short, by content: `"30"` becomes `the text "30"`, an array `a list`. */
 export function show(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
+  if (value instanceof InWords) return value.words;
   switch (typeof value) {
     case "string": {
       const length = [...value].length;

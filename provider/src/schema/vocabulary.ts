@@ -3,10 +3,22 @@
  */
 
 /** The two event types that the platform's documentation names; any other integer from 0 up is accepted as well. */
-export const EventType = { Purchase: 0, LandingPage: 1 } as const;
+export const EventType = {
+  /** 0 */
+  Purchase: 0,
+  /** 1 */
+  LandingPage: 1,
+} as const;
+/** `EventType.Purchase` (0) or `EventType.LandingPage` (1). An event's `eventTypeId` may be any other integer from 0 up as well. */
+export type EventType = (typeof EventType)[keyof typeof EventType];
 
 /** Which line items a conversion may be credited to. `ALL`: every one of the advertiser; `WHITELIST`: selected ones. */
-export const Attribution = { All: "ALL", Whitelist: "WHITELIST" } as const;
+export const Attribution = {
+  /** `"ALL"`: every line item of the advertiser is eligible. */
+  All: "ALL",
+  /** `"WHITELIST"`: only selected campaigns or line items are. */
+  Whitelist: "WHITELIST",
+} as const;
 /** `"ALL"` or `"WHITELIST"`. */
 export type Attribution = (typeof Attribution)[keyof typeof Attribution];
 

@@ -1,0 +1,129 @@
+/**
+ * What a program's types allow and refuse, as `tsc` sees the package: this file is never run. Each `@ts-expect-error` is an
+ * error itself where the line below it is right. `npm test` checks it, and the package's tests check it once more against
+ * the installed package, under each way that TypeScript has to find modules.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import {
+  Advertiser,
+  type AdvertiserArgs,
+  type AdvertiserReference,
+  Attribution,
+  ConversionEvent,
+  type ConversionEventArgs,
+  type ConversionEventReference,
+  days,
+  EventType,
+  hours,
+} from "pulumi-advertising";
+import { advertiser, conversionEvent } from "pulumi-advertising/handlers";
+import { type Sandbox, startSandbox } from "pulumi-advertising/sandbox";
+
+const config = new pulumi.Config();
+
+const args: AdvertiserArgs = { advertiserName: pulumi.output("Acme Shoes"), additionalFields: { active: true } };
+const acme = new Advertiser("acme", args, { protect: true });
+const eventArgs: ConversionEventArgs = {
+  eventName: "Purchase",
+  advertiserId: acme.advertiserId,
+  value: 25,
+  eventTypeId: EventType.Purchase,
+  segmentId: 7,
+  countUnique: true,
+  clickWindow: days(7),
+  viewWindow: hours(1),
+  attribution: Attribution.Whitelist,
+};
+const purchase = new ConversionEvent("purchase", eventArgs);
+new ConversionEvent("other", { ...eventArgs, eventTypeId: 12, attribution: "WHITELIST", existingId: 4 });
+
+// Ids, as a program comes by them: no cast.
+const existing = Advertiser.get("existing", "7");
+new ConversionEvent("of-itself", { ...eventArgs, advertiserId: acme });
+new ConversionEvent("of-existing", { ...eventArgs, advertiserId: existing });
+new ConversionEvent("of-later", { ...eventArgs, advertiserId: pulumi.output(acme) });
+new ConversionEvent("of-promise", { ...eventArgs, advertiserId: Promise.resolve(existing) });
+new ConversionEvent("of-id", { ...eventArgs, advertiserId: acme.id });
+new ConversionEvent("of-config", { ...eventArgs, advertiserId: config.require("advertiser") });
+new ConversionEvent("of-number", { ...eventArgs, advertiserId: config.requireNumber("advertiser") });
+new ConversionEvent("of-secret", { ...eventArgs, advertiserId: config.requireSecret("advertiser") });
+new ConversionEvent("segment", { ...eventArgs, segmentId: config.require("segment") });
+new ConversionEvent("segment-later", { ...eventArgs, segmentId: config.requireSecretNumber("segment") });
+new ConversionEvent("adopted", { ...eventArgs, existingId: config.require("event") });
+new Advertiser("adopted", { advertiserName: "Acme", existingId: acme.id });
+Advertiser.get("by-number", 7);
+Advertiser.get("by-output", acme.advertiserId);
+ConversionEvent.get("by-id", purchase.id, { parent: acme });
+
+// Outputs.
+export const ids: pulumi.Output<number>[] = [acme.advertiserId, purchase.eventId, existing.advertiserId];
+export const name: pulumi.Output<string> = purchase.eventName;
+export const optional: pulumi.Output<number | undefined> = purchase.segmentId;
+export const attribution: pulumi.Output<Attribution> = purchase.attribution;
+
+// What .get() refers to: a resource like any other, of which only the id is known.
+const event: ConversionEventReference = ConversionEvent.get("event", "8");
+export const known: pulumi.Output<number> = event.eventId;
+export const perhaps: pulumi.Output<string | undefined>[] = [existing.advertiserName, event.eventName];
+export const resources: pulumi.CustomResource[] = [acme, existing, purchase, event];
+export const either: AdvertiserReference[] = [acme, existing];
+new Advertiser("after", { advertiserName: "Acme" }, { dependsOn: [existing, event], parent: existing });
+
+// Event types: the known ones, and any other number.
+const eventTypes: EventType[] = [EventType.Purchase, EventType.LandingPage, 0, 1];
+for (const eventTypeId of eventTypes) new ConversionEvent("typed", { ...eventArgs, eventTypeId });
+new ConversionEvent("typed-later", { ...eventArgs, eventTypeId: pulumi.output(EventType.LandingPage) });
+new ConversionEvent("typed-number", { ...eventArgs, eventTypeId: config.requireNumber("eventType") });
+
+const unknown: unknown = purchase;
+if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
+
+export const handlers: pulumi.dynamic.ResourceProvider[] = [advertiser, conversionEvent];
+
+export async function tryOut(): Promise<number> {
+  const sandbox: Sandbox = await startSandbox({ port: 0, latencyMs: 5 });
+  await sandbox.close();
+  return sandbox.logins + sandbox.advertiserPosts + sandbox.url.length;
+}
+
+/** As `@pulumi/policy` declares it. */
+declare function validateResourceOfType<TResource extends pulumi.Resource, TArgs>(
+  resourceClass: new (name: string, args: TArgs, ...rest: never[]) => TResource,
+  validate: (args: pulumi.Unwrap<NonNullable<TArgs>>) => void,
+): void;
+validateResourceOfType(ConversionEvent, (checked) => {
+  const window: number | undefined = checked.clickWindow;
+  const text: string = checked.eventName;
+  if (window === undefined || text === "" || checked.advertiserId === 7 || checked.eventTypeId === 0) throw new Error();
+});
+
+// @ts-expect-error the name is missing
+new Advertiser("b", {});
+// @ts-expect-error not an argument
+new Advertiser("b", { advertiserName: "B", advertiserId: 3 });
+// @ts-expect-error not one of the values
+new ConversionEvent("c", { ...eventArgs, attribution: "SOME" });
+// @ts-expect-error a number as text, and no id
+new ConversionEvent("c", { ...eventArgs, value: "7" });
+// @ts-expect-error an event is no advertiser
+new ConversionEvent("c", { ...eventArgs, advertiserId: purchase });
+// @ts-expect-error nor is one that is only known by its id
+new ConversionEvent("c", { ...eventArgs, advertiserId: event });
+// @ts-expect-error nor is one that is known later
+new ConversionEvent("c", { ...eventArgs, advertiserId: pulumi.output(purchase) });
+// @ts-expect-error an advertiser is neither a segment …
+new ConversionEvent("c", { ...eventArgs, segmentId: acme });
+// @ts-expect-error … nor the id of an event
+new ConversionEvent("c", { ...eventArgs, existingId: acme });
+// @ts-expect-error an id is no truth
+new ConversionEvent("c", { ...eventArgs, advertiserId: true });
+// @ts-expect-error the name of an event type
+new ConversionEvent("c", { ...eventArgs, eventTypeId: "Purchase" });
+// @ts-expect-error not a known event type
+export const eventType: EventType = 2;
+// @ts-expect-error of what .get() refers to, the name is not known
+export const certain: pulumi.Output<string> = existing.advertiserName;
+// @ts-expect-error nor are an event's window
+export const window: pulumi.Output<number> = event.clickWindow;
+// @ts-expect-error outputs are only read
+acme.advertiserId = pulumi.output(1);

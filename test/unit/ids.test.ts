@@ -1,0 +1,123 @@
+/** Ids as programs hold them: numbers, digits, resources, and what is known later. */
+import * as pulumi from "@pulumi/pulumi";
+import { beforeAll, describe, expect, it } from "vitest";
+import { idsOf, readIdOf } from "../../provider/src/resources/ids.js";
+import { isNotPlain } from "../../provider/src/resources/preflight.js";
+import { advertiserSchema } from "../../provider/src/schema/advertiser.js";
+import { conversionEventSchema } from "../../provider/src/schema/conversion-event.js";
+import { typeTokenOf } from "../../provider/src/schema/resource.js";
+import { validate } from "../../provider/src/schema/validate.js";
+
+beforeAll(() => {
+  pulumi.runtime.setMocks({
+    newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
+    call: ({ inputs }) => inputs,
+  });
+});
+
+class Fake extends pulumi.CustomResource {
+  declare readonly advertiserId: pulumi.Output<number>;
+}
+const advertiser = () => new Fake(typeTokenOf("Advertiser"), "acme", { advertiserId: 41 });
+const event = () => new Fake(typeTokenOf("ConversionEvent"), "purchase", { advertiserId: 41 });
+const bucket = () => new Fake("aws:s3/bucket:Bucket", "logs", {});
+const instance = () => new Fake("aws:ec2/instance:Instance", "web", {});
+const component = () => new pulumi.ComponentResource("my:shop:Shop", "shop");
+
+const settled = <T>(output: unknown) => new Promise<T>((resolve) => void (output as pulumi.Output<T>).apply(resolve));
+const others = { eventName: "E", value: 1 };
+
+function problemsOf(schema: typeof advertiserSchema, args: Record<string, unknown>) {
+  const rules = schema.rules({ maxWindowSeconds: 2_592_000, traceField: undefined });
+  return validate(idsOf(schema, args), rules, { isUnknown: (value) => isNotPlain(value) }).problems;
+}
+
+describe("an Advertiser as advertiserId", () => {
+  it("is its id's Output, with the dependency on it", async () => {
+    const acme = advertiser();
+    const { advertiserId } = idsOf(conversionEventSchema, { ...others, advertiserId: acme });
+    expect(advertiserId).toBe(acme.advertiserId);
+    expect(await settled(advertiserId)).toBe(41);
+  });
+
+  it.each([
+    ["an Output", (value: Fake) => pulumi.output(value)],
+    ["a promise", (value: Fake) => Promise.resolve(value)],
+    ["an Output of its id", (value: Fake) => value.advertiserId],
+  ])("may be %s", async (_, later) => {
+    const acme = advertiser();
+    const { advertiserId } = idsOf(conversionEventSchema, { ...others, advertiserId: later(acme) });
+    expect(await settled(advertiserId)).toBe(41);
+    const dependencies = await (advertiserId as { allResources(): Promise<Set<unknown>> }).allResources();
+    expect(dependencies).toContain(acme);
+  });
+
+  it("leaves secrets secret", async () => {
+    const { advertiserId } = idsOf(conversionEventSchema, { ...others, advertiserId: pulumi.secret("41") });
+    expect(await pulumi.isSecret(advertiserId as pulumi.Output<string>)).toBe(true);
+    expect(await settled(advertiserId)).toBe("41");
+  });
+});
+
+describe("a resource of another kind is refused in words", () => {
+  it.each([
+    ["a ConversionEvent", event],
+    ["a Bucket", bucket],
+    ["an Instance", instance],
+    ["a Shop", component],
+  ])("%s", async (words, make) => {
+    expect(problemsOf(conversionEventSchema, { ...others, advertiserId: make() })).toEqual([
+      {
+        property: "advertiserId",
+        reason: `expected an Advertiser or its id, an integer from 0 to 9007199254740991; got ${words}`,
+      },
+    ]);
+    // Known too late for the program: whatever the engine is told must not be an id.
+    const { advertiserId } = idsOf(conversionEventSchema, { ...others, advertiserId: pulumi.output(make()) });
+    expect(await settled(advertiserId)).toBe(words);
+  });
+
+  it("an Advertiser where no resource is taken", () => {
+    const ids = { segmentId: advertiser(), existingId: advertiser() };
+    expect(problemsOf(conversionEventSchema, { ...others, advertiserId: 1, ...ids })).toEqual([
+      { property: "segmentId", reason: expect.stringMatching(/^expected the id of a segment.*; got an Advertiser$/) },
+      {
+        property: "existingId",
+        reason: expect.stringMatching(/^expected the id of a live event.*; got an Advertiser$/),
+      },
+    ]);
+    expect(problemsOf(advertiserSchema, { advertiserName: "A", existingId: advertiser() })).toMatchObject([
+      { property: "existingId" },
+    ]);
+  });
+});
+
+it("everything else is left as it is", () => {
+  const acme = advertiser();
+  const later = pulumi.output(1);
+  for (const args of [
+    {},
+    { ...others, advertiserId: 7, segmentId: "8", existingId: later },
+    { ...others, advertiserId: "7", additionalFields: { of: acme } },
+    { ...others, advertiserId: null, segmentId: undefined, value: acme },
+  ]) {
+    const ids = idsOf(conversionEventSchema, args);
+    expect(Object.keys(ids)).toEqual(Object.keys(args));
+    for (const [name, value] of Object.entries(args)) expect(ids[name]).toBe(value);
+  }
+});
+
+it("a string of digits is the number, in both processes", () => {
+  const rules = conversionEventSchema.rules({ maxWindowSeconds: 2_592_000, traceField: undefined });
+  const valuesOf = (args: object) => validate({ ...others, ...args }, rules, { isUnknown: () => false }).values;
+  const asText = valuesOf({ advertiserId: "42", segmentId: "7", existingId: "9" });
+  expect(asText).toEqual(valuesOf({ advertiserId: 42, segmentId: 7, existingId: 9 }));
+  expect(valuesOf({ advertiserId: "9007199254740993" })).toMatchObject({ advertiserId: "9007199254740993" });
+});
+
+it("the id of a resource that is read may be a number, which Pulumi does not take", async () => {
+  expect(readIdOf("7")).toBe("7");
+  expect(readIdOf(7)).toBe("7");
+  expect(await settled(readIdOf(pulumi.output(7)))).toBe("7");
+  expect(await settled(readIdOf(Promise.resolve("8")))).toBe("8");
+});
