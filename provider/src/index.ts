@@ -1,8 +1,6 @@
-/** The public names, and nothing else. */
-export { Advertiser, type AdvertiserArgs, type AdvertiserReference } from "./resources/advertiser.js";
-export {
-  ConversionEvent,
-  type ConversionEventArgs,
-  type ConversionEventReference,
-} from "./resources/conversion-event.js";
+/** The public names, and nothing else. Types apart: the compiler that Pulumi brings along (3.8) knows no `type` among names. */
+export type { AdvertiserArgs, AdvertiserReference } from "./resources/advertiser.js";
+export { Advertiser } from "./resources/advertiser.js";
+export type { ConversionEventArgs, ConversionEventReference } from "./resources/conversion-event.js";
+export { ConversionEvent } from "./resources/conversion-event.js";
 export { Attribution, days, EventType, hours } from "./schema/vocabulary.js";

@@ -12,6 +12,8 @@ const RESOLUTIONS: Record<string, readonly string[]> = {
   nodenext: ["--module", "nodenext"],
   node16: ["--module", "node16"],
   bundler: ["--module", "esnext"],
+  // Knows nothing of `exports`: what older programs, and older templates of Pulumi's, are set to.
+  node10: ["--module", "commonjs", "--ignoreDeprecations", "6.0"],
 };
 
 const NAMES = ["Advertiser", "Attribution", "ConversionEvent", "EventType", "days", "hours"];
@@ -106,4 +108,31 @@ console.log(JSON.stringify([...results, require("pulumi-advertising/package.json
       expect(code).toBe(0);
     },
   );
+
+  it("type-checks with the compiler that Pulumi brings along for programs that have none", async () => {
+    expect(await answerOf("old-compiler.js", WITH_PULUMIS_COMPILER)).toEqual({ version: "3.8.3", faults: [] });
+  });
 });
+
+/** What that old compiler finds wrong in a program, and in what it reads of this package; others' declarations are newer than it. */
+const WITH_PULUMIS_COMPILER = `
+const { writeFileSync } = require("node:fs");
+const { dirname, join } = require("node:path");
+const pulumi = dirname(require.resolve("@pulumi/pulumi/package.json"));
+const { devDependencies } = require("@pulumi/pulumi/package.json");
+const ts = require(join(pulumi, "vendor", "typescript@" + devDependencies.typescript, "typescript.js"));
+writeFileSync("old.ts", \`
+import * as pulumi from "@pulumi/pulumi";
+import * as advertising from "pulumi-advertising";
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
+const args: advertising.ConversionEventArgs = { eventName: "P", advertiserId: acme, value: 25, eventTypeId: advertising.EventType.Purchase };
+export const eventId: pulumi.Output<number> = new advertising.ConversionEvent("purchase", args).eventId;
+\`);
+const program = ts.createProgram(["old.ts"], {
+  noEmit: true, strict: true, types: [], target: ts.ScriptTarget.ES2020, module: ts.ModuleKind.CommonJS,
+  moduleResolution: ts.ModuleResolutionKind.NodeJs,
+});
+const ours = program.getSourceFiles().filter(({ fileName }) => fileName === "old.ts" || /[\\\\/]pulumi-advertising[\\\\/]/.test(fileName));
+const faults = ours.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)])
+  .map(({ file, messageText }) => file.fileName + ": " + ts.flattenDiagnosticMessageText(messageText, " "));
+console.log(JSON.stringify({ version: ts.version, faults }));`;

@@ -60,6 +60,15 @@ it("has every file that its package.json names, and commands that start Node", (
   for (const name of ["LICENSE", "README.md"]) expect(manifest.files).toContain(name);
 });
 
+it("says how its files are loaded, and names the same declarations to resolvers that know no `exports`", () => {
+  expect(manifest.type).toBe("commonjs");
+  const declarations = Object.entries(manifest.exports).flatMap(([path, entry]) =>
+    typeof entry === "string" ? [] : [[path, entry.types]],
+  );
+  const paths = Object.entries(manifest.typesVersions["*"] ?? {}).map(([path, [file]]) => [`./${path}`, file]);
+  expect([[".", manifest.types], ...paths].sort()).toEqual(declarations.sort());
+});
+
 it("needs only what it declares", () => {
   const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   const needed = files

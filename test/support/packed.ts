@@ -22,6 +22,9 @@ export interface Manifest {
   readonly version: string;
   readonly main: string;
   readonly types: string;
+  readonly type: string;
+  /** By range of TypeScript's versions, what each path below the package leads to. */
+  readonly typesVersions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly bin: Readonly<Record<string, string>>;
   readonly files: readonly string[];
