@@ -27,7 +27,7 @@ describe.each(MANAGERS)("installed by %s", (manager) => {
   });
 
   it("pulumi-advertising --version is the installed package's", async () => {
-    const { code, output } = await project.exec("pulumi-advertising", "--version");
+    const { code, output } = await project.run(project.command("pulumi-advertising"), "--version");
     expect(output).toBe(`${manifestIn(project.packageFolder).version}\n`);
     expect(code).toBe(0);
   });
