@@ -14,7 +14,9 @@ export function runEnvironment(node, cli) {
     inRoot("node_modules", "@pulumi", "pulumi"), // pulumi-resource-pulumi-nodejs, for a CLI that came without it
   ];
   return {
-    ...without(process.env, /^(PULUMI|ADVERTISING)_|^PATH$/i), // Windows spells it Path
+    ...without(process.env, /^(PULUMI|ADVERTISING)_|^PATH$|^NO_PROXY$/i), // Windows spells it Path
+    // Pulumi's Node.js side would ask an https_proxy in small letters for its own engine on this machine.
+    no_proxy: [process.env.no_proxy ?? process.env.NO_PROXY, "127.0.0.1", "localhost"].filter(Boolean).join(","),
     PATH: path.filter(Boolean).join(delimiter),
     PULUMI_HOME: join(localFolder, "home"),
     PULUMI_SKIP_UPDATE_CHECK: "true",

@@ -6,7 +6,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { inheritedEnvironment, type RunResult, runProcess } from "./stack.js";
+import { inheritedEnvironment, inheritedProxies, type RunResult, runProcess } from "./stack.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 export const providerFolder = join(repository, "provider");
@@ -197,7 +197,8 @@ export function projectEnvironment(): Record<string, string> {
 }
 
 async function succeed(command: string, args: string[], cwd: string, environment = {}): Promise<string> {
-  const { code, output } = await runProcess(command, args, cwd, { ...projectEnvironment(), ...environment });
+  const environmentOfTools = { ...projectEnvironment(), ...inheritedProxies(), ...environment };
+  const { code, output } = await runProcess(command, args, cwd, environmentOfTools);
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);
   return output;
 }

@@ -160,12 +160,20 @@ export async function newStack(program: string, options: StackOptions = {}): Pro
   return stack;
 }
 
-/** This process's environment without what would reach a run: users' own settings, and vitest's. */
+const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
+
+/** This process's environment without what would reach a run: users' own settings and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name),
-  );
-  return Object.fromEntries(inherited) as Record<string, string>;
+  return inherited((name) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name) && !PROXY_VARIABLE.test(name));
+}
+
+/** For package managers, which may have no other way out. */
+export function inheritedProxies(): Record<string, string> {
+  return inherited((name) => PROXY_VARIABLE.test(name));
+}
+
+function inherited(isWanted: (name: string) => boolean): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isWanted(name))) as Record<string, string>;
 }
 
 export function runProcess(
