@@ -6,6 +6,7 @@ import { inspect } from "node:util";
 import { onTestFinished } from "vitest";
 import { Client, type Created } from "../../provider/src/api/client.js";
 import { createAdvertiser, createEvent, type Operation } from "../../provider/src/api/operation.js";
+import { readProxy } from "../../provider/src/config/proxy.js";
 import type { Settings } from "../../provider/src/config/settings.js";
 import { AdvertisingError } from "../../provider/src/errors.js";
 import { type AttemptReport, PatientSender } from "../../provider/src/http/patient.js";
@@ -25,6 +26,8 @@ export interface TestClientOptions {
   readonly maxLockWaitMs?: number;
   readonly clock?: FakeClock;
   readonly seed?: number;
+  /** Read as the settings read them; absent for direct connections. */
+  readonly proxyVariables?: Readonly<Record<string, string>>;
 }
 
 /** How one create ended. */
@@ -48,7 +51,10 @@ export class TestClient {
   announced = 0;
   readonly #client: Client;
 
-  constructor(baseUrl: string, { settings, cookieFile, maxLockWaitMs, clock, seed }: TestClientOptions = {}) {
+  constructor(
+    baseUrl: string,
+    { settings, cookieFile, maxLockWaitMs, clock, seed, proxyVariables = {} }: TestClientOptions = {},
+  ) {
     this.settings = {
       baseUrl,
       email: "ops@example.com",
@@ -66,9 +72,12 @@ export class TestClient {
     };
     this.clock = clock ?? new FakeClock();
     const say = (message: string) => void this.said.push(this.secrets.scrub(message));
+    const { proxy } = readProxy(proxyVariables, baseUrl);
+    for (const spelling of proxy?.secrets ?? []) this.secrets.add(spelling);
     const transport = createTransport({
       timeoutSeconds: this.settings.requestTimeoutSeconds,
       connections: this.settings.maxConcurrentRequests,
+      proxy,
     });
     onTestFinished(() => transport.close());
     const sender = new PatientSender({

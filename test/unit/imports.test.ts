@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   clock: [],
 };
 const MAY_LOAD: Record<string, RegExp> = {
-  undici: /^http\/(transport|connect)\.ts$/,
+  undici: /^http\/(transport|connect|tunnel)\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
   zod: /^(schema|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/cookie-file\.ts$/,
   "fastest-levenshtein": /^schema\//,

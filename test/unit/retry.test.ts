@@ -35,6 +35,15 @@ describe("a create is sent again only where it surely was not acted upon", () =>
     },
   );
 
+  it.each<[number, string]>([
+    ...[408, 429, 500, 502, 503, 504].map((status): [number, string] => [status, "again"]),
+    ...[204, 302, 400, 401, 403, 404, 405, 407, 501, 511].map((status): [number, string] => [status, "done"]),
+  ])("a proxy that refuses the tunnel with status %i: %s", (status, kind) => {
+    const tunnel = { host: "proxy.test:3128", variable: "HTTPS_PROXY", granted: false, status };
+    const failure = new TransportFailure(`ADVERTISING_PROXY_${status}`, false, "x", { tunnel });
+    expect(decideRetry({ ...question, attempt: { failure } }).kind).toBe(kind);
+  });
+
   it.each([200, 400, 401, 403, 408, 500, 502, 503, 504, 307])("status %i: never", (status) => {
     expect(decideRetry({ ...question, attempt: { answer: answer(status) } }).kind).toBe("done");
   });

@@ -8,6 +8,8 @@ import { ownerOf } from "../schema/owner.js";
 import { show } from "../schema/show.js";
 import { THIRTY_DAYS_IN_SECONDS } from "../schema/vocabulary.js";
 import { count, printable } from "../text.js";
+import { isLoopback } from "./loopback.js";
+import { type ProxySetting, readProxy } from "./proxy.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
 export const NAMESPACE = "advertising";
@@ -43,6 +45,8 @@ export interface SettingProblem {
 export interface SettingsReading {
   /** What could be read; where there are problems, their settings have the default or are empty. */
   readonly settings: Settings;
+  /** The proxy of the environment; none where it names none, or where the platform is on this machine. */
+  readonly proxy: ProxySetting | undefined;
   readonly problems: readonly SettingProblem[];
   readonly warnings: readonly string[];
 }
@@ -70,11 +74,9 @@ interface SettingRule {
   readonly required?: true;
 }
 
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-
 const baseUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-  const scheme = url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK_HOST.test(url.hostname));
+  const scheme = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
   if (url === undefined || !scheme || url.username || url.password || /[?#]/.test(text)) {
     context.addIssue("not an address of the platform");
     return z.NEVER;
@@ -230,12 +232,14 @@ export function readSettings(source: SettingsSource): SettingsReading {
     if (!(key in values)) values[key] = rule.required ? undefined : rule.schema.parse(undefined);
   }
 
+  const { proxy, problem } = readProxy(source.environment, values.baseUrl as string | undefined);
+  if (problem !== undefined) problems.push(problem);
   problems.push(...unknownKeys(source.keys ?? []));
   warnings.push(...unknownVariables(source.environment));
   if (source.config("password") !== undefined && source.isSecret !== undefined && !source.isSecret("password")) {
     warnings.push(`${NAMESPACE}:password is stored in plain text: ${commandFor("password")}`);
   }
-  return { settings: values as unknown as Settings, problems, warnings };
+  return { settings: values as unknown as Settings, proxy, problems, warnings };
 }
 
 /**

@@ -21,7 +21,7 @@ export function createConnector(options: buildConnector.BuildOptions): buildConn
 }
 
 /** `102 Processing` means as little, and undici waits on after it. */
-function readContinueAsProcessing(socket: Socket): void {
+export function readContinueAsProcessing(socket: Socket): void {
   const read = socket.read.bind(socket);
   socket.read = (size?: number) => {
     const chunk: unknown = read(size);

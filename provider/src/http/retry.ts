@@ -43,6 +43,14 @@ export function isCertificateFailure(failure: TransportFailure): boolean {
   return CERTIFICATE_CODE.test(failure.code) || /certificate|SSL routines/i.test(failure.message);
 }
 
+/** Statuses with which a proxy says that it could not get through just now; it goes on giving any other one. */
+const PASSING_PROXY_STATUS = [408, 429, 500, 502, 503, 504];
+
+/** Whether a proxy refuses for good: for its credentials or its rules. */
+function isProxyRefusal({ tunnel }: TransportFailure): boolean {
+  return tunnel?.status !== undefined && !PASSING_PROXY_STATUS.includes(tunnel.status);
+}
+
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const { attempt, attemptNumber, repeatable, random } = question;
   const done: RetryDecision = { kind: "done" };
@@ -51,8 +59,10 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
     const { failure } = attempt;
     if (!failure.sent) {
       // Proof that nothing was acted upon: undici had not begun to write (its onRequestStart had not come).
-      if (isCertificateFailure(failure)) return done;
-      return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason: failure.message };
+      if (isCertificateFailure(failure) || isProxyRefusal(failure)) return done;
+      const { message, tunnel } = failure;
+      const reason = tunnel === undefined ? message : `through the proxy ${tunnel.host}: ${message}`;
+      return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason };
     }
     if (repeatable && attemptNumber < MAX_LOGIN_ATTEMPTS) {
       return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason: failure.message };

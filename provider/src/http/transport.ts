@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import { createConnector } from "./connect.js";
+import { createProxyAgent, type ProxyRoute, TunnelFailure, type TunnelTrouble } from "./tunnel.js";
 
 /** A request. Bodies are JSON text; every request of this API is a POST. */
 export interface HttpRequest {
@@ -27,6 +28,9 @@ export interface HttpAnswer {
 
 /** No status line came back. */
 export class TransportFailure extends Error {
+  /** Where the way through a proxy failed; then nothing was sent. */
+  readonly tunnel: TunnelTrouble | undefined;
+
   constructor(
     /** A code of Node or undici, such as `ECONNREFUSED`. */
     readonly code: string,
@@ -34,9 +38,10 @@ export class TransportFailure extends Error {
     readonly sent: boolean,
     /** What happened, for people. */
     message: string,
-    options?: ErrorOptions,
+    { tunnel, ...options }: ErrorOptions & { readonly tunnel?: TunnelTrouble | undefined } = {},
   ) {
     super(message, options);
+    this.tunnel = tunnel;
   }
 }
 
@@ -45,6 +50,8 @@ export interface TransportOptions {
   readonly timeoutSeconds: number;
   /** Connections at most. Callers keep to the same number of requests, so that none waits inside undici. */
   readonly connections: number;
+  /** For whatever is not in its list of exceptions; absent for direct connections alone. */
+  readonly proxy?: ProxyRoute | undefined;
 }
 
 export interface Transport {
@@ -64,7 +71,7 @@ const MAX_IDLE_MS = 1000;
 
 export function createTransport(options: TransportOptions): Transport {
   const timeoutMs = options.timeoutSeconds * 1000;
-  const agent = new Agent({
+  const agentOptions = {
     connections: options.connections,
     pipelining: 1,
     // One HTTP/1.1 exchange a connection: that a request was not sent can then be told from when undici begins to write.
@@ -75,14 +82,16 @@ export function createTransport(options: TransportOptions): Transport {
     // One limit for the whole request instead, below.
     headersTimeout: 0,
     bodyTimeout: 0,
-  });
+  };
+  const { proxy } = options;
+  const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
   return {
     send: (request) => exchange(agent, request, timeoutMs),
     close: () => agent.destroy(),
   };
 }
 
-async function exchange(agent: Agent, request: HttpRequest, timeoutMs: number): Promise<HttpAnswer> {
+async function exchange(agent: Dispatcher, request: HttpRequest, timeoutMs: number): Promise<HttpAnswer> {
   const received = await new Promise<Received>((resolve, reject) => {
     const handler = new Exchange(timeoutMs, resolve, reject);
     agent.dispatch(
@@ -186,12 +195,20 @@ class Exchange implements Dispatcher.DispatchHandler {
     const message = `${what} within ${seconds} s (advertising:requestTimeoutSeconds)`;
     return new TransportFailure(this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT", this.#sent, message, {
       cause,
+      tunnel: this.#sent ? undefined : tunnelOf(cause),
     });
   }
 }
 
+function tunnelOf(error: Error): TunnelTrouble | undefined {
+  return error instanceof TunnelFailure ? error.trouble : undefined;
+}
+
 /** The real errors stand in an AggregateError where several addresses were tried. */
 function failureFrom(error: Error, sent: boolean): TransportFailure {
+  if (error instanceof TunnelFailure) {
+    return new TransportFailure(error.failureCode, sent, error.message, { cause: error, tunnel: error.trouble });
+  }
   const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
   const code = (real as NodeJS.ErrnoException).code ?? "UND_ERR_UNKNOWN";
   return new TransportFailure(code, sent, real.message || code, { cause: error });

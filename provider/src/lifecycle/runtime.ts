@@ -76,6 +76,7 @@ export function createRuntime(
   const reading = readSettings({ config, environment, mayLackPassword: true });
   const secrets = new Secrets();
   secrets.add(reading.settings.password);
+  for (const spelling of reading.proxy?.secrets ?? []) secrets.add(spelling);
   const said = new Set<string>();
   const say = (message: string, topic = message) => {
     if (said.has(topic)) return;
@@ -166,7 +167,7 @@ export function createRuntime(
 }
 
 function connect(
-  { settings }: SettingsReading,
+  { settings, proxy }: SettingsReading,
   places: Places,
   secrets: Secrets,
   say: (message: string) => void,
@@ -176,6 +177,7 @@ function connect(
   const transport = createTransport({
     timeoutSeconds: settings.requestTimeoutSeconds,
     connections: settings.maxConcurrentRequests,
+    proxy,
   });
   const sender = new PatientSender({
     transport,

@@ -1,0 +1,441 @@
+/**
+ * Through a real proxy: what it does, what it says no to, and that "not sent" stays true on the way to the platform and
+ * its TLS. The platform has a name that only the proxy knows.
+ */
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
+import { type ProxyOptions, startProxy, startTlsFront, type Treatment } from "../support/proxy.js";
+import { seededRandom } from "../support/random.js";
+import { useSandbox } from "../support/stack.js";
+import { makeCertificate } from "./certificates.js";
+import { closedPort, startRawServer } from "./raw-server.js";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const PLATFORM = "https://platform.test";
+const basic = { authMode: "basic" } as const;
+/** No login, so that the proxy is asked for nothing but creates. */
+const withBasic = { sandbox: basic, client: { settings: basic } } as const;
+/** One attempt: where an attempt takes real time. */
+const impatient = { ...basic, requestTimeoutSeconds: 1, maxWaitSeconds: 0 } as const;
+
+const authority = makeCertificate({ name: "test authority", authority: true });
+const issuer = { name: "test authority", key: authority.key };
+const platformCertificate = makeCertificate({ name: "platform", issuer, host: "platform.test" });
+beforeAll(() => {
+  const before = getCACertificates("default");
+  setDefaultCACertificates([...before, authority.cert]);
+  return () => setDefaultCACertificates(before);
+});
+
+interface Setting {
+  readonly sandbox?: SandboxOptions;
+  readonly proxy?: Omit<ProxyOptions, "to">;
+  readonly client?: TestClientOptions;
+  readonly certificate?: { cert: string; key: string };
+  /** Made from the proxy's `host:port`. @default `HTTPS_PROXY`, without credentials */
+  readonly variables?: (host: string) => Record<string, string>;
+}
+
+/** A sandbox behind TLS, behind a proxy. */
+async function start({ certificate = platformCertificate, variables, ...options }: Setting = {}) {
+  const sandbox = await useSandbox(options.sandbox);
+  const front = await startTlsFront(certificate, Number(new URL(sandbox.url).port));
+  const proxy = await startProxy({ to: front, ...options.proxy });
+  const proxyVariables = variables?.(proxy.host) ?? { HTTPS_PROXY: `http://${proxy.host}` };
+  const client = new TestClient(PLATFORM, { proxyVariables, ...options.client });
+  return { sandbox, proxy, client, front };
+}
+
+/** By its name: Node.js warns of a TLS server that is named by an address. */
+const asSecure = (host: string) => ({ HTTPS_PROXY: `https://${host.replace("127.0.0.1", "localhost")}` });
+const treatAll = (treatment: Treatment) => ({ treat: () => treatment });
+
+describe("which way requests go", () => {
+  it("through the tunnel, of which the connection is used again", async () => {
+    const { sandbox, proxy, client } = await start({ client: { settings: { maxConcurrentRequests: 1 } } });
+    expect(await client.create("A")).toMatchObject({ kind: "created" });
+    expect(await client.create("B")).toMatchObject({ kind: "created" });
+    expect([sandbox.logins, sandbox.creates]).toEqual([1, 2]);
+    expect(proxy.asked).toEqual(["platform.test:443"]);
+    expect(proxy.forwarded).toEqual([]);
+  });
+
+  it("many at once, each once, in no more tunnels than requests are allowed at once", async () => {
+    const { sandbox, proxy, client } = await start({ client: { settings: { maxConcurrentRequests: 4 } } });
+    const endings = await client.createMany(60);
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["created"]));
+    expect([sandbox.logins, sandbox.creates]).toEqual([1, 60]);
+    expect(proxy.asked.length).toBeLessThanOrEqual(4);
+  });
+
+  it.each<[string, (host: string) => Record<string, string>]>([
+    ["https_proxy", (host) => ({ https_proxy: `http://${host}` })],
+    ["HTTP_PROXY alone", (host) => ({ HTTP_PROXY: `http://${host}` })],
+    ["http_proxy alone", (host) => ({ http_proxy: `http://${host}/` })],
+    ["small letters before capitals", (host) => ({ https_proxy: `http://${host}`, HTTPS_PROXY: "http://127.0.0.1:1" })],
+    ["a NO_PROXY that names others", (host) => ({ HTTPS_PROXY: `http://${host}`, NO_PROXY: "x.test, form.test" })],
+    ["another port in NO_PROXY", (host) => ({ HTTPS_PROXY: `http://${host}`, NO_PROXY: "platform.test:8443" })],
+  ])("%s: through the proxy", async (_, variables) => {
+    const { sandbox, proxy, client } = await start({ variables, ...withBasic });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(sandbox.creates).toBe(1);
+    expect(proxy.asked).toEqual(["platform.test:443"]);
+  });
+
+  it.each(["localhost", "*", "x.test,localhost", "x.test localhost", "LOCALHOST:<port>"])(
+    "NO_PROXY %s: past the proxy, which nothing reaches",
+    async (list) => {
+      // The settings give loopback addresses no proxy at all, so what this needs is handed to the transport as it is.
+      const { front, proxy } = await start();
+      const { createTransport } = await import("../../provider/src/http/transport.js");
+      const transport = createTransport({
+        timeoutSeconds: 5,
+        connections: 1,
+        proxy: {
+          url: `http://${proxy.host}/`,
+          host: proxy.host,
+          variable: "HTTPS_PROXY",
+          noProxy: list.replace("<port>", String(front)),
+        },
+      });
+      const url = new URL(`https://localhost:${front}/rest/advertiser`);
+      // The certificate is the platform's own: that it does not fit is told by whoever connects directly.
+      await expect(transport.send({ url, headers: {}, body: "{}" })).rejects.toMatchObject({
+        code: "ERR_TLS_CERT_ALTNAME_INVALID",
+        sent: false,
+        tunnel: undefined,
+      });
+      await transport.close();
+      expect(proxy.asked).toEqual([]);
+    },
+  );
+
+  it("a platform on this machine: never through the proxy", async () => {
+    const sandbox = await useSandbox();
+    const { proxy } = await start();
+    const everywhere = { HTTPS_PROXY: `http://${proxy.host}`, HTTP_PROXY: `http://${proxy.host}` };
+    const client = new TestClient(sandbox.url, { proxyVariables: everywhere });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(sandbox.creates).toBe(1);
+    expect([proxy.asked, proxy.forwarded]).toEqual([[], []]);
+  });
+
+  it("a proxy that speaks TLS itself", async () => {
+    const certificate = makeCertificate({ name: "proxy", issuer, host: "localhost" });
+    const { sandbox, proxy, client } = await start({
+      ...withBasic,
+      proxy: { certificate },
+      variables: asSecure,
+    });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(sandbox.creates).toBe(1);
+    expect(proxy.asked).toEqual(["platform.test:443"]);
+  });
+
+  it("an unasked 100 Continue through the tunnel means nothing", async () => {
+    const platform = await startRawServer(async (connection) => {
+      await connection.readRequest();
+      await connection.write("HTTP/1.1 100 Continue\r\n\r\n");
+      await connection.answer(200, { payload: { id: 7 } });
+    });
+    const front = await startTlsFront(platformCertificate, platform.port);
+    const proxy = await startProxy({ to: front });
+    const client = new TestClient(PLATFORM, {
+      settings: basic,
+      proxyVariables: { HTTPS_PROXY: `http://${proxy.host}` },
+    });
+    expect(await client.create()).toMatchObject({ kind: "created", id: "7" });
+    expect(platform.posts).toHaveLength(1);
+  });
+});
+
+describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
+  it.each<[string, Treatment, RegExp]>([
+    ["407", { kind: "refuse", status: 407 }, /status 407.*platform\.test: it asks for a user name.*HTTPS_PROXY holds/],
+    [
+      "407 for NTLM",
+      { kind: "refuse", status: 407, headers: ["Proxy-Authenticate: NTLM", "Proxy-Authenticate: Negotiate"] },
+      /status 407.*another kind of login than Basic/,
+    ],
+    ["403", { kind: "refuse", status: 403 }, /status 403.*platform\.test: its rules do not allow this.*HTTPS_PROXY/],
+    ["405", { kind: "refuse", status: 405 }, /status 405/],
+    ["501", { kind: "refuse", status: 501 }, /status 501/],
+    ["204", { kind: "refuse", status: 204 }, /status 204/],
+    ["a redirect", { kind: "refuse", status: 302, headers: ["location: https://login.test/"] }, /status 302/],
+  ])("%s: final at once", async (_, treatment, words) => {
+    for (const settings of [{}, basic]) {
+      const { sandbox, proxy, client } = await start({ proxy: treatAll(treatment), client: { settings } });
+      const ending = await client.create();
+      expect(ending.kind).toBe("authMode" in settings ? "NotSentError" : "LoginError");
+      expect(messageOf(ending)).toMatch(words);
+      expect(messageOf(ending)).toContain(`the proxy ${proxy.host} (HTTPS_PROXY)`);
+      expect(messageOf(ending)).toContain("authMode" in settings ? "was not sent" : "No create was sent.");
+      expect(proxy.asked).toHaveLength(1);
+      expect(sandbox.requests).toEqual([]);
+      expect(client.said).toEqual([]);
+    }
+  });
+
+  it.each<[string, Treatment, RegExp]>([
+    ["502", { kind: "refuse", status: 502 }, /status 502.*platform\.test: it could not connect/],
+    ["503", { kind: "refuse", status: 503 }, /status 503/],
+    ["504", { kind: "refuse", status: 504 }, /status 504/],
+    ["429", { kind: "refuse", status: 429 }, /status 429/],
+    ["closed", { kind: "close" }, /could not connect to the proxy .*UND_ERR_SOCKET/],
+    ["reset", { kind: "reset" }, /could not connect to the proxy .*ECONNRESET/],
+    ["no HTTP at all", { kind: "garbage" }, /could not connect to the proxy .*Expected HTTP/],
+    [
+      "cut in the platform's TLS",
+      { kind: "tunnel", cutAfter: 100 },
+      /could not connect to platform\.test through the proxy/,
+    ],
+  ])("%s: tried again for as long as may be waited, then told", async (_, treatment, words) => {
+    const { sandbox, proxy, client } = await start({ proxy: treatAll(treatment), client: { settings: basic } });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(words);
+    expect(messageOf(ending)).toContain(`the proxy ${proxy.host} (HTTPS_PROXY)`);
+    expect(proxy.asked.length).toBeGreaterThan(5);
+    expect(proxy.asked).toHaveLength(client.attempts.length);
+    expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
+    expect(client.said).toEqual([expect.stringContaining(`through the proxy ${proxy.host}`)]);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it("and created, once, as soon as the proxy can", async () => {
+    const treat = (index: number): Treatment =>
+      ([{ kind: "refuse", status: 503 }, { kind: "reset" }, { kind: "tunnel", cutAfter: 100 }][index] as Treatment) ?? {
+        kind: "tunnel",
+      };
+    const { sandbox, proxy, client } = await start({ proxy: { treat }, client: { settings: basic }, sandbox: basic });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(sandbox.creates).toBe(1);
+    expect(proxy.asked).toHaveLength(4);
+    expect(client.said).toEqual([]);
+  });
+
+  it("nothing listens at the proxy's address: tried again, then told with it", async () => {
+    const port = await closedPort();
+    const client = new TestClient(PLATFORM, {
+      settings: basic,
+      proxyVariables: { HTTPS_PROXY: `http://ops:pw-of-proxy@127.0.0.1:${port}` },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toContain(`could not connect to the proxy 127.0.0.1:${port} (HTTPS_PROXY) (`);
+    expect(messageOf(ending)).toMatch(/ECONNREFUSED.*check HTTPS_PROXY/);
+    expect(messageOf(ending)).not.toMatch(/baseUrl|pw-of-proxy/);
+    expect(client.attempts.length).toBeGreaterThan(5);
+  });
+
+  it("the proxy's name is not known", async () => {
+    const host = `${"x".repeat(64)}.invalid`;
+    const client = new TestClient(PLATFORM, { settings: basic, proxyVariables: { http_proxy: `http://${host}:3128` } });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(/proxy x+\.invalid:3128 \(http_proxy\).*(ENOTFOUND|EAI_AGAIN).*http_proxy/);
+  });
+
+  it("the proxy does not answer: within the request's time, however many parts the way has", async () => {
+    const { sandbox, proxy, client } = await start({
+      proxy: treatAll({ kind: "hang" }),
+      client: { settings: impatient },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(/through the proxy .*within 1 s \(advertising:requestTimeoutSeconds\)/);
+    expect(client.attempts).toHaveLength(1);
+    expect(proxy.asked).toHaveLength(1);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it("the tunnel stands, and the platform does not answer the TLS handshake", async () => {
+    const silent = await startRawServer(() => undefined);
+    const proxy = await startProxy({ to: silent.port });
+    const client = new TestClient(PLATFORM, {
+      settings: impatient,
+      proxyVariables: { HTTPS_PROXY: `http://${proxy.host}` },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(/through the proxy .*within 1 s \(advertising:requestTimeoutSeconds\)/);
+    expect(silent.posts).toEqual([]);
+  });
+
+  it.each<[string, { cert: string; key: string }, RegExp]>([
+    ["self-signed", makeCertificate({ name: "self", host: "platform.test" }), /self-signed certificate/],
+    ["expired", makeCertificate({ name: "old", issuer, host: "platform.test", from: -20, to: -10 }), /has expired/],
+    ["of another name", makeCertificate({ name: "other", issuer, host: "other.test" }), /does not match certificate/],
+    ["the proxy's address", makeCertificate({ name: "address", issuer }), /does not match certificate/],
+  ])("the platform's certificate is checked through the tunnel: %s", async (_, certificate, words) => {
+    const { sandbox, proxy, client } = await start({ certificate, client: { settings: basic } });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(words);
+    expect(messageOf(ending)).toContain(
+      `the TLS connection to platform.test through the proxy ${proxy.host} (HTTPS_PROXY) was not trusted`,
+    );
+    expect(messageOf(ending)).toContain("NODE_EXTRA_CA_CERTS");
+    expect(client.attempts).toHaveLength(1);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it.each<[string, { cert: string; key: string }, RegExp]>([
+    ["self-signed", makeCertificate({ name: "self", host: "localhost" }), /self-signed certificate/],
+    ["of another name", makeCertificate({ name: "x", issuer, host: "other.test" }), /does not match certificate/],
+  ])("so is the proxy's own: %s", async (_, certificate, words) => {
+    const { sandbox, proxy, client } = await start({
+      proxy: { certificate },
+      client: { settings: basic },
+      variables: asSecure,
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(words);
+    expect(messageOf(ending)).toContain(
+      `the TLS connection to the proxy localhost:${proxy.port} (HTTPS_PROXY) was not trusted`,
+    );
+    expect(client.attempts).toHaveLength(1);
+    expect([proxy.asked, sandbox.requests]).toEqual([[], []]);
+  });
+
+  it("https to a proxy that speaks plain http", async () => {
+    const { sandbox, proxy, client } = await start({
+      client: { settings: basic },
+      variables: asSecure,
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expect(messageOf(ending)).toMatch(/the proxy .* does not speak TLS.*check the scheme and the port of HTTPS_PROXY/);
+    expect([proxy.asked, sandbox.requests]).toEqual([[], []]);
+    expect(client.attempts).toHaveLength(1);
+  });
+});
+
+describe("sent through the tunnel, and no answer: one POST, outcome unknown", () => {
+  it.each([{ kind: "reset" }, { kind: "close-without-answer" }, { kind: "no-answer" }, { kind: "half-body" }] as const)(
+    "$kind",
+    async (fault) => {
+      const settings = fault.kind === "no-answer" ? { requestTimeoutSeconds: 1 } : {};
+      const { sandbox, proxy, client } = await start({ client: { settings } });
+      sandbox.fail({ on: "create", with: fault, act: true });
+      const ending = await client.create();
+      expect(ending.kind).toBe("OutcomeUnknownError");
+      expect(messageOf(ending)).toContain("was sent at");
+      expect([sandbox.logins, sandbox.creates, sandbox.advertisers.length]).toEqual([1, 1, 1]);
+      expect(client.announced).toBe(1);
+      // The client goes on with others.
+      expect(await client.create("B")).toMatchObject({ kind: "created" });
+      expect(sandbox.creates).toBe(2);
+      expect(proxy.asked.length).toBeLessThanOrEqual(3);
+    },
+  );
+
+  it("a proxy that cuts after any byte, in 100 runs", async () => {
+    const seed = Number(process.env.ADVERTISING_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    console.log(`proxy: ADVERTISING_TEST_SEED=${seed}`);
+    const random = seededRandom(seed);
+    const platform = await startRawServer(async (connection) => {
+      if ((await connection.readRequest()) === undefined) return;
+      await connection.answer(200, { payload: { id: 7 } }, ["connection: close"]);
+      connection.end();
+    });
+    const front = await startTlsFront(platformCertificate, platform.port);
+    let whole = Number.POSITIVE_INFINITY; // of the handshake and the request, once known
+    const treat = (): Treatment => ({ kind: "tunnel", cutAfter: Math.floor(random() * 1.2 * whole) });
+    const proxy = await startProxy({ to: front, treat });
+    const client = new TestClient(PLATFORM, {
+      settings: { ...basic, maxWaitSeconds: 1 },
+      proxyVariables: { HTTPS_PROXY: `http://${proxy.host}` },
+    });
+    expect(await client.create("first")).toMatchObject({ kind: "created" });
+    whole = proxy.came[0] ?? 0;
+    expect(whole).toBeGreaterThan(500);
+    const seen: Record<string, number> = {};
+    for (let run = 0; run < 100; run++) {
+      const name = `run-${String(run).padStart(3, "0")}`;
+      const ending = await client.create(name);
+      const posts = platform.posts.filter(({ body }) => body.includes(name)).length;
+      const what = `seed ${seed}, ${name}: ${ending.kind} ${messageOf(ending)}, ${posts} POSTs`;
+      if (ending.kind === "created") expect(posts, what).toBe(1);
+      else if (ending.kind === "NotSentError") expect(posts, what).toBe(0);
+      else {
+        expect(ending.kind, what).toBe("OutcomeUnknownError");
+        expect(posts, what).toBeLessThanOrEqual(1);
+      }
+      seen[ending.kind] = (seen[ending.kind] ?? 0) + 1;
+    }
+    expect(seen.created, `seed ${seed}`).toBeGreaterThan(0);
+    expect(seen.OutcomeUnknownError, `seed ${seed}`).toBeGreaterThan(0);
+    expect(seen.NotSentError, `seed ${seed}`).toBeGreaterThan(0);
+  });
+});
+
+describe("credentials", () => {
+  // As they stand in the variable, and as they are.
+  const raw = "m%C3%BCller:geheim%2Fp%40ss%3A1+2";
+  const plain = "müller:geheim/p@ss:1+2";
+  const password = "geheim/p@ss:1+2";
+  const needles = [
+    raw,
+    plain,
+    password,
+    raw.slice(raw.indexOf(":") + 1),
+    encodeURIComponent(password),
+    Buffer.from(plain).toString("base64"),
+    Buffer.from(password).toString("base64"),
+  ];
+  const withCredentials = (host: string) => ({ HTTPS_PROXY: `http://${raw}@${host}` });
+
+  it("go to the proxy alone", async () => {
+    const { sandbox, client } = await start({ proxy: { credentials: plain }, variables: withCredentials });
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(sandbox.creates).toBe(1);
+    for (const { headers } of sandbox.requests) expect(headers).not.toHaveProperty("proxy-authorization");
+  });
+
+  it("that are wrong: final at once, and not told", async () => {
+    const { sandbox, proxy, client } = await start({
+      proxy: { credentials: "müller:another" },
+      variables: withCredentials,
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("LoginError");
+    expect(messageOf(ending)).toMatch(
+      /status 407 .*: it does not accept the user name and the password in HTTPS_PROXY/,
+    );
+    expect([proxy.asked.length, sandbox.requests.length]).toEqual([1, 0]);
+    const everything = everythingIn("error" in ending ? ending.error : undefined);
+    for (const needle of needles) expect(everything).not.toContain(needle);
+  });
+
+  it.each<Treatment>([{ kind: "close" }, { kind: "reset" }, { kind: "garbage" }, { kind: "tunnel", cutAfter: 100 }])(
+    "are in no error, however deep one looks: $kind",
+    async (treatment) => {
+      const { client, sandbox } = await start({
+        proxy: treatAll(treatment),
+        variables: withCredentials,
+        client: { settings: { ...basic, maxWaitSeconds: 0 } },
+      });
+      const ending = await client.create();
+      expect(ending.kind).toBe("NotSentError");
+      const everything = everythingIn("error" in ending ? ending.error : undefined);
+      for (const needle of needles) expect(everything).not.toContain(needle);
+      expect(sandbox.requests).toEqual([]);
+    },
+  );
+
+  it("that the platform gives back are scrubbed", async () => {
+    const { sandbox, client } = await start({ proxy: { credentials: plain }, variables: withCredentials });
+    const body = { message: `no: ${needles.join(" ")} end` };
+    sandbox.fail({ on: "create", with: { kind: "answer", status: 400, body } });
+    const ending = await client.create();
+    expect(ending.kind).toBe("RefusedError");
+    for (const needle of needles) expect(messageOf(ending)).not.toContain(needle);
+    expect(messageOf(ending)).toMatch(/no: (\[secret\][ =]*)+ end/);
+    expect(sandbox.creates).toBe(1);
+  });
+});

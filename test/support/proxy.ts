@@ -1,0 +1,151 @@
+/**
+ * A real proxy on the loopback interface. Each tunnel leads to one port of this machine, whatever name was asked for, so
+ * that a platform can have any name. It logs what it was asked, and ends with the test.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { onTestFinished } from "vitest";
+
+/** What the proxy does with one CONNECT. */
+export type Treatment =
+  /** @param cutAfter the bytes of the client's that pass before both sides are reset. */
+  | { readonly kind: "tunnel"; readonly cutAfter?: number }
+  | { readonly kind: "refuse"; readonly status: number; readonly headers?: readonly string[] }
+  | { readonly kind: "close" | "reset" | "hang" | "garbage" };
+
+export interface ProxyOptions {
+  /** Where every tunnel leads. */
+  readonly to: number;
+  /** @param index 0 for the first. @default a tunnel */
+  readonly treat?: (index: number) => Treatment;
+  /** `user:password`; anything else is refused with 407. */
+  readonly credentials?: string;
+  /** Speaks TLS itself. */
+  readonly certificate?: TlsOptions;
+  readonly port?: number;
+}
+
+export interface TestProxy {
+  readonly port: number;
+  /** Host and port. */
+  readonly host: string;
+  /** Each CONNECT: `host:port`. */
+  readonly asked: readonly string[];
+  /** Requests that were no CONNECT. */
+  readonly forwarded: readonly string[];
+  /** Bytes of the client's that came for each tunnel. */
+  readonly came: readonly number[];
+}
+
+const isAuthorized = ({ headers }: IncomingMessage, credentials: string | undefined) =>
+  credentials === undefined ||
+  headers["proxy-authorization"] === `Basic ${Buffer.from(credentials).toString("base64")}`;
+
+export async function startProxy({ to, treat, credentials, certificate, port = 0 }: ProxyOptions): Promise<TestProxy> {
+  const asked: string[] = [];
+  const forwarded: string[] = [];
+  const came: number[] = [];
+  const server: Server = certificate === undefined ? createServer() : createSecureServer(certificate);
+  server.on("request", ({ url }, answer) => {
+    forwarded.push(String(url));
+    answer.writeHead(501).end();
+  });
+  const sockets = ownedBy(server);
+  server.on("connect", (request: IncomingMessage, client: Socket, head: Buffer) => {
+    client.on("error", () => undefined);
+    const treatment = treat?.(asked.length) ?? { kind: "tunnel" };
+    asked.push(String(request.url));
+    if (!isAuthorized(request, credentials)) {
+      client.end('HTTP/1.1 407 X\r\nproxy-authenticate: Basic realm="x"\r\ncontent-length: 2\r\n\r\nno');
+      return;
+    }
+    switch (treatment.kind) {
+      case "tunnel": {
+        const upstream = connect(to, "127.0.0.1").on("error", () => client.destroy());
+        sockets.add(upstream);
+        upstream.once("connect", () => {
+          client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+          upstream.write(head);
+          const tunnel = came.push(0) - 1;
+          client.on("data", ({ length }: Buffer) => {
+            came[tunnel] = (came[tunnel] ?? 0) + length;
+          });
+          join(client, upstream, treatment.cutAfter ?? Number.POSITIVE_INFINITY);
+        });
+        return;
+      }
+      case "refuse":
+        client.end(
+          [`HTTP/1.1 ${treatment.status} X`, ...(treatment.headers ?? []), "content-length: 2", "", "no"].join("\r\n"),
+        );
+        return;
+      case "close":
+        client.end();
+        return;
+      case "reset":
+        client.resetAndDestroy();
+        return;
+      case "garbage":
+        client.end("SSH-2.0-OpenSSH_9.9\r\n");
+        return;
+      case "hang":
+        return;
+    }
+  });
+  const bound = await listen(server, port);
+  return { port: bound, host: `127.0.0.1:${bound}`, asked, forwarded, came };
+}
+
+/** A server that takes TLS off and passes the rest on to a port, such as a sandbox's. @returns its port. */
+export async function startTlsFront(certificate: TlsOptions, to: number): Promise<number> {
+  const server = createTlsServer(certificate, (client) => {
+    const upstream = connect(to, "127.0.0.1");
+    sockets.add(upstream);
+    upstream.on("error", () => client.destroy());
+    client.on("error", () => upstream.destroy());
+    client.on("close", () => upstream.destroy());
+    upstream.on("close", () => client.destroy());
+    client.pipe(upstream).pipe(client);
+  });
+  server.on("tlsClientError", () => undefined);
+  const sockets = ownedBy(server);
+  return listen(server, 0);
+}
+
+/** Passes on what comes from either side, until so many bytes of the client's have passed. */
+function join(client: Socket, upstream: Socket, cutAfter: number): void {
+  let passed = 0;
+  client.on("data", (chunk: Buffer) => {
+    const room = cutAfter - passed;
+    passed += chunk.length;
+    if (chunk.length <= room) return void upstream.write(chunk);
+    // What passes is to arrive before the reset.
+    upstream.write(chunk.subarray(0, room), () => {
+      upstream.end();
+      client.resetAndDestroy();
+    });
+  });
+  upstream.on("data", (chunk: Buffer) => client.write(chunk));
+  client.on("close", () => upstream.destroy());
+  upstream.on("close", () => client.destroy());
+}
+
+function ownedBy(server: Server | ReturnType<typeof createTlsServer>): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => void sockets.add(socket.on("error", () => undefined)));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    if (server.listening) await once(server, "close");
+  });
+  return sockets;
+}
+
+async function listen(server: Server | ReturnType<typeof createTlsServer>, port: number): Promise<number> {
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
