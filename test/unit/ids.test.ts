@@ -69,7 +69,7 @@ describe("a resource of another kind is refused in words", () => {
     expect(problemsOf(conversionEventSchema, { ...others, advertiserId: make() })).toEqual([
       {
         property: "advertiserId",
-        reason: `expected an Advertiser or its id, an integer from 0 to 9007199254740991; got ${words}`,
+        reason: `expected an Advertiser or its id, an integer from 1 to 9007199254740991; got ${words}`,
       },
     ]);
     // Known too late for the program: whatever the engine is told must not be an id.

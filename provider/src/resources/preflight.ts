@@ -89,7 +89,11 @@ export function examine({ schema, name, args, asGiven, options }: Examined): Pro
   program.declared.push(declared);
   if (args !== undefined) {
     const { values, problems } = validate(args, schema.rules(program.reading.settings), { isUnknown: isNotPlain });
-    const all = [...problems, ...optionProblems(options), ...program.comparison.add({ schema, name, args: asGiven, values })];
+    const all = [
+      ...problems,
+      ...optionProblems(options),
+      ...program.comparison.add({ schema, name, args: asGiven, values }),
+    ];
     if (all.length > 0) turn.sections.push(sectionOf(labelOf(schema.kind, name), all));
     for (const { property, reason } of schema.warnings(values)) {
       warn(`${labelOf(schema.kind, name)}: ${property} ${reason}`);

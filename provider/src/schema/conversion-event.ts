@@ -45,7 +45,7 @@ export const conversionEventSchema: ResourceSchema = {
       advertiserId: identifierOf("an Advertiser or its id"),
       value: finiteNumber,
       eventTypeId: integerFromZero.optional(),
-      segmentId: identifierOf("the id of a segment").optional(),
+      segmentId: identifierOf("the id of a segment", 0).optional(),
       countUnique: truth.default(false),
       clickWindow: window,
       viewWindow: window,

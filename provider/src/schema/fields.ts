@@ -2,6 +2,7 @@
  * The kinds of values that the API's fields take, each with the words that tell a user what was expected.
  */
 import { z } from "zod";
+import { count } from "../text.js";
 
 /** What a user is told that a field takes; completes the sentence "expected …". */
 export interface Expectation {
@@ -24,33 +25,35 @@ export function expectationOf(schema: z.ZodType): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: naming the control characters is the purpose
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** A name that people read in the platform's interface: text of 1 to `most` characters, without control characters. */
+/** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
 export function nameOf(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
   return expecting(
-    `a text of ${bounds}, without control characters`,
-    z.string().refine((text) => {
-      // Code points: what a person counts. The platform's own unit is not documented.
-      const length = [...text].length;
-      return (
-        length >= 1 && (most === undefined || length <= most) && !CONTROL_CHARACTER.test(text) && text.isWellFormed()
-      );
-    }),
+    `a text of ${bounds}, not blank, without control characters`,
+    z
+      .string()
+      .refine((text) => text.trim() !== "" && !CONTROL_CHARACTER.test(text) && text.isWellFormed())
+      .superRefine((text, context) => {
+        // Code points: what a person counts. The platform's own unit is not documented.
+        const length = [...text].length;
+        if (most !== undefined && length > most)
+          context.addIssue({ code: "custom", message: `has ${length} characters; the limit is ${most}` });
+      }),
   );
 }
 
 /**
- * An id of the platform: an integer from 0 up; above 2^53 - 1, where a number would round, its digits as text. `"42"` is 42.
- * @param accepted what may be given; completes "expected …".
+ * An id of the platform: an integer; above 2^53 - 1, where a number would round, its digits as text. `"42"` is 42.
+ * @param accepted what may be given; completes "expected …". @param least 0 is what programs have where an id is missing.
  */
-export function identifierOf(accepted: string) {
+export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   return expecting(
-    `${accepted}, an integer from 0 to ${Number.MAX_SAFE_INTEGER}`,
+    `${accepted}, an integer from ${least} to ${Number.MAX_SAFE_INTEGER}`,
     z.union([
-      z.int().min(0),
+      z.int().min(least),
       z
         .string()
-        .regex(/^(0|[1-9]\d{0,29})$/)
+        .regex(least === 0 ? /^(0|[1-9]\d{0,29})$/ : /^[1-9]\d{0,29}$/)
         .transform(exactId),
     ]),
   );
@@ -76,7 +79,28 @@ export const integerFromZero = expecting(`an integer from 0 to ${Number.MAX_SAFE
 
 /** A window to look back: whole seconds from 1 to the installation's limit. */
 export function windowOf(maxSeconds: number) {
-  return expecting(`whole seconds from 1 to ${maxSeconds}`, z.int().min(1).max(maxSeconds));
+  return expecting(
+    `whole seconds from 1 to ${maxSeconds}`,
+    z
+      .int()
+      .min(1)
+      .superRefine((seconds, context) => {
+        if (seconds <= maxSeconds) return;
+        const limit = `the limit is ${duration(maxSeconds)} (advertising:maxWindowSeconds, if your installation allows more)`;
+        context.addIssue({ code: "custom", message: `is ${duration(seconds)}; ${limit}` });
+      }),
+  );
+}
+
+/** `31 days`, `12 hours`, `90 seconds`: in the largest unit that is exact. */
+function duration(seconds: number): string {
+  for (const [unit, length] of [
+    ["day", 86_400],
+    ["hour", 3600],
+  ] as const) {
+    if (seconds % length === 0) return count(seconds / length, unit);
+  }
+  return count(seconds, "second");
 }
 
 /**

@@ -58,13 +58,8 @@ export function validate(given: Readonly<Record<string, unknown>>, rules: Rules,
       const data = unknownParts === 0 ? parsed.data : asSent(value, reading.isUnknown, (part) => part);
       if (data !== undefined) values[property] = data;
     } else {
-      const expected = `expected ${expectationOf(rule)}`;
-      const got = reading.secret?.has(property) ? "a secret value that does not fit" : show(value);
-      const reason =
-        value === undefined
-          ? `is required: ${[reading.arrivedUndefined ?? [], expected].flat().join(" ")}`
-          : `${expected}; got ${got}${placeOf(parsed.error)}`;
-      problems.push({ property, reason });
+      const isSecret = reading.secret?.has(property) === true;
+      problems.push({ property, reason: reasonFor(value, rule, parsed.error, isSecret, reading.arrivedUndefined) });
     }
   }
   for (const property of Object.keys(given)) {
@@ -75,6 +70,26 @@ export function validate(given: Readonly<Record<string, unknown>>, rules: Rules,
   }
   return { values, problems };
 }
+
+function reasonFor(
+  value: unknown,
+  rule: z.ZodType,
+  error: z.ZodError,
+  isSecret: boolean,
+  arrivedUndefined: string | undefined,
+): string {
+  const expected = `expected ${expectationOf(rule)}`;
+  if (value === undefined) return `is required: ${[arrivedUndefined ?? [], expected].flat().join(" ")}`;
+  if (isSecret) return `${expected}; got a secret value that does not fit${placeOf(error)}`;
+  // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
+  const said = error.issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
+  return error.issues.length === 1 && said !== undefined
+    ? said.message
+    : `${expected}; got ${show(value)}${placeOf(error)}`;
+}
+
+/** Of a `refine` without words. */
+const ZOD_DEFAULT_MESSAGE = "Invalid input";
 
 /** Whether a property is one of the provider's or the engine's own. */
 function isHidden(property: string): boolean {
