@@ -161,3 +161,56 @@ it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "click_window
 it("properties of the provider's own are no unknown arguments", () => {
   expect(check(conversionEventSchema, { __identity: "o/p/s::n", __provider: "x" }).problems).toEqual([]);
 });
+
+describe("reasons that name their cure", () => {
+  const reasonsOf = (args: object, limit = limits) =>
+    validate({ ...needed.get(conversionEventSchema), ...args }, conversionEventSchema.rules(limit), {
+      isUnknown: holdsUnknown,
+    }).problems.map(({ property, reason }) => `${property} ${reason}`);
+
+  it.each<[object, string]>([
+    [
+      { clickWindow: 31 * 86_400 },
+      "clickWindow is 31 days; the limit is 30 days (advertising:maxWindowSeconds, if your installation allows more)",
+    ],
+    [
+      { viewWindow: 721 * 3600 },
+      "viewWindow is 721 hours; the limit is 30 days (advertising:maxWindowSeconds, if your installation allows more)",
+    ],
+    [
+      { viewWindow: 2_592_001 },
+      "viewWindow is 2592001 seconds; the limit is 30 days (advertising:maxWindowSeconds, if your installation allows more)",
+    ],
+    [{ eventName: "x".repeat(100) }, "eventName has 100 characters; the limit is 99"],
+    [
+      { eventName: " \t" },
+      'eventName expected a text of 1 to 99 characters, not blank, without control characters; got the text " \\t"',
+    ],
+    [
+      { advertiserId: 0 },
+      "advertiserId expected an Advertiser or its id, an integer from 1 to 9007199254740991; got 0",
+    ],
+    [{ existingId: 0 }, "existingId expected the id of a live event, an integer from 1 to 9007199254740991; got 0"],
+    [{ clickWindow: 0 }, "clickWindow expected whole seconds from 1 to 2592000; got 0"],
+  ])("%j", (args, reason) => {
+    expect(reasonsOf(args)).toEqual([reason]);
+  });
+
+  it("do not tell a secret value", () => {
+    const { problems } = validate(
+      { ...needed.get(conversionEventSchema), clickWindow: 31 * 86_400 },
+      conversionEventSchema.rules(limits),
+      { isUnknown: holdsUnknown, secret: new Set(["clickWindow"]) },
+    );
+    expect(problems).toEqual([
+      {
+        property: "clickWindow",
+        reason: "expected whole seconds from 1 to 2592000; got a secret value that does not fit",
+      },
+    ]);
+  });
+
+  it("a segment may have the id 0", () => {
+    expect(reasonsOf({ segmentId: 0 })).toEqual([]);
+  });
+});

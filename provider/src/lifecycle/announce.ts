@@ -98,6 +98,8 @@ export function announceReplacement(
   id: string,
   existingId: unknown,
 ): void {
+  // The same object under changed arguments, which somebody has changed by hand.
+  if (String(existingId) === id) return;
   runtime.replacing.set(key, id);
   if (runtime.run.isUp === true) return;
   const by =

@@ -1,0 +1,223 @@
+/** Renames, moves and removals, as people make them: nothing twice, and nothing left behind without a word. */
+import { resolve } from "node:path";
+import { expect, it } from "vitest";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const pending = (stack: TestStack, ...args: string[]) =>
+  runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
+
+const urn = (name: string, kind = "ConversionEvent") =>
+  `urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;
+
+/** An advertiser `acme`, and these events by name, each with what follows its arguments. */
+const shop = (events: Record<string, string>, options: Record<string, string> = {}) =>
+  program(`
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+${Object.entries(events)
+  .map(
+    ([name, eventName]) =>
+      `new advertising.ConversionEvent("${name}", { eventName: "${eventName}", advertiserId: acme, value: 5 }, ${options[name] ?? "{}"});`,
+  )
+  .join("\n")}`);
+
+/** `signup` is unresolved; whether it exists on the platform is `act`. */
+async function unresolvedSignup(act = true) {
+  const sandbox = await useSandbox();
+  const stack = await newStack(shop({}), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  sandbox.fail({ on: "event", act, with: { kind: "close-without-answer" } });
+  stack.program(shop({ signup: "Signup" }));
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  expect(output).toContain(
+    'Look into the account for the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at 20',
+  );
+  expect(output).toContain(`npx pulumi-advertising pending --created '${urn("signup")}=<its id>'`);
+  expect(output).toContain(`npx pulumi-advertising pending --not-created '${urn("signup")}'`);
+  expect(output).toContain("[ADVERTISING_OUTCOME_UNKNOWN]");
+  expect(output).not.toContain("stopped at a resource");
+  expect(sandbox.eventPosts).toBe(1);
+  return { sandbox, stack };
+}
+
+async function expectStopped(stack: TestStack, sandbox: Sandbox, ...words: string[]): Promise<void> {
+  for (const run of [() => stack.preview(), () => stack.up()]) {
+    const { code, output } = await run();
+    expect(code).not.toBe(0);
+    for (const word of words) expect(output).toContain(word);
+    expect(output).toContain(`pending --created '${urn("signup")}=<its id>'`);
+    expect(output).toContain(`pending --not-created '${urn("signup")}'`);
+    expect(output).not.toMatch(/^\s+at .*:\d+/m);
+  }
+  expect(sandbox.eventPosts).toBe(1);
+  const listed = await pending(stack);
+  expect(listed.code, listed.output).toBe(1);
+  expect(listed.output).toContain('look into the account for the ConversionEvent named "Signup"');
+}
+
+it("an unresolved event that is renamed is not sent again; with an alias it is the same one, and settled as created", async () => {
+  const { sandbox, stack } = await unresolvedSignup();
+  stack.program(shop({ "signup-web": "Signup" }));
+  await expectStopped(
+    stack,
+    sandbox,
+    'ConversionEvent "signup" is no longer declared, and the outcome of its create is unknown',
+    'If ConversionEvent "signup-web" is its new name or place, add { aliases: [{ name: "signup" }] } to it.',
+  );
+
+  stack.program(shop({ "signup-web": "Signup" }, { "signup-web": `{ aliases: [{ name: "signup" }] }` }));
+  const aliased = await stack.preview();
+  expect(aliased.code).not.toBe(0);
+  expect(aliased.output).toContain("Look into the account");
+  const settled = await pending(stack, "--created", `${urn("signup")}=${sandbox.events[0]?.id}`);
+  expect(settled.code, settled.output).toBe(0);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(sandbox.eventPosts).toBe(1);
+  expect(await stack.resources()).toMatchObject([{}, { urn: urn("signup-web"), id: String(sandbox.events[0]?.id) }]);
+  expect((await pending(stack)).code).toBe(0);
+});
+
+it("an unresolved event that is removed, or moved into a component, stops each run until it is settled", async () => {
+  const { sandbox, stack } = await unresolvedSignup(false);
+  stack.program(shop({}));
+  await expectStopped(stack, sandbox, 'ConversionEvent "signup" is no longer declared');
+
+  const moved = (alias: string) =>
+    program(`
+class Funnel extends pulumi.ComponentResource {
+  constructor(name) {
+    super("shop:index:Funnel", name);
+    const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+    new advertising.ConversionEvent("signup", { eventName: "Signup", advertiserId: acme, value: 5 }, { parent: this, ${alias} });
+  }
+}
+new Funnel("funnel");`);
+  stack.program(moved(""));
+  await expectStopped(
+    stack,
+    sandbox,
+    'If ConversionEvent "signup" is its new name or place, add { aliases: [{ parent: pulumi.rootStackResource }] } to it.',
+  );
+
+  const settled = await pending(stack, "--not-created", "signup");
+  expect(settled.code, settled.output).toBe(0);
+  stack.program(moved("aliases: [{ parent: pulumi.rootStackResource }]"));
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ eventPosts: 2, events: [{ event_name: "Signup" }] });
+});
+
+it("after destroy, and after state delete, it is remembered; with a lost journal the state still lists it", async () => {
+  const { sandbox, stack } = await unresolvedSignup();
+  expect((await stack.run(["state", "delete", urn("signup"), "--yes"])).code).toBe(0);
+  const again = await stack.up();
+  expect(again.code).not.toBe(0);
+  expect(again.output).toContain("its outcome is unknown until somebody settles it");
+  expect((await stack.destroy()).code).toBe(0);
+  const listed = await pending(stack);
+  expect(listed.code).toBe(1);
+  expect(listed.output).toContain(urn("signup"));
+  const preview = await stack.preview();
+  expect(preview.output).toContain("will not send it");
+  expect((await stack.up()).code).not.toBe(0);
+  expect(sandbox.eventPosts).toBe(1);
+
+  stack.setEnvironment({ XDG_CACHE_HOME: `${stack.cache}-of-another-machine` });
+  expect((await pending(stack)).code).toBe(1);
+});
+
+it("a live event that is renamed is warned of before; with the alias nothing is sent; without it the next preview is quiet", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(shop({ purchase: "Purchase", other: "Other" }), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  const id = sandbox.events.find(({ event_name }) => event_name === "Purchase")?.id;
+
+  stack.program(shop({ "purchase-eu": "Purchase", other: "Other" }));
+  const warning =
+    `\`purchase\` (${id}) is no longer declared and \`purchase-eu\` has the same arguments: this would create a second live event and ` +
+    `leave ${id} live. If it is a rename, add \`{ aliases: [{ name: "purchase" }] }\`.`;
+  const preview = await stack.preview();
+  expect(preview.code).toBe(0);
+  expect(preview.output).toContain(`ConversionEvent (purchase-eu):\n    warning: ${warning}`);
+
+  stack.program(
+    shop({ "purchase-eu": "Purchase", other: "Other" }, { "purchase-eu": `{ aliases: [{ name: "purchase" }] }` }),
+  );
+  const aliased = await stack.preview();
+  expect(aliased.output).not.toContain("warning");
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(2);
+
+  stack.program(shop({ "purchase-eu": "Purchase" }));
+  const removal = await stack.preview();
+  expect(removal.output).toMatch(
+    /ConversionEvent "other" \(\d+\) is no longer declared, so it leaves the state\. \d+ stays live on the platform, and tags/,
+  );
+  expect((await stack.up()).output).toContain('ConversionEvent "other"');
+  const quiet = await stack.preview();
+  expect(quiet.output).not.toContain("no longer declared");
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("a replacement is told at its resource before, and afterwards with both ids; an adoption as such", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(shop({ purchase: "Purchase" }), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  stack.program(shop({ purchase: "Purchase 2" }));
+  const after =
+    "2 stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.";
+  const preview = await stack.preview();
+  expect(preview.output).toContain(
+    `ConversionEvent (purchase):\n    warning: ConversionEvent "purchase": The replacement creates another live object. ${after}`,
+  );
+  const up = await stack.up();
+  expect(up.output).toContain(`warning: ConversionEvent "purchase" is 3 now. ${after}`);
+  expect(up.output).not.toContain("creates another live object");
+  expect(sandbox.eventPosts).toBe(2);
+
+  stack.program(
+    shop({ purchase: "Purchase 2", adopted: "Old" }).replace(
+      '"Old", advertiserId',
+      '"Old", existingId: 42, advertiserId',
+    ),
+  );
+  expect((await stack.preview()).output).toContain("adopts 42; nothing is sent");
+  expect((await stack.up()).code).toBe(0);
+  // Changed by hand on the platform: the same object with new arguments.
+  stack.program(shop({ purchase: "By hand" }).replace('"By hand", advertiserId', '"By hand", existingId: 3, advertiserId'));
+  const byHand = await stack.preview();
+  expect(byHand.output).toContain("adopts 3; nothing is sent");
+  expect(byHand.output).not.toContain("3 stays live");
+  expect((await stack.up()).code).toBe(0);
+  expect((await stack.resources()).at(-1)).toMatchObject({ id: "3", outputs: { eventName: "By hand" } });
+  const refresh = await stack.refresh();
+  expect(refresh.code, refresh.output).toBe(0);
+  expect(refresh.output).toContain("A refresh compares nothing");
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("what is wrong between resources, and retainOnDelete: false, stand in the one list", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+const event = (name, more, options) => new advertising.ConversionEvent(name, { eventName: "E", advertiserId: 1, value: 1, ...more }, options);
+event("one", { existingId: 7 });
+event("two", { existingId: "7" });
+event("three", { advertiserId: 0, eventName: "  " });
+event("four", {}, { retainOnDelete: false });
+event("five");`),
+    { sandbox },
+  );
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  expect(output).toContain('existingId 7 is adopted by "one" already');
+  expect(output).toContain("advertiserId expected an Advertiser or its id, an integer from 1");
+  expect(output).toContain("not blank");
+  expect(output).toContain("retainOnDelete can't be false: the platform has no known way to delete");
+  expect(output).toContain("4 problems; nothing was registered and nothing was sent.");
+  expect(output).toContain("[ADVERTISING_ARGUMENTS]");
+  expect(output).toContain('ConversionEvent "four" and "five" have the same arguments: that makes 2 live objects.');
+  expect(sandbox.requests).toEqual([]);
+});
