@@ -36,7 +36,7 @@ const MAY_LOAD: Record<string, RegExp> = {
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(schema\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|operation)\.ts|session\/refusal\.ts|lifecycle\/(declaration|account)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
+  /^(schema\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|operation|hints)\.ts|session\/(refusal|stated)\.ts|lifecycle\/(declaration|account)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;

@@ -4,9 +4,12 @@ import { readOutcome } from "../../provider/src/api/outcome.js";
 import { advertiserDeclaration, conversionEventDeclaration } from "../../provider/src/lifecycle/declaration.js";
 import { answer } from "../support/answers.js";
 
-const fields = ["event_name", "advertiser_id", "click_window", "colour", "alternative_id", "description", "note"];
+const sent = {
+  ...{ event_name: "purchase of shoes", advertiser_id: 3, value: 1, click_window: 60, colour: ["dark red"] },
+  ...{ alternative_id: "correct horse battery", description: "is not shown", note: "is it so" },
+};
 const read = (status: number, body: unknown, headers = {}) =>
-  readOutcome(answer(status, body, headers), createEvent, fields, String);
+  readOutcome(answer(status, body, headers), createEvent, sent, String);
 
 it.each([advertiserDeclaration, conversionEventDeclaration])(
   "an operation knows every field: $schema.kind",
@@ -39,7 +42,7 @@ describe("an id is read wherever it sensibly stands", () => {
   });
 
   it("of an advertiser under advertiser_id", () => {
-    const outcome = readOutcome(answer(200, { payload: { advertiser_id: 3 } }), createAdvertiser, [], String);
+    const outcome = readOutcome(answer(200, { payload: { advertiser_id: 3 } }), createAdvertiser, {}, String);
     expect(outcome).toMatchObject({ kind: "created", id: "3" });
   });
 
@@ -163,14 +166,14 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
       ["event.click_window: too big"],
     ],
     ["detail", 422, { detail: "not valid" }, ["not valid"]],
-    ["detail as a list", 422, { detail: [{ msg: "x", message: "not valid" }] }, ["msg: x", "not valid"]],
+    ["detail as a list", 422, { detail: [{ msg: "x", message: "not valid" }] }, ["x", "not valid"]],
     ["plain text", 400, "advertiser unknown", ["advertiser unknown"]],
     ["hardly any body", 404, "", []],
   ])("%s", (_, status, body, words) => {
     expect(read(status, body)).toEqual({ kind: "refused", words });
   });
 
-  it("never quotes what is no error field", () => {
+  it("never quotes what stands under a name that sounds secret, nor single words that stand anywhere", () => {
     const outcome = read(400, {
       message: "bad",
       user: { password: "hunter22", roles: ["admin"] },
@@ -183,7 +186,7 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
     ["the request", { message: "bad", event_name: "purchase", advertiser_id: 3, colour: ["dark red"] }],
     [
       "the request, under the noun",
-      { message: "bad", event: { event_name: "is new", value: 1, colour: ["dark red"] } },
+      { message: "bad", event: { event_name: "Purchase of  shoes", value: 1, colour: ["dark red"] } },
     ],
     ["the request, in payload", { message: "bad", payload: { event_name: "purchase of shoes", note: "is it so" } }],
     ["an additional field alone", { message: "bad", alternative_id: "correct horse battery" }],
@@ -192,11 +195,16 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
       { message: "bad", event_name: "purchase", description: "is not shown" },
     ],
     [
+      "the beginning of a value",
+      { message: "bad", event: { alternative_id: "correct horse", colour: ["correct horse b…"] } },
+    ],
+    ["the request, as a string of JSON", { message: "bad", request: JSON.stringify({ note: "is it so" }) }],
+    [
       "secrets in lists",
       { message: "bad", payload: { api_token: ["correct horse battery"], password: ["is a secret"] } },
     ],
-    ["lists without sentences", { message: "bad", payload: { roles: ["admin"], ids: [1, { text: "is a text" }] } }],
-    ["objects under other names", { message: "bad", user: { notes: ["is a good customer"] } }],
+    ["lists without sentences", { message: "bad", payload: { roles: ["admin"], ids: [1, { kind: "text" }] } }],
+    ["a person's record, where there is anything else", { message: "bad", user: { notes: ["is a good customer"] } }],
   ])("never quotes an echo of %s", (_, body) => {
     expect(read(400, body)).toEqual({ kind: "refused", words: ["bad"] });
   });
@@ -254,7 +262,7 @@ describe("an outcome is unknown where the answer does not settle it", () => {
     ["408", 408],
     ["500", 500],
   ])("and no echo of the request is quoted: %s", (_, status) => {
-    const echo = { event_name: "is not shown", colour: ["is not shown"], description: "is not shown" };
+    const echo = { event_name: "is it so", colour: ["is not shown"], description: "is not shown" };
     for (const body of [echo, { payload: echo }, { event: echo }, { payload: { event: echo } }, [echo]]) {
       expect(read(status, body)).toMatchObject({ kind: "unknown", words: [] });
     }
@@ -264,7 +272,7 @@ describe("an outcome is unknown where the answer does not settle it", () => {
     const outcome = readOutcome(
       { ...answer(200, '{"payload":{"id":1}}'), broken: "ended early" },
       createEvent,
-      [],
+      {},
       String,
     );
     expect(outcome).toMatchObject({ kind: "unknown", reason: expect.stringContaining("ended early") });
@@ -308,7 +316,7 @@ describe("what is told of an answer that is not understood", () => {
 
   it("is none of the words of a body that broke off: half a secret could be among them", () => {
     const broken = { ...answer(400, '{"message":"the password hunter'), broken: "ended early" };
-    expect(readOutcome(broken, createEvent, [], String)).toEqual({ kind: "refused", words: [] });
-    expect(readOutcome({ ...broken, status: 500 }, createEvent, [], String)).toMatchObject({ words: [] });
+    expect(readOutcome(broken, createEvent, {}, String)).toEqual({ kind: "refused", words: [] });
+    expect(readOutcome({ ...broken, status: 500 }, createEvent, {}, String)).toMatchObject({ words: [] });
   });
 });

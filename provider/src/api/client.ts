@@ -71,7 +71,7 @@ export class Client {
       throw translate(error, what, url, sentAt, settings);
     }
     const { answer } = result;
-    const outcome = outcomeOf(result, operation, Object.keys(fields), clean);
+    const outcome = outcomeOf(result, operation, fields, clean);
     if (outcome.kind === "created") await onCreated(outcome.id);
     await result.kept;
     switch (outcome.kind) {
@@ -91,8 +91,8 @@ export class Client {
         );
       }
       case "unknown": {
-        const words = excerpt(outcome.words.join("; "), MAX_EXCERPT_CHARACTERS);
-        const said = words === "" ? "" : ` The platform said: ${words}.`;
+        const words = excerpt(joined(outcome.words), MAX_EXCERPT_CHARACTERS);
+        const said = words === "" ? "" : ` The platform said: ${words}${/[.!?]$/.test(words) ? "" : "."}`;
         throw new OutcomeUnknownError(
           `${what} was sent at ${sentAt}, and answered with ${outcome.reason}.${said}`,
           sentAt,
@@ -111,18 +111,22 @@ const MAX_REFUSAL_CHARACTERS = 4000;
 function outcomeOf(
   { answer, session }: SessionAnswer,
   operation: Operation,
-  fields: readonly string[],
+  sent: Readonly<Record<string, unknown>>,
   clean: (text: string) => string,
 ): Outcome {
-  const outcome = readOutcome(answer, operation, fields, clean);
+  const outcome = readOutcome(answer, operation, sent, clean);
   if (session === "accepted" || outcome.kind !== "unknown") return outcome;
   return { kind: "refused", words: [...outcome.words, `the session was refused (${outcome.reason})`] };
 }
 
 function sentence(words: readonly string[]): string {
   if (words.length === 0) return "the answer holds no words that say why.";
-  const text = excerpt(words.join("; "), MAX_REFUSAL_CHARACTERS);
+  const text = excerpt(joined(words), MAX_REFUSAL_CHARACTERS);
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function joined(words: readonly string[]): string {
+  return words.map((word, at) => (at === words.length - 1 || /[.!?:;]$/.test(word) ? word : `${word};`)).join(" ");
 }
 
 function sessionHint({ session }: SessionAnswer, settings: Settings): string | undefined {

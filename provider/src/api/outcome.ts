@@ -5,7 +5,9 @@ import type { HttpAnswer } from "../http/transport.js";
 import { excerpt, printable } from "../text.js";
 import { asRecord, own, readBody } from "../wire/body.js";
 import { describeTarget, redirectOf } from "../wire/redirect.js";
-import { type Clean, errorEntries, saysRefused, wordsOf } from "../wire/words.js";
+import type { Clean } from "../wire/tell.js";
+import { errorEntries, saysRefused } from "../wire/verdict.js";
+import { wordsOf } from "../wire/words.js";
 import type { Operation } from "./operation.js";
 
 export type Outcome =
@@ -19,30 +21,29 @@ export type Outcome =
 const UNDECIDED_STATUS = new Set([408, 499]);
 
 /**
- * @param fields the wire names of the request, for refusals keyed by field; the operation's own count in any case.
+ * @param sent the request's fields by their wire names: an answer that echoes their values says nothing by that.
  * @param clean removes secrets from the platform's words.
  */
 export function readOutcome(
   answer: HttpAnswer,
   operation: Operation,
-  fields: readonly string[],
+  sent: Readonly<Record<string, unknown>>,
   clean: Clean,
 ): Outcome {
   const { status } = answer;
   // Only where they are told: cleaning is dear while cookies rotate.
-  const words = (isRefusal: boolean) =>
-    wordsOf(answer, operation.fields, clean, { noun: operation.noun, sent: fields, isRefusal });
-  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words: words(false) });
+  const words = () => wordsOf(answer, { ...operation, sent, clean });
+  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words: words() });
 
   if (status >= 200 && status < 300) return readSuccess(answer, operation, words, clean);
   if (status >= 300 && status < 400) {
     // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it where
     // the answer points to what may be the new object. Elsewhere nothing was created, since no redirect is followed.
     return redirectOf(answer) === "login"
-      ? { kind: "refused", words: [...words(true), "a redirect, which is never followed: check advertising:baseUrl"] }
+      ? { kind: "refused", words: [...words(), "a redirect, which is never followed: check advertising:baseUrl"] }
       : unknown(`status ${status}, a redirect, which is never followed${target(answer, clean)}`);
   }
-  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused", words: words(true) };
+  if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused", words: words() };
   return unknown(`status ${status}`);
 }
 
@@ -51,16 +52,11 @@ function target(answer: HttpAnswer, clean: Clean): string {
   return described === undefined ? "" : `, to ${excerpt(printable(clean(described)), 200)}`;
 }
 
-function readSuccess(
-  answer: HttpAnswer,
-  operation: Operation,
-  words: (isRefusal: boolean) => string[],
-  clean: Clean,
-): Outcome {
+function readSuccess(answer: HttpAnswer, operation: Operation, words: () => string[], clean: Clean): Outcome {
   const unknown = (reason: string): Outcome => ({
     kind: "unknown",
     reason: `status ${answer.status}, ${reason}`,
-    words: [],
+    words: words(),
   });
   if (answer.broken !== undefined)
     return unknown(`but the answer's body is not whole or not readable (${answer.broken})`);
@@ -72,11 +68,10 @@ function readSuccess(
   }
 
   // The prefix and the inner flag decide, not the presence of errors, and not that of an id.
-  if (saysRefused(body.value, operation.noun)) return { kind: "refused", words: words(true) };
+  if (saysRefused(body.value, operation.noun)) return { kind: "refused", words: words() };
 
   const id = readId(body.value, operation.noun);
-  if (id === undefined)
-    return { ...unknown(`but without a readable id (${shapeOf(body.value)})`), words: words(false) } as Outcome;
+  if (id === undefined) return unknown(`but without a readable id (${shapeOf(body.value)})`);
   return { kind: "created", id, warnings: errorEntries(body.value, clean, operation.noun) };
 }
 

@@ -10,7 +10,9 @@ import { StopWaiting } from "../http/patient.js";
 import { type HttpAnswer, TransportFailure } from "../http/transport.js";
 import { enumerate } from "../text.js";
 import { readBody } from "../wire/body.js";
-import { type Clean, saysRefused, wordsOf } from "../wire/words.js";
+import type { Clean } from "../wire/tell.js";
+import { saysRefused } from "../wire/verdict.js";
+import { wordsOf } from "../wire/words.js";
 import { SessionJar, whyNoSession } from "./jar.js";
 
 export interface LoginRequest {
@@ -27,14 +29,15 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
   const asked = `The login of ${settings.email} at ${url.href} failed`;
   const nothingSent = "No create was sent.";
+  const sent = {
+    email: settings.email,
+    password: settings.password,
+    ...(settings.keepLoggedIn ? { keep_logged_in: true } : {}),
+  };
   const request = {
     url,
     headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify({
-      email: settings.email,
-      password: settings.password,
-      ...(settings.keepLoggedIn ? { keep_logged_in: true } : {}),
-    }),
+    body: JSON.stringify(sent),
   };
 
   let answer: HttpAnswer;
@@ -55,7 +58,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
     throw error;
   }
 
-  const refusal = refusalOf(answer, clean);
+  const refusal = refusalOf(answer, sent, clean);
   if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingSent}`);
   const jar = new SessionJar();
   await jar.store(answer.setCookies, url);
@@ -69,9 +72,9 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
 }
 
 /** Why the answer is no success, as sentences; none where it is one. */
-function refusalOf(answer: HttpAnswer, clean: Clean): string | undefined {
+function refusalOf(answer: HttpAnswer, sent: Readonly<Record<string, unknown>>, clean: Clean): string | undefined {
   const { status } = answer;
-  const words = wordsOf(answer, ["email", "password", "keep_logged_in"], clean);
+  const words = wordsOf(answer, { fields: [], sent, clean });
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
   const credentials =
     "Check advertising:email and advertising:password; it was tried once and is not tried again in this run.";

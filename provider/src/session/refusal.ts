@@ -6,7 +6,8 @@
 import type { HttpAnswer } from "../http/transport.js";
 import { readBody, saysNo } from "../wire/body.js";
 import { redirectOf } from "../wire/redirect.js";
-import { anyPart, wordsOf } from "../wire/words.js";
+import { anyPart } from "../wire/verdict.js";
+import { statedBy } from "./stated.js";
 
 export type SessionSign =
   /** Speaks of the login itself: a redirect to one, a login page, words about a session, a 401 with hardly any. */
@@ -37,22 +38,22 @@ export function sessionSignOf(answer: HttpAnswer): SessionSign | undefined {
   const { status } = answer;
   const redirect = redirectOf(answer);
   if (redirect !== undefined) return redirect === "login" ? "clear" : undefined;
+  if (status !== 200 && status !== 401 && status !== 403) return undefined;
   const body = readBody(answer);
-  // Looked at, never shown. What stands under fields of the request is about the request.
-  const words = wordsOf(answer, [], (text) => text, { isRefusal: false });
-  if (status === 401 || status === 403) {
+  if (status !== 200) {
     const plain = status === 401 ? "clear" : "bare";
     if (body.kind === "html") return isLoginPage(answer) || LOGIN_LINK.test(answer.body) ? "clear" : plain;
+    const words = statedBy(answer);
     if (words.some(isAboutALogin)) return "clear";
     const said = words.join(" ").replace(/\berror_code \S+|\bcode \d+/g, "");
     // Field errors under names that are not known here are words about something else as well.
     const isBare = STATUS_PHRASE.test(said) && !hasFieldErrors(body);
     return isBare ? plain : "doubtful";
   }
-  if (status !== 200) return undefined;
   if (body.kind === "html") return isLoginPage(answer) ? "clear" : undefined;
   if (body.kind !== "json") return undefined;
   if (!anyPart(body.value, undefined, saysNo)) return undefined;
+  const words = statedBy(answer);
   return words.some(isAboutALogin) || saysUnauthorized(words) ? "clear" : undefined;
 }
 

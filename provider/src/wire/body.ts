@@ -10,8 +10,17 @@ export type Body =
   | { readonly kind: "text" }
   | { readonly kind: "empty" };
 
+/** Several judge an answer, one after the other; each body is parsed once, and kept as long as its answer is. */
+const known = new WeakMap<HttpAnswer, Body>();
+
 /** Reads by content, not by Content-Type: services of this kind send JSON as text/html and the reverse. */
 export function readBody(answer: HttpAnswer): Body {
+  const body = known.get(answer) ?? parse(answer);
+  known.set(answer, body);
+  return body;
+}
+
+function parse(answer: HttpAnswer): Body {
   const text = answer.body.replace(/^\ufeff/, "").trim();
   if (text === "") return { kind: "empty" };
   try {

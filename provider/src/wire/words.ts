@@ -1,283 +1,160 @@
 /**
- * The platform's own words in an answer: sentences in the fields that are known to hold them, never the echo of
- * anything else, which may be secret. Pure.
+ * The platform's own words in an answer. The promise is: a refusal that holds readable text is never told without it. So
+ * every sentence is quoted, wherever it stands, but for the values that were sent and what stands under a name that sounds
+ * secret; where nothing reads like a sentence, what can be read at all. Pure.
  */
 import type { HttpAnswer } from "../http/transport.js";
-import { excerpt, printable } from "../text.js";
-import { asRecord, own, readBody, saysNo } from "./body.js";
+import { readBody } from "./body.js";
+import { echoOf } from "./echo.js";
+import { codeOf, isAsideName, isToldBehind, labelOf, mainNameOf, type Naming, subjectOf } from "./label.js";
+import { type Leaf, leavesOf, type Place } from "./leaves.js";
+import { looksLikeXml, readXml } from "./markup.js";
+import { isCodeName, isMessageName, isStatusFlag } from "./names.js";
+import { type Clean, told } from "./tell.js";
+import { visibleSentence, visibleText } from "./visible.js";
 
-const SENTENCE_FIELDS = ["message", "detail", "error", "error_description", "description", "reason", "title"];
-const CODE_FIELDS = ["error_code", "code"];
-const LIST_FIELDS = ["errors", "error", "messages", "warnings", "non_field_errors", "detail"];
-/** In an object that holds one sentence: what the sentence is about. */
-const SUBJECT_FIELDS = ["field", "field_name", "param", "parameter", "property"];
-/** Enough for every problem of one request; a hostile answer can't fill the screen. */
-const MAX_SENTENCES = 20;
-const MAX_SENTENCE_CHARACTERS = 500;
-const MAX_DEPTH = 4;
-
-/** Words of a refusal, to tell `is too long` from the value of a field that is echoed. */
-const COMPLAINT =
-  /\b(not|no|never|must|may|can|can'?t|cannot|should|needs?|please|required?|requires|(in)?valid|unknown|too|already|taken|exists?|missing|exceeds?|blank|empty|expected|unsupported|wrong|failed|is|are|has|have)\b/i;
-/** What may hold secrets even where it looks like sentences. */
-const SECRET_NAME = /pass(word|wd|phrase)?|secret|token|cookie|session|credential|auth|api_?key|private/i;
-
-/** Removes secrets that an answer echoes; must come before anything is cut, or half of one would be left. */
-export type Clean = (text: string) => string;
-
-/** What is known of an answer before its words are read. */
 export interface Reading {
-  /** The resource's name on the wire: under it, a refusal may hold what it says of the fields. */
-  readonly noun?: string;
-  /** Names of further fields that were sent, whose values nobody but the sender knows. */
-  readonly sent?: readonly string[];
-  /** Only in a refusal do an object's own fields hold words; elsewhere they hold the object. */
-  readonly isRefusal: boolean;
+  /** The resource's name on the wire. */
+  readonly noun?: string | undefined;
+  /** Names of the resource's fields on the wire: what is said of them comes first. */
+  readonly fields: readonly string[];
+  /** What was sent, by its names on the wire: what comes back of its values is an echo. */
+  readonly sent: Readonly<Record<string, unknown>>;
+  /** Removes secrets. */
+  readonly clean: Clean;
 }
 
-/** A {@link Reading} with the names as sets. */
-interface Names {
-  readonly fields: ReadonlySet<string>;
-  readonly sent: ReadonlySet<string>;
-  readonly nouns: readonly string[];
-  readonly isRefusal: boolean;
+interface Context extends Naming {
+  readonly clean: Clean;
+  readonly status: number;
 }
+
+/** Enough for every problem of one request; a hostile answer can't fill the screen. */
+const MAX_WORDS = 20;
+const MAX_CHARACTERS = 500;
+/** Of each rank; more than are told, since several may say the same. */
+const MAX_CANDIDATES = 200;
+
+/** Words of a refusal: a single one of them says enough. */
+const COMPLAINT =
+  /^(no|never|required?|(in)?valid|unknown|taken|exists?|missing|exceeded|blank|empty|unsupported|wrong|failed|inactive|duplicated?|forbidden|denied|expired|conflict|disabled|unavailable|overloaded)[.!]*$/i;
+/** Written without spaces between words. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]{4}/u;
+/** A word of a date: `Fri`, `12`, `Mar`, `2026-01-01`, `10:00:00`, `GMT`. */
+const OF_A_DATE =
+  /^(\d[\d:.tz/+-]*|[+-]\d+|(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?|(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]{0,6}|utc|gmt|am|pm)$/i;
+/** A word of so many mixed letters and digits that it may be a key or the id of a session. */
+const OPAQUE = /^((?=.*\d)(?=.*[a-z])(?=.*[A-Z])[\w+/=.~-]{20,}|(?=.*\d)([\da-f]{24,}|[\dA-F]{24,}))$/;
+
+/** What a leaf is, in the order in which it is told; the last two only where nothing but codes was found before. */
+type Rank = "message" | "code" | "sentence" | "person" | "word";
 
 /**
- * @param fields wire names of the resource: in a refusal keyed by field, what stands under these names are sentences.
- * @param reading without it: a refusal where the status or a flag says so.
- * @returns each sentence once, printable, in the order found; with the field's name in front where it stood under one.
+ * @returns each sentence once, fit to be shown, with the path in front where it helps: first what stands under names that
+ *   messages stand under and under those of the request's fields, then codes, then what stands elsewhere.
  */
-export function wordsOf(answer: HttpAnswer, fields: readonly string[], clean: Clean, reading?: Reading): string[] {
+export function wordsOf(answer: HttpAnswer, { noun, fields, sent, clean }: Reading): string[] {
   // Where it was cut, half of a secret may be left, which nobody could recognise.
   if (answer.broken !== undefined) return [];
   const body = readBody(answer);
   if (body.kind === "empty") return [];
-  if (body.kind === "html") return [htmlTitle(answer.body, clean)].filter((title) => title !== "");
-  if (body.kind === "text") return [tidy(answer.body, clean)];
-  const { status } = answer;
-  const names: Names = {
-    fields: new Set(fields),
-    sent: new Set(reading?.sent),
-    nouns: nounsOf(reading?.noun),
-    isRefusal: reading?.isRefusal ?? ((status >= 400 && status < 500) || anyPart(body.value, undefined, saysNo)),
-  };
-  const found: string[] = [];
-  collect(body.value, names, "", found, 0);
-  return [...new Set(found.map((sentence) => tidy(sentence, clean)))]
-    .filter((sentence) => sentence !== "")
-    .slice(0, MAX_SENTENCES);
+  const isEcho = echoOf(sent);
+  const known = new Set([...fields, ...Object.keys(sent)]);
+  const context = { noun, known, isEcho, clean, status: answer.status };
+  const data = body.kind === "json" ? body.value : dataIn(answer);
+  if (data !== undefined) return wordsIn(data, context);
+  const word = told(visibleText(answer.body, body.kind === "html", clean, isEcho), clean, MAX_CHARACTERS);
+  return word === "" ? [] : [word];
 }
 
-/** The entries of `errors`, wherever it stands: they accompany successes too. */
-export function errorEntries(value: unknown, clean: Clean, noun?: string): string[] {
-  const found: string[] = [];
-  anyPart(value, noun, (part) => {
-    add(own(part, "errors"), "", found, 0);
-    return false; // on to the next part
-  });
-  return [...new Set(found.map((sentence) => tidy(sentence, clean)))].slice(0, MAX_SENTENCES);
-}
-
-/**
- * Whether an answer says itself that it refuses: by a flag, or by an entry that begins with `ERROR:`. The entry as it
- * came, without its field in front, and each one, however many there are.
- */
-export function saysRefused(value: unknown, noun: string | undefined): boolean {
-  return anyPart(value, noun, (part) => saysNo(part) || hasError(own(part, "errors")));
-}
-
-/**
- * Whether `test` holds for a part of the answer that speaks of the create: the answer itself, what stands in its
- * `payload` or under the noun, and so on inward. For a list only where it holds for each entry: of several, nobody knows
- * which is meant.
- */
-export function anyPart(
-  value: unknown,
-  noun: string | undefined,
-  test: (part: unknown) => boolean,
-  depth = 0,
-): boolean {
-  if (depth > MAX_DEPTH) return false;
-  if (Array.isArray(value)) {
-    return value.length > 0 && value.every((entry) => anyPart(entry, noun, test, depth + 1));
-  }
-  if (test(value)) return true;
-  return ["payload", ...nounsOf(noun)].some((name) => anyPart(own(value, name), noun, test, depth + 1));
-}
-
-function nounsOf(noun: string | undefined): string[] {
-  return noun === undefined ? [] : [noun, `${noun}s`];
-}
-
-function hasError(errors: unknown): boolean {
-  for (const { text } of sentencesIn(errors, "", 0)) {
-    if (/^\s*ERROR\s*:/i.test(printable(text))) return true;
-  }
-  return false;
-}
-
-/** @param label where `value` stands below the noun; only what is keyed by field needs it. */
-function collect(value: unknown, names: Names, label: string, found: string[], depth: number): void {
-  if (depth > MAX_DEPTH) return;
-  if (typeof value === "string") {
-    found.push(value);
-  } else if (Array.isArray(value)) {
-    for (const entry of value.slice(0, MAX_SENTENCES)) collect(entry, names, label, found, depth + 1);
-  } else {
-    const isEcho = !names.isRefusal || looksLikeEcho(value, names.fields);
-    collectErrorFields(value, names, isEcho, found, depth);
-    const payload = own(value, "payload");
-    if (payload !== undefined) collect(payload, names, label, found, depth + 1);
-    if (names.isRefusal) collectFields(value, names, isEcho, label, found, depth);
+/** XML, and JSON that is nested too deep to be parsed with exact integers. */
+function dataIn({ body }: HttpAnswer): unknown {
+  const text = body.replace(/^\ufeff/, "").trim();
+  if (!/^[[{]/.test(text)) return looksLikeXml(text) ? readXml(text) : undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // It only began like JSON, or broke off.
   }
 }
 
-/** What the fields say that are known to hold words; in an echo, not those that are called like a field of the request. */
-function collectErrorFields(value: unknown, names: Names, isEcho: boolean, found: string[], depth: number): void {
-  const read = (name: string) =>
-    isEcho && (names.fields.has(name) || names.sent.has(name)) ? undefined : own(value, name);
-  const subject = subjectOf(value) ?? "";
-  for (const name of SENTENCE_FIELDS) {
-    const sentence = read(name);
-    if (typeof sentence === "string") found.push(labelled(subject, sentence));
-  }
-  for (const name of CODE_FIELDS) {
-    const code = read(name);
-    if (typeof code === "string" || typeof code === "number") found.push(`${name} ${code}`);
-  }
-  for (const name of LIST_FIELDS) {
-    const list = read(name);
-    if (typeof list !== "string" || !SENTENCE_FIELDS.includes(name)) add(list, "", found, depth + 1);
-  }
-}
-
-/** What a refusal says that is keyed by field. */
-function collectFields(
-  value: unknown,
-  names: Names,
-  isEcho: boolean,
-  label: string,
-  found: string[],
-  depth: number,
-): void {
-  for (const [name, entry] of Object.entries(asRecord(value))) {
-    if (found.length >= MAX_SENTENCES) return;
-    if (name === "payload" || LIST_FIELDS.includes(name)) continue; // read already
-    const isText = typeof entry === "string";
-    if (isText && (SENTENCE_FIELDS.includes(name) || CODE_FIELDS.includes(name))) continue; // read already
-    const below = SENTENCE_FIELDS.includes(name) ? label : join(label, name);
-
-    if (names.nouns.includes(name) && holdsObjects(entry)) {
-      collect(entry, names, below, found, depth + 1);
-    } else if (names.fields.has(name) && !isText) {
-      add(entry, below, found, depth + 1);
-    } else if (isEcho) {
-      // The value of a field, whatever it reads like.
-    } else if (isText) {
-      const isKnown = names.fields.has(name) || names.sent.has(name) || names.nouns.includes(name);
-      if (isKnown && COMPLAINT.test(entry)) found.push(labelled(below, entry));
-    } else if (Array.isArray(entry) && (names.sent.has(name) || isHarmless(name))) {
-      // The platform knows more fields than this page of it: its sentences about them, and no other values.
-      for (const text of entry.slice(0, MAX_SENTENCES)) {
-        if (typeof text === "string" && isSentence(text)) found.push(labelled(below, text));
-      }
+function wordsIn(data: unknown, context: Context): string[] {
+  const found: Record<Rank, Leaf[]> = { message: [], code: [], sentence: [], person: [], word: [] };
+  let withheld: Place | undefined;
+  for (const leaf of leavesOf(data)) {
+    if (leaf.place?.isSecret === true) {
+      if (typeof leaf.value === "string" && leaf.value !== "") withheld ??= leaf.place;
+      continue;
     }
+    const rank = rankOf(leaf, context);
+    if (rank === undefined || found[rank].length >= MAX_CANDIDATES) continue;
+    if (!context.isEcho(String(leaf.value), context.known.has(leaf.place?.name ?? ""))) found[rank].push(leaf);
   }
+  const tell = (rank: Rank) => tellAll(found[rank], context);
+  const [messages, codes, sentences] = [tell("message"), tell("code"), tell("sentence")];
+  const rest = messages.length + sentences.length > 0 ? [] : [...tell("person"), ...tell("word")];
+  const words = [...new Set([...messages, ...codes, ...sentences, ...rest])].slice(0, MAX_WORDS);
+  return words.length > 0 || withheld === undefined ? words : [tellWithheld(withheld, context)];
 }
 
-/** Whether the fields hold values, as in an object or a request that is echoed, rather than words about them. */
-function looksLikeEcho(value: unknown, fields: ReadonlySet<string>): boolean {
-  return Object.entries(asRecord(value)).some(
-    ([name, entry]) =>
-      fields.has(name) &&
-      !SENTENCE_FIELDS.includes(name) &&
-      (typeof entry === "string" ? !COMPLAINT.test(entry) : typeof entry !== "object" || entry === null),
-  );
+function rankOf({ place, value, holder, isInEntry, isName }: Leaf, context: Context): Rank | undefined {
+  const name = place?.name ?? "";
+  const text = String(value).trim();
+  if (isName) return isSentence(text) ? "word" : undefined;
+  if (isCode(name, text)) {
+    // In a list of problems it is told with its sentence.
+    const isBehind = isInEntry && isToldBehind(name) && mainNameOf(holder) !== undefined;
+    return text === "" || text === String(context.status) || isBehind ? undefined : "code";
+  }
+  if (typeof value === "number" || !/[\p{L}\p{N}]/u.test(text) || isStatusFlag(name, text)) return undefined;
+  if (OPAQUE.test(text) || isDate(text)) return undefined;
+  const isMessage = place === undefined || isMessageName(name);
+  if (place?.isPersonal === true && !isMessage) return isSentence(text) ? "person" : undefined;
+  if (isMessage) return "message";
+  if (isSentence(text)) return context.known.has(name) ? "message" : "sentence";
+  // `errors: { event_name: "too_long" }`; but beside a message it is what that is about, its type, its class.
+  return place.isAmongErrors && mainNameOf(holder) === undefined && !isAsideName(name) ? "message" : "word";
 }
 
-function holdsObjects(value: unknown): boolean {
-  const first = Array.isArray(value) ? value[0] : value;
-  return typeof first === "object" && first !== null;
+function isCode(name: string, text: string): boolean {
+  return isCodeName(name) && !/\s/.test(text);
 }
 
-function isHarmless(name: string): boolean {
-  return /^[\w.-]{1,60}$/.test(name) && !SECRET_NAME.test(name);
-}
-
-/** More than one word, or a word that a refusal is made of. */
 function isSentence(text: string): boolean {
-  return (/\s/.test(text.trim()) && /\p{L}/u.test(text)) || COMPLAINT.test(text);
+  if (UNSPACED.test(text)) return true;
+  if (!/\s/.test(text)) return COMPLAINT.test(text);
+  return /\p{L}{2}/u.test(text);
 }
 
-function add(value: unknown, label: string, found: string[], depth: number): void {
-  for (const entry of sentencesIn(value, label, depth)) {
-    if (found.length >= MAX_SENTENCES) return;
-    found.push(labelled(entry.label, entry.text));
+function isDate(text: string): boolean {
+  return text.length < 60 && text.split(/[\s,]+/).every((word) => OF_A_DATE.test(word));
+}
+
+function tellAll(leaves: readonly Leaf[], context: Context): string[] {
+  const words = new Set<string>();
+  for (const leaf of leaves) {
+    if (words.size >= MAX_WORDS) break;
+    const word = tell(leaf, context);
+    if (word !== "") words.add(word);
   }
+  return [...words];
 }
 
-interface Sentence {
-  /** The field that it is about, where it stood under one. */
-  readonly label: string;
-  readonly text: string;
+function tell({ place, value, holder, isInEntry }: Leaf, context: Context): string {
+  const { clean, isEcho } = context;
+  const name = place?.name ?? "";
+  if (isCode(name, String(value).trim())) return told(`${name} ${value}`, clean, MAX_CHARACTERS);
+  const text = visibleSentence(String(value), clean);
+  if (text === "") return "";
+  const label = labelOf(place, isMessageName(name) ? subjectOf(holder, isEcho) : "", context);
+  const code = isInEntry && name === mainNameOf(holder) ? codeOf(holder) : "";
+  const sentence = `${label === "" ? "" : `${label}: `}${text}${code === "" ? "" : ` (code ${code})`}`;
+  return told(sentence, clean, MAX_CHARACTERS);
 }
 
-/** Sentences in a list, or in an object keyed by field, however nested. */
-function* sentencesIn(value: unknown, label: string, depth: number): Generator<Sentence> {
-  if (depth > MAX_DEPTH + 2) return;
-  if (typeof value === "string") {
-    yield { label, text: value };
-  } else if (Array.isArray(value)) {
-    for (const entry of value) yield* sentencesIn(entry, label, depth + 1);
-  } else {
-    const subject = subjectOf(value);
-    if (subject !== undefined) {
-      yield* sentencesAbout(value, join(label, subject));
-      return;
-    }
-    for (const [name, entry] of Object.entries(asRecord(value))) {
-      const isPlain = SENTENCE_FIELDS.includes(name) || CODE_FIELDS.includes(name) || /^\d+$/.test(name);
-      yield* sentencesIn(entry, isPlain ? label : join(label, name), depth + 1);
-    }
-  }
-}
-
-/** One problem as an object that names its field: a sentence, with the code in it, and nothing else that stands there. */
-function* sentencesAbout(value: unknown, label: string): Generator<Sentence> {
-  const code = CODE_FIELDS.map((name) => own(value, name)).find((entry) => ["string", "number"].includes(typeof entry));
-  let suffix = code === undefined ? "" : ` (code ${code})`;
-  for (const name of SENTENCE_FIELDS) {
-    const sentence = own(value, name);
-    if (typeof sentence !== "string") continue;
-    yield { label, text: `${sentence}${suffix}` };
-    suffix = "";
-  }
-}
-
-/** The field that an object with a sentence names; an object keyed by field may have one of that name, with words in it. */
-function subjectOf(value: unknown): string | undefined {
-  if (!SENTENCE_FIELDS.some((name) => typeof own(value, name) === "string")) return undefined;
-  for (const name of SUBJECT_FIELDS) {
-    const subject = own(value, name);
-    if (typeof subject === "string" && /^[\w.[\]-]{1,60}$/.test(subject)) return subject;
-  }
-  return undefined;
-}
-
-function labelled(label: string, text: string): string {
-  return label === "" ? text : `${label}: ${text}`;
-}
-
-function join(label: string, name: string): string {
-  return label === "" ? name : `${label}.${name}`;
-}
-
-function tidy(sentence: string, clean: Clean): string {
-  return excerpt(printable(clean(sentence)), MAX_SENTENCE_CHARACTERS);
-}
-
-function htmlTitle(html: string, clean: Clean): string {
-  const title = /<title[^>]*>([^<]+)/i.exec(html)?.[1];
-  return title === undefined ? "" : `an HTML page titled "${tidy(title, clean)}"`;
+/** So that people know where to look, with means of their own. */
+function tellWithheld(place: Place, context: Context): string {
+  const label = told(labelOf(place, "", context), context.clean, MAX_CHARACTERS);
+  const where = label === "" ? "a name that sounds" : `"${label}", a name that sounds`;
+  return `what it says stands under ${where} secret, and is not shown`;
 }
