@@ -44,7 +44,8 @@ describe("a refusal shows the platform's words, causes no second login and leave
     expect(output).toMatch(
       /ConversionEvent "e0": POST http:\/\/127\.0\.0\.1:\d+\/rest\/event was refused with status \d{3}/,
     );
-    expect(output).toContain("active: true");
+    expect(output).toContain("Activate that advertiser on the platform");
+    expect(output).not.toContain("active: true");
     expect(output).not.toMatch(/^\s+at .*:\d+/m);
     expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
     expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);

@@ -424,7 +424,13 @@ describe("refused: nothing is created, and the platform's own words are passed o
       20,
       "422 with field errors",
       { kind: "answer", status: 422, body: { advertiser_name: ["is too long"], alternative_id: "value-4711" } },
-      /refused with status 422: advertiser_name: is too long\. Nothing was created/,
+      /refused with status 422: advertiser_name: is too long\. Nothing was created\.$/,
+    ],
+    [
+      20,
+      "400 with a sentence under names that nobody knows",
+      { kind: "answer", status: 400, body: { modules: { geo: { x: ["Not a valid choice."] } }, y: "value-4711" } },
+      /refused with status 400: modules\.geo\.x: Not a valid choice\. Nothing was created\.$/,
     ],
     [
       22,
@@ -442,7 +448,7 @@ describe("refused: nothing is created, and the platform's own words are passed o
       23,
       "409",
       { kind: "answer", status: 409, body: { message: "exists already" } },
-      /refused with status 409: exists already\./,
+      /refused with status 409: exists already\. Nothing was created\. If the object exists already, adopt it with existingId/,
     ],
     [
       32,

@@ -6,9 +6,10 @@ import type { Settings } from "../config/settings.js";
 import { AdvertisingError, NotSentError, OutcomeUnknownError, RateLimitedError, RefusedError } from "../errors.js";
 import { describeFailure } from "../http/describe.js";
 import { StopWaiting } from "../http/patient.js";
-import { type HttpAnswer, TransportFailure } from "../http/transport.js";
+import { TransportFailure } from "../http/transport.js";
 import type { SessionAnswer } from "../session/session.js";
 import { excerpt } from "../text.js";
+import { hintsFor } from "./hints.js";
 import type { Operation } from "./operation.js";
 import { type Outcome, readOutcome } from "./outcome.js";
 
@@ -80,8 +81,7 @@ export class Client {
       case "refused": {
         const hints = [
           sessionHint(result, settings),
-          addressHint(answer),
-          result.session === "accepted" ? operation.refusalHint : undefined,
+          ...(result.session === "accepted" ? hintsFor(outcome.words, { answer, operation, sent: fields }) : []),
         ];
         throw new RefusedError(
           [
@@ -140,10 +140,6 @@ function sessionHint({ session }: SessionAnswer, settings: Settings): string | u
           ? "; or each answer ends the session before it, and advertising:maxConcurrentRequests must be 1."
           : ".")
     : "The session is new; another login would not help: the account may lack the permission.";
-}
-
-function addressHint(answer: HttpAnswer): string | undefined {
-  return answer.status === 404 || answer.status === 405 ? "Check advertising:baseUrl, its path included." : undefined;
 }
 
 function translate(error: unknown, what: string, url: URL, sentAt: string, settings: Settings): unknown {

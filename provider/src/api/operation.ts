@@ -9,8 +9,6 @@ export interface Operation {
   readonly noun: string;
   /** Every documented field of the request (a test holds them to the schema): a refusal may speak of one not sent. */
   readonly fields: readonly string[];
-  /** What a refusal of this operation may well be about, added to the platform's own words. */
-  readonly refusalHint?: string;
 }
 
 export const createAdvertiser: Operation = {
@@ -33,8 +31,4 @@ export const createEvent: Operation = {
     "view_window",
     "attribution",
   ],
-  // Seen at services of this kind (PLATFORM: no promise).
-  refusalHint:
-    "An event needs a valid and active advertiser; some installations create advertisers inactive unless they are sent " +
-    "`active: true` (additionalFields: { active: true } of the Advertiser).",
 };
