@@ -1,0 +1,109 @@
+/**
+ * What the platform does with a request, as its API page says: logs in, admits, creates, and remembers what it created.
+ */
+import { type Answer, json, loginSuccess, refusal, sessionRefused, success } from "./answers.js";
+import type { SandboxObject, SandboxOptions, SandboxRequest, SessionRefusal } from "./options.js";
+import type { Operation } from "./routes.js";
+import { judgeAdvertiser, judgeEvent } from "./rules.js";
+import { Sessions } from "./sessions.js";
+
+export interface Handled {
+  readonly answer: Answer;
+  readonly created?: SandboxObject;
+}
+
+export class Platform {
+  readonly email: string;
+  readonly password: string;
+  /** How an ended session is refused. */
+  sessionRefusal: SessionRefusal;
+  readonly sessions: Sessions;
+  readonly advertisers = new Map<number, SandboxObject>();
+  readonly events = new Map<number, SandboxObject>();
+
+  readonly #options: SandboxOptions;
+  #nextId: number;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    this.email = options.email ?? "ops@example.com";
+    this.password = options.password ?? "sandbox-password";
+    this.sessionRefusal = options.sessionRefusal ?? "401";
+    this.sessions = new Sessions({
+      instanceKey: options.instanceKey ?? "sandbox",
+      sessionSeconds: options.sessionSeconds ?? 900,
+      sessionRequests: options.sessionRequests ?? Number.POSITIVE_INFINITY,
+      rotation: options.rotation ?? "session",
+      maxCookieAge: options.maxCookieAge ?? Number.POSITIVE_INFINITY,
+      loginLimit: options.loginLimit ?? { count: 30, windowSeconds: 60 },
+      clock: options.clock ?? Date.now,
+    });
+    for (const object of options.objects?.advertisers ?? []) this.advertisers.set(object.id, object);
+    for (const object of options.objects?.events ?? []) this.events.set(object.id, object);
+    this.#nextId = Math.max(
+      options.firstId ?? 1,
+      ...[...this.advertisers.keys(), ...this.events.keys()].map((id) => id + 1),
+    );
+  }
+
+  /** @param operation none where the request asks for nothing that there is. */
+  handle(operation: Operation | undefined, request: SandboxRequest): Handled {
+    if (operation === undefined)
+      return { answer: json(404, { message: `there is no ${request.method} ${request.path}` }) };
+    const body =
+      typeof request.body === "object" && request.body !== null ? (request.body as Record<string, unknown>) : undefined;
+    if (body === undefined) return { answer: json(400, { message: "the body is no JSON object" }) };
+    if (operation === "authenticate") return { answer: this.#logIn(body) };
+
+    const cookies = this.#admit(request);
+    if (cookies === undefined) return { answer: sessionRefused(this.sessionRefusal) };
+    const handled = this.#create(operation, body);
+    if (cookies.length === 0) return handled;
+    return { ...handled, answer: { ...handled.answer, headers: { ...handled.answer.headers, "set-cookie": cookies } } };
+  }
+
+  #logIn(body: Readonly<Record<string, unknown>>): Answer {
+    if (this.#options.authMode === "basic") return json(404, { message: "this installation takes Basic credentials" });
+    const seconds = this.sessions.limited();
+    if (seconds !== undefined) return json(429, { message: "too many logins" }, { "retry-after": String(seconds) });
+    if (body.email !== this.email || body.password !== this.password) {
+      return json(401, { success: false, message: "the e-mail or the password is wrong" });
+    }
+    return loginSuccess(this.#options.loginShape ?? "success-true", this.sessions.open(body.keep_logged_in === true));
+  }
+
+  /** The cookies of the answer, or none where the request is not let in. */
+  #admit(request: SandboxRequest): string[] | undefined {
+    const mode = this.#options.authMode ?? "session";
+    const expected = `Basic ${Buffer.from(`${this.email}:${this.password}`).toString("base64")}`;
+    if (mode !== "session" && request.headers.authorization === expected) return [];
+    return mode === "basic" ? undefined : this.sessions.admit(request.headers.cookie as string | undefined);
+  }
+
+  #create(noun: "advertiser" | "event", body: Readonly<Record<string, unknown>>): Handled {
+    const options = this.#options;
+    const judged =
+      noun === "advertiser"
+        ? judgeAdvertiser(body)
+        : judgeEvent(body, options.maxWindowSeconds ?? 2_592_000, this.advertisers);
+    const nameField = `${noun}_name`;
+    const objects = noun === "advertiser" ? this.advertisers : this.events;
+    const faults = [...judged.faults];
+    if (options.unknownFields === "refuse") {
+      faults.push(...judged.unknown.map((field) => ({ field, sentence: "is not a known field" })));
+    }
+    if (options.refuseTakenNames && [...objects.values()].some((object) => object[nameField] === body[nameField])) {
+      faults.push({ field: nameField, sentence: "is taken" });
+    }
+    if (faults.length > 0) return { answer: refusal(options.refusalShape ?? "406-errors", noun, faults) };
+
+    const kept =
+      options.unknownFields === "ignore" ? Object.fromEntries(judged.unknown.map((field) => [field, body[field]])) : {};
+    const activity = noun === "advertiser" ? { active: options.advertisersStartActive ?? true } : {};
+    const object: SandboxObject = { ...activity, ...kept, ...judged.fields, id: this.#nextId++ };
+    objects.set(object.id, object);
+    const warnings =
+      options.unknownFields === "ignore" ? [] : judged.unknown.map((field) => `unknown field ${field} was dropped`);
+    return { created: object, answer: success(options.answerShape ?? "payload", noun, object, warnings) };
+  }
+}
