@@ -14,6 +14,11 @@ export function json(status: number, body: unknown, headers: Answer["headers"] =
   return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
 }
 
+/** A refusal in a sentence. Each body that refuses carries `success`: there are clients that look at nothing else. */
+export function failure(status: number, message: string, headers: Answer["headers"] = {}): Answer {
+  return json(status, { success: false, message }, headers);
+}
+
 /** @param noun `advertiser` or `event`. @param warnings sentences about fields that were dropped. */
 export function success(shape: AnswerShape, noun: string, object: SandboxObject, warnings: readonly string[]): Answer {
   const { id } = object;
@@ -54,23 +59,23 @@ export function refusal(shape: RefusalShape, noun: string, faults: readonly Fiel
   const message = sentences.join("; ");
   switch (shape) {
     case "success-false-200":
-      return json(200, { success: false, message });
+      return failure(200, message);
     case "406-errors":
       return json(406, { success: false, errors: sentences });
     case "406-payload-lists":
       return json(406, { success: false, payload: { errors: sentences } });
     case "400-by-field-nested":
-      return json(400, { errors: { [noun]: byField } });
+      return json(400, { success: false, errors: { [noun]: byField } });
     case "409":
-      return json(409, { message });
+      return failure(409, message);
     case "detail":
-      return json(422, { detail: message });
+      return json(422, { success: false, detail: message });
     case "plain-text":
       return { status: 400, headers: { "content-type": "text/plain" }, body: message };
     case "403-permission":
-      return json(403, { message: `you may not do this: ${message}` });
+      return failure(403, `you may not do this: ${message}`);
     case "401-body":
-      return json(401, { errors: sentences });
+      return json(401, { success: false, errors: sentences });
     case "inner-success-false":
       return json(200, { success: true, payload: { success: false, error_code: "E_FIELD", message } });
   }
@@ -95,14 +100,14 @@ const LOGIN_PAGE =
 export function sessionRefused(way: SessionRefusal): Answer {
   switch (way) {
     case "401":
-      return json(401, { success: false, message: "Your session has expired. Please log in." });
+      return failure(401, "Your session has expired. Please log in.");
     case "403":
-      return json(403, { message: "Forbidden" });
+      return failure(403, "Forbidden");
     case "redirect":
       return { status: 302, headers: { location: "/login" }, body: "" };
     case "login-page":
       return { status: 200, headers: { "content-type": "text/html" }, body: LOGIN_PAGE };
     case "success-false":
-      return json(200, { success: false, message: "You are not logged in" });
+      return failure(200, "You are not logged in");
   }
 }

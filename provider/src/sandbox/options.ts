@@ -17,7 +17,7 @@ export type AnswerShape =
   | "warning"
   | "success-text";
 
-/** How a refusal of the request's content looks. */
+/** How a refusal of the request's content looks. Each that is a JSON object carries `success`. */
 export type RefusalShape =
   | "success-false-200"
   | "406-errors"
@@ -52,6 +52,12 @@ export interface SandboxOptions {
   readonly latencyMs?: number;
   /** A path in front of `/rest/…`, such as `/api`. @default none */
   readonly pathPrefix?: string;
+  /**
+   * Where logins are taken, below `pathPrefix`: whole paths, or `*` and how they end. The path of a 2.0 login is not
+   * documented, so the default is the sandbox's own choice, with which clients of either version work unchanged.
+   * @default any path that ends in /authenticate
+   */
+  readonly authenticatePaths?: readonly string[];
   /** The session cookie is named `<instanceKey>_service_cookie`. @default "sandbox" */
   readonly instanceKey?: string;
   /** Which credentials are taken. @default "session" */
@@ -75,7 +81,10 @@ export interface SandboxOptions {
   readonly maxWindowSeconds?: number;
   /** Whether an advertiser is active without `active: true` in its request; events need an active one. @default true */
   readonly advertisersStartActive?: boolean;
-  /** What happens to a field that is not known: kept silently, dropped with a warning, or refused. @default "warn" */
+  /**
+   * What happens to a field that is not known: kept silently, dropped with a warning, or refused. Creates that are sent
+   * to `…/strict` refuse it in any case. @default "warn"
+   */
   readonly unknownFields?: "ignore" | "warn" | "refuse";
   /** Refuses a name that is taken, with status 406. @default false */
   readonly refuseTakenNames?: boolean;

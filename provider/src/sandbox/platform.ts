@@ -1,9 +1,9 @@
 /**
  * What the platform does with a request, as its API page says: logs in, admits, creates, and remembers what it created.
  */
-import { type Answer, json, loginSuccess, refusal, sessionRefused, success } from "./answers.js";
+import { type Answer, failure, loginSuccess, refusal, sessionRefused, success } from "./answers.js";
 import type { SandboxObject, SandboxOptions, SandboxRequest, SessionRefusal } from "./options.js";
-import type { Operation } from "./routes.js";
+import type { Route } from "./routes.js";
 import { judgeAdvertiser, judgeEvent } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
@@ -46,28 +46,27 @@ export class Platform {
     );
   }
 
-  /** @param operation none where the request asks for nothing that there is. */
-  handle(operation: Operation | undefined, request: SandboxRequest): Handled {
-    if (operation === undefined)
-      return { answer: json(404, { message: `there is no ${request.method} ${request.path}` }) };
+  /** @param route none where the request asks for nothing that there is. */
+  handle(route: Route | undefined, request: SandboxRequest): Handled {
+    if (route === undefined) return { answer: failure(404, `there is no ${request.method} ${request.path}`) };
     const body =
       typeof request.body === "object" && request.body !== null ? (request.body as Record<string, unknown>) : undefined;
-    if (body === undefined) return { answer: json(400, { message: "the body is no JSON object" }) };
-    if (operation === "authenticate") return { answer: this.#logIn(body) };
+    if (body === undefined) return { answer: failure(400, "the body is no JSON object") };
+    if (route.operation === "authenticate") return { answer: this.#logIn(body) };
 
     const cookies = this.#admit(request);
     if (cookies === undefined) return { answer: sessionRefused(this.sessionRefusal) };
-    const handled = this.#create(operation, body);
+    const handled = this.#create(route.operation, body, route.strict);
     if (cookies.length === 0) return handled;
     return { ...handled, answer: { ...handled.answer, headers: { ...handled.answer.headers, "set-cookie": cookies } } };
   }
 
   #logIn(body: Readonly<Record<string, unknown>>): Answer {
-    if (this.#options.authMode === "basic") return json(404, { message: "this installation takes Basic credentials" });
+    if (this.#options.authMode === "basic") return failure(404, "this installation takes Basic credentials");
     const seconds = this.sessions.limited();
-    if (seconds !== undefined) return json(429, { message: "too many logins" }, { "retry-after": String(seconds) });
+    if (seconds !== undefined) return failure(429, "too many logins", { "retry-after": String(seconds) });
     if (body.email !== this.email || body.password !== this.password) {
-      return json(401, { success: false, message: "the e-mail or the password is wrong" });
+      return failure(401, "the e-mail or the password is wrong");
     }
     return loginSuccess(this.#options.loginShape ?? "success-true", this.sessions.open(body.keep_logged_in === true));
   }
@@ -80,7 +79,7 @@ export class Platform {
     return mode === "basic" ? undefined : this.sessions.admit(request.headers.cookie as string | undefined);
   }
 
-  #create(noun: "advertiser" | "event", body: Readonly<Record<string, unknown>>): Handled {
+  #create(noun: "advertiser" | "event", body: Readonly<Record<string, unknown>>, strict: boolean): Handled {
     const options = this.#options;
     const judged =
       noun === "advertiser"
@@ -89,7 +88,7 @@ export class Platform {
     const nameField = `${noun}_name`;
     const objects = noun === "advertiser" ? this.advertisers : this.events;
     const faults = [...judged.faults];
-    if (options.unknownFields === "refuse") {
+    if (strict || options.unknownFields === "refuse") {
       faults.push(...judged.unknown.map((field) => ({ field, sentence: "is not a known field" })));
     }
     if (options.refuseTakenNames && [...objects.values()].some((object) => object[nameField] === body[nameField])) {

@@ -16,7 +16,7 @@ import type {
   SessionRefusal,
 } from "./options.js";
 import { type Handled, Platform } from "./platform.js";
-import { type Operation, operationOf } from "./routes.js";
+import { type Route, routeOf } from "./routes.js";
 import { keepsProperAnswer, respond, strike, strikesFirst } from "./strike.js";
 
 /** More than any request of this API; the rest of a larger one is not read. */
@@ -144,7 +144,8 @@ export class Sandbox {
   }
 
   #receive(incoming: IncomingMessage, response: ServerResponse): void {
-    const operation = operationOf(incoming.method, incoming.url, this.#options);
+    const route = routeOf(incoming.method, incoming.url, this.#options);
+    const operation = route?.operation;
     const rule = operation === undefined ? undefined : this.#faults.take(operation);
     const request: SandboxRequest = {
       method: incoming.method ?? "",
@@ -172,7 +173,7 @@ export class Sandbox {
     incoming.on("end", () => {
       const text = Buffer.concat(chunks).toString("utf8");
       (request as { body: unknown }).body = parsed(text);
-      const finish = () => this.#finish(operation, rule, request, incoming, response);
+      const finish = () => this.#finish(route, rule, request, incoming, response);
       const { latencyMs = 0 } = this.#options;
       if (latencyMs > 0) setTimeout(finish, latencyMs);
       else finish();
@@ -180,7 +181,7 @@ export class Sandbox {
   }
 
   #finish(
-    operation: Operation | undefined,
+    route: Route | undefined,
     rule: FaultRule | undefined,
     request: SandboxRequest,
     incoming: IncomingMessage,
@@ -191,10 +192,10 @@ export class Sandbox {
     if (fault?.kind === "session-refusal") handled = { answer: sessionRefused(fault.way ?? this.sessionRefusal) };
     else if (fault !== undefined && rule?.act !== true && !keepsProperAnswer(fault))
       handled = { answer: json(200, { success: true }) };
-    else handled = this.#platform.handle(operation, request);
+    else handled = this.#platform.handle(route, request);
     request.accepted =
       handled.created !== undefined ||
-      (operation === "authenticate" && handled.answer.headers["set-cookie"] !== undefined);
+      (route?.operation === "authenticate" && handled.answer.headers["set-cookie"] !== undefined);
     request.status = handled.answer.status;
     if (fault !== undefined) strike(fault, handled.answer, handled.created, request, incoming, response);
     else respond(this.#options.gzip ? packed(handled.answer) : handled.answer, response);

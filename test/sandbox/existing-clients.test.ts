@@ -1,0 +1,204 @@
+/**
+ * Clients that people already have for services of this kind, written as they write them, against a sandbox as it is
+ * without any option: a session object with a cookie jar, one that uses the 2.0 login and strict creates, and one that
+ * looks at nothing but `success`.
+ */
+import { describe, expect, it } from "vitest";
+import type { RefusalShape, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { useSandbox } from "../support/stack.js";
+
+type Body = Record<string, unknown>;
+
+/** As Python's `requests.Session`: keeps each cookie by its name, whatever that is, and sends them all. */
+class CookieSession {
+  readonly #base: string;
+  readonly #cookies = new Map<string, string>();
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  get cookieNames(): string[] {
+    return [...this.#cookies.keys()];
+  }
+
+  async request(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const answer = await fetch(`${this.#base}/${path}`, {
+      method,
+      headers: { "content-type": "application/json", ...(cookie === "" ? {} : { cookie }) },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [pair = ""] = line.split(";");
+      this.#cookies.set(pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1));
+    }
+    return { status: answer.status, body: (await answer.json()) as Body };
+  }
+
+  post = (path: string, body: unknown) => this.request("POST", path, body);
+}
+
+const idOf = (body: Body) => (body.payload as { id: number }).id;
+
+async function start(options: SandboxOptions = {}) {
+  const sandbox = await useSandbox(options);
+  const client = new CookieSession(sandbox.url);
+  const credentials = { email: sandbox.email, password: sandbox.password };
+  return { sandbox, client, credentials };
+}
+
+describe("a session with a cookie jar", () => {
+  it.each([false, true])("logs in, creates, and logs in again when its session has ended (kept: %s)", async (keep) => {
+    const { sandbox, client, credentials } = await start({ rotation: "single-use" });
+    const logIn = () => client.post("rest/authenticate", { ...credentials, keep_logged_in: keep });
+    const create = async (noun: string, body: Body): Promise<number> => {
+      let answer = await client.post(`rest/${noun}`, body);
+      if (answer.status === 401) {
+        await logIn();
+        answer = await client.post(`rest/${noun}`, body);
+      }
+      expect(answer.status).toBe(200);
+      return idOf(answer.body);
+    };
+
+    await logIn();
+    expect(client.cookieNames.filter((name) => name.endsWith("_service_cookie"))).toHaveLength(1);
+    const advertiser_id = await create("advertiser", { advertiser_name: "Acme" });
+    await create("event", { event_name: "Landing", advertiser_id, value: 0 });
+    sandbox.expireSessions();
+    await create("event", { event_name: "Purchase", advertiser_id, value: 25 });
+
+    expect(sandbox.logins).toBe(2);
+    expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([1, 3]);
+    expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["Landing", "Purchase"]);
+  });
+});
+
+describe("the 2.0 login, and strict creates", () => {
+  it.each(["rest/v2/authenticate", "2.0/rest/authenticate", "api/2.0/authenticate"])(
+    "a login at %s is good for strict creates",
+    async (path) => {
+      const { sandbox, client, credentials } = await start();
+      expect(await client.post(path, credentials)).toMatchObject({ status: 200, body: { success: true } });
+      const advertiser = await client.post("rest/advertiser/strict", { advertiser_name: "Acme", active: true });
+      expect(advertiser).toMatchObject({ status: 200, body: { success: true, payload: { id: 1 } } });
+      const event = { event_name: "Purchase", advertiser_id: idOf(advertiser.body), value: 25 };
+      expect(await client.post("rest/event/strict", event)).toMatchObject({
+        status: 200,
+        body: { success: true, message: "event created with ID = 2", payload: { id: 2 } },
+      });
+      expect([sandbox.logins, sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([1, 1, 1]);
+      expect(sandbox.events).toMatchObject([{ id: 2, event_name: "Purchase", attribution: "ALL" }]);
+    },
+  );
+
+  it("a strict create refuses an unknown field, where the plain one drops it with a warning", async () => {
+    for (const unknownFields of ["ignore", "warn", "refuse"] as const) {
+      const { sandbox, client, credentials } = await start({ unknownFields });
+      await client.post("rest/v2/authenticate", credentials);
+      const body = { advertiser_name: "Acme", colour: "red", size: 3 };
+      expect(await client.post("rest/advertiser/strict", body)).toEqual({
+        status: 406,
+        body: { success: false, errors: ["colour is not a known field", "size is not a known field"] },
+      });
+      expect(sandbox.advertisers).toEqual([]);
+      expect((await client.post("rest/advertiser", body)).status).toBe(unknownFields === "refuse" ? 406 : 200);
+      expect(sandbox.advertiserPosts).toBe(2);
+    }
+  });
+
+  it("a strict create needs a session, and fails where its operation is made to fail", async () => {
+    const { sandbox, client, credentials } = await start();
+    expect((await client.post("rest/advertiser/strict", { advertiser_name: "Acme" })).status).toBe(401);
+    await client.post("rest/v2/authenticate", credentials);
+    sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 500, body: { success: false } } });
+    expect((await client.post("rest/advertiser/strict", { advertiser_name: "Acme" })).status).toBe(500);
+    expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([2, 0]);
+  });
+
+  it("logins can be bound to paths of one's own", async () => {
+    const { sandbox, client, credentials } = await start({
+      pathPrefix: "/api",
+      authenticatePaths: ["/v2/session", "*/log-in"],
+    });
+    for (const [path, status] of [
+      ["v2/session", 200],
+      ["any/where/log-in", 200],
+      ["rest/authenticate", 404],
+      ["other/v2/session", 404],
+    ] as const)
+      expect([path, (await client.post(path, credentials)).status]).toEqual([path, status]);
+    expect(sandbox.logins).toBe(2);
+  });
+
+  it("a path outside of the prefix is no login, nor is one that only looks alike", async () => {
+    const { sandbox, credentials } = await start({ pathPrefix: "/api" });
+    const outside = new CookieSession(new URL(sandbox.url).origin);
+    expect((await outside.post("rest/authenticate", credentials)).status).toBe(404);
+    expect((await outside.post("api/rest/reauthenticate", credentials)).status).toBe(404);
+    expect((await outside.request("GET", "api/rest/authenticate")).status).toBe(404);
+    expect(sandbox.logins).toBe(0);
+  });
+});
+
+describe("a client that decides by success alone", () => {
+  class Failed extends Error {}
+
+  /** As such clients do it: no look at the status. */
+  async function call(client: CookieSession, path: string, body?: unknown, method = "POST"): Promise<Body> {
+    const answer = (await client.request(method, path, body)).body;
+    if (typeof answer.success !== "boolean") throw new TypeError(`no success in ${JSON.stringify(answer)}`);
+    if (!answer.success) throw new Failed(JSON.stringify(answer));
+    return answer;
+  }
+
+  it("learns of each success and of each failure", async () => {
+    const { sandbox, client, credentials } = await start({ loginLimit: { count: 2, windowSeconds: 60 } });
+    const fails = (path: string, body?: unknown, method?: string) =>
+      expect(call(client, path, body, method), `${method ?? "POST"} ${path}`).rejects.toThrow(Failed);
+
+    await fails("rest/advertiser", { advertiser_name: "Acme" }); // 401: no session
+    await fails("rest/authenticate", { ...credentials, password: "wrong" });
+    await call(client, "rest/authenticate", credentials);
+    await fails("rest/authenticate", credentials); // 429
+    const advertiser = await call(client, "rest/advertiser", { advertiser_name: "Acme" });
+    await fails("rest/advertiser", {}); // 406
+    await fails("rest/advertiser", "[not JSON"); // 400
+    await fails("rest/event", { event_name: "E", advertiser_id: 99, value: 1 });
+    await fails("rest/segment", { segment_name: "S" }); // 404
+    await fails("rest/event", undefined, "GET");
+    await fails("", undefined, "GET");
+    await call(client, "rest/event", { event_name: "E", advertiser_id: idOf(advertiser), value: 1 });
+
+    expect([sandbox.advertisers.length, sandbox.events.length]).toEqual([1, 1]);
+    expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([4, 2]);
+  });
+
+  it.each<RefusalShape>([
+    "success-false-200",
+    "406-errors",
+    "406-payload-lists",
+    "400-by-field-nested",
+    "409",
+    "detail",
+    "403-permission",
+    "401-body",
+  ])("learns of a refusal in the shape %s", async (refusalShape) => {
+    const { sandbox, client, credentials } = await start({ refusalShape });
+    await call(client, "rest/authenticate", credentials);
+    await expect(call(client, "rest/advertiser", {})).rejects.toThrow(/"success":false.*is required/);
+    expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([1, 0]);
+  });
+
+  it.each(["401", "403", "success-false"] as const)("learns of an ended session by %s", async (sessionRefusal) => {
+    const { sandbox, client } = await start({ sessionRefusal });
+    await expect(call(client, "rest/advertiser", { advertiser_name: "A" })).rejects.toThrow(Failed);
+    expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([1, 0]);
+  });
+
+  it("learns that an installation takes Basic credentials", async () => {
+    const { client, credentials } = await start({ authMode: "basic" });
+    await expect(call(client, "rest/authenticate", credentials)).rejects.toThrow(/"success":false.*Basic/);
+  });
+});
