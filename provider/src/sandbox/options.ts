@@ -100,6 +100,11 @@ export interface SandboxOptions {
   readonly firstId?: number;
   /** What lives there at the start: a snapshot of another sandbox. @default nothing */
   readonly objects?: SandboxSnapshot;
+  /**
+   * Gets a line for each request, when it is answered: method, path, status, and what was created. Never a password, a
+   * cookie or a body. @default nothing is logged
+   */
+  readonly log?: (line: string) => void;
   /** Milliseconds since 1970. @default Date.now */
   readonly clock?: () => number;
 }

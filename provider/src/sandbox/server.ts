@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Answer, json, sessionRefused } from "./answers.js";
 import { type ArmedFault, Faults } from "./faults.js";
+import { logLine, type Occurrence } from "./log.js";
 import type {
   FaultRule,
   SandboxObject,
@@ -17,7 +18,7 @@ import type {
 } from "./options.js";
 import { type Handled, Platform } from "./platform.js";
 import { type Route, routeOf } from "./routes.js";
-import { keepsProperAnswer, respond, strike, strikesFirst } from "./strike.js";
+import { keepsProperAnswer, respond, statusWith, strike, strikesFirst } from "./strike.js";
 
 /** More than any request of this API; the rest of a larger one is not read. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
@@ -161,9 +162,13 @@ export class Sandbox {
     if (operation === "event") this.eventPosts++;
     if (rule !== undefined && strikesFirst(rule.with)) {
       incoming.socket.resetAndDestroy();
+      this.#tell(request, { because: `fault: ${rule.with.kind}` });
       return;
     }
 
+    incoming.once("close", () => {
+      if (!incoming.complete) this.#tell(request, { because: "not received whole" });
+    });
     const chunks: Buffer[] = [];
     let bytes = 0;
     incoming.on("data", (chunk: Buffer) => {
@@ -193,12 +198,19 @@ export class Sandbox {
     else if (fault !== undefined && rule?.act !== true && !keepsProperAnswer(fault))
       handled = { answer: json(200, { success: true }) };
     else handled = this.#platform.handle(route, request);
-    request.accepted =
-      handled.created !== undefined ||
-      (route?.operation === "authenticate" && handled.answer.headers["set-cookie"] !== undefined);
-    request.status = handled.answer.status;
-    if (fault !== undefined) strike(fault, handled.answer, handled.created, request, incoming, response);
-    else respond(this.#options.gzip ? packed(handled.answer) : handled.answer, response);
+    const { answer, created } = handled;
+    const operation = route?.operation;
+    const loggedIn = operation === "authenticate" && answer.headers["set-cookie"] !== undefined;
+    request.accepted = created !== undefined || loggedIn;
+    request.status = fault === undefined ? answer.status : statusWith(fault, answer);
+    // Before the answer: whoever has that finds the line.
+    this.#tell(request, { operation, created, loggedIn, because: fault && `fault: ${fault.kind}` });
+    if (fault !== undefined) strike(fault, answer, created, request, incoming, response);
+    else respond(this.#options.gzip ? packed(answer) : answer, response);
+  }
+
+  #tell(request: SandboxRequest, occurrence: Occurrence): void {
+    this.#options.log?.(logLine(request, occurrence));
   }
 }
 

@@ -22,6 +22,25 @@ export function keepsProperAnswer({ kind }: Fault): boolean {
   );
 }
 
+/** The status that a client gets to see; 0 where it sees none. */
+export function statusWith(fault: Fault, proper: Answer): number {
+  switch (fault.kind) {
+    case "answer":
+      return fault.status;
+    case "huge-body":
+    case "gzip-bomb":
+      return 200;
+    case "reset-before-read":
+    case "reset":
+    case "close-without-answer":
+    case "no-answer":
+    case "garbage":
+      return 0;
+    default:
+      return proper.status;
+  }
+}
+
 /** Answers with `fault` instead of `proper`, the answer that would have been given. */
 export function strike(
   fault: Fault,
@@ -42,7 +61,6 @@ export function strike(
   };
   switch (fault.kind) {
     case "answer": {
-      request.status = fault.status;
       const value = typeof fault.body === "function" ? fault.body(created, request) : (fault.body ?? "");
       response.writeHead(fault.status, { ...fault.headers } as Record<string, string | string[]>);
       response.end(typeof value === "string" || Buffer.isBuffer(value) ? value : JSON.stringify(value));
