@@ -31,7 +31,7 @@ const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/(transport|connect|tunnel)\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
   zod: /^(schema|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/cookie-file\.ts$/,
-  "fastest-levenshtein": /^schema\//,
+  "fastest-levenshtein": /^schema\/|^sandbox\/nearest\.ts$/,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
 /** Decisions and readings: no I/O, not even Node's. */

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Answer, json, sessionRefused } from "./answers.js";
+import { answerControl, type Control, isForControl } from "./control-address.js";
 import { type ArmedFault, Faults } from "./faults.js";
 import { logLine, type Occurrence } from "./log.js";
 import type {
@@ -40,8 +41,12 @@ export class Sandbox {
   readonly #platform: Platform;
   readonly #faults = new Faults();
 
-  constructor(options: SandboxOptions) {
+  readonly #control: Control | undefined;
+
+  /** @param control takes commands at the control address; without it, there is no such address. */
+  constructor(options: SandboxOptions, control?: Control) {
     this.#options = options;
+    this.#control = control;
     this.#platform = new Platform(options);
     this.#server = createServer((incoming, response) => this.#receive(incoming, response));
     this.#server.on("connection", (socket) => {
@@ -115,6 +120,11 @@ export class Sandbox {
     return this.#faults.arm(rule);
   }
 
+  /** Makes no request fail any more. */
+  endFaults(): void {
+    this.#faults.clear();
+  }
+
   /** Ends every session, long-lived ones too: the next request has to log in. */
   expireSessions(): void {
     this.#platform.sessions.endAll();
@@ -124,7 +134,7 @@ export class Sandbox {
   reset(): void {
     this.#platform.advertisers.clear();
     this.#platform.events.clear();
-    this.#faults.clear();
+    this.endFaults();
     this.expireSessions();
     this.resetCounts();
   }
@@ -145,6 +155,11 @@ export class Sandbox {
   }
 
   #receive(incoming: IncomingMessage, response: ServerResponse): void {
+    const control = this.#control;
+    if (control !== undefined && isForControl(incoming)) {
+      readText(incoming, (line) => answerControl(control, line, incoming, response));
+      return;
+    }
     const route = routeOf(incoming.method, incoming.url, this.#options);
     const operation = route?.operation;
     const rule = operation === undefined ? undefined : this.#faults.take(operation);
@@ -169,14 +184,7 @@ export class Sandbox {
     incoming.once("close", () => {
       if (!incoming.complete) this.#tell(request, { because: "not received whole" });
     });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    incoming.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= MAX_REQUEST_BYTES) chunks.push(chunk);
-    });
-    incoming.on("end", () => {
-      const text = Buffer.concat(chunks).toString("utf8");
+    readText(incoming, (text) => {
       (request as { body: unknown }).body = parsed(text);
       const finish = () => this.#finish(route, rule, request, incoming, response);
       const { latencyMs = 0 } = this.#options;
@@ -212,6 +220,17 @@ export class Sandbox {
   #tell(request: SandboxRequest, occurrence: Occurrence): void {
     this.#options.log?.(logLine(request, occurrence));
   }
+}
+
+/** @param done gets the body once it is there; what is beyond the limit is left out. */
+function readText(incoming: IncomingMessage, done: (text: string) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  incoming.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MAX_REQUEST_BYTES) chunks.push(chunk);
+  });
+  incoming.on("end", () => done(Buffer.concat(chunks).toString("utf8")));
 }
 
 function packed(answer: Answer): Answer {
