@@ -186,7 +186,9 @@ it("a replacement is told at its resource before, and afterwards with both ids; 
   expect((await stack.preview()).output).toContain("adopts 42; nothing is sent");
   expect((await stack.up()).code).toBe(0);
   // Changed by hand on the platform: the same object with new arguments.
-  stack.program(shop({ purchase: "By hand" }).replace('"By hand", advertiserId', '"By hand", existingId: 3, advertiserId'));
+  stack.program(
+    shop({ purchase: "By hand" }).replace('"By hand", advertiserId', '"By hand", existingId: 3, advertiserId'),
+  );
   const byHand = await stack.preview();
   expect(byHand.output).toContain("adopts 3; nothing is sent");
   expect(byHand.output).not.toContain("3 stays live");

@@ -1,4 +1,4 @@
-/** The sandbox's command with a file of objects, as a process of the built package. */
+/** The sandbox's command, as a process of the built package. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { judgeAdvertiser } from "../../provider/src/sandbox/rules.js";
+import { isForegroundStat } from "../../provider/src/sandbox/typed-commands.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/sandbox/command.js");
 
@@ -20,30 +21,47 @@ interface End {
   readonly output: string;
 }
 
-/** Starts it. `listening` resolves with its address, or with none where it ended instead. */
-function start(...args: string[]) {
-  const child = spawn(process.execPath, [command, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+/** Starts it, without a standard input. */
+const start = (...args: string[]) => startWith("ignore", ...args);
+
+/** `listening` resolves with its address, or with none where it ended instead. */
+function startWith(stdin: "ignore" | "pipe", ...args: string[]) {
+  const child = spawn(process.execPath, [command, ...args], { stdio: [stdin, "pipe", "pipe"] });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
   let output = "";
+  const waiting = new Set<() => void>();
+  /** Resolves once it has said what fits. */
+  const said = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve) => {
+      const look = () => {
+        const match = pattern.exec(output);
+        if (match === null) return;
+        waiting.delete(look);
+        resolve(match);
+      };
+      waiting.add(look);
+      look();
+    });
   let found: (url: string | undefined) => void;
   const listening = new Promise<string | undefined>((resolve) => {
     found = resolve;
   });
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk) => {
+    stream?.on("data", (chunk) => {
       output += String(chunk);
       // From its first line on a signal must end it in good order.
       const url = /listens on (\S+)\. /.exec(output)?.[1];
       if (url !== undefined) found(url);
+      for (const look of waiting) look();
     });
   }
   const ended = once(child, "close").then(([code]): End => {
     found(undefined);
     return { code: code as number | null, output };
   });
-  return { child, listening, ended };
+  return { child, listening, ended, said };
 }
 
 /** Runs it to its end, at Ctrl-C where it does not end by itself. */
@@ -64,12 +82,12 @@ function expectRefused({ code, output, listened }: End & { listened: boolean }, 
   expect(code).toBe(2);
 }
 
-async function create(url: string, name: string): Promise<void> {
+async function create(url: string, name: string, password = "sandbox-password"): Promise<void> {
   const headers = { "content-type": "application/json" };
   const login = await fetch(`${url}/rest/authenticate`, {
     method: "POST",
     headers,
-    body: JSON.stringify({ email: "ops@example.com", password: "sandbox-password" }),
+    body: JSON.stringify({ email: "ops@example.com", password }),
   });
   const cookie = (login.headers.getSetCookie()[0] ?? "").split(";")[0] ?? "";
   const body = JSON.stringify({ advertiser_name: name });
@@ -149,6 +167,160 @@ describe("--objects", () => {
     expectRefused(await run("--objects", file), file, reason);
     expect(readFileSync(file, "utf8")).toBe(text);
   });
+});
+
+describe("what it says of requests", () => {
+  it("a line each, unless it is to be quiet; never a password", async () => {
+    for (const quiet of [false, true]) {
+      const { child, listening, ended } = start("--password", "needle", ...(quiet ? ["--quiet"] : []));
+      await create((await listening) as string, "Kept", "needle");
+      child.kill("SIGINT");
+      const { code, output } = await ended;
+      const lines = output.split("\n").filter((line) => line.includes("POST"));
+      expect(lines.map((line) => line.replace(/^\d\d:\d\d:\d\d /, ""))).toEqual(
+        quiet ? [] : ["POST /rest/authenticate 200, logged in", 'POST /rest/advertiser 200, advertiser 1 "Kept"'],
+      );
+      expect(output).not.toContain("needle");
+      expect(output).toContain("1 logins, 1 advertisers, 0 events.");
+      expect(code).toBe(0);
+    }
+  });
+
+  it("goes on where nobody reads it any more", async () => {
+    const { child, listening } = start();
+    const url = (await listening) as string;
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    await create(url, "A");
+    await create(url, "B");
+    expect(JSON.parse((await client("list", "--json", url)).output)).toMatchObject({
+      advertisers: [{ advertiser_name: "A" }, { advertiser_name: "B" }],
+    });
+  });
+
+  it("begins with the commands to type", async () => {
+    const { child, listening, ended } = start();
+    const url = await listening;
+    child.kill("SIGINT");
+    const { output } = await ended;
+    expect(output).toContain(`  pulumi config set advertising:baseUrl ${url}\n`);
+    expect(output).toContain("  pulumi config set advertising:email ops@example.com\n");
+    expect(output).toContain("  pulumi config set --secret advertising:password sandbox-password\n");
+    expect(output).toContain(`npx advertising-sandbox list --port ${new URL(url as string).port}\n`);
+  });
+});
+
+/** The command as a client of the sandbox at `url`. */
+async function client(...args: [...string[], string]): Promise<End> {
+  const { port } = new URL(args.pop() as string);
+  return start(...args, "--port", port).ended;
+}
+
+describe("commands", () => {
+  it("--fail: from its first request on", async () => {
+    const { listening, said } = start("--fail", "advertiser:close-after-act", "--fail", "advertiser:status-503:2");
+    const url = (await listening) as string;
+    await said(/The next request to advertiser: close-without-answer, after it was carried out\./);
+    await said(/The next 2 requests to advertiser: status-503\./);
+    await expect(create(url, "lost")).rejects.toThrow();
+    for (const name of ["A", "B", "C"]) await create(url, name);
+    const { advertisers } = JSON.parse((await client("list", "--json", url)).output);
+    expect(advertisers.map((advertiser: { advertiser_name: string }) => advertiser.advertiser_name)).toEqual([
+      "lost",
+      "C",
+    ]);
+    const [match] = await said(/^.*advertiser 1 .*$/m);
+    expect(match).toMatch(/POST \/rest\/advertiser no answer, advertiser 1 "lost" \(fault: close-without-answer\)$/);
+  });
+
+  it("from another terminal", async () => {
+    const { listening, ended } = start("--quiet");
+    const url = (await listening) as string;
+    expect(await client("fail", "advertiser:reset", url)).toEqual({
+      code: 0,
+      output: "The next request to advertiser: reset.\n",
+    });
+    await expect(create(url, "lost")).rejects.toThrow();
+    await create(url, "Acme");
+    expect(await client("list", url)).toEqual({
+      code: 0,
+      output: "1 advertiser\n  id  advertiser_name  active\n  1   Acme             true\n0 events\n",
+    });
+    expect(await client("fail", "advertiser:rest", url)).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(/^advertising-sandbox: "advertiser:rest": .*did you mean "reset"\?/),
+    });
+    expect(await client("reset", url)).toMatchObject({ code: 0 });
+    expect(await client("list", url)).toEqual({ code: 0, output: "0 advertisers\n0 events\n" });
+    expect(await client("quit", url)).toMatchObject({ code: 0 });
+    expect((await ended).code).toBe(0);
+    expect(await client("list", url)).toMatchObject({ code: 2, output: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  it("written into its standard input, whose end is not its own", async () => {
+    const { child, listening, said, ended } = startWith("pipe");
+    const url = (await listening) as string;
+    child.stdin?.write("fail authenticate:status-503:always\nlsit\n");
+    await said(/All requests to authenticate: status-503\./);
+    await said(/there is no command "lsit"; did you mean "list"\?/);
+    child.stdin?.write("fail none\n");
+    await said(/No request fails any more\./);
+    await create(url, "Acme");
+    child.stdin?.end("list\n");
+    await said(/^ {2}1 {3}Acme {13}true$/m);
+    await create(url, "Beta");
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, output: expect.stringContaining("2 logins, 2 advertisers") });
+  });
+
+  it("quit keeps what lives there", async () => {
+    const file = join(folder, "objects.json");
+    const { child, listening, ended } = startWith("pipe", "--objects", file);
+    await create((await listening) as string, "Acme");
+    child.stdin?.write("quit\n");
+    expect((await ended).code).toBe(0);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ advertisers: [{ advertiser_name: "Acme" }] });
+  });
+
+  it.each<[string[], RegExp[]]>([
+    [["--prot", "1"], [/no option --prot; did you mean "--port"\?/]],
+    [["lsit"], [/no command "lsit"; did you mean "list"\?/, /needs the --port/]],
+    [["list"], [/needs the --port of the sandbox that runs/]],
+    [
+      ["list", "--port", "x", "--email", "a"],
+      [/--email is for starting a sandbox/, /--port .*"x"/],
+    ],
+    [["--json"], [/--json belongs to the command list/]],
+    [
+      ["--port", "x", "--latency-ms", "y", "--fail", "evnet:reset", "--fail", "event:rest:0"],
+      [/--port .*"x"/, /--latency-ms .*"y"/, /"evnet".*"event"/, /"rest".*"reset".*"0"/, /targets: /],
+    ],
+  ])("%j is refused, with all that is wrong", async (args, reasons) => {
+    const { code, output, listened } = await run(...args);
+    for (const reason of reasons) expect(output).toMatch(reason);
+    expect(output).toContain("See advertising-sandbox --help");
+    expect(output).not.toMatch(/^\s+at /m);
+    expect([code, listened]).toEqual([2, false]);
+  });
+
+  it("--version and --help", async () => {
+    const manifest = resolve(import.meta.dirname, "../../provider/package.json");
+    const { version } = JSON.parse(readFileSync(manifest, "utf8"));
+    expect(await run("--version")).toMatchObject({ code: 0, output: `${version}\n` });
+    const { code, output } = await run("--help");
+    expect(code).toBe(0);
+    for (const line of output.split("\n")) expect(line.length, line).toBeLessThanOrEqual(120);
+    expect(output).toContain("event:close-after-act:1");
+  });
+});
+
+it.each<[string, boolean]>([
+  ["4711 (node) S 1 4711 4711 34816 4711 4194304", true],
+  ["4711 (node) S 1 4711 4700 34816 4700 4194304", false],
+  ["4711 (a) b (c)) S 1 4711 4700 34816 4711 4194304", true],
+  ["4711 (node) S 1 4711 4711 0 -1 4194304", false],
+])("may read its terminal: %s is %s", (stat, isForeground) => {
+  expect(isForegroundStat(stat)).toBe(isForeground);
 });
 
 it.each(["toString", "constructor", "__proto__"])("a field named %s is unknown to the sandbox", (name) => {

@@ -1,168 +1,143 @@
 #!/usr/bin/env node
-/** `advertising-sandbox`: the sandbox as a command. */
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+/** `advertising-sandbox`: the sandbox as a command, and commands to one that runs. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { startSandbox } from "./index.js";
-import type { SandboxOptions, SandboxSnapshot } from "./options.js";
+import { ask } from "./ask.js";
+import { COMMAND_NAMES, CONTROL_HELP } from "./control.js";
+import { FAULT_LANGUAGE, NotUnderstood, parseFaults } from "./fault-language.js";
+import { didYouMean } from "./nearest.js";
+import type { FaultRule } from "./options.js";
+import { serve } from "./serve.js";
+
+const indented = (text: string) => text.replaceAll(/^/gm, "  ");
 
 const HELP = `Usage: advertising-sandbox [options]
+       advertising-sandbox COMMAND --port N
 
-A local stand-in for the advertising platform. Listens on 127.0.0.1 until it is interrupted.
+A local stand-in for the advertising platform. Listens on 127.0.0.1 until it is interrupted, and prints a line for each
+request: method, path, status, and what was created.
 
   --port N           TCP port (default: any free one)
   --email TEXT       login name (default: ops@example.com)
   --password TEXT    password (default: sandbox-password)
   --latency-ms N     milliseconds that each answer takes (default: 0)
   --objects FILE     keeps what lives there in this JSON file
-  --help             this text`;
+  --fail TARGET:FAULT[:TIMES]
+                     makes the next requests fail, such as event:close-after-act:1 (created, and the answer lost);
+                     may be given several times
+  --quiet            prints no line for each request
+  --version          the version of the package
+  --help             this text
+
+Commands, typed at a sandbox while it runs, or given with its --port from elsewhere:
+
+${indented(CONTROL_HELP)}
+
+What can be made to fail, and how:
+
+${indented(FAULT_LANGUAGE)}`;
+
+const TEXT = { type: "string" } as const;
+const FLAG = { type: "boolean" } as const;
+const OPTIONS = {
+  port: TEXT,
+  email: TEXT,
+  password: TEXT,
+  "latency-ms": TEXT,
+  objects: TEXT,
+  fail: { type: "string", multiple: true },
+  quiet: FLAG,
+  json: FLAG,
+  version: FLAG,
+  help: FLAG,
+} as const;
+
+type Values = ReturnType<typeof readArguments>["values"];
 
 /** @returns the exit code, or none while it runs. */
-async function main(): Promise<number | undefined> {
-  let values: {
-    port?: string;
-    email?: string;
-    password?: string;
-    "latency-ms"?: string;
-    objects?: string;
-    help?: boolean;
-  };
-  try {
-    const text = { type: "string" } as const;
-    const options = {
-      port: text,
-      email: text,
-      password: text,
-      "latency-ms": text,
-      objects: text,
-      help: { type: "boolean" },
-    } as const;
-    ({ values } = parseArgs({ options }));
-  } catch (error) {
-    return complain((error as Error).message);
-  }
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
-  for (const [name, value, most] of [
-    ["port", values.port, 65_535],
-    ["latency-ms", values["latency-ms"], 3_600_000],
-  ] as const) {
-    if (value !== undefined && !(/^\d+$/.test(value) && Number(value) <= most)) {
-      return complain(`--${name} takes a whole number from 0 to ${most}; got "${value}"`);
-    }
-  }
+async function main(args: readonly string[]): Promise<number | undefined> {
+  const { values, positionals } = readArguments(args);
+  if (values.help || positionals[0] === "help") return say(HELP);
+  if (values.version) return say(version());
+  if (positionals.length > 0) return command(values, positionals);
 
-  const file = values.objects;
-  let options: SandboxOptions = {
-    port: Number(values.port ?? 0),
-    latencyMs: Number(values["latency-ms"] ?? 0),
-    ...(values.email === undefined ? {} : { email: values.email }),
-    ...(values.password === undefined ? {} : { password: values.password }),
-  };
-  if (file !== undefined && existsSync(file)) {
-    let content: unknown;
-    try {
-      content = JSON.parse(readFileSync(file, "utf8"));
-    } catch (error) {
-      return complain(`--objects ${file} can't be read: ${(error as Error).message}`);
-    }
-    // It will be overwritten: a file that is something else must not get that far.
-    const fault = faultIn(content);
-    if (fault !== undefined) return complain(`--objects ${file} holds no snapshot of a sandbox: ${fault}`);
-    options = { ...options, objects: content as SandboxSnapshot };
-  }
-  if (file !== undefined) {
-    try {
-      claim(file);
-    } catch (error) {
-      return complain(`--objects ${file} can't be written: ${(error as Error).message}`);
-    }
-  }
-
-  try {
-    const sandbox = await startSandbox(options);
-    const stop = async () => {
-      const code = file === undefined ? 0 : save(file, sandbox.snapshot());
-      console.log(
-        `${sandbox.logins} logins, ${sandbox.advertisers.length} advertisers, ${sandbox.events.length} events.`,
-      );
-      await sandbox.close();
-      process.exit(code);
-    };
-    // Before the greeting: whoever waits for that may end it at once.
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop());
-    console.log(`The sandbox listens on ${sandbox.url}. To use it from a stack:`);
-    console.log(`  pulumi config set advertising:baseUrl ${sandbox.url}`);
-    console.log(`  pulumi config set advertising:email ${sandbox.email}`);
-    console.log("  pulumi config set --secret advertising:password      (as given with --password, or the default)");
-    return undefined;
-  } catch (error) {
-    return complain((error as Error).message);
-  }
-}
-
-/** Finds out now, and not when there is something to lose, whether `file` can be written; one that is there stays as it is. */
-function claim(file: string): void {
-  if (existsSync(file)) closeSync(openSync(file, "r+"));
-  else write(file, { advertisers: [], events: [] });
-}
-
-function write(file: string, snapshot: SandboxSnapshot): void {
-  writeFileSync(file, JSON.stringify(snapshot, undefined, 2));
-}
-
-/** @returns the exit code. */
-function save(file: string, snapshot: SandboxSnapshot): number {
-  try {
-    write(file, snapshot);
-    return 0;
-  } catch (error) {
-    // The folder may have gone since the start, or the disk be full: the terminal is the last place to keep it.
-    console.error(`advertising-sandbox: --objects ${file} can't be written: ${(error as Error).message}`);
-    console.error(`What lived there:\n${JSON.stringify(snapshot)}`);
-    return 1;
-  }
-}
-
-/** What keeps `content` from being a snapshot, as "expected …; got …"; nothing where it is one. */
-function faultIn(content: unknown): string | undefined {
-  if (!isObject(content)) return `expected an object with the lists advertisers and events; got ${kindOf(content)}`;
-  for (const noun of ["advertisers", "events"]) {
-    const list = content[noun];
-    if (!Array.isArray(list)) return `expected ${noun} to be a list of objects; got ${kindOf(list)}`;
-    const ids = new Set<unknown>();
-    for (const [index, object] of list.entries()) {
-      const place = `${noun}[${index}]`;
-      if (!isObject(object)) return `expected ${place} to be an object with an id; got ${kindOf(object)}`;
-      const { id } = object;
-      const isId = Number.isSafeInteger(id) && (id as number) >= 0;
-      if (!isId || ids.has(id)) {
-        const twice = isId ? ", as an earlier one has" : "";
-        return `expected ${place}.id to be an integer from 0 up, different in each; got ${kindOf(id)}${twice}`;
-      }
-      ids.add(id);
-    }
-  }
+  const problems: string[] = [];
+  const port = wholeNumber("port", values.port, 65_535, problems) ?? 0;
+  const latencyMs = wholeNumber("latency-ms", values["latency-ms"], 3_600_000, problems) ?? 0;
+  if (values.json) problems.push("--json belongs to the command list");
+  const faults = readFaults(values.fail ?? [], problems);
+  if (problems.length > 0) throw new NotUnderstood(problems.join("\n"));
+  const { email, password, objects, quiet = false } = values;
+  await serve({ port, latencyMs, email, password, objects, faults, quiet });
   return undefined;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function readArguments(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    const option = /'(-[^' ]+)/.exec(message)?.[1];
+    if (code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION" || option === undefined) throw new NotUnderstood(message);
+    const known = Object.keys(OPTIONS).map((name) => `--${name}`);
+    throw new NotUnderstood(`there is no option ${option}${didYouMean(option, known)}`);
+  }
 }
 
-function kindOf(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (typeof value === "string") return "a text";
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return String(value);
+/** A command to a sandbox that runs. @returns the exit code */
+async function command(values: Values, [name = "", ...words]: readonly string[]): Promise<number> {
+  const problems: string[] = [];
+  if (!COMMAND_NAMES.includes(name)) {
+    problems.push(
+      `there is no command "${name}"${didYouMean(name, COMMAND_NAMES)}; known: ${COMMAND_NAMES.join(", ")}`,
+    );
+  }
+  for (const option of Object.keys(values)) {
+    if (!["port", "json"].includes(option)) problems.push(`--${option} is for starting a sandbox, not for a command`);
+  }
+  const port = wholeNumber("port", values.port, 65_535, problems);
+  if (values.port === undefined) problems.push("a command needs the --port of the sandbox that runs");
+  if (port === undefined || problems.length > 0) throw new NotUnderstood(problems.join("\n"));
+  const { isOk, text } = await ask(port, [name, ...words, ...(values.json ? ["--json"] : [])].join(" "));
+  if (!isOk) throw new NotUnderstood(text);
+  return say(text);
 }
 
-function complain(message: string): number {
-  console.error(`advertising-sandbox: ${message}\nSee advertising-sandbox --help`);
-  return 2;
+function wholeNumber(name: string, value: string | undefined, most: number, problems: string[]): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value) && Number(value) <= most) return Number(value);
+  problems.push(`--${name} takes a whole number from 0 to ${most}; got "${value}"`);
+  return undefined;
 }
 
-void main().then((code) => {
-  if (code !== undefined) process.exitCode = code;
-});
+function readFaults(texts: readonly string[], problems: string[]): FaultRule[] {
+  try {
+    return parseFaults(texts);
+  } catch (error) {
+    if (!(error instanceof NotUnderstood)) throw error;
+    problems.push(`--fail ${error.message}`);
+    return [];
+  }
+}
+
+function version(): string {
+  // As a file, since it stands outside of what is compiled.
+  const manifest = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")) as { version: string };
+  return manifest.version;
+}
+
+function say(text: string): number {
+  console.log(text);
+  return 0;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    if (code !== undefined) process.exitCode = code;
+  },
+  (error: Error) => {
+    console.error(`advertising-sandbox: ${error.message}\nSee advertising-sandbox --help`);
+    process.exitCode = 2;
+  },
+);
