@@ -67,7 +67,8 @@ new advertising.ConversionEvent("wrong", {
   for (const command of [stack.preview, stack.up]) {
     const { code, output } = await command();
     expect(code).not.toBe(0);
-    for (const property of ["eventName", "advertiserId", "clickWindow", "viewWindow", "attribution"]) {
+    expect(output).toMatch(/eventName has 300 characters; the limit is 99/);
+    for (const property of ["advertiserId", "clickWindow", "viewWindow", "attribution"]) {
       expect(output).toMatch(new RegExp(`${property}.*expected`));
     }
     expect(output).not.toMatch(/\bvalue expected/);

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { systemClock } from "../../provider/src/clock.js";
 import { placesOf } from "../../provider/src/files/places.js";
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { Journal } from "../../provider/src/journal/journal.js";
 import { struck, upAndKill } from "../support/killing.js";
-import { eventsProgram, newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 /** The journals in a stack's cache folder. */
 function journalsOf(stack: TestStack): string[] {
@@ -42,8 +42,14 @@ it("killed before the answer: the preview tells, up sends nothing and saves it a
       stack.program(eventsProgram(1).replace("value: 1", `value: 1, existingId: ${sandbox.events[0]?.id}`));
     } else {
       const urn = (await stack.resources()).at(-1)?.urn ?? "";
-      expect(up.output).toContain(`pulumi state delete '${urn}'`);
-      expect((await stack.run(["state", "delete", urn, "--yes"])).code).toBe(0);
+      expect(up.output).toContain(`pending --not-created '${urn}'`);
+      const settled = await runProcess(
+        "node",
+        [resolve(import.meta.dirname, "../../provider/dist/cli/command.js"), "pending", "--not-created", urn],
+        stack.programFolder,
+        stack.environment,
+      );
+      expect(settled.code, settled.output).toBe(0);
     }
     expect((await stack.up()).code).toBe(0);
     expect(sandbox.events).toHaveLength(1);

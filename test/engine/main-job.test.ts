@@ -90,7 +90,7 @@ it("every change is a replacement that names its property, keeps the old object 
   expect(preview.output).toMatch(/replace/);
   expect(preview.output).toMatch(/value\s*: 1 => 2/);
   expect(preview.output).toContain("retain");
-  expect(preview.output).toContain("tags that were placed go on firing the old id");
+  expect(preview.output).toContain("2 stays live on the platform, and tags that were placed for it keep firing");
   expect(sandbox.requests).toEqual([]);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 0, eventPosts: 1 });
@@ -156,17 +156,25 @@ exports.checks = [advertising.Advertiser.isInstance(a), advertising.ConversionEv
   expect(sandbox.requests).toEqual([]);
 });
 
-it("delete is refused with an explanation where retainOnDelete was turned off", async () => {
+it("retainOnDelete: false is refused before anything is sent; a delete of what an earlier version let through explains itself", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(
     program(`new advertising.Advertiser("a", { advertiserName: "A" }, { retainOnDelete: false });`),
     { sandbox },
   );
-  await stack.up();
+  const refused = await stack.up();
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toContain("retainOnDelete can't be false: the platform has no known way to delete");
+  expect(sandbox.requests).toEqual([]);
+
+  stack.program(program(`new advertising.Advertiser("a", { advertiserName: "A" });`));
+  expect((await stack.up()).code).toBe(0);
+  stack.write("state.json", (await stack.exported()).replace('"retainOnDelete": true', '"retainOnDelete": false'));
+  expect((await stack.run(["stack", "import", "--file", "state.json"])).code).toBe(0);
   const { code, output } = await stack.destroy();
   expect(code).not.toBe(0);
   expect(output).toContain("no known way to delete");
-  expect(output).toContain("retainOnDelete");
+  expect(output).toContain("[ADVERTISING_UNSUPPORTED]");
   expect(output).not.toMatch(/^\s+at /m);
   expect(sandbox.creates).toBe(1);
   expect(await stack.resources()).toHaveLength(1);
@@ -201,7 +209,7 @@ new advertising.Advertiser("refused", { advertiserName: pulumi.secret("needle-tw
   const { code, output } = await stack.up("--parallel", "1", "--continue-on-error");
   expect(code).not.toBe(0);
   expect(output).toContain("[secret], [secret]: no");
-  expect(output).toContain("Look into the account for the Advertiser.");
+  expect(output).toMatch(/Look into the account for the Advertiser, sent at \S+Z\./);
   const exported = await stack.exported();
   expect(exported).toContain("unresolved-");
   const later = await stack.preview();

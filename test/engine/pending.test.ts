@@ -103,7 +103,8 @@ it("nothing pending: exit 0; no stack: exit 2 with the reason", async () => {
   await stack.up();
   expect(await pendingCommand(stack)).toEqual({
     code: 0,
-    output: "Nothing is pending: neither the engine nor the state has a create of unknown outcome.\n",
+    output:
+      "Nothing is pending: neither the engine, nor the state, nor a journal on this machine has a create of unknown outcome.\n",
   });
   const missing = await pendingCommand(stack, "--stack", "nowhere");
   expect(missing.code).toBe(2);

@@ -30,7 +30,7 @@ describe("an unknown outcome is saved as unresolved, and nothing is sent for it 
     expect(first.code).not.toBe(0);
     expect(first.output).toMatch(/was sent at 20\d\d-/);
     expect(first.output).toContain("existingId");
-    expect(first.output).toContain("pulumi state delete");
+    expect(first.output).toContain("npx pulumi-advertising pending --not-created");
     expect(first.output).not.toMatch(/^\s+at .*:\d+/m);
     expect(sandbox).toMatchObject({ eventPosts: 1 });
     const [, event] = await stack.resources();
@@ -96,10 +96,18 @@ it("way out 1: existingId names the object; it is adopted, no POST, and the stat
   expect(sandbox.eventPosts).toBe(1);
 });
 
-it("way out 2: removed from the state, it is created anew", async () => {
+const pending = (stack: TestStack, ...args: string[]) =>
+  runProcess(
+    "node",
+    [resolve(import.meta.dirname, "../../provider/dist/cli/command.js"), "pending", ...args],
+    stack.programFolder,
+    stack.environment,
+  );
+
+it("way out 2: said to be not created, it is created anew", async () => {
   const { sandbox, stack } = await unresolvedStack();
   const urn = (await stack.resources()).at(-1)?.urn ?? "";
-  expect((await stack.run(["state", "delete", urn, "--yes"])).code).toBe(0);
+  expect(await pending(stack, "--not-created", urn)).toMatchObject({ code: 0 });
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.eventPosts).toBe(2);
   expect((await stack.resources()).at(-1)?.id).toBe("3");
@@ -122,6 +130,18 @@ describe("a replacement whose outcome is unknown", () => {
   }
   const idsOf = async (stack: TestStack) => (await stack.resources()).map(({ id }) => id).sort();
 
+  it("was carried out: `pending --created` takes the new object; an id that another resource has is refused", async () => {
+    const { sandbox, stack } = await unresolvedReplacement(true);
+    const wrong = await pending(stack, "--created", "e0=2");
+    expect(wrong).toMatchObject({ code: 2 });
+    const settled = await pending(stack, "--created", "e0=3");
+    expect(settled.code, settled.output).toBe(0);
+    expect((await stack.up()).code).toBe(0);
+    expect(sandbox.eventPosts).toBe(2);
+    expect(await idsOf(stack)).toEqual(["1", "3"]);
+    expect((await stack.up()).output).toContain("3 unchanged");
+  });
+
   it("was carried out: existingId adopts the new object", async () => {
     const { sandbox, stack } = await unresolvedReplacement(true);
     stack.program(eventsProgram(1, 2).replace("value: 2", "value: 2, existingId: 3"));
@@ -135,12 +155,8 @@ describe("a replacement whose outcome is unknown", () => {
   it("was not carried out: `pending --not-created` lets the next up replace the old object", async () => {
     const { sandbox, stack, output } = await unresolvedReplacement(false);
     const [, urn = ""] = /pulumi-advertising pending --not-created '([^']+)'/.exec(output) ?? [];
-    const settled = await runProcess(
-      "node",
-      [resolve(import.meta.dirname, "../../provider/dist/cli/command.js"), "pending", "--not-created", urn],
-      stack.programFolder,
-      stack.environment,
-    );
+    expect(output).toContain("it is not 2, which it was to replace");
+    const settled = await pending(stack, "--not-created", urn);
     expect(settled.code, settled.output).toBe(0);
     expect((await stack.up()).code).toBe(0);
     expect(sandbox.eventPosts).toBe(3);
