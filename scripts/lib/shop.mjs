@@ -8,22 +8,40 @@ import { run } from "./run.mjs";
 import { loadObjects, saveObjects } from "./sandbox-file.mjs";
 
 const STACK = "dev";
+/** The sandbox's default. */
+const EMAIL = "ops@example.com";
+/** The account of the last run, where its address was taken by somebody else. */
+let movedFrom;
 const configFile = join(localFolder, `Pulumi.${STACK}.yaml`);
 const stateFolder = join(localFolder, "state");
 
 /** The main job of `npm start`: a real `pulumi up` of the root Pulumi.yaml against a sandbox, and a look at what lives there then. */
 await runMain(async () => {
-  const sandbox = await startSandbox({ objects: loadObjects() });
+  const sandbox = await startWhereItWas();
   const before = countOf(sandbox);
+  const { port } = sandbox;
   try {
     console.log(`\nSandbox: a stand-in for the platform listens at ${sandbox.url}.\n`);
     await pulumiUp(sandbox);
   } finally {
     await sandbox.close();
-    saveObjects(sandbox.snapshot());
+    saveObjects({ port, ...sandbox.snapshot() });
   }
   show(sandbox, countOf(sandbox) - before);
 });
+
+/** The state remembers the address that each resource was created at: so the sandbox comes back to it, if it is free. */
+async function startWhereItWas() {
+  const { port, ...objects } = loadObjects() ?? {};
+  const options = port === undefined ? {} : { objects };
+  try {
+    return await startSandbox({ ...options, port });
+  } catch (error) {
+    if (port === undefined || error.code !== "EADDRINUSE") throw error;
+    movedFrom = `127.0.0.1:${port} ${EMAIL}`;
+    return startSandbox(options);
+  }
+}
 
 async function pulumiUp({ url, email, password }) {
   mkdirSync(stateFolder, { recursive: true });
@@ -31,7 +49,7 @@ async function pulumiUp({ url, email, password }) {
     ...process.env,
     PULUMI_BACKEND_URL: `${pathToFileURL(stateFolder).href}?metadata=skip`, // see "A run that is killed" in README.md
     PULUMI_CONFIG_PASSPHRASE: "of a stack that holds nothing secret",
-    // Settings from the environment, not from the stack: the sandbox's address differs from run to run.
+    // Settings from the environment, not from the stack: the sandbox's address may differ from run to run.
     ADVERTISING_BASE_URL: url,
     ADVERTISING_EMAIL: email,
     ADVERTISING_PASSWORD: password,
@@ -49,6 +67,10 @@ async function pulumiUp({ url, email, password }) {
     // `stack init` writes the stack's file beside Pulumi.yaml, and a file in the root would look like one of the user's own.
     copyFileSync(inRoot("Pulumi.yaml"), join(localFolder, "Pulumi.yaml"));
     await pulumi("--cwd", localFolder, "stack", "init", STACK, "--no-select");
+  }
+  if (movedFrom !== undefined) {
+    const command = inRoot("provider", "dist", "cli", "command.js");
+    await run(process.execPath, [command, "relocate", movedFrom, "--stack", STACK], { cwd: inRoot(), env });
   }
   await pulumi("up", "--yes", "--skip-preview", "--stack", STACK, "--config-file", configFile);
 }

@@ -166,6 +166,7 @@ export function settle(stack: ExportedStack, verdicts: readonly Verdict[], newMa
   const saved = (deployment.resources ?? []).flatMap((resource) => {
     const verdict = unresolvedMarkOf(resource.outputs) === undefined ? undefined : verdictOn(resource.urn);
     if (verdict === undefined) return [resource];
+    if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
     if (verdict.createdAs !== undefined) return [adopted(resource, verdict.createdAs, account)];
     dropped.add(resource.urn);
     return [];

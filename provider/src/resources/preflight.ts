@@ -11,6 +11,7 @@ import type { ResourceSchema } from "../schema/resource.js";
 import { type Problem, validate } from "../schema/validate.js";
 import { count, enumerate } from "../text.js";
 import { Comparison } from "./compare.js";
+import { isEmbedded } from "./embedding.js";
 import { type History, readHistory } from "./history.js";
 import { identityOf, placeOfProgram } from "./identity.js";
 import { formerPlaces, typesOf } from "./place.js";
@@ -165,8 +166,9 @@ function beginTurn(program: Program): Turn {
         return resolve({ first: own[0], resources: own.length, formerly });
       }
       const error = unchanging(new pulumi.RunError(describeProblems(program.reading, all)));
-      // Ends each resource's wait, which an inline program of the automation API would else sit out for ever.
-      reject(error);
+      // Each resource's wait would last for ever in a process that goes on. One of the program's own ends with the error, and
+      // there a rejection that Pulumi listens for only later is a warning of Node's.
+      if (isEmbedded()) reject(error);
       throw error;
     });
   });

@@ -43,8 +43,8 @@ export function undeclaredIn(history: History, declared: readonly DeclaredHere[]
     .flatMap((entry) => {
       const { label, urn, ...old } = aboutWhom(entry.key);
       const [heir] = heirsOf(entry.key, entry.name);
-      // What is known to exist is told by the provider, unless this run would make another one.
-      if (entry.id !== undefined && heir === undefined) return [];
+      // What a killed run has left is told by the provider, unless this run would make another one.
+      if (entry.reported === undefined && heir === undefined) return [];
       const trace = settings.traceField === undefined ? undefined : { field: settings.traceField, value: entry.mark };
       const renamed =
         heir === undefined

@@ -1,0 +1,18 @@
+/**
+ * Whether the program has a process of its own, as under the CLI, or is one of several in somebody else's: an inline program of
+ * the automation API, or a user's unit test.
+ */
+import * as state from "@pulumi/pulumi/runtime/state.js";
+
+/** Exported by Pulumi's runtime, but not in its types. */
+const { getStore, getLocalStore } = state as unknown as {
+  getStore(): { settings: { options: { monitorAddr?: string } } };
+  getLocalStore(): unknown;
+};
+
+/** What Pulumi's mocks set. */
+const MOCK_MONITOR = "mock";
+
+export function isEmbedded(): boolean {
+  return getLocalStore() !== undefined || getStore().settings.options.monitorAddr === MOCK_MONITOR;
+}
