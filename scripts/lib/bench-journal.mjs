@@ -11,8 +11,9 @@ const IN_FLIGHT = 16;
 export async function measureJournal({ folder, sandbox, rounds }) {
   const [{ Client }, { createEvent, createAdvertiser }, { systemClock }, { PatientSender }, { createTransport }] =
     await load("api/client.js", "api/operation.js", "clock.js", "http/patient.js", "http/transport.js");
-  const [{ Journal, fingerprintOf }, { Secrets }, { Session }, { memoryStore }, { readSettings }] = await load(
+  const [{ Journal }, { fingerprintOf }, { Secrets }, { Session }, { memoryStore }, { readSettings }] = await load(
     "journal/journal.js",
+    "journal/fingerprint.js",
     "secrets.js",
     "session/session.js",
     "session/store.js",
