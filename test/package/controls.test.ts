@@ -43,9 +43,9 @@ const controls: [string, Control][] = [
   [
     "there is no lock between processes",
     {
-      file: "files/lock.ts",
-      from: 'const handle = await open(path, "wx", 0o600);',
-      to: 'const handle = await open(path, "w", 0o600);',
+      file: "files/exclusive-file.ts",
+      from: "await link(temporary, path);",
+      to: "await unlink(path).then(() => link(temporary, path), () => link(temporary, path));",
       test: "test/sandbox/lock-processes.test.ts",
       named: "one holder at a time among 8 processes",
       isBuilt: true,

@@ -28,7 +28,7 @@ if (dieAtCall !== undefined) {
     for (const name of ["writeFile", "datasync", "close"]) counted(handle, name);
     return handle;
   };
-  for (const name of ["mkdir", "readdir", "readFile", "rename", "stat", "unlink"]) counted(fsp, name);
+  for (const name of ["mkdir", "readdir", "readFile", "rename", "stat", "link", "unlink"]) counted(fsp, name);
   syncBuiltinESMExports();
 }
 

@@ -2,28 +2,30 @@
  * The journal as a file: what can't be noted is not sent, what was noted outlives every kill, and each run has its own.
  * The provider's lifecycle is the real one; a run that was killed is one that never got to close its journal.
  */
-import { execFileSync, fork, spawnSync } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import fsp, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Journal } from "../../provider/src/journal/journal.js";
-import { readNotes } from "../../provider/src/journal/notes.js";
+import { HEADER, readNotes } from "../../provider/src/journal/notes.js";
 import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
 import { seededRandom } from "../support/random.js";
 import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
@@ -57,19 +59,20 @@ async function start() {
   return { sandbox, folder, run, path: run.journal.path };
 }
 
-function newJournal(folder: string, more: { stack?: string; clock?: FakeClock } = {}): Journal {
+function newJournal(folder: string, more: { stack?: string; clock?: FakeClock; maxWaitMs?: number } = {}): Journal {
   let marks = 0;
   const journal = new Journal({
     folder,
     stack: more.stack ?? STACK,
     clock: more.clock ?? new FakeClock(Date.now()),
     newMark: () => `${Math.random()}-${marks++}`,
-    maxWaitMs: 10_000,
+    maxWaitMs: more.maxWaitMs ?? 10_000,
   });
   onTestFinished(() => journal.release());
   return journal;
 }
 
+const linesIn = (path: string) => readFileSync(path, "utf8").trim().split("\n").length;
 const notesIn = (path: string) => [...readNotes(readFileSync(path, "utf8")).values()];
 
 /** Changes how files are opened until the test's end. @returns undoes it. */
@@ -232,14 +235,204 @@ describe("one run at a time", () => {
     const clock = new FakeClock(Date.now());
     const journal = newJournal(join(folder, "notes"), { clock });
     mkdirSync(dirname(journal.path), { mode: 0o700 });
-    const { pid } = spawnSync(process.execPath, ["-e", ""]);
-    writeFileSync(`${journal.path}.lock`, JSON.stringify({ host: hostname(), pid, unique: "dead" }), { mode: 0o600 });
+    writeFileSync(`${journal.path}.lock`, lockText(deadPid()), { mode: 0o600 });
     const run = runOf(sandbox, folder, { journal });
     expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     expect(clock.monotonicMs()).toBeLessThan(1000);
     expect(sandbox.creates).toBe(1);
     journal.closeNow({ isWhole: true });
     expect(readdirSync(dirname(journal.path))).toEqual([]);
+  });
+});
+
+describe("a run that is stopped", () => {
+  /** A process that notes a create whenever it is told to. */
+  function startHolder(folder: string) {
+    const task = JSON.stringify({ folder, stack: STACK, log: join(folder, "log"), round: 0 });
+    const child = fork(resolve(import.meta.dirname, "journal-process.mjs"), [task], {
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const create = async () => {
+      const answer = new Promise((done) => child.once("message", done));
+      child.send("create");
+      expect(await answer).toEqual({});
+    };
+    return { child, create };
+  }
+
+  it("keeps its journal on this machine, however long: another one sends nothing, and it goes on", async () => {
+    const { sandbox, folder } = await start();
+    const notes = newFolder();
+    const { child, create } = startHolder(notes);
+    await create();
+    child.kill("SIGSTOP");
+    const clock = new FakeClock(Date.now());
+    const journal = newJournal(notes, { clock, maxWaitMs: 2 * 60_000 });
+    const failure = await failureOf(runOf(sandbox, folder, { journal }).advertiser.create(inputs()));
+    expect(failure.message).toMatch(
+      new RegExp(`Nothing was sent\\. .*another run of this stack is using it \\(process ${child.pid}\\b`),
+    );
+    if (process.platform === "linux") expect(failure.message).toContain("which is stopped");
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(2 * 60_000);
+    expect(sandbox.creates).toBe(0);
+    child.kill("SIGCONT");
+    for (let more = 0; more < 5; more++) await create();
+    const created = readFileSync(join(notes, "log"), "utf8").matchAll(/^created (.*)$/gm);
+    expect(notesIn(journal.path).map(({ mark }) => mark)).toEqual(Array.from(created, ([, mark]) => mark));
+    expect(notesIn(journal.path).length).toBeGreaterThan(1);
+    child.disconnect();
+    await new Promise((done) => child.once("exit", done));
+    expect(existsSync(`${journal.path}.lock`)).toBe(false);
+  });
+
+  const TAKEN = /Another run of this stack took over the journal .*; nothing more is sent\. Let that run end/;
+
+  /** Another machine's run takes over `path`, writes the journal anew and creates. @returns checks that it is left alone. */
+  function takeOverJournal(path: string): () => void {
+    takeOver(`${path}.lock`);
+    const sent = { note: "sent", mark: "theirs", key: "Advertiser::x", fingerprint: "f", at: "2026-01-01T00:00:00Z" };
+    const theirs = `${JSON.stringify(HEADER)}\n${JSON.stringify(sent)}\n`;
+    writeFileSync(`${path}.theirs`, theirs, { mode: 0o600 });
+    renameSync(`${path}.theirs`, path);
+    return () => {
+      expect(readFileSync(path, "utf8")).toBe(theirs);
+      expect(readFileSync(`${path}.lock`, "utf8")).toBe(foreignLock);
+    };
+  }
+
+  /** Each ends without an id: nothing was created for it. */
+  async function expectAllRefused(run: ReturnType<typeof runOf>, words: RegExp) {
+    const names = Array.from({ length: 20 }, (_, index) => `${STACK}::more${index}`);
+    for (const failure of await Promise.all(names.map((name) => failureOf(run.advertiser.create(inputs(name)))))) {
+      expect(failure.id).toBeUndefined();
+      expect(failure.message).toMatch(words);
+    }
+  }
+
+  it("elsewhere, and has lost its journal to another machine's: sends nothing more, says so, and leaves it alone", async () => {
+    const { sandbox, run, path } = await start();
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    const expectLeftAlone = takeOverJournal(path);
+    await expectAllRefused(run, TAKEN);
+    expect(sandbox.creates).toBe(1);
+    expectLeftAlone();
+    run.closeNow();
+    expectLeftAlone();
+  });
+
+  it("has lost it: no note counts, and nothing is written into the file that it had", async () => {
+    const journal = newJournal(newFolder());
+    const note = { key: "Advertiser::x", fingerprint: "f", at: "2026-01-01T00:00:00Z" };
+    await journal.sending({ mark: "a", ...note });
+    const had = `${journal.path}.had`;
+    linkSync(journal.path, had);
+    const before = readFileSync(had, "utf8");
+    const expectLeftAlone = takeOverJournal(journal.path);
+    await expect(journal.sending({ mark: "b", ...note })).rejects.toThrow(TAKEN);
+    await expect(journal.created("a", "1")).rejects.toThrow(TAKEN);
+    expect(() => journal.confirm()).toThrow(TAKEN);
+    expect(readFileSync(had, "utf8")).toBe(before);
+    journal.closeNow({ isWhole: true });
+    expectLeftAlone();
+  });
+
+  it("loses it while a note is being written: it does not count", async () => {
+    const journal = newJournal(newFolder());
+    const { open } = fsp;
+    let expectLeftAlone: (() => void) | undefined;
+    replaceOpen(async (target, ...rest) => {
+      const handle = await open(target, ...rest);
+      const datasync = handle.datasync.bind(handle);
+      if (target === journal.path) {
+        handle.datasync = async () => {
+          await datasync();
+          expectLeftAlone ??= takeOverJournal(journal.path);
+        };
+      }
+      return handle;
+    });
+    const note = { mark: "a", key: "Advertiser::x", fingerprint: "f", at: "2026-01-01T00:00:00Z" };
+    await expect(journal.sending(note)).rejects.toThrow(TAKEN);
+    expectLeftAlone?.();
+    expect(expectLeftAlone).toBeDefined();
+  });
+
+  it("loses it while creates are being noted: notes that nobody reads do not count", async () => {
+    const { sandbox, run, path } = await start();
+    const { open } = fsp;
+    let expectLeftAlone: (() => void) | undefined;
+    replaceOpen(async (target, ...rest) => {
+      const handle = await open(target, ...rest);
+      const datasync = handle.datasync.bind(handle);
+      if (target === path) {
+        handle.datasync = async () => {
+          await datasync();
+          expectLeftAlone ??= takeOverJournal(path);
+        };
+      }
+      return handle;
+    });
+    await expectAllRefused(run, TAKEN);
+    expect(sandbox.creates).toBe(0);
+    run.closeNow();
+    expectLeftAlone?.();
+    expect(expectLeftAlone).toBeDefined();
+  });
+
+  it("loses it while it begins its journal: the other one's is not written over", async () => {
+    const { sandbox, run, path } = await start();
+    const { open } = fsp;
+    let expectLeftAlone: (() => void) | undefined;
+    replaceOpen(async (target, ...rest) => {
+      const handle = await open(target, ...rest);
+      const datasync = handle.datasync.bind(handle);
+      if (/\.jsonl\.[^.]*\.tmp$/.test(String(target))) {
+        handle.datasync = async () => {
+          await datasync();
+          expectLeftAlone ??= takeOverJournal(path);
+        };
+      }
+      return handle;
+    });
+    expect((await failureOf(run.advertiser.create(inputs()))).message).toMatch(TAKEN);
+    expect(sandbox.creates).toBe(0);
+    run.closeNow();
+    expectLeftAlone?.();
+    expect(expectLeftAlone).toBeDefined();
+  });
+
+  it("loses it while it waits to send once more: a create that was noted before is not sent either", async () => {
+    const { sandbox, run, path } = await start();
+    let expectLeftAlone: (() => void) | undefined;
+    sandbox.fail({
+      on: "create",
+      with: {
+        kind: "answer",
+        status: 429,
+        headers: { "retry-after": "1" },
+        get body() {
+          expectLeftAlone ??= takeOverJournal(path);
+          return {};
+        },
+      },
+    });
+    const failure = await failureOf(run.advertiser.create(inputs()));
+    expect(failure.id).toBeUndefined();
+    expect(failure.message).toMatch(TAKEN);
+    expect(sandbox.creates).toBe(1);
+    expect(sandbox.advertisers).toEqual([]);
+    expectLeftAlone?.();
+    expect(expectLeftAlone).toBeDefined();
+  });
+
+  it("whose journal was removed sends nothing more", async () => {
+    const { sandbox, run, path } = await start();
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    rmSync(path);
+    await expectAllRefused(run, /it was removed while this run was using it; nothing more is sent/);
+    expect(sandbox.creates).toBe(1);
   });
 });
 
@@ -263,7 +456,10 @@ it(`killed at any moment: the file can be read, and holds every note that was on
     });
     onTestFinished(() => void child.kill("SIGKILL"));
     await new Promise((done) => child.once("message", done));
-    await new Promise((done) => setTimeout(done, random() * 40));
+    // While it begins, or when it has got so far.
+    const noted = linesIn(log) + (random() < 0.4 ? 0 : Math.floor(random() * 20));
+    while (linesIn(log) < noted) await new Promise((done) => setTimeout(done, 1));
+    await new Promise((done) => setTimeout(done, random() * 10));
     const ended = new Promise((done) => child.once("exit", (_, signal) => done(signal)));
     child.kill("SIGKILL");
     expect(await ended).toBe("SIGKILL");
@@ -282,10 +478,6 @@ it(`killed at any moment: the file can be read, and holds every note that was on
       if (step === "sent" || step === "settling") interrupted++;
     }
     if (existsSync(path)) expect(statSync(path).mode & 0o777).toBe(0o600);
-    // Killed while it took the lock: whose that was nobody can tell, so it has to grow old before others take it over.
-    for (const left of [`${path}.lock`, `${path}.lock.takeover`]) {
-      if (existsSync(left) && statSync(left).size === 0) utimesSync(left, 0, 0);
-    }
   }
   // Kills that met nothing under way would prove little.
   expect(interrupted).toBeGreaterThan(0);
@@ -313,7 +505,6 @@ it("does not grow: 5,000 creates of a killed run are 5,000 notes once, and none 
     }),
   );
   await killed.release();
-  const linesIn = (path: string) => readFileSync(path, "utf8").trim().split("\n").length;
   expect(linesIn(killed.path)).toBe(1 + 4 * CREATES);
 
   const next = newJournal(folder);

@@ -4,6 +4,8 @@
  *
  * `log` gets a line for each note that is on the disk (`sent`, `created`, `settled`), and one before it is to be forgotten
  * (`settling`): written at once, so that a kill can't take them back.
+ *
+ * Without `atOnce` it notes one create for each message, answers it, and ends in good order when it is let go.
  */
 import { appendFileSync } from "node:fs";
 
@@ -30,9 +32,17 @@ async function create() {
   }
 }
 
-process.send("begins");
-await Promise.all(
-  Array.from({ length: atOnce }, async () => {
-    for (;;) await create();
-  }),
-);
+if (atOnce === undefined) {
+  process.on("message", async () => {
+    const failure = await create().catch((error) => error.message);
+    process.send({ failure });
+  });
+  process.once("disconnect", () => journal.release());
+} else {
+  process.send("begins");
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (;;) await create();
+    }),
+  );
+}

@@ -1,16 +1,35 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import fsp from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../provider/src/clock.js";
-import { acquireLock, LockHeld, withLock, withLockNow } from "../../provider/src/files/lock.js";
+import { acquireLock, LockHeld, LockLost, withLock, withLockNow } from "../../provider/src/files/lock.js";
+import { identityOf } from "../../provider/src/files/process-identity.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
+
+/** Many times that after which a holder on another machine is taken for dead. */
+const LONG_MS = 120_000;
+
+function newLockPath() {
+  const folder = newFolder();
+  return { folder, path: join(folder, "the.lock") };
+}
 
 it("lets one holder in at a time, and leaves nothing behind", async () => {
-  const folder = newFolder();
-  const path = join(folder, "the.lock");
+  const { folder, path } = newLockPath();
   let inside = 0;
   let most = 0;
   const holders = Array.from({ length: 40 }, (_, n) =>
@@ -25,34 +44,223 @@ it("lets one holder in at a time, and leaves nothing behind", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it.each([20_000, -20_000, 86_400_000])(
-  "is not taken from a living holder by a clock that is set by %i ms",
-  async (ms) => {
-    const folder = newFolder();
-    const path = join(folder, "the.lock");
-    const lock = await acquireLock(path, { clock: systemClock, unique: "holder", maxWaitMs: 0 });
-    const clock = new FakeClock(Date.now());
-    clock.jumpWall(ms);
-    await expect(acquireLock(path, { clock, unique: "other", maxWaitMs: 10_000 })).rejects.toThrow(LockHeld);
-    expect(lock.isHeld()).toBe(true);
-    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
-    // One that shows no sign of life for long, and whose number lives on, blocks nobody for ever.
-    const taker = await acquireLock(path, { clock, unique: "other", maxWaitMs: 60_000 });
-    expect(lock.isHeld()).toBe(false);
-    await lock.release();
-    expect(taker.isHeld()).toBe(true);
-    await taker.release();
-    expect(readdirSync(folder)).toEqual([]);
-  },
-);
+describe("a holder on this machine", () => {
+  it.each([0, 20_000, -20_000, 86_400_000])(
+    "keeps it while its process lives, however long it shows nothing, also where a clock is set by %i ms",
+    async (ms) => {
+      const { folder, path } = newLockPath();
+      const lock = await acquireLock(path, { clock: systemClock, unique: "holder", maxWaitMs: 0 });
+      const clock = new FakeClock(Date.now());
+      clock.jumpWall(ms);
+      // Minutes pass for whoever waits, and no time for the holder: as if it were stopped.
+      await expect(acquireLock(path, { clock, unique: "other", maxWaitMs: LONG_MS })).rejects.toThrow(LockHeld);
+      expect(clock.monotonicMs()).toBeGreaterThanOrEqual(LONG_MS);
+      expect(lock.isHeld()).toBe(true);
+      expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+      await lock.release();
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 
-it("is taken at once from a holder that died, also by who has no time", async () => {
-  const folder = newFolder();
-  const path = join(folder, "the.lock");
-  writeFileSync(path, JSON.stringify({ host: hostname(), pid: 2 ** 22 + 1, unique: "dead" }));
-  let worked = 0;
-  expect(withLockNow(path, () => worked++)).toBe(true);
-  expect(worked).toBe(1);
+  it("that died loses it at once, also to who has no time", async () => {
+    const { folder, path } = newLockPath();
+    const content = lockText(deadPid());
+    writeFileSync(path, content);
+    let worked = 0;
+    expect(withLockNow(path, () => worked++)).toBe(true);
+    expect(worked).toBe(1);
+    writeFileSync(path, content);
+    const clock = new FakeClock();
+    await (await acquireLock(path, { clock, unique: "one", maxWaitMs: LONG_MS })).release();
+    expect(clock.monotonicMs()).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "that died loses it at once, although another process was given its number",
+    async () => {
+      const { folder, path } = newLockPath();
+      const content = lockText(process.pid, { started: "1" });
+      writeFileSync(path, content);
+      let worked = 0;
+      expect(withLockNow(path, () => worked++)).toBe(true);
+      expect(worked).toBe(1);
+      writeFileSync(path, content);
+      const clock = new FakeClock();
+      await (await acquireLock(path, { clock, unique: "one", maxWaitMs: LONG_MS })).release();
+      expect(clock.monotonicMs()).toBe(0);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  it("keeps it where nobody can tell whether the number is still its own, and the error says what to remove", async () => {
+    const { path } = newLockPath();
+    const { host, machine, pid } = identityOf(process.pid);
+    writeFileSync(path, JSON.stringify({ host, machine, pid, unique: "other" }));
+    const taking = acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: LONG_MS });
+    await expect(taking).rejects.toThrow(`process ${pid}; where that is no run of Pulumi any more, remove ${path}`);
+    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+  });
+});
+
+describe("a holder on another machine, or in another container", () => {
+  const foreign: [string, () => string][] = [
+    ["another machine", () => foreignLock],
+    ["a machine of the same name", () => lockText(deadPid(), { machine: "this name, another boot" })],
+    [
+      "another container of the same name and boot",
+      () =>
+        lockText(deadPid(), { machine: identityOf(process.pid).machine?.replace(/pid:\[\d+\]|$/, "pid:[7]") ?? "" }),
+    ],
+    ["what can't be told", () => "{"],
+  ];
+
+  it.each(foreign)("%s: keeps it with a heartbeat, whatever its clock says", async (_, content) => {
+    const { path } = newLockPath();
+    writeFileSync(path, content());
+    const clock = new FakeClock(Date.now());
+    clock.beforeWaking = (nowMs) => utimesSync(path, 1000 + nowMs / 1000, 1000 + nowMs / 1000);
+    await expect(acquireLock(path, { clock, unique: "one", maxWaitMs: 60_000 })).rejects.toThrow(LockHeld);
+    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+    expect(readFileSync(path, "utf8")).toContain("{");
+  });
+
+  it.each(foreign)("%s: loses it when it shows none for the time that is given", async (_, content) => {
+    const { folder, path } = newLockPath();
+    writeFileSync(path, content());
+    const clock = new FakeClock(Date.now());
+    const lock = await acquireLock(path, { clock, unique: "one", maxWaitMs: LONG_MS, staleAfterMs: 60_000 });
+    expect(clock.monotonicMs()).toBeGreaterThan(60_000);
+    expect(clock.monotonicMs()).toBeLessThan(61_000);
+    expect(lock.isHeld()).toBe(true);
+    await lock.release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("is named in the error", async () => {
+    const { path } = newLockPath();
+    writeFileSync(path, foreignLock);
+    const taking = acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: 0 });
+    await expect(taking).rejects.toThrow(`the lock ${path} is held by another run (process 1 of elsewhere)`);
+  });
+});
+
+describe("a lock that another machine has taken over", () => {
+  it("is noticed, and left alone", async () => {
+    const { folder, path } = newLockPath();
+    const options = { clock: systemClock, unique: "one", maxWaitMs: 0 };
+    for (const end of ["release", "releaseNow"] as const) {
+      const lock = await acquireLock(path, options);
+      lock.confirm();
+      takeOver(path);
+      expect(lock.isHeld()).toBe(false);
+      expect(() => lock.confirm()).toThrow(LockLost);
+      await lock[end]();
+      expect(readFileSync(path, "utf8")).toBe(foreignLock);
+      fs.rmSync(path);
+    }
+    await withLock(path, options, async () => takeOver(path));
+    expect(readFileSync(path, "utf8")).toBe(foreignLock);
+    fs.rmSync(path);
+    withLockNow(path, () => takeOver(path));
+    expect(readFileSync(path, "utf8")).toBe(foreignLock);
+    expect(readdirSync(folder)).toEqual(["the.lock"]);
+  });
+
+  it("is not kept alive by the heartbeat of who has lost it", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { path } = newLockPath();
+    const lock = await acquireLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0, heartbeatMs: 100 });
+    utimesSync(path, 1000, 1000);
+    vi.advanceTimersByTime(100);
+    await vi.waitFor(() => expect(statSync(path).mtimeMs).toBeGreaterThan(1_000_000)); // the heartbeat
+    takeOver(path);
+    utimesSync(path, 1000, 1000);
+    const beats = vi.spyOn(fsp, "utimes");
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      beats.mockRestore();
+      syncBuiltinESMExports();
+    });
+    vi.advanceTimersByTime(10_000);
+    expect(beats).not.toHaveBeenCalled();
+    await lock.release();
+  });
+});
+
+it("is never half written, and needs no links where the file system has none", async () => {
+  const { folder, path } = newLockPath();
+  const { link } = fsp;
+  const { linkSync } = fs;
+  onTestFinished(() => {
+    Object.assign(fsp, { link });
+    Object.assign(fs, { linkSync });
+    syncBuiltinESMExports();
+  });
+  const take = async () => {
+    const lock = await acquireLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0 });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ pid: process.pid, unique: "one" });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const taking = acquireLock(path, { clock: systemClock, unique: "two", maxWaitMs: 0 });
+    await expect(taking).rejects.toThrow(LockHeld);
+    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+    await lock.release();
+    expect(withLockNow(path, () => expect(JSON.parse(readFileSync(path, "utf8"))).toHaveProperty("pid"))).toBe(true);
+    expect(readdirSync(folder)).toEqual([]);
+  };
+  const seen: string[] = [];
+  const whenLinked = (temporary: string) => {
+    expect(existsSync(path) && readFileSync(path, "utf8") === "").toBe(false);
+    seen.push(readFileSync(temporary, "utf8"));
+  };
+  Object.assign(fsp, {
+    link: (from: string, to: string) => {
+      whenLinked(from);
+      return link(from, to);
+    },
+  });
+  Object.assign(fs, {
+    linkSync: (from: string, to: string) => {
+      whenLinked(from);
+      linkSync(from, to);
+    },
+  });
+  syncBuiltinESMExports();
+  await take();
+  expect(seen.length).toBeGreaterThan(2);
+  for (const content of seen) expect(JSON.parse(content)).toHaveProperty("pid", process.pid);
+
+  for (const code of ["EPERM", "ENOTSUP", "ENOSYS"]) {
+    const refused = () => Object.assign(new Error(`${code}: injected, link`), { code, syscall: "link" });
+    Object.assign(fsp, { link: () => Promise.reject(refused()) });
+    Object.assign(fs, {
+      linkSync: () => {
+        throw refused();
+      },
+    });
+    syncBuiltinESMExports();
+    await take();
+  }
+});
+
+it("counts its own link as taken where the answer came for a repeated request, as over NFS", async () => {
+  const { folder, path } = newLockPath();
+  const { link } = fsp;
+  onTestFinished(() => {
+    Object.assign(fsp, { link });
+    syncBuiltinESMExports();
+  });
+  Object.assign(fsp, {
+    link: async (from: string, to: string) => {
+      await link(from, to);
+      await link(from, to);
+    },
+  });
+  syncBuiltinESMExports();
+  const lock = await acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: 0 });
+  expect(lock.isHeld()).toBe(true);
+  await lock.release();
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -61,8 +269,7 @@ it.each<[string, (path: string) => void]>([
   ["a folder", (path) => mkdirSync(path)],
   ["a link to nowhere", (path) => symlinkSync(`${path}.nowhere`, path)],
 ])("%s in its place is told at once, and left there", async (_, make) => {
-  const folder = newFolder();
-  const path = join(folder, "the.lock");
+  const { folder, path } = newLockPath();
   make(path);
   const taking = acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: 60_000 });
   await expect(taking).rejects.toThrow(`its lock ${path} can't be one: it is`);

@@ -1,35 +1,50 @@
 /**
- * A lock between processes: a file that exists while it is held, with a sign of life. A holder that died blocks nobody
- * for long: on the same machine it is found out at once, elsewhere when its sign of life is old.
+ * A lock between processes: a file that exists while it is held, with a heartbeat. On one machine its holder keeps it for
+ * as long as its process exists, stopped or not, and loses it at once when it ends. Of a holder on another machine only the
+ * heartbeat tells; who was cut off or stopped there may lose the lock, and must ask {@link Lock.isHeld} before it acts.
  *
  * Own code since the libraries for it have an open race when they take over a stale lock, and report a lost lock by
  * throwing inside a timer.
  */
-import { constants, readFileSync, unlinkSync, writeFileSync } from "node:fs";
-import { open, readFile, stat, unlink, utimes } from "node:fs/promises";
-import { hostname } from "node:os";
+import { randomUUID } from "node:crypto";
+import { constants, unlinkSync } from "node:fs";
+import { unlink, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
+import { createExclusively, createExclusivelyNow } from "./exclusive-file.js";
 import { makePrivateFolder, openPrivate, readNow, UntrustedFile } from "./private-file.js";
+import { fateOf, isIdentity, thisProcess } from "./process-identity.js";
 
-/** How often a holder shows that it lives, and after how long without it nobody believes that any more. */
-const SIGN_OF_LIFE_MS = 2000;
-const STALE_AFTER_MS = 15_000;
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 25;
 
 /** The lock was not free within the time that may be waited. */
 export class LockHeld extends Error {
+  constructor(
+    readonly path: string,
+    /** Who holds it, in words, and what to do where it may be nobody. */
+    readonly holder: string,
+  ) {
+    super(`the lock ${path} is held by another run (${holder})`);
+  }
+}
+
+/** Another process has taken over a lock that was held here. */
+export class LockLost extends Error {
   constructor(readonly path: string) {
-    super(`the lock ${path} is held by another run`);
+    super(`another run took over the lock ${path} while this one was stopped or cut off from the disk`);
   }
 }
 
 export interface LockOptions {
   readonly clock: Clock;
-  /** A text that no other holder has. */
+  /** A string that no other holder has, fit for a file name. */
   readonly unique: string;
   readonly maxWaitMs: number;
+  /** How often a holder shows that it lives. @default 2000 */
+  readonly heartbeatMs?: number;
+  /** After how long without a heartbeat a holder on another machine is taken for dead. @default 15000 */
+  readonly staleAfterMs?: number;
 }
 
 /** A lock that is held until {@link Lock.release}. */
@@ -37,34 +52,47 @@ export interface Lock {
   release(): Promise<void>;
   /** For a process that ends at once. */
   releaseNow(): void;
-  /** Whether nobody has taken it over, as from a process that was stopped for long. */
+  /** Whether nobody has taken it over. Reads the file: some microseconds. @throws the system's error where it can't be told. */
   isHeld(): boolean;
+  /** @throws LockLost where somebody has; as {@link isHeld}. */
+  confirm(): void;
 }
 
 /** @throws LockHeld; UntrustedFile where something else stands there; system errors where the lock's folder can't be written to. */
-export async function acquireLock(path: string, { clock, unique, maxWaitMs }: LockOptions): Promise<Lock> {
+export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
+  const { clock, unique, maxWaitMs, heartbeatMs = 2000, staleAfterMs = 15_000 } = options;
   await makePrivateFolder(dirname(path));
-  const content = JSON.stringify({ host: hostname(), pid: process.pid, unique });
+  const content = JSON.stringify({ ...thisProcess(), unique });
   const deadline = clock.monotonicMs() + maxWaitMs;
-  const watch = new Watch(clock);
+  const attempt = {
+    path,
+    content,
+    unique,
+    holder: new Watch(clock, staleAfterMs),
+    taker: new Watch(clock, staleAfterMs),
+  };
+  let seen: Sight = { kind: "free" };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-    if (await createExclusively(path, content)) return held(path, content);
-    if (await watch.isStale(path)) await removeStale(path, clock, watch);
-    else if (clock.monotonicMs() >= deadline) throw new LockHeld(path);
-    else await clock.sleep(pollMs);
+    if (seen.kind === "free" && (await createExclusively(path, content, unique)))
+      return held(path, content, heartbeatMs);
+    seen = await attempt.holder.look(path);
+    if (seen.kind === "free" || (seen.kind === "stale" && (await removeStale(attempt)))) continue;
+    if (clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(path, seen.content));
+    await clock.sleep(pollMs);
   }
 }
 
 /** Holds the lock while `work` runs, at once. @returns whether it could: not where somebody who may live holds it. */
-export function withLockNow(path: string, work: () => void): boolean {
-  if (!createNow(path)) {
+export function withLockNow(path: string, work: () => void, unique: string = randomUUID()): boolean {
+  const content = JSON.stringify({ ...thisProcess(), unique });
+  if (!createExclusivelyOrNot(path, content, unique)) {
     // As in removeStale: one process at a time may take over.
     const guard = `${path}.takeover`;
-    if (!createNow(guard)) return false;
+    if (!createExclusivelyOrNot(guard, content, unique)) return false;
     try {
-      const content = readNow(path);
-      if (content !== undefined) {
-        if (stateOf(content) !== "dead") return false;
+      const found = readNow(path);
+      if (found !== undefined) {
+        if (fateOf(parse(found)).kind !== "dead") return false;
         unlinkSync(path);
       }
     } catch {
@@ -72,105 +100,93 @@ export function withLockNow(path: string, work: () => void): boolean {
     } finally {
       unlinkSync(guard);
     }
-    if (!createNow(path)) return false;
+    if (!createExclusivelyOrNot(path, content, unique)) return false;
   }
   try {
     work();
   } finally {
-    unlinkSync(path);
+    if (readNow(path) === content) unlinkSync(path);
   }
   return true;
 }
 
-function createNow(path: string): boolean {
+function createExclusivelyOrNot(path: string, content: string, unique: string): boolean {
   try {
-    writeFileSync(path, JSON.stringify({ host: hostname(), pid: process.pid }), { flag: "wx", mode: 0o600 });
-    return true;
+    return createExclusivelyNow(path, content, unique);
   } catch {
-    return false;
+    return false; // the folder can't be written to
   }
 }
 
-/** Holds the lock while `work` runs. */
-export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
+/** Holds the lock while `work` runs, which asks it before it changes anything. */
+export async function withLock<T>(path: string, options: LockOptions, work: (lock: Lock) => Promise<T>): Promise<T> {
   const lock = await acquireLock(path, options);
   try {
-    return await work();
+    return await work(lock);
   } finally {
     await lock.release();
   }
 }
 
-async function createExclusively(path: string, content: string): Promise<boolean> {
-  try {
-    const handle = await open(path, "wx", 0o600);
-    try {
-      await handle.writeFile(content);
-    } finally {
-      await handle.close();
-    }
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // Windows answers EPERM while a file of that name is being removed.
-    if (code === "EEXIST" || (code === "EPERM" && process.platform === "win32")) return false;
-    throw error;
-  }
-}
-
-function held(path: string, content: string): Lock {
+function held(path: string, content: string, heartbeatMs: number): Lock {
+  const isHeld = () => readNow(path) === content;
   const timer = setInterval(() => {
+    try {
+      // The heartbeat must not keep another holder's lock alive.
+      if (!isHeld()) return clearInterval(timer);
+    } catch {
+      return; // the next one may go through
+    }
     const now = new Date();
     // A failure shows in the next take-over at worst; there is nobody here to tell.
     utimes(path, now, now).catch(() => undefined);
-  }, SIGN_OF_LIFE_MS);
+  }, heartbeatMs);
   timer.unref();
   return {
-    isHeld() {
-      try {
-        return readFileSync(path, "utf8") === content;
-      } catch {
-        return false;
-      }
+    isHeld,
+    confirm() {
+      if (!isHeld()) throw new LockLost(path);
     },
     async release() {
       clearInterval(timer);
-      if ((await readOr(path)) === content) await unlink(path).catch(ignoreMissing);
+      await unlinkIfStill(path, content);
     },
     releaseNow() {
       clearInterval(timer);
       try {
-        if (readFileSync(path, "utf8") === content) unlinkSync(path);
-      } catch (error) {
-        ignoreMissing(error);
+        if (isHeld()) unlinkSync(path);
+      } catch {
+        // This process ends, and its lock with it.
       }
     },
   };
 }
 
+/** What stands at a lock's path. */
+type Sight = { readonly kind: "free" } | { readonly kind: "held" | "stale"; readonly content: string };
+
 /** One waiter's view of a lock's holder. */
 class Watch {
   readonly #clock: Clock;
-  #seen = { sign: Number.NaN, sinceMs: 0 };
+  readonly #staleAfterMs: number;
+  #seen = { sign: "", sinceMs: 0 };
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, staleAfterMs: number) {
     this.#clock = clock;
+    this.#staleAfterMs = staleAfterMs;
   }
 
-  /** Whether the holder is surely dead, or has not shown that it lives for long. */
-  async isStale(path: string): Promise<boolean> {
+  async look(path: string): Promise<Sight> {
     const found = await readLock(path);
-    if (found === undefined) return false; // released meanwhile
+    if (found === undefined) return { kind: "free" };
     const { content, mtimeMs } = found;
-    const holder = stateOf(content);
-    if (holder === "dead") return true;
-    // Either clock may have been changed: a sign of life from the far future is none.
-    if (holder === "unknown") return Math.abs(this.#clock.wallMs() - mtimeMs) > STALE_AFTER_MS;
-    // A process of that number lives here. Its sign of life is old where the clock was set or the computer slept, so only
-    // what is watched counts; where the number belongs to another process by now, none ever comes.
+    const fate = fateOf(parse(content)).kind;
+    if (fate !== "elsewhere") return { kind: fate === "dead" ? "stale" : "held", content };
+    // Two machines' clocks may differ, and each may be set: only what is watched here counts.
     const now = this.#clock.monotonicMs();
-    if (this.#seen.sign !== mtimeMs) this.#seen = { sign: mtimeMs, sinceMs: now };
-    return now - this.#seen.sinceMs > STALE_AFTER_MS;
+    const sign = `${mtimeMs} ${content}`;
+    if (this.#seen.sign !== sign) this.#seen = { sign, sinceMs: now };
+    return { kind: now - this.#seen.sinceMs > this.#staleAfterMs ? "stale" : "held", content };
   }
 }
 
@@ -189,60 +205,57 @@ async function readLock(path: string): Promise<{ readonly content: string; reado
   }
 }
 
-function stateOf(content: string): "alive" | "dead" | "unknown" {
-  let holder: { host?: unknown; pid?: unknown };
+function parse(content: string): unknown {
   try {
-    holder = JSON.parse(content) as typeof holder;
+    return JSON.parse(content);
   } catch {
-    return "unknown"; // being written this moment
-  }
-  if (holder.host !== hostname() || typeof holder.pid !== "number") return "unknown";
-  try {
-    process.kill(holder.pid, 0);
-    return isZombie(holder.pid) ? "dead" : "alive";
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH" ? "dead" : "alive";
+    return undefined; // written on a file system without links, by a process that was killed meanwhile
   }
 }
 
-/** In containers nobody may take note of a process's end: its number stays, and it does nothing more (Linux tells). */
-function isZombie(pid: number): boolean {
-  try {
-    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return /^[ZX]/.test(status.slice(status.lastIndexOf(")") + 2));
-  } catch {
-    return false;
-  }
+function wordsFor(path: string, content: string): string {
+  const holder = parse(content);
+  if (!isIdentity(holder)) return `nobody can tell whose; where it is no run's any more, remove ${path}`;
+  const fate = fateOf(holder);
+  if (fate.kind !== "alive") return `process ${holder.pid} of ${holder.host}`;
+  if (fate.isStopped) return `process ${holder.pid}, which is stopped`;
+  if (fate.isCertain) return `process ${holder.pid}`;
+  return `process ${holder.pid}; where that is no run of Pulumi any more, remove ${path}`;
+}
+
+interface Attempt {
+  readonly path: string;
+  readonly content: string;
+  readonly unique: string;
+  readonly holder: Watch;
+  /** Of whoever is removing the same stale lock. */
+  readonly taker: Watch;
 }
 
 /**
  * Removes a stale lock, one process at a time: between finding it stale and removing it another process could have
  * removed it and taken a new one, which must not be removed.
+ * @returns whether it is worth looking again at once.
  */
-async function removeStale(path: string, clock: Clock, watch: Watch): Promise<void> {
+async function removeStale({ path, content, unique, holder, taker }: Attempt): Promise<boolean> {
   const guard = `${path}.takeover`;
-  if (!(await createExclusively(guard, ""))) {
+  if (!(await createExclusively(guard, content, unique))) {
+    const seen = await taker.look(guard);
     // Left by a process that was killed in these very lines.
-    const age = await stat(guard).then(
-      ({ mtimeMs }) => Math.abs(clock.wallMs() - mtimeMs),
-      () => 0,
-    );
-    if (age > STALE_AFTER_MS) await unlink(guard).catch(ignoreMissing);
-    else await clock.sleep(FIRST_POLL_MS);
-    return;
+    if (seen.kind === "stale") await unlinkIfStill(guard, seen.content);
+    return seen.kind !== "held";
   }
   try {
-    if (await watch.isStale(path)) await unlink(path).catch(ignoreMissing);
+    const seen = await holder.look(path);
+    if (seen.kind === "stale" && readNow(guard) === content) await unlinkIfStill(path, seen.content);
   } finally {
-    await unlink(guard).catch(ignoreMissing);
+    await unlinkIfStill(guard, content);
   }
+  return true;
 }
 
-async function readOr(path: string): Promise<string | undefined> {
-  return readFile(path, "utf8").catch((error: unknown) => {
-    ignoreMissing(error);
-    return undefined;
-  });
+async function unlinkIfStill(path: string, content: string): Promise<void> {
+  if (readNow(path) === content) await unlink(path).catch(ignoreMissing);
 }
 
 function ignoreMissing(error: unknown): void {

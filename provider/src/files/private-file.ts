@@ -1,7 +1,7 @@
 /**
  * Files that only their owner may read: checked before they are trusted, replaced whole or not at all.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { chmod, type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { cacheFolder } from "./places.js";
@@ -43,7 +43,7 @@ async function checkFolder(folder: string): Promise<void> {
     const others =
       uid === process.getuid?.() && gid === uid ? constants.S_IWOTH : constants.S_IWGRP | constants.S_IWOTH;
     if ((mode & others) !== 0 && (mode & STICKY) === 0) {
-      throw new UntrustedFile(`other users can write to its folder (to mend that: chmod go-w '${folder}')`);
+      throw new UntrustedFile(`other users can write to its folder (to fix that: chmod go-w '${folder}')`);
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
@@ -128,10 +128,26 @@ export function readNow(path: string): string | undefined {
 }
 
 /**
- * Replaces a private file whole: readers see the old one or the new one, and a crash leaves the old one.
- * @throws UntrustedFile where something else than this user's regular file stands there; system errors.
+ * Whether `handle`'s file still is the one at `path`: not where it was removed or replaced.
+ * @throws system errors where that can't be told.
  */
-export async function replacePrivate(path: string, content: string, unique: string): Promise<void> {
+export function isInPlace(handle: FileHandle, path: string): boolean {
+  const opened = fstatSync(handle.fd, { bigint: true });
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return found !== undefined && found.ino === opened.ino && found.dev === opened.dev;
+}
+
+/**
+ * Replaces a private file whole: readers see the old one or the new one, and a crash leaves the old one.
+ * @param confirm throws where the file must not be replaced any more; called at the last moment.
+ * @throws UntrustedFile where something else than this user's regular file stands there; what `confirm` throws; system errors.
+ */
+export async function replacePrivate(
+  path: string,
+  content: string,
+  unique: string,
+  confirm: () => void = () => undefined,
+): Promise<void> {
   await makePrivateFolder(dirname(path));
   // Not overwriting a link or a folder: whoever put it there means something by it.
   await (await openPrivate(path, constants.O_RDONLY))?.close();
@@ -141,6 +157,7 @@ export async function replacePrivate(path: string, content: string, unique: stri
     await handle.writeFile(content);
     await handle.datasync();
     await handle.close();
+    confirm();
     await rename(temporary, path);
   } catch (error) {
     await handle.close().catch(() => undefined); // closed already where the rename failed
@@ -162,7 +179,12 @@ export async function removeLeftovers(path: string, nowMs: number): Promise<void
   for (const name of await readdir(folder)) {
     if (!name.startsWith(`${basename(path)}.`) || !name.endsWith(".tmp")) continue;
     const leftover = join(folder, name);
-    const age = nowMs - (await stat(leftover)).mtimeMs;
-    if (age > LEFTOVER_AFTER_MS) await unlink(leftover);
+    try {
+      const age = nowMs - (await stat(leftover)).mtimeMs;
+      if (age > LEFTOVER_AFTER_MS) await unlink(leftover);
+    } catch (error) {
+      // Its owner, or another run, has removed it meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
   }
 }

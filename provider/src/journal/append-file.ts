@@ -6,17 +6,23 @@ import type { FileHandle } from "node:fs/promises";
 
 export class AppendFile {
   readonly #handle: FileHandle;
+  readonly #confirm: () => void;
   #bytes: number;
   #waiting: { readonly line: string; readonly done: (error?: unknown) => void }[] = [];
   #writing = false;
 
-  /** @param bytes the file's length. */
-  constructor(handle: FileHandle, bytes: number) {
+  /**
+   * @param bytes the file's length.
+   * @param confirm throws where the file is not this writer's any more: called before each write, so that nothing is
+   *   written then, and after it, since what was written meanwhile may be where nobody reads it.
+   */
+  constructor(handle: FileHandle, bytes: number, confirm: () => void = () => undefined) {
     this.#handle = handle;
+    this.#confirm = confirm;
     this.#bytes = bytes;
   }
 
-  /** Resolves once `line` is on the disk. @throws the system's error where it could not be written. */
+  /** Resolves once `line` is on the disk. @throws the system's error where it could not be written; what `confirm` throws. */
   append(line: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ line, done: (error) => (error === undefined ? resolve() : reject(error as Error)) });
@@ -36,17 +42,26 @@ export class AppendFile {
       this.#waiting = [];
       let failure: unknown;
       try {
-        const text = batch.map(({ line }) => line).join("");
-        await this.#handle.appendFile(text);
-        await this.#handle.datasync();
-        this.#bytes += Buffer.byteLength(text);
+        this.#confirm();
+        await this.#put(batch.map(({ line }) => line).join(""));
+        this.#confirm();
       } catch (error) {
         failure = error;
-        // A full disk may have taken half a line, and what is noted after it must stay readable.
-        await this.#handle.truncate(this.#bytes).catch(() => undefined);
       }
       for (const { done } of batch) done(failure);
     }
     this.#writing = false;
+  }
+
+  async #put(text: string): Promise<void> {
+    try {
+      await this.#handle.appendFile(text);
+      await this.#handle.datasync();
+      this.#bytes += Buffer.byteLength(text);
+    } catch (error) {
+      // A full disk may have taken half a line, and what is noted after it must stay readable.
+      await this.#handle.truncate(this.#bytes).catch(() => undefined);
+      throw error;
+    }
   }
 }

@@ -6,8 +6,9 @@ import { constants } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
 import { JournalError } from "../errors.js";
-import { acquireLock, type Lock, LockHeld } from "../files/lock.js";
+import { acquireLock, type Lock, LockHeld, LockLost } from "../files/lock.js";
 import {
+  isInPlace,
   openPrivate,
   readPrivate,
   removeLeftovers,
@@ -56,6 +57,8 @@ export class Journal {
   #file: AppendFile | undefined;
   #opening: Promise<AppendFile> | undefined;
   #lock: Lock | undefined;
+  /** Throws where the open file is not this run's any more. */
+  #confirmOurs: (() => void) | undefined;
   #glimpsed: Promise<Map<string, Remembered[]>> | undefined;
 
   constructor(options: JournalOptions) {
@@ -100,6 +103,18 @@ export class Journal {
   async sending(note: Omit<Extract<Note, { note: "sent" }>, "note">): Promise<void> {
     this.#askedFor.add(note.key);
     await this.#write({ note: "sent", ...note });
+  }
+
+  /**
+   * Whoever sends once more on the strength of an older note asks again.
+   * @throws {JournalError} another run has taken over the journal, or it was removed: nothing may be sent.
+   */
+  confirm(): void {
+    try {
+      this.#confirmOurs?.();
+    } catch (error) {
+      throw this.#inWords(error);
+    }
   }
 
   /** Notes the id that came back; on the disk when it resolves. The engine is handed it next. */
@@ -231,6 +246,7 @@ export class Journal {
     try {
       await file.append(lineOf(note));
     } catch (error) {
+      if (error instanceof LockLost || error instanceof JournalError) throw this.#inWords(error);
       throw this.#unusable(
         `it can't be written (${(error as Error).message})`,
         "Make room or mend the permissions",
@@ -251,6 +267,7 @@ export class Journal {
     const { clock, newMark, maxWaitMs } = this.#options;
     try {
       this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
+      const lock = this.#lock;
       await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
       const known = await this.#read();
       for (const entry of known.values()) {
@@ -260,11 +277,16 @@ export class Journal {
       }
       // Written anew at each start: settled notes do not pile up.
       const text = journalOf(this.#remembered.values());
-      await replacePrivate(this.path, text, newMark());
+      await replacePrivate(this.path, text, newMark(), lock.confirm);
       await syncFolder(dirname(this.path));
       const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND);
       if (handle === undefined) throw new Error("it vanished");
-      this.#file = new AppendFile(handle, Buffer.byteLength(text));
+      this.#confirmOurs = () => {
+        lock.confirm();
+        if (isInPlace(handle, this.path)) return;
+        throw this.#unusable("it was removed while this run was using it; nothing more is sent", "Run this again", "");
+      };
+      this.#file = new AppendFile(handle, Buffer.byteLength(text), this.#confirmOurs);
       return this.#file;
     } catch (error) {
       // A journal that could not be read must stay as it is, at the end of the run too.
@@ -301,8 +323,14 @@ export class Journal {
     if (error instanceof JournalError) return error;
     if (error instanceof LockHeld) {
       return this.#unusable(
-        "another run of this stack is using it",
+        `another run of this stack is using it (${error.holder})`,
         "Let that run end (or end it), and run this again",
+      );
+    }
+    if (error instanceof LockLost) {
+      return new JournalError(
+        `Another run of this stack took over the journal ${this.path} while this one was stopped or cut off from the disk; ` +
+          "nothing more is sent. Let that run end, and run this again.",
       );
     }
     if (error instanceof JournalDamaged) {

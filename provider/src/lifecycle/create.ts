@@ -99,6 +99,7 @@ export async function createOnce(
     mayBegin();
     noted ??= journal.sending({ mark, key, fingerprint, at: runtime.now(), name });
     await noted;
+    journal.confirm(); // the note may be older than a long wait
   };
   // It is created: from here on nothing may fail.
   const onCreated = (id: string) =>

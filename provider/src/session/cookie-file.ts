@@ -9,7 +9,7 @@ import { stat } from "node:fs/promises";
 import { z } from "zod";
 import type { Clock } from "../clock.js";
 import { LoginError } from "../errors.js";
-import { LockHeld, withLock } from "../files/lock.js";
+import { type Lock, LockHeld, LockLost, withLock } from "../files/lock.js";
 import type { Account } from "../files/places.js";
 import { readPrivate, removeLeftovers, replacePrivate, UntrustedFile } from "../files/private-file.js";
 import { SessionJar } from "./jar.js";
@@ -98,14 +98,14 @@ export class CookieFile implements SessionStore {
 
     let opened: OpenedSession | undefined;
     await this.#attempt(() =>
-      this.#locked(async () => {
+      this.#locked(async (lock) => {
         // Another process may have logged in while this one waited for the lock.
         opened = await fromFile();
         if (opened !== undefined) return;
         opened = await this.#memory.open(ended, logIn, isUsable);
         this.#revision = 0;
         this.#newestAtMs = this.#options.clock.wallMs();
-        await this.#write(opened);
+        await this.#write(opened, lock);
       }),
     );
     return this.#begin(opened ?? (await this.#memory.open(ended, logIn, isUsable)));
@@ -146,7 +146,7 @@ export class CookieFile implements SessionStore {
       let count = this.#unsaved.length;
       // What comes up here comes up after an answer: the create must still be reported.
       const file = this.#attempt(() =>
-        this.#locked(async () => {
+        this.#locked(async (lock) => {
           const stored = await this.#takeOver(session);
           // Meanwhile this process has logged in anew, or another one has: theirs must stay.
           if (session !== this.#current || (stored !== undefined && stored.stamp !== session.stamp)) return;
@@ -155,7 +155,7 @@ export class CookieFile implements SessionStore {
           if (newer.length === 0) return; // while this one waited for the lock, later ones were written
           this.#newestAtMs = newer.at(-1)?.atMs ?? 0;
           this.#revision++;
-          await this.#write(session);
+          await this.#write(session, lock);
         }),
       );
       await file.catch(() => {
@@ -220,7 +220,7 @@ export class CookieFile implements SessionStore {
     return storedMode === keepLoggedIn ? { stamp, revision, newestAtMs, jar } : undefined;
   }
 
-  async #write({ jar, stamp }: OpenedSession): Promise<void> {
+  async #write({ jar, stamp }: OpenedSession, lock: Lock): Promise<void> {
     const { path, account, keepLoggedIn, newStamp, clock } = this.#options;
     const stored: z.infer<typeof storedSchema> = {
       session: "pulumi-advertising",
@@ -233,11 +233,11 @@ export class CookieFile implements SessionStore {
       newestAtMs: this.#newestAtMs,
       jar: await jar.toJSON(),
     };
-    await replacePrivate(path, JSON.stringify(stored), newStamp());
+    await replacePrivate(path, JSON.stringify(stored), newStamp(), lock.confirm);
     await removeLeftovers(path, clock.wallMs());
   }
 
-  #locked<T>(work: () => Promise<T>): Promise<T> {
+  #locked<T>(work: (lock: Lock) => Promise<T>): Promise<T> {
     const { path, clock, newStamp, maxLockWaitMs } = this.#options;
     return withLock(`${path}.lock`, { clock, unique: newStamp(), maxWaitMs: maxLockWaitMs }, work);
   }
@@ -264,7 +264,7 @@ const MISSING = "";
 
 /** Why the file can't be used; none where the error is not about the file. */
 function fileTrouble(error: unknown): string | undefined {
-  if (error instanceof UntrustedFile || error instanceof LockHeld) return error.message;
+  if (error instanceof UntrustedFile || error instanceof LockHeld || error instanceof LockLost) return error.message;
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined || code === undefined) return undefined;
   return code === "ENOENT" && syscall === "stat" ? MISSING : `${code} (${syscall})`;

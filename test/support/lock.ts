@@ -1,0 +1,21 @@
+/** Locks as other processes and other machines leave them. */
+import { spawnSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { identityOf, type ProcessIdentity } from "../../provider/src/files/process-identity.js";
+
+/** What stands in a lock that this process of this machine holds, but for what `more` says otherwise. */
+export function lockText(pid: number, more: Partial<ProcessIdentity> = {}): string {
+  return JSON.stringify({ ...identityOf(pid), ...more, unique: "other" });
+}
+
+/** The number of a process that has ended. */
+export const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
+
+/** What stands in a lock that a process of another machine holds. */
+export const foreignLock = JSON.stringify({ host: "elsewhere", machine: "elsewhere", pid: 1, unique: "foreign" });
+
+/** Another machine's process takes over the lock, as it may when it has seen no heartbeat for long. */
+export function takeOver(lock: string): void {
+  rmSync(lock);
+  writeFileSync(lock, foreignLock, { mode: 0o600 });
+}
