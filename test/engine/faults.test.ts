@@ -248,12 +248,12 @@ describe("the cookie file", () => {
 
   it("row 52: of a later version: the run stops, and the file stays as it is", async () => {
     const { sandbox, stack, file } = await stackWithFile();
-    writeFileSync(file, JSON.stringify({ session: "pulumi-advertising", version: 2, kept: "needle" }), { mode: 0o600 });
+    writeFileSync(file, JSON.stringify({ session: "pulumi-advertising", version: 3, kept: "needle" }), { mode: 0o600 });
     const before = { text: readFileSync(file, "utf8"), status: statSync(file) };
     const { code, output } = await stack.up();
     expect(code).not.toBe(0);
     expect(output).toContain("Nothing was sent");
-    expect(output).toMatch(/session\.json was written by a later version of this package \(format 2\)/);
+    expect(output).toMatch(/session\.json was written by a later version of this package \(format 3\)/);
     expect(output).not.toMatch(/needle|^\s+at .*:\d+/m);
     expect(sandbox.requests).toEqual([]);
     expect(await stack.resources()).toEqual([]);

@@ -69,6 +69,7 @@ const sender = new PatientSender({
 const store = new CookieFile({
   path: cookieFile,
   account: settings,
+  password: settings.password,
   keepLoggedIn,
   clock: systemClock,
   newStamp: randomUUID,

@@ -1,5 +1,6 @@
 /** The cookie file: what is trusted, how it is written, who waits for whom; and several processes that share one. */
 import { execFileSync, fork } from "node:child_process";
+import crypto from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -25,6 +26,7 @@ import { messageOf, TestClient, type TestClientOptions } from "../support/client
 import { FakeClock, RealTime } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
+import { newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -97,7 +99,7 @@ describe("the file", () => {
     expect(readFileSync(file, "utf8")).not.toContain("sandbox-password");
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
       session: "pulumi-advertising",
-      version: 1,
+      version: 2,
       revision: 0,
     });
   });
@@ -198,6 +200,153 @@ describe("the file", () => {
     expect(await client({ settings: { keepLoggedIn: true } }).create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
     expect(sandbox.requests[0]?.body).toMatchObject({ keep_logged_in: true });
+  });
+});
+
+describe("the password", () => {
+  const PASSWORD = "a new s\u00ebcret & more/1+1";
+  const withPassword = (password: string) => ({ settings: { password } });
+
+  /** Counts what is computed of passwords, until the test's end. */
+  function countScrypt() {
+    const computed = vi.spyOn(crypto, "scrypt");
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      computed.mockRestore();
+      syncBuiltinESMExports();
+    });
+    return { salts: () => computed.mock.calls.map(([, salt]) => (salt as Buffer).toString("hex")) };
+  }
+
+  it("unchanged: no login, and its verifier is computed once in a run, whatever the run has to do", async () => {
+    const { sandbox, file, client } = await startWithSession();
+    const { verifier } = JSON.parse(readFileSync(file, "utf8")) as { verifier: unknown };
+    const computed = countScrypt();
+    const run = client();
+    for (let round = 0; round < 3; round++) {
+      expect((await run.createMany(5)).filter(({ kind }) => kind !== "created")).toEqual([]);
+      if (round === 0) expect(counts(sandbox)).toEqual({ logins: 0, creates: 5 });
+      sandbox.expireSessions();
+    }
+    expect(sandbox.logins).toBe(2);
+    expect(computed.salts()).toHaveLength(1);
+    // The logins of the same password need no other salt.
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ verifier });
+  });
+
+  it.each([false, true])("is computed once in a first run (long-lived: %s)", async (keepLoggedIn) => {
+    const { sandbox, client } = await start({ rotation: "session" });
+    const computed = countScrypt();
+    const endings = await client({ settings: { keepLoggedIn } }).createMany(10);
+    expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 10 });
+    expect(computed.salts()).toHaveLength(1);
+  });
+
+  it("changed, on the platform as well: one login with the new one, which the next runs need not repeat", async () => {
+    const { file, client } = await startWithSession();
+    const before = JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } };
+    const platform = await useSandbox({ password: PASSWORD });
+    const stored = JSON.stringify({ ...before, baseUrl: platform.url });
+    writeFileSync(file, stored);
+    const computed = countScrypt();
+    const changed = () => new TestClient(platform.url, { cookieFile: file, ...withPassword(PASSWORD) });
+    const run = changed();
+    expect((await run.createMany(5)).filter(({ kind }) => kind !== "created")).toEqual([]);
+    expect(counts(platform)).toEqual({ logins: 1, creates: 5 });
+    expect(platform.requests[0]?.body).toMatchObject({ password: PASSWORD });
+    expect(run.said).toEqual([]);
+    expect(new Set(computed.salts()).size).toBe(computed.salts().length); // each salt once
+    const after = JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } };
+    expect(after.verifier.salt).not.toBe(before.verifier.salt);
+    expect(await changed().create()).toMatchObject({ kind: "created" });
+    expect(counts(platform)).toEqual({ logins: 1, creates: 6 });
+    // Whoever still has the old one is refused, instead of going on with a session of the new one.
+    const old = new TestClient(platform.url, { cookieFile: file, clock: client().clock });
+    expect(await old.create()).toMatchObject({ kind: "LoginError" });
+    expect(counts(platform)).toEqual({ logins: 2, creates: 6 });
+  });
+
+  it("changed, and wrong: a login error, nothing is sent, and the session stays for who has the right one", async () => {
+    const { sandbox, file, client } = await startWithSession();
+    const before = readFileSync(file, "utf8");
+    for (let runs = 0; runs < 2; runs++) {
+      const endings = await client(withPassword("wrong")).createMany(5);
+      expect(endings.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => "LoginError"));
+      expect(messageOf(endings[0])).toContain("Check advertising:email and advertising:password");
+    }
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 0 });
+    expect(readFileSync(file, "utf8")).toBe(before);
+    expect(await client().create()).toMatchObject({ kind: "created" });
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 });
+  });
+
+  it("stands in no file, in no spelling and no fast digest, nor in a file's name", async () => {
+    const { sandbox, folder, file } = await start({ password: PASSWORD });
+    const run = new TestClient(sandbox.url, { cookieFile: file, ...withPassword(PASSWORD) });
+    expect(await run.create()).toMatchObject({ kind: "created" });
+    const { salt } = (JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } }).verifier;
+    const written = `${readdirSync(folder).join(" ")} ${readFileSync(file, "utf8")}`;
+    const bytes = Buffer.from(PASSWORD);
+    const salts = [Buffer.alloc(0), Buffer.from(salt, "base64"), Buffer.from(salt), Buffer.from(run.settings.email)];
+    const digests = ["md5", "sha1", "sha256", "sha512"].flatMap((name) =>
+      salts.flatMap((one) => [
+        crypto.createHash(name).update(one).update(bytes).digest(),
+        crypto.createHash(name).update(bytes).update(one).digest(),
+        crypto.createHmac(name, one).update(bytes).digest(),
+      ]),
+    );
+    const spellings = [bytes, ...digests].flatMap((one) => [
+      one.toString("hex"),
+      one.toString("hex").toUpperCase(),
+      one.toString("base64"),
+      one.toString("base64url"),
+      one.toString("hex").slice(0, 16),
+    ]);
+    const plain = [PASSWORD, encodeURIComponent(PASSWORD), JSON.stringify(PASSWORD).slice(1, -1), "cret & more"];
+    for (const spelling of [...plain, ...spellings]) expect(written).not.toContain(spelling);
+  });
+
+  it("is not computed in a preview", async () => {
+    const { sandbox, file } = await startWithSession();
+    const computed = countScrypt();
+    const run = newRun(sandbox, dirname(file));
+    const inputs = { advertiserName: "A", __identity: "organization/shop/dev::a", __provider: "x" };
+    await run.advertiser.check({}, { ...inputs });
+    await run.advertiser.diff("1", { ...inputs }, { ...inputs, advertiserName: "B" });
+    expect(computed.salts()).toEqual([]);
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 0 });
+    await run.advertiser.create({ ...inputs });
+    expect(computed.salts()).toHaveLength(1);
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
+  });
+
+  it("can't be computed on this machine: the run goes on without the file, and says so", async () => {
+    const { sandbox, client } = await startWithSession();
+    const refusing = vi.spyOn(crypto, "scrypt").mockImplementation((...args: unknown[]) => {
+      (args.at(-1) as (error: Error) => void)(new Error("scrypt is not allowed"));
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      refusing.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const run = client();
+    for (const name of ["A", "B"]) expect(await run.create(name)).toMatchObject({ kind: "created" });
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
+    expect(run.said).toEqual([expect.stringContaining("its password can't be checked (scrypt is not allowed)")]);
+  });
+
+  it("of a file of an earlier version is not known: one login, nothing said", async () => {
+    const { sandbox, file, client } = await startWithSession();
+    const { verifier: _, ...first } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify({ ...first, version: 1 }));
+    for (const name of ["A", "B"]) {
+      const run = client();
+      expect(await run.create(name)).toMatchObject({ kind: "created" });
+      expect(run.said).toEqual([]);
+    }
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
   });
 });
 
@@ -338,21 +487,21 @@ describe("a file that can't be trusted: the run goes on without it, says so once
       expect(run.said).toEqual([expect.stringMatching(/is not used: ENOSPC/)]);
       const after = readFileSync(file, "utf8");
       if (step !== "readdir" && step !== "stat") expect(after).toBe(before);
-      expect(JSON.parse(after)).toMatchObject({ version: 1 });
+      expect(JSON.parse(after)).toMatchObject({ version: 2 });
       expect(beside(file)).toEqual(step === "stat" ? ["session.json.old.tmp"] : []);
     },
   );
 
   it("row 52: a later version's: refused, nothing is sent, and not a byte of it changes", async () => {
     const { sandbox, file, client } = await start();
-    const text = JSON.stringify({ session: "pulumi-advertising", version: 2, more: "than is known here" });
+    const text = JSON.stringify({ session: "pulumi-advertising", version: 3, more: "than is known here" });
     writeFileSync(file, text, { mode: 0o600 });
     const before = statSync(file);
     const run = client();
     const endings = await run.createMany(5);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
     expect(messageOf(endings[0])).toMatch(
-      /Nothing was sent: the session file .*session\.json was written by a later version.*\(format 2\).*Use that version, or remove the file/,
+      /Nothing was sent: the session file .*session\.json was written by a later version.*\(format 3\).*Use that version, or remove the file/,
     );
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 0 });
     expect(readFileSync(file, "utf8")).toBe(text);
@@ -381,8 +530,10 @@ describe("a file that is put right", () => {
     ["with a jar that is none", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: { cookies: "none" } })],
     ["with a jar as text", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: "{" })],
     ["with a negative revision", (whole) => JSON.stringify({ ...JSON.parse(whole), revision: -1 })],
+    ["without a verifier", (whole) => JSON.stringify({ ...JSON.parse(whole), verifier: undefined })],
+    ["with a verifier of other cost", (whole) => whole.replace('"N":32768', '"N":2')],
     ["with version 0", (whole) => JSON.stringify({ ...JSON.parse(whole), version: 0 })],
-    ["another program's", () => JSON.stringify({ session: "other", version: 1 })],
+    ["another program's", () => JSON.stringify({ session: "other", version: 2 })],
   ])("row 51: %s: one login, said once, written anew", async (_, damage) => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, damage(readFileSync(file, "utf8")));
@@ -581,7 +732,7 @@ describe("long-lived sessions", () => {
     const { sandbox, file, client } = await start();
     const run = client(long);
     expect(await run.create("A")).toMatchObject({ kind: "created" });
-    const text = JSON.stringify({ session: "pulumi-advertising", version: 2 });
+    const text = JSON.stringify({ session: "pulumi-advertising", version: 3 });
     sandbox.fail({
       on: "create",
       act: true,
@@ -638,7 +789,7 @@ describe("long-lived sessions", () => {
       for (let index = 0; index < 5; index++) expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 6 });
       expect(run.said).toEqual([expect.stringContaining(`${code} (open)`)]);
-      expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1 });
+      expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 2 });
       expect(beside(file)).toEqual([]);
     },
   );
@@ -760,6 +911,8 @@ describe("several processes", () => {
 
   it.each([false, true])(
     "row 58: killed before each call of the file system (long-lived: %s): the file is whole, the next run is not held up",
+    // Some hundred runs, each of which computes a verifier.
+    { timeout: 5 * MINUTE },
     async (keepLoggedIn) => {
       const { sandbox, folder, client } = await start({ loginLimit: { count: 1000, windowSeconds: 60 } });
       const AT_ONCE = 8;
@@ -780,7 +933,7 @@ describe("several processes", () => {
           const names = existsSync(dirname(file)) ? readdirSync(dirname(file)) : [];
           for (const name of names) expect([name, modeOf(join(dirname(file), name))]).toEqual([name, 0o600]);
           expect(names.length).toBeLessThanOrEqual(3);
-          if (existsSync(file)) expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1 });
+          if (existsSync(file)) expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 2 });
 
           sandbox.resetCounts();
           const next = client({ cookieFile: file, settings: { keepLoggedIn } });

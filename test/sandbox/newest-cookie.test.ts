@@ -127,6 +127,7 @@ async function twoRuns(clock: FakeClock) {
     new CookieFile({
       path: file,
       account: { baseUrl: "http://127.0.0.1", email: "ops@example.com" },
+      password: "sandbox-password",
       keepLoggedIn: true,
       clock,
       newStamp: randomUUID,

@@ -99,6 +99,7 @@ export class TestClient {
         : new CookieFile({
             path: cookieFile,
             account: this.settings,
+            password: this.settings.password ?? "",
             keepLoggedIn: this.settings.keepLoggedIn,
             clock: this.clock,
             newStamp: randomUUID,

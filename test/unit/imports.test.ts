@@ -30,7 +30,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/(transport|connect|tunnel)\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(schema|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/cookie-file\.ts$/,
+  zod: /^(schema|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/(cookie-file|password-check)\.ts$/,
   "fastest-levenshtein": /^schema\/|^sandbox\/nearest\.ts$/,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
@@ -105,6 +105,12 @@ it("the program's half reaches no HTTP and no cookies", () => {
     .filter(({ file, target }) => reached.has(file) && !target.startsWith("."))
     .map(({ target }) => target);
   const others = [...new Set(libraries)].filter((library) => !library.startsWith("node:")).sort();
-  expect(others).toEqual(["@pulumi/pulumi", "env-paths", "fastest-levenshtein", "zod"]);
+  expect(others).toEqual([
+    "@pulumi/pulumi",
+    "@pulumi/pulumi/runtime/state.js",
+    "env-paths",
+    "fastest-levenshtein",
+    "zod",
+  ]);
   expect(reached.size).toBeGreaterThan(8);
 });

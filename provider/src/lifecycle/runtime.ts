@@ -196,6 +196,7 @@ function connect(
       : new CookieFile({
           path: places.cookieFile,
           account: settings,
+          password: settings.password ?? "",
           keepLoggedIn: settings.keepLoggedIn,
           clock,
           newStamp: randomUUID,

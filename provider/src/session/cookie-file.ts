@@ -13,10 +13,11 @@ import { type Lock, LockHeld, LockLost, withLock } from "../files/lock.js";
 import type { Account } from "../files/places.js";
 import { readPrivate, removeLeftovers, replacePrivate, UntrustedFile } from "../files/private-file.js";
 import { SessionJar } from "./jar.js";
+import { NoVerifier, PasswordCheck, type Verifier, verifierSchema } from "./password-check.js";
 import { memoryStore, type OpenedSession, type SessionStore } from "./store.js";
 
-/** The format is a contract: later versions read what this one wrote. */
-const VERSION = 1;
+/** The format is a contract: later versions read what this one wrote. 1 did not say which password opened the session. */
+const VERSION = 2;
 const MAX_FILE_BYTES = 1024 * 1024;
 
 const storedSchema = z.object({
@@ -25,16 +26,19 @@ const storedSchema = z.object({
   baseUrl: z.string(),
   email: z.string(),
   keepLoggedIn: z.boolean(),
+  /** Of the password that opened the session. */
+  verifier: verifierSchema,
   /** Unlike that of every other login. */
   stamp: z.string().min(1),
   /** How often the cookies were replaced since that login. */
   revision: z.int().min(0),
-  /** When the answer with the newest cookies came, in milliseconds since 1970; none in files of a first version. */
-  newestAtMs: z.number().optional(),
+  /** When the answer with the newest cookies came, in milliseconds since 1970. */
+  newestAtMs: z.number(),
   jar: z.unknown(),
 });
 
 interface Stored {
+  readonly verifier: Verifier;
   readonly stamp: string;
   readonly revision: number;
   readonly newestAtMs: number;
@@ -51,6 +55,7 @@ interface Arrival {
 export interface CookieFileOptions {
   readonly path: string;
   readonly account: Account;
+  readonly password: string;
   readonly keepLoggedIn: boolean;
   readonly clock: Clock;
   readonly newStamp: () => string;
@@ -64,6 +69,7 @@ export interface CookieFileOptions {
 export class CookieFile implements SessionStore {
   readonly #options: CookieFileOptions;
   readonly #memory: SessionStore;
+  readonly #password: PasswordCheck;
   /** Set once the file turned out not to be usable. */
   #abandoned = false;
   #revision = 0;
@@ -79,6 +85,7 @@ export class CookieFile implements SessionStore {
   constructor(options: CookieFileOptions) {
     this.#options = options;
     this.#memory = memoryStore(options.newStamp);
+    this.#password = new PasswordCheck(options.password);
   }
 
   async open(
@@ -89,6 +96,8 @@ export class CookieFile implements SessionStore {
     const fromFile = async (): Promise<OpenedSession | undefined> => {
       const stored = await this.#read();
       if (stored === undefined || stored.stamp === ended || !(await isUsable(stored.jar))) return undefined;
+      // The platform decides about a changed password. Until it takes it, the file stays for whoever has the other one.
+      if (!(await this.#password.matches(stored.verifier))) return undefined;
       this.#revision = stored.revision;
       this.#newestAtMs = stored.newestAtMs;
       return { jar: stored.jar, stamp: stored.stamp, restored: true };
@@ -102,6 +111,7 @@ export class CookieFile implements SessionStore {
         // Another process may have logged in while this one waited for the lock.
         opened = await fromFile();
         if (opened !== undefined) return;
+        this.#password.verifier().catch(() => undefined); // computed meanwhile; awaited when it is written
         opened = await this.#memory.open(ended, logIn, isUsable);
         this.#revision = 0;
         this.#newestAtMs = this.#options.clock.wallMs();
@@ -199,7 +209,8 @@ export class CookieFile implements SessionStore {
     } catch {
       data = undefined;
     }
-    const version = (data as { version?: unknown } | undefined)?.version;
+    const version = (data as { version?: unknown } | null | undefined)?.version;
+    if (version === 1) return undefined; // replaced at the login that follows
     if (typeof version === "number" && version > VERSION) {
       throw new LoginError(
         `Nothing was sent: the session file ${path} was written by a later version of this package (format ${version}), and is left ` +
@@ -212,12 +223,12 @@ export class CookieFile implements SessionStore {
       say(`The session file ${path} is damaged; it is written anew at the next login.`);
       return undefined;
     }
-    const { baseUrl, email, keepLoggedIn: storedMode, stamp, revision, newestAtMs = 0 } = stored.data;
+    const { baseUrl, email, keepLoggedIn: storedMode, verifier, stamp, revision, newestAtMs } = stored.data;
     if (baseUrl !== account.baseUrl || email !== account.email) {
       throw new UntrustedFile("it holds another account's session; give each account a file of its own");
     }
     await onRead(jar);
-    return storedMode === keepLoggedIn ? { stamp, revision, newestAtMs, jar } : undefined;
+    return storedMode === keepLoggedIn ? { verifier, stamp, revision, newestAtMs, jar } : undefined;
   }
 
   async #write({ jar, stamp }: OpenedSession, lock: Lock): Promise<void> {
@@ -228,6 +239,7 @@ export class CookieFile implements SessionStore {
       baseUrl: account.baseUrl,
       email: account.email,
       keepLoggedIn,
+      verifier: await this.#password.verifier(),
       stamp,
       revision: this.#revision,
       newestAtMs: this.#newestAtMs,
@@ -264,7 +276,9 @@ const MISSING = "";
 
 /** Why the file can't be used; none where the error is not about the file. */
 function fileTrouble(error: unknown): string | undefined {
-  if (error instanceof UntrustedFile || error instanceof LockHeld || error instanceof LockLost) return error.message;
+  if ([UntrustedFile, LockHeld, LockLost, NoVerifier].some((kind) => error instanceof kind)) {
+    return (error as Error).message;
+  }
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined || code === undefined) return undefined;
   return code === "ENOENT" && syscall === "stat" ? MISSING : `${code} (${syscall})`;
