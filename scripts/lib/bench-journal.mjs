@@ -51,13 +51,11 @@ export async function measureJournal({ folder, sandbox, rounds }) {
     });
     journals.push(journal);
     return async (fields) => {
-      const mark = randomUUID();
       const key = `ConversionEvent::organization/bench/dev::${fields.event_name}`;
       const fingerprint = fingerprintOf(fields);
-      await journal.recall(key, fingerprint);
-      const at = new Date().toISOString();
-      const { id } = await create(createEvent, fields, () => journal.sending({ mark, key, fingerprint, at }));
-      await journal.created(mark, id);
+      const { attempt } = await journal.begin({ key, fingerprint, name: undefined });
+      const { id } = await create(createEvent, fields, attempt.sending);
+      await attempt.finish({ kind: "created", id });
     };
   };
 

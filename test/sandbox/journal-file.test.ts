@@ -25,6 +25,7 @@ import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { sendNoted } from "../support/journal.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
 import { seededRandom } from "../support/random.js";
 import { failureOf, newRun } from "../support/run.js";
@@ -203,7 +204,7 @@ describe("one run at a time", () => {
     const { sandbox, folder } = await start();
     const notes = join(folder, "notes");
     const first = newJournal(notes);
-    await first.recall("Advertiser::x", "f");
+    await (await sendNoted(first, "Advertiser::x")).finish({ kind: "not-created" });
     const clock = new FakeClock(Date.now());
     const second = runOf(sandbox, folder, { journal: newJournal(notes, { clock }) });
     const failure = await failureOf(second.advertiser.create(inputs()));
@@ -221,11 +222,11 @@ describe("one run at a time", () => {
     expect(sandbox.creates).toBe(1);
 
     // It ends in time for a third, which then knows what it has noted.
-    await first.sending({ mark: "m", key: `Advertiser::${identity}`, fingerprint: "f", at: "2026-01-01T00:00:00Z" });
+    const { mark } = await sendNoted(first, `Advertiser::${identity}`);
     const patient = new FakeClock(Date.now());
     patient.beforeWaking = (now) => (now > 5000 ? first.release() : undefined);
     const third = runOf(sandbox, folder, { journal: newJournal(notes, { clock: patient }) });
-    expect((await failureOf(third.advertiser.create(inputs()))).id).toBe("unresolved-m");
+    expect((await failureOf(third.advertiser.create(inputs()))).id).toBe(`unresolved-${mark}`);
     expect(patient.monotonicMs()).toBeGreaterThan(5000);
     expect(sandbox.creates).toBe(1);
   });
@@ -240,7 +241,7 @@ describe("one run at a time", () => {
     expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     expect(clock.monotonicMs()).toBeLessThan(1000);
     expect(sandbox.creates).toBe(1);
-    journal.closeNow({ isWhole: true });
+    journal.closeNow(new Set());
     expect(readdirSync(dirname(journal.path))).toEqual([]);
   });
 });
@@ -324,17 +325,19 @@ describe("a run that is stopped", () => {
 
   it("has lost it: no note counts, and nothing is written into the file that it had", async () => {
     const journal = newJournal(newFolder());
-    const note = { key: "Advertiser::x", fingerprint: "f", at: "2026-01-01T00:00:00Z" };
-    await journal.sending({ mark: "a", ...note });
+    const first = await sendNoted(journal, "Advertiser::x");
+    const begun = await journal.begin({ key: "Advertiser::y", fingerprint: "f", name: undefined });
     const had = `${journal.path}.had`;
     linkSync(journal.path, had);
     const before = readFileSync(had, "utf8");
     const expectLeftAlone = takeOverJournal(journal.path);
-    await expect(journal.sending({ mark: "b", ...note })).rejects.toThrow(TAKEN);
-    await expect(journal.created("a", "1")).rejects.toThrow(TAKEN);
-    expect(() => journal.confirm()).toThrow(TAKEN);
+    await expect(sendNoted(journal, "Advertiser::z")).rejects.toThrow(TAKEN);
+    await expect(begun.kind === "attempt" && begun.attempt.sending()).rejects.toThrow(TAKEN);
+    await expect(first.finish({ kind: "created", id: "1" })).rejects.toThrow(TAKEN);
+    // Noted before, and sent once more, as after a wait for a rate limit.
+    await expect(first.sending()).rejects.toThrow(TAKEN);
     expect(readFileSync(had, "utf8")).toBe(before);
-    journal.closeNow({ isWhole: true });
+    journal.closeNow(new Set());
     expectLeftAlone();
   });
 
@@ -353,8 +356,7 @@ describe("a run that is stopped", () => {
       }
       return handle;
     });
-    const note = { mark: "a", key: "Advertiser::x", fingerprint: "f", at: "2026-01-01T00:00:00Z" };
-    await expect(journal.sending(note)).rejects.toThrow(TAKEN);
+    await expect(sendNoted(journal, "Advertiser::x")).rejects.toThrow(TAKEN);
     expectLeftAlone?.();
     expect(expectLeftAlone).toBeDefined();
   });
@@ -483,7 +485,7 @@ it(`killed at any moment: the file can be read, and holds every note that was on
   expect(interrupted).toBeGreaterThan(0);
   expect(readFileSync(log, "utf8").split("\n").length).toBeGreaterThan(ROUNDS);
   const next = newJournal(journals);
-  await next.recall("Advertiser::x", "f");
+  await (await sendNoted(next, "Advertiser::x")).finish({ kind: "not-created" });
   await next.release();
   // Nothing but the journal, and at most what kills left of one that was being written.
   expect(readdirSync(journals).filter((name) => !name.endsWith(".tmp"))).toEqual([path.slice(journals.length + 1)]);
@@ -496,29 +498,27 @@ it("does not grow: 5,000 creates of a killed run are 5,000 notes once, and none 
   const killed = newJournal(folder);
   await Promise.all(
     Array.from({ length: CREATES }, async (_, index) => {
-      const mark = `m${index}`;
-      await killed.sending({ mark, key: keyOf(index), fingerprint: "f", at: "2026-01-01T00:00:00Z" });
-      await killed.created(mark, String(index));
-      // Each was tried once more before, and surely not carried out.
-      await killed.sending({ mark: `${mark}-x`, key: keyOf(index), fingerprint: "f", at: "2026-01-01T00:00:00Z" });
-      await killed.settled(`${mark}-x`);
+      // Each was tried once before, and not carried out.
+      await (await sendNoted(killed, keyOf(index))).finish({ kind: "not-created" });
+      await (await sendNoted(killed, keyOf(index))).finish({ kind: "created", id: String(index) });
     }),
   );
   await killed.release();
   expect(linesIn(killed.path)).toBe(1 + 4 * CREATES);
 
   const next = newJournal(folder);
-  expect(await next.recall(keyOf(7), "f")).toMatchObject({ kind: "created", id: "7" });
+  const seventh = { key: keyOf(7), fingerprint: "f", name: undefined };
+  expect(await next.begin(seventh)).toEqual({ kind: "taken-over", id: "7" });
   expect(linesIn(next.path)).toBe(1 + 2 * CREATES);
-  for (let index = 3; index < CREATES; index++) await next.heldByState(keyOf(index), String(index), () => "f");
-  await next.recall(keyOf(0), "f"); // behind all that is written by now
-  await next.sending({ mark: "last", key: keyOf(CREATES), fingerprint: "f", at: "2026-01-01T00:00:00Z" });
+  for (let index = 3; index < CREATES; index++) await next.reconcile(keyOf(index), String(index), () => "f");
+  await sendNoted(next, keyOf(CREATES)); // behind all that is written by now
   await next.release();
 
   const third = newJournal(folder);
-  expect(await third.recall(keyOf(7), "f")).toEqual({ kind: "nothing" });
-  expect(linesIn(third.path)).toBe(1 + 2 * 3 + 1);
-  expect(notesIn(third.path).map(({ mark }) => mark)).toEqual(["m0", "m1", "m2", "last"]);
+  // The seventh was handed over, and the state was then not seen to hold it: it stays until a run ends.
+  expect(await third.begin(seventh)).toEqual({ kind: "taken-over", id: "7" });
+  expect(linesIn(third.path)).toBe(1 + 2 * 4 + 1);
+  expect(notesIn(third.path).map(({ key }) => key)).toEqual([0, 1, 2, 7, CREATES].map(keyOf));
 });
 
 it("equal resources of two stacks, below two parents, or of two kinds are five: each run takes over its own", async () => {

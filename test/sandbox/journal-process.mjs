@@ -19,15 +19,17 @@ const journal = new Journal({ folder, stack, clock: systemClock, newMark, maxWai
 const noted = (...words) => appendFileSync(log, `${words.join(" ")}\n`);
 
 async function create() {
-  const mark = newMark();
-  await journal.sending({ mark, key: `Advertiser::${stack}::${mark}`, fingerprint: "f", at: "2026-01-01T00:00:00Z" });
+  const key = `Advertiser::${stack}::r${round}-${unique}`;
+  const { attempt } = await journal.begin({ key, fingerprint: "f", name: undefined });
+  const { mark } = attempt;
+  await attempt.sending();
   noted("sent", mark);
   if (unique % 3 === 0) {
     noted("settling", mark);
-    await journal.settled(mark);
+    await attempt.finish({ kind: "not-created" });
     noted("settled", mark);
   } else {
-    await journal.created(mark, `${round}000${unique}`);
+    await attempt.finish({ kind: "created", id: `${round}000${unique}` });
     noted("created", mark);
   }
 }

@@ -17,6 +17,7 @@ import {
   urnOf,
 } from "../../provider/src/schema/identity.js";
 import { newFolder } from "../support/folder.js";
+import { sendNoted } from "../support/journal.js";
 
 /** A journal as version 0.1.0 wrote it: a contract with the past. */
 const journal = [
@@ -110,16 +111,16 @@ describe("what the state holds is forgotten, also by a run that creates nothing"
     ["as unresolved, which settles nothing", "ConversionEvent::o/p/s::e", "unresolved-m2", ["m1", "m2"]],
   ])("%s", async (_, key, id, left) => {
     const run = journalIn(journal);
-    await run.heldByState(key, id, () => "another body");
-    run.closeNow({ isWhole: true });
+    await run.reconcile(key, id, () => "another body");
+    run.closeNow(new Set());
     expect(run.marks()).toEqual(left);
   });
 
   it("and the file goes with its last note", async () => {
     const run = journalIn(journal);
-    await run.heldByState("Advertiser::o/p/s::a", "1", () => "");
-    await run.heldByState("ConversionEvent::o/p/s::e", "8", () => "f2");
-    run.closeNow({ isWhole: true });
+    await run.reconcile("Advertiser::o/p/s::a", "1", () => "");
+    await run.reconcile("ConversionEvent::o/p/s::e", "8", () => "f2");
+    run.closeNow(new Set());
     expect(existsSync(run.path)).toBe(false);
     expect(existsSync(`${run.path}.lock`)).toBe(false);
   });
@@ -128,9 +129,9 @@ describe("what the state holds is forgotten, also by a run that creates nothing"
 describe("what the state holds under another id is told", () => {
   it("and stays where the platform's answer was noted", async () => {
     const run = journalIn(journal);
-    const told = await run.heldByState("Advertiser::o/p/s::a", "7", () => "f1");
-    expect(told).toMatchObject([{ mark: "m1", id: "1", isForgotten: false }]);
-    run.closeNow({ isWhole: true });
+    const told = await run.reconcile("Advertiser::o/p/s::a", "7", () => "f1");
+    expect(told).toMatchObject([{ entry: { mark: "m1", id: "1" }, isForgotten: false }]);
+    run.closeNow(new Set());
     expect(run.marks()).toContain("m1");
   });
 
@@ -139,69 +140,72 @@ describe("what the state holds under another id is told", () => {
     ["and stays where they are not", "another", false],
   ])("%s", async (_, fingerprint, isForgotten) => {
     const run = journalIn(journal);
-    const told = await run.heldByState("ConversionEvent::o/p/s::e", "7", () => fingerprint);
-    expect(told).toMatchObject([{ mark: "m2", isForgotten }]);
-    run.closeNow({ isWhole: true });
+    const told = await run.reconcile("ConversionEvent::o/p/s::e", "7", () => fingerprint);
+    expect(told).toMatchObject([{ entry: { mark: "m2" }, isForgotten }]);
+    run.closeNow(new Set());
     expect(run.marks().includes("m2")).toBe(!isForgotten);
   });
 });
 
-describe("what no run asks for", () => {
-  it("is marked by a run in good order, and told by the next", async () => {
+describe("what no run declares", () => {
+  const E = "ConversionEvent::o/p/s::e";
+  const unclaimed = async (run: Journal) => (await run.leftovers()).filter((entry) => entry.unclaimed);
+
+  it("is marked by a run that ends cleanly, and told by the next", async () => {
     const run = journalIn(journal);
-    expect(await run.unclaimedOnce()).toEqual([]);
-    await run.glimpse("ConversionEvent::o/p/s::e");
-    run.closeNow({ isWhole: true });
+    expect(await unclaimed(run)).toEqual([]);
+    run.closeNow(new Set([E]));
     const next = run.next();
-    expect(await next.unclaimedOnce()).toMatchObject([{ mark: "m1", id: "1" }]);
-    expect(await next.recall("Advertiser::o/p/s::a", "f1")).toMatchObject({ kind: "created", id: "1" });
-    next.handedOver("m1");
-    next.closeNow({ isWhole: true });
+    expect(await unclaimed(next)).toMatchObject([{ mark: "m1", id: "1" }]);
+    const taken = await next.begin({ key: "Advertiser::o/p/s::a", fingerprint: "f1", name: undefined });
+    expect(taken).toEqual({ kind: "taken-over", id: "1" });
+    next.closeNow(new Set([E]));
     expect(next.marks()).toEqual(["m2"]);
   });
 
   it("is not marked by a run that did not get that far, nor what a run has sent itself", async () => {
     const run = journalIn(journal);
-    await run.glimpse("ConversionEvent::o/p/s::e");
-    run.closeNow({ isWhole: false });
+    await run.leftovers();
+    run.closeNow(undefined);
     const next = run.next();
-    await next.sending({ mark: "own", key: "k", fingerprint: "f", at: "then" });
-    next.closeNow({ isWhole: true });
-    expect((await next.next().unclaimedOnce()).map(({ mark }) => mark)).toEqual(["m1", "m2"]);
-    expect(next.marks()).toEqual(["m1", "m2", "own"]);
+    const { mark } = await sendNoted(next, "k");
+    next.closeNow(new Set(["k"]));
+    expect((await unclaimed(next.next())).map((entry) => entry.mark)).toEqual(["m1", "m2"]);
+    expect(next.marks()).toEqual(["m1", "m2", mark]);
   });
 
   it("is marked by a run that creates, too, and not by one that looked at nothing", async () => {
     const idle = journalIn(journal);
-    idle.closeNow({ isWhole: true });
+    idle.closeNow(new Set());
     const run = idle.next();
-    expect(await run.unclaimedOnce()).toEqual([]);
-    await run.recall("ConversionEvent::o/p/s::g", "f4");
-    run.closeNow({ isWhole: true });
-    expect(await run.next().unclaimedOnce()).toMatchObject([{ mark: "m1" }, { mark: "m2" }]);
+    expect(await unclaimed(run)).toEqual([]);
+    await (await sendNoted(run, "ConversionEvent::o/p/s::g")).finish({ kind: "not-created" });
+    run.closeNow(new Set());
+    expect(await unclaimed(run.next())).toMatchObject([{ mark: "m1" }, { mark: "m2" }]);
   });
 });
 
 it("a create that ended in doubt is not sent when it is asked for again, in the same run or a later one", async () => {
   const run = journalIn("");
-  await run.sending({ mark: "m1", key: "k", fingerprint: "f", at: "then" });
-  await run.reported("m1");
-  expect(await run.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1" } });
-  await run.reported("m1");
-  expect(await run.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1" } });
-  run.closeNow({ isWhole: true });
+  const attempt = await sendNoted(run, "k");
+  await attempt.finish({ kind: "unresolved" });
+  const asked = { key: "k", fingerprint: "f", name: undefined };
+  const doubt = { kind: "unresolved", entry: { mark: attempt.mark, reported: true } };
+  expect(await run.begin(asked)).toMatchObject(doubt);
+  expect(await run.begin(asked)).toMatchObject(doubt);
+  run.closeNow(new Set());
   const next = run.next();
-  expect(await next.recall("k", "f")).toMatchObject({ kind: "unsettled", remembered: { mark: "m1", reported: true } });
-  await next.settleAll("k", "7");
-  next.closeNow({ isWhole: true });
+  expect(await next.begin(asked)).toMatchObject(doubt);
+  await next.settle("k", "7");
+  next.closeNow(new Set());
   expect(existsSync(run.path)).toBe(false);
 });
 
 it("what is adopted is settled under whichever name it was noted", async () => {
   const run = journalIn(journal);
-  await run.settleAll("ConversionEvent::o/p/s::new-name", "7", "m2");
-  await run.settleAll("Advertiser::o/p/s::new-name", "1");
-  run.closeNow({ isWhole: true });
+  await run.settle("ConversionEvent::o/p/s::new-name", "7", "m2");
+  await run.settle("Advertiser::o/p/s::new-name", "1");
+  run.closeNow(new Set());
   expect(existsSync(run.path)).toBe(false);
 });
 

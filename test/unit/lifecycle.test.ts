@@ -21,11 +21,10 @@ const runtime: Runtime = {
   say: () => undefined,
   journal: () =>
     ({
-      heldByState: async () => [],
-      glimpse: async () => undefined,
-      unclaimedOnce: async () => [],
-      openElsewhere: async () => [],
-      settleAll: async () => [],
+      reconcile: async () => [],
+      leftover: async () => undefined,
+      leftovers: async () => [],
+      settle: async () => [],
     }) as unknown as ReturnType<Runtime["journal"]>,
   inventory: () => new Inventory("/nowhere"),
 };

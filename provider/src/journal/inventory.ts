@@ -62,7 +62,8 @@ function read(path: string): { readonly live: Map<string, Live>; readonly lines:
 /** One run's use of it. */
 export class Inventory {
   readonly #path: string;
-  readonly #declared = new Set<string>();
+  /** The journal keys of what the program declares, as far as it was looked at. */
+  readonly declared = new Set<string>();
 
   constructor(path: string) {
     this.#path = path;
@@ -75,7 +76,7 @@ export class Inventory {
 
   /** The program declares this resource. */
   noteDeclared(key: string): void {
-    this.#declared.add(key);
+    this.declared.add(key);
   }
 
   read(): Map<string, Live> {
@@ -88,9 +89,9 @@ export class Inventory {
    * @param declares how many resources the program declares at least, as far as it said.
    */
   closeNow({ letGo, declares }: { readonly letGo: boolean; readonly declares: number }): void {
-    if (!letGo || declares === 0 || this.#declared.size < declares) return;
+    if (!letGo || declares === 0 || this.declared.size < declares) return;
     const { live, lines } = read(this.#path);
-    const gone = [...live.keys()].filter((key) => !this.#declared.has(key));
+    const gone = [...live.keys()].filter((key) => !this.declared.has(key));
     this.#append(gone.map((key) => ({ key })));
     if (lines - live.size > MAX_OLD_LINES) this.#writeAnew();
   }

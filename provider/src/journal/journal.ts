@@ -1,6 +1,6 @@
 /**
  * Remembers on the disk which creates were sent and what came back, until the engine's state holds it: for runs that are
- * killed in between. One file for each stack, in use by one run at a time.
+ * killed in between, and for outcomes that nobody knows. One file for each stack, in use by one run at a time.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
@@ -18,19 +18,56 @@ import {
 } from "../files/private-file.js";
 import { AppendFile } from "./append-file.js";
 import { journalPath } from "./journal-path.js";
-import { apply, JournalDamaged, journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
+import { Ledger } from "./ledger.js";
+import { JournalDamaged, journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
 import { keepOnly, reviseNotes } from "./revise.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
 
-/** What the journal knows of a create that is about to be made. */
-export type Recollection =
-  | { readonly kind: "nothing" }
-  /** An interrupted run created just this. */
-  | { readonly kind: "created"; readonly remembered: Remembered; readonly id: string }
-  /** An interrupted run sent one for this resource, and the answer is not known, or the object is another than is wanted now. */
-  | { readonly kind: "unsettled"; readonly remembered: Remembered };
+/** A create that is about to be made. */
+export interface NewCreate {
+  /** Which resource of which stack. */
+  readonly key: string;
+  /** Of the request's body. */
+  readonly fingerprint: string;
+  /** The object's name on the platform; none where it is secret. */
+  readonly name: string | undefined;
+}
+
+/** What the journal says to it. */
+export type Beginning =
+  | { readonly kind: "attempt"; readonly attempt: Attempt }
+  /** A run that was interrupted created just this: it is the engine's now, and nothing is sent. */
+  | { readonly kind: "taken-over"; readonly id: string }
+  /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
+  | { readonly kind: "unresolved"; readonly entry: Remembered };
+
+/** How one create ended, as far as the journal cares. */
+export type Ending =
+  | { readonly kind: "created"; readonly id: string }
+  | { readonly kind: "not-created" }
+  | { readonly kind: "unresolved" };
+
+/** One create of this run, from before it is sent to its outcome. */
+export interface Attempt {
+  /** Unlike that of every other create. */
+  readonly mark: string;
+  /**
+   * Called before each sending; what it notes is on the disk when it resolves.
+   * @throws {JournalError} it can't be noted, or another run has taken over the journal: nothing may be sent.
+   */
+  sending(): Promise<void>;
+  /** The engine is told this next. @throws {JournalError} it can't be noted; the create has ended all the same. */
+  finish(ending: Ending): Promise<void>;
+}
+
+/** An entry that the state may have made history of. */
+export interface Reconciled {
+  readonly entry: Remembered;
+  /** It has no id and the same body, so most likely it is the object that the state holds: forgotten. */
+  readonly isForgotten: boolean;
+}
 
 export interface JournalOptions {
   readonly folder: string;
@@ -45,21 +82,17 @@ export interface JournalOptions {
 export class Journal {
   readonly #options: JournalOptions;
   readonly path: string;
-  /** What the state holds of the resources that an interrupted run left notes about. */
-  readonly #heldByState = new Map<string, { readonly id: string; readonly fingerprint: string }>();
-  /** Those of them that this run has looked at. */
-  readonly #askedFor = new Set<string>();
-  /** By mark: what the engine was not handed yet. It stays in the file when the run ends. */
-  readonly #remembered = new Map<string, Remembered>();
-  /** By key: what another create of the same resource must know. Of these, what earlier runs left; and what was reported. */
-  readonly #left = new Map<string, Remembered[]>();
-  #hasTold = false;
-  #file: AppendFile | undefined;
+  /** What the state holds of the resources that earlier runs left notes about. */
+  readonly #held = new Map<string, { readonly id: string; readonly fingerprint: string }>();
+  /** As the run began, read without a lock. */
+  #leftovers: Promise<Ledger> | undefined;
+  /** What the file remembers and the engine was not handed, once this run has opened it. */
+  #ledger = new Ledger();
   #opening: Promise<AppendFile> | undefined;
+  #file: AppendFile | undefined;
   #lock: Lock | undefined;
   /** Throws where the open file is not this run's any more. */
   #confirmOurs: (() => void) | undefined;
-  #glimpsed: Promise<Map<string, Remembered[]>> | undefined;
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -67,88 +100,33 @@ export class Journal {
   }
 
   /**
-   * What an interrupted run left about this resource, or this run itself: the engine may ask again for a create that
-   * ended in doubt (its error hooks do).
+   * What earlier runs have left, as this run began, without what the state is known to hold. No lock: for previews.
+   * @throws {JournalError} it can't be read.
+   */
+  async leftovers(): Promise<Remembered[]> {
+    return (await this.#readOnce()).all.filter((entry) => !this.#isHistory(entry));
+  }
+
+  /** As {@link leftovers}, of one resource: the one that must be settled first. */
+  async leftover(key: string): Promise<Remembered | undefined> {
+    return decisive((await this.#readOnce()).about(key).filter((entry) => !this.#isHistory(entry)));
+  }
+
+  /**
+   * Begins a create, unless an earlier one of the same resource is not settled: an earlier run's, or this run's own, since
+   * the engine may ask again for a create that ended in doubt (its error hooks do).
    * @throws {JournalError} damaged, not writable, or in use by another run.
    */
-  async recall(key: string, fingerprint: string): Promise<Recollection> {
-    await this.#ask(key);
+  async begin({ key, fingerprint, name }: NewCreate): Promise<Beginning> {
     await this.#open();
-    const remembered = decisive(this.#left.get(key) ?? []);
-    if (remembered === undefined) return { kind: "nothing" };
-    const { id } = remembered;
-    if (id === undefined || remembered.fingerprint !== fingerprint) return { kind: "unsettled", remembered };
-    return { kind: "created", remembered, id };
-  }
-
-  /**
-   * What stands there about `key` as the run begins, without a lock: for previews.
-   * @throws {JournalError} it can't be read.
-   */
-  async glimpse(key: string): Promise<Remembered | undefined> {
-    return decisive((await this.#ask(key)).filter((entry) => !this.#isHeld(entry)));
-  }
-
-  /**
-   * What no run has asked for since it was interrupted, as this run begins; nothing when it is asked again.
-   * @throws {JournalError} it can't be read.
-   */
-  async unclaimedOnce(): Promise<Remembered[]> {
-    if (this.#hasTold) return [];
-    this.#hasTold = true;
-    return [...(await this.#glimpseAll()).values()].flat().filter((entry) => entry.unclaimed);
-  }
-
-  /** Notes that a create is about to be sent; on the disk when it resolves. */
-  async sending(note: Omit<Extract<Note, { note: "sent" }>, "note">): Promise<void> {
-    this.#askedFor.add(note.key);
-    await this.#write({ note: "sent", ...note });
-  }
-
-  /**
-   * Whoever sends once more on the strength of an older note asks again.
-   * @throws {JournalError} another run has taken over the journal, or it was removed: nothing may be sent.
-   */
-  confirm(): void {
-    try {
-      this.#confirmOurs?.();
-    } catch (error) {
-      throw this.#inWords(error);
+    const entry = decisive(this.#ledger.about(key));
+    if (entry === undefined) return { kind: "attempt", attempt: this.#attempt({ key, fingerprint, name }) };
+    if (entry.id !== undefined && entry.fingerprint === fingerprint) {
+      this.#ledger.remove(entry.mark); // the file keeps it until the run has ended
+      return { kind: "taken-over", id: entry.id };
     }
-  }
-
-  /** Notes the id that came back; on the disk when it resolves. The engine is handed it next. */
-  async created(mark: string, id: string): Promise<void> {
-    await this.#write({ note: "created", mark, id });
-    this.handedOver(mark);
-  }
-
-  /** Notes that the engine is told that the outcome is unknown: remembered until somebody settles it. */
-  async reported(mark: string): Promise<void> {
-    await this.#write({ note: "reported", mark });
-    const entry = this.#remembered.get(mark);
-    if (entry === undefined) return;
-    const about = this.#about(entry.key);
-    if (!about.includes(entry)) about.push(entry);
-  }
-
-  /** What earlier runs left of other resources with this body, and nobody knows the outcome of. */
-  async openElsewhere(key: string, fingerprint: string): Promise<Remembered[]> {
-    const all = [...(await this.#glimpseAll()).values()].flat();
-    return all.filter((entry) => entry.id === undefined && entry.key !== key && entry.fingerprint === fingerprint);
-  }
-
-  /** Forgets a create that surely was not acted upon. */
-  async settled(mark: string): Promise<void> {
-    if (!this.#remembered.has(mark)) return;
-    const forgotten = this.#write({ note: "settled", mark });
-    this.#drop(mark);
-    await forgotten;
-  }
-
-  /** The engine was handed what an earlier run had left; the file keeps it until the end of the run. */
-  handedOver(mark: string): void {
-    this.#drop(mark);
+    await this.#noteUnresolved(entry);
+    return { kind: "unresolved", entry };
   }
 
   /**
@@ -157,35 +135,29 @@ export class Journal {
    * @param id the object's. @param mark the create's, where it is known.
    * @returns the ids that were noted for it.
    */
-  async settleAll(key: string, id: string, mark?: string): Promise<string[]> {
-    await this.#ask(key);
+  async settle(key: string, id: string, mark?: string): Promise<string[]> {
     await this.#open();
-    const about = [...(this.#left.get(key) ?? [])];
-    const elsewhere = [...this.#remembered.values()].filter((entry) => entry.id === id || entry.mark === mark);
-    for (const entry of new Set([...about, ...elsewhere])) await this.settled(entry.mark);
-    return about.flatMap(({ id }) => id ?? []);
+    const about = this.#ledger.about(key);
+    const elsewhere = this.#ledger.all.filter((entry) => entry.id === id || entry.mark === mark);
+    for (const entry of new Set([...about, ...elsewhere])) await this.#forget(entry);
+    return about.flatMap((entry) => entry.id ?? []);
   }
 
   /**
    * The state holds this resource with this id: what the journal says of it is history.
    * @param fingerprint of the body that the state's arguments make.
-   * @returns what is not surely about the object that the state holds. Without an id and with the same body
-   *   (`isForgotten`) it most likely is: somebody settled it by hand, elsewhere. The rest stays.
+   * @returns what is not surely about the object that the state holds.
    * @throws {JournalError} it can't be read.
    */
-  async heldByState(
-    key: string,
-    id: string,
-    fingerprint: () => string,
-  ): Promise<(Remembered & { readonly isForgotten: boolean })[]> {
-    const noted = await this.#ask(key);
+  async reconcile(key: string, id: string, fingerprint: () => string): Promise<Reconciled[]> {
+    const noted = (await this.#readOnce()).about(key);
     if (noted.length === 0) return [];
-    this.#heldByState.set(key, { id, fingerprint: fingerprint() });
-    for (const entry of [...(this.#left.get(key) ?? [])]) {
+    this.#held.set(key, { id, fingerprint: fingerprint() });
+    for (const entry of this.#ledger.about(key)) {
       // Should this not reach the disk, the next run finds it out again.
-      if (this.#isHeld(entry)) void this.settled(entry.mark).catch(() => undefined);
+      if (this.#isHistory(entry)) void this.#forget(entry).catch(() => undefined);
     }
-    return noted.filter((entry) => !isOf(entry, id)).map((entry) => ({ ...entry, isForgotten: this.#isHeld(entry) }));
+    return noted.filter((entry) => !isOf(entry, id)).map((entry) => ({ entry, isForgotten: this.#isHistory(entry) }));
   }
 
   /** Lets another run have the journal, with all that is noted in it. */
@@ -196,20 +168,20 @@ export class Journal {
   }
 
   /**
-   * For the end of a run in good order, when there is hardly any time: the engine has saved whatever it was handed, so
-   * only what it was not handed stays. Synchronous.
-   * @param isWhole whether the run could ask for all that the program declares, as far as is known.
+   * For the end of a run that the engine ends cleanly, when there is hardly any time: it has saved whatever it was handed,
+   * so only what it was not handed stays. Synchronous.
+   * @param declared the keys of all that the program declares; none where the run did not get to know them all.
    */
-  closeNow({ isWhole }: { readonly isWhole: boolean }): void {
+  closeNow(declared: ReadonlySet<string> | undefined): void {
     const marked = (entry: Remembered): Remembered =>
-      entry.unclaimed || !isWhole || this.#askedFor.has(entry.key) ? entry : { ...entry, unclaimed: true };
+      entry.unclaimed || declared === undefined || declared.has(entry.key) ? entry : { ...entry, unclaimed: true };
     try {
       if (this.#lock === undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
-        if (this.#glimpsed !== undefined)
-          reviseNotes(this.path, (entry) => (this.#isHeld(entry) ? undefined : marked(entry)));
+        if (this.#leftovers !== undefined)
+          reviseNotes(this.path, (entry) => (this.#isHistory(entry) ? undefined : marked(entry)));
       } else if (this.#file !== undefined && this.#lock.isHeld()) {
-        keepOnly(this.path, [...this.#remembered.values()].map(marked));
+        keepOnly(this.path, this.#ledger.all.map(marked));
       }
     } catch {
       // The notes stay, and the next run's diffs settle them.
@@ -219,37 +191,70 @@ export class Journal {
     this.#lock = undefined;
   }
 
-  #about(key: string): Remembered[] {
-    const about = this.#left.get(key) ?? [];
-    this.#left.set(key, about);
-    return about;
+  #attempt(create: NewCreate): Attempt {
+    const { clock, newMark } = this.#options;
+    const mark = newMark();
+    let noted: Promise<void> | undefined;
+    const entry = (): Remembered => ({ mark, ...create, at: new Date(clock.wallMs()).toISOString() });
+    return {
+      mark,
+      sending: async () => {
+        noted ??= this.#noteSent(entry());
+        await noted;
+        this.#confirm(); // the note may be older than a long wait
+      },
+      finish: async (ending) => {
+        const sent = this.#ledger.find(mark);
+        if (sent === undefined) return; // never noted, so never sent
+        if (ending.kind === "not-created") return this.#forget(sent);
+        if (ending.kind === "unresolved") return this.#noteUnresolved(sent);
+        sent.id = ending.id;
+        await this.#write({ note: "created", mark, id: ending.id });
+        this.#ledger.remove(mark); // handed to the engine next; the file keeps it until the run has ended
+      },
+    };
   }
 
-  #drop(mark: string): void {
-    const entry = this.#remembered.get(mark);
-    if (entry === undefined) return;
-    this.#remembered.delete(mark);
-    const about = this.#left.get(entry.key);
-    if (about?.includes(entry)) about.splice(about.indexOf(entry), 1);
+  #noteSent(entry: Remembered): Promise<void> {
+    this.#ledger.add(entry);
+    return this.#write({ note: "sent", ...entry });
   }
 
-  #isHeld(entry: Remembered): boolean {
-    const held = this.#heldByState.get(entry.key);
+  async #noteUnresolved(entry: Remembered): Promise<void> {
+    entry.reported = true;
+    await this.#write({ note: "reported", mark: entry.mark });
+  }
+
+  async #forget({ mark }: Remembered): Promise<void> {
+    const forgotten = this.#write({ note: "settled", mark });
+    this.#ledger.remove(mark);
+    await forgotten;
+  }
+
+  #isHistory(entry: Remembered): boolean {
+    const held = this.#held.get(entry.key);
     if (held === undefined || held.id.startsWith(UNRESOLVED_ID)) return false;
     // A note of a replacement has another body than the resource that it replaces.
     return isOf(entry, held.id) || (entry.id === undefined && held.fingerprint === entry.fingerprint);
   }
 
+  #confirm(): void {
+    try {
+      this.#confirmOurs?.();
+    } catch (error) {
+      throw this.#inWords(error);
+    }
+  }
+
   async #write(note: Note): Promise<void> {
     const file = await this.#open();
-    apply(this.#remembered, note);
     try {
       await file.append(lineOf(note));
     } catch (error) {
       if (error instanceof LockLost || error instanceof JournalError) throw this.#inWords(error);
       throw this.#unusable(
         `it can't be written (${(error as Error).message})`,
-        "Make room or mend the permissions",
+        "Make room or fix the permissions",
         note.note === "sent" ? NOTHING_SENT : "",
       );
     }
@@ -269,14 +274,9 @@ export class Journal {
       this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
       const lock = this.#lock;
       await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
-      const known = await this.#read();
-      for (const entry of known.values()) {
-        if (this.#isHeld(entry)) continue;
-        this.#remembered.set(entry.mark, entry);
-        this.#about(entry.key).push(entry);
-      }
+      this.#ledger = new Ledger((await this.#read()).filter((entry) => !this.#isHistory(entry)));
       // Written anew at each start: settled notes do not pile up.
-      const text = journalOf(this.#remembered.values());
+      const text = journalOf(this.#ledger.all);
       await replacePrivate(this.path, text, newMark(), lock.confirm);
       await syncFolder(dirname(this.path));
       const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND);
@@ -295,28 +295,21 @@ export class Journal {
     }
   }
 
-  /** What was noted about `key` as the run began; from now on it is asked for. */
-  async #ask(key: string): Promise<readonly Remembered[]> {
-    const noted = (await this.#glimpseAll()).get(key) ?? [];
-    if (noted.length > 0) this.#askedFor.add(key);
-    return noted;
-  }
-
-  #glimpseAll(): Promise<Map<string, Remembered[]>> {
+  #readOnce(): Promise<Ledger> {
     // Read once: a run may look for thousands.
-    this.#glimpsed ??= this.#read().then(
-      (entries) => Map.groupBy(entries.values(), ({ key }) => key),
+    this.#leftovers ??= this.#read().then(
+      (entries) => new Ledger(entries),
       (error: unknown) => {
-        this.#glimpsed = undefined;
+        this.#leftovers = undefined;
         throw this.#inWords(error);
       },
     );
-    return this.#glimpsed;
+    return this.#leftovers;
   }
 
-  async #read(): Promise<Map<string, Remembered>> {
+  async #read(): Promise<Remembered[]> {
     const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
-    return readNotes(bytes === undefined ? "" : bytes.toString("utf8"));
+    return [...readNotes(bytes === undefined ? "" : bytes.toString("utf8")).values()];
   }
 
   #inWords(error: unknown): JournalError {
@@ -339,7 +332,7 @@ export class Journal {
         "Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file",
       );
     }
-    if (error instanceof UntrustedFile) return this.#unusable(error.message, "Mend that, and run this again");
+    if (error instanceof UntrustedFile) return this.#unusable(error.message, "Fix that, and run this again");
     return this.#unusable(
       (error as Error).message,
       "Make the folder writable, or set advertising:cookieFile to a file in one that is: the journal is kept beside it " +

@@ -1,15 +1,16 @@
 /**
  * One create, at most once over all runs: what the journal remembers decides first, then one POST.
  */
-import type { Client } from "../api/client.js";
 import { requestFields } from "../api/request.js";
 import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
+import type { Attempt, Ending } from "../journal/journal.js";
 import { journalKeyOf, urnOf } from "../schema/identity.js";
 import { typeTokenOf } from "../schema/resource.js";
 import type { Declaration } from "./declaration.js";
-import { describeDefect, Unresolved } from "./failure.js";
+import { describeDefect } from "./failure.js";
 import { whatHappened } from "./leftovers.js";
+import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -17,8 +18,6 @@ type Properties = Readonly<Record<string, unknown>>;
 export interface Create {
   /** The checked arguments. */
   readonly values: Properties;
-  /** What the state keeps where the outcome is unknown. */
-  readonly properties: Properties;
   /** Which resource of which stack; none where the program's half did not say. */
   readonly identity: string | undefined;
   /** For messages. */
@@ -36,137 +35,150 @@ export async function adoptExisting(
   { values, identity, label }: Create,
 ): Promise<string> {
   const id = String(values.existingId);
-  if (identity !== undefined) {
-    const key = journalKeyOf(schema.kind, identity);
+  if (identity === undefined) return id;
+  const key = journalKeyOf(schema.kind, identity);
+  try {
     // Whatever was left open about it is answered by this id; it may have been noted under the resource's former name.
-    await runtime
-      .journal(identity)
-      .settleAll(key, id, runtime.settling.get(key))
-      .then((noted) => {
-        for (const other of noted.filter((known) => known !== id)) {
-          runtime.say(
-            `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
-          );
-        }
-      })
-      .catch((error: Error) => runtime.say(`${label} was taken over as ${id}. ${error.message}`));
+    const noted = await runtime.journal(identity).settle(key, id, runtime.settling.get(key));
+    for (const other of noted.filter((known) => known !== id)) {
+      runtime.say(
+        `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
+      );
+    }
+  } catch (error) {
+    runtime.say(`${label} was taken over as ${id}. ${(error as Error).message}`);
   }
   return id;
 }
 
-/**
- * @param mayBegin throws where nothing must be sent any more.
- * @returns the platform's id. @throws Unresolved where the outcome is unknown; AdvertisingError where nothing was created.
- */
+/** @param mayBegin throws where nothing must be sent any more. */
 export async function createOnce(
   declaration: Declaration,
   runtime: Runtime,
   create: Create,
   mayBegin: () => void,
-): Promise<string> {
-  const { schema } = declaration;
-  const { identity, label } = create;
-  const client = runtime.client();
-  const fields = requestFields(schema, create.values);
-  const mark = runtime.newMark();
-  if (identity === undefined) {
-    const nothing = async () => undefined;
-    return send(declaration, runtime, client, create, fields, mark, async () => mayBegin(), nothing);
-  }
-
-  const key = journalKeyOf(schema.kind, identity);
-  const fingerprint = fingerprintOf(fields);
-  const name = create.secret.has(schema.nameProperty) ? undefined : String(create.values[schema.nameProperty]);
-  const journal = runtime.journal(identity);
-  const recollection = await journal.recall(key, fingerprint);
-  if (recollection.kind === "created") {
-    journal.handedOver(recollection.remembered.mark);
-    runtime.say(
-      `${label} was created as ${recollection.id} by a run that was interrupted; it is taken over, and nothing is sent.`,
-    );
-    return recollection.id;
-  }
-  if (recollection.kind === "unsettled") {
-    const { remembered } = recollection;
-    await journal.reported(remembered.mark);
-    const otherwise = remembered.id === undefined ? "" : " Its arguments were others than now.";
-    const what = `${whatHappened(label, remembered)}${otherwise}`;
-    throw unresolved(declaration, runtime, create, remembered.mark, remembered.at, what);
-  }
-
-  let noted: Promise<void> | undefined;
-  const beforeSend = async () => {
-    mayBegin();
-    noted ??= journal.sending({ mark, key, fingerprint, at: runtime.now(), name });
-    await noted;
-    journal.confirm(); // the note may be older than a long wait
-  };
-  // It is created: from here on nothing may fail.
-  const onCreated = (id: string) =>
-    journal.created(mark, id).catch((error: Error) => runtime.say(`${label} was created as ${id}. ${error.message}`));
+): Promise<Outcome> {
   try {
-    return await send(declaration, runtime, client, create, fields, mark, beforeSend, onCreated);
+    return await attemptOnce(declaration, runtime, create, mayBegin);
   } catch (error) {
-    await (error instanceof Unresolved ? journal.reported(mark) : journal.settled(mark)).catch((failure: Error) =>
-      runtime.say(failure.message),
-    );
+    if (error instanceof AdvertisingError) return { kind: "not-created", error };
     throw error;
   }
+}
+
+async function attemptOnce(
+  declaration: Declaration,
+  runtime: Runtime,
+  create: Create,
+  mayBegin: () => void,
+): Promise<Outcome> {
+  const { schema } = declaration;
+  const { identity, label, secret, values } = create;
+  runtime.client(); // the settings come first: without them nothing is begun
+  const fields = requestFields(schema, values);
+  if (identity === undefined) {
+    return send(declaration, runtime, create, fields, unrecorded(runtime.newMark()), mayBegin);
+  }
+  const begun = await runtime.journal(identity).begin({
+    key: journalKeyOf(schema.kind, identity),
+    fingerprint: fingerprintOf(fields),
+    name: secret.has(schema.nameProperty) ? undefined : String(values[schema.nameProperty]),
+  });
+  switch (begun.kind) {
+    case "attempt":
+      return send(declaration, runtime, create, fields, begun.attempt, mayBegin);
+    case "taken-over":
+      runtime.say(
+        `${label} was created as ${begun.id} by a run that was interrupted; it is taken over, and nothing is sent.`,
+      );
+      return { kind: "created", id: begun.id };
+    case "unresolved": {
+      const { entry } = begun;
+      const otherwise = entry.id === undefined ? "" : " Its arguments were others than now.";
+      return unresolved(
+        declaration,
+        runtime,
+        create,
+        entry.mark,
+        entry.at,
+        `${whatHappened(label, entry)}${otherwise}`,
+      );
+    }
+  }
+}
+
+/** For a resource that the journal has no key for. */
+function unrecorded(mark: string): Attempt {
+  return { mark, sending: async () => undefined, finish: async () => undefined };
 }
 
 async function send(
   declaration: Declaration,
   runtime: Runtime,
-  client: Client,
   create: Create,
   fields: Properties,
-  mark: string,
-  beforeSend: () => Promise<void>,
-  onCreated: (id: string) => Promise<void>,
-): Promise<string> {
-  const { traceField } = runtime.reading.settings;
-  const traced = traceField === undefined ? fields : { ...fields, [traceField]: mark };
+  attempt: Attempt,
+  mayBegin: () => void,
+): Promise<Outcome> {
   const { label } = create;
+  const { mark } = attempt;
+  const { traceField } = runtime.reading.settings;
   let sentAt: string | undefined;
+  // Once it was sent, nothing may fail: what can't be noted is said.
+  const finish = (ending: Ending, before = "") =>
+    attempt.finish(ending).catch((error: Error) => runtime.say(`${before}${error.message}`));
   try {
-    const { id, warnings } = await client.create({
+    const { id, warnings } = await runtime.client().create({
       operation: declaration.operation,
-      fields: traced,
+      fields: traceField === undefined ? fields : { ...fields, [traceField]: mark },
       label,
       beforeSend: async () => {
-        await beforeSend();
+        mayBegin();
+        await attempt.sending();
         sentAt = runtime.now();
       },
-      onCreated,
+      onCreated: (id) => finish({ kind: "created", id }, `${label} was created as ${id}. `),
     });
     for (const warning of warnings) runtime.say(`The platform, first of ${label}: ${warning}`, warning);
-    return id;
+    return { kind: "created", id };
   } catch (error) {
-    if (error instanceof OutcomeUnknownError) {
-      throw unresolved(declaration, runtime, create, mark, error.sentAt, error.message);
-    }
-    if (error instanceof AdvertisingError || sentAt === undefined) throw error;
-    // Of ours, in reading the answer, whatever it was: to send it again could make two.
-    const what = `${label} was sent at ${sentAt}, and its answer could not be judged. ${describeDefect(error)}`;
-    throw unresolved(declaration, runtime, create, mark, sentAt, what);
+    const doubt = doubtIn(error, sentAt, label);
+    await finish({ kind: doubt === undefined ? "not-created" : "unresolved" });
+    if (doubt === undefined) throw error;
+    return unresolved(declaration, runtime, create, mark, doubt.sentAt, doubt.what);
   }
+}
+
+/** What is not known after a failure; nothing where nothing was created. */
+function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
+  if (error instanceof OutcomeUnknownError) return { sentAt: error.sentAt, what: error.message };
+  if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
+  // Of ours, in reading the answer, whatever it was: to send it again could make two.
+  return {
+    sentAt,
+    what: `${label} was sent at ${sentAt}, and its answer could not be judged. ${describeDefect(error)}`,
+  };
 }
 
 function unresolved(
   { schema }: Declaration,
   runtime: Runtime,
-  { properties, identity, secret, replaces }: Create,
+  { identity, secret, replaces }: Create,
   mark: string,
   since: string,
   what: string,
-): Unresolved {
+): Outcome {
   const { traceField } = runtime.reading.settings;
-  return Unresolved.saving(schema, properties, mark, {
-    since,
-    what: runtime.secrets.scrub(what),
-    ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(schema.kind)) }),
-    ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
-    ...(replaces === undefined || !/^\d+$/.test(replaces) ? {} : { replaces }),
-    ...(secret.size === 0 ? {} : { secret: [...secret] }),
-  });
+  return {
+    kind: "unresolved",
+    mark,
+    unresolved: {
+      since,
+      what: runtime.secrets.scrub(what),
+      ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(schema.kind)) }),
+      ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
+      ...(replaces === undefined || !/^\d+$/.test(replaces) ? {} : { replaces }),
+      ...(secret.size === 0 ? {} : { secret: [...secret] }),
+    },
+  };
 }

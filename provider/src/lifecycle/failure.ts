@@ -5,38 +5,37 @@
 import { AdvertisingError, DefectError, OutcomeUnknownError, withCode } from "../errors.js";
 import { UNRESOLVED } from "../schema/properties.js";
 import type { ResourceSchema } from "../schema/resource.js";
-import { explainUnresolved, type UnresolvedMark, unresolvedId } from "../schema/unresolved.js";
+import { explainUnresolved, unresolvedId } from "../schema/unresolved.js";
 import type { Secrets } from "../secrets.js";
+import type { Outcome } from "./outcome.js";
+
+type Properties = Readonly<Record<string, unknown>>;
 
 /** A create whose outcome is unknown, as the engine needs it to save the resource: `id`, `properties` and `reasons`. */
 export class Unresolved extends Error {
-  readonly id: string | undefined;
-  readonly properties: Readonly<Record<string, unknown>> | undefined;
-  readonly reasons: readonly string[];
-
   /** Without `saved` it just stops a run: the state holds it already. */
   constructor(
     message: string,
-    readonly mark: UnresolvedMark,
-    saved?: { id: string; properties: Readonly<Record<string, unknown>> },
+    readonly saved?: { readonly id: string; readonly properties: Properties },
   ) {
     super(message);
-    this.id = saved?.id;
-    this.properties = saved?.properties;
-    this.reasons = [message];
   }
+}
 
-  /** For a create that the state does not hold yet. @param unique of this create, for the id. */
-  static saving(
-    schema: ResourceSchema,
-    properties: Readonly<Record<string, unknown>>,
-    unique: string,
-    mark: UnresolvedMark,
-  ): Unresolved {
-    return new Unresolved(explainUnresolved(schema, properties, mark), mark, {
-      id: unresolvedId(unique),
-      properties: { ...properties, [UNRESOLVED]: mark },
-    });
+/** What the engine is told of a create: the id, or an error. @param properties what the state keeps of an unresolved one. */
+export function idOrError(schema: ResourceSchema, properties: Properties, outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "created":
+      return outcome.id;
+    case "not-created":
+      throw outcome.error;
+    case "unresolved": {
+      const { mark, unresolved } = outcome;
+      throw new Unresolved(explainUnresolved(schema, properties, unresolved), {
+        id: unresolvedId(mark),
+        properties: { ...properties, [UNRESOLVED]: unresolved },
+      });
+    }
   }
 }
 
@@ -46,11 +45,9 @@ export class Unresolved extends Error {
  */
 export function forEngine(error: unknown, secrets: Secrets): Error {
   const message = secrets.scrub(messageOf(error));
-  if (error instanceof Unresolved && error.id !== undefined) {
-    const { id, properties } = error;
-    return Object.assign(withoutStack(new Error(message)), { id, properties, reasons: [message] });
-  }
-  return withoutStack(new Error(message));
+  const shown = withoutStack(new Error(message));
+  if (!(error instanceof Unresolved) || error.saved === undefined) return shown;
+  return Object.assign(shown, { ...error.saved, reasons: [message] });
 }
 
 /**

@@ -16,6 +16,9 @@ import type { Runtime } from "./runtime.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
+/** The topic of what is told once a run. */
+const UNCLAIMED = "unclaimed";
+
 /** More are just counted. */
 const MAX_UNCLAIMED = 20;
 
@@ -30,7 +33,7 @@ export async function announceLeftover(
   adopts: boolean,
 ): Promise<void> {
   const key = journalKeyOf(schema.kind, identity);
-  const remembered = await journalled(runtime, (journal) => journal.glimpse(key), identity);
+  const remembered = await journalled(runtime, (journal) => journal.leftover(key), identity);
   if (remembered === undefined || adopts) return;
   const { label } = aboutWhom(key);
   runtime.say(
@@ -55,11 +58,11 @@ export async function noteHeld(
   const key = journalKeyOf(schema.kind, identity);
   const others = await journalled(
     runtime,
-    (journal) => journal.heldByState(key, id, () => fingerprintOf(requestFields(schema, properties))),
+    (journal) => journal.reconcile(key, id, () => fingerprintOf(requestFields(schema, properties))),
     identity,
   );
   const { label, urn } = aboutWhom(key);
-  return (others ?? []).flatMap(({ isForgotten, ...entry }) => {
+  return (others ?? []).flatMap(({ isForgotten, entry }) => {
     const what = `${whatHappened(label, entry)} The state holds ${id}`;
     if (isForgotten) {
       runtime.say(`${what}: should the account show one more of it, nothing manages that.`);
@@ -73,7 +76,9 @@ export async function noteHeld(
 
 /** Tells once a run what interrupted runs have left, and no run has asked for since. */
 export async function announceUnclaimed(runtime: Runtime, identity: string): Promise<void> {
-  const unclaimed = (await journalled(runtime, (journal) => journal.unclaimedOnce(), identity)) ?? [];
+  if (!runtime.isFirst(UNCLAIMED)) return;
+  const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
+  const unclaimed = leftovers.filter((entry) => entry.unclaimed);
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
     const { label, urn } = aboutWhom(entry.key);
     return `  ${whatHappened(label, entry)} ${forgetCommand(urn)}`;
@@ -88,7 +93,7 @@ export async function announceUnclaimed(runtime: Runtime, identity: string): Pro
       "A `pulumi up` of the whole program takes over what it declares. What is told after that as well, nothing manages: " +
         "adopt it with existingId, or forget it with the command at its end.",
     ].join("\n"),
-    "unclaimed",
+    UNCLAIMED,
   );
 }
 
@@ -122,7 +127,10 @@ export async function expectNotUnresolvedElsewhere(
   fingerprint: string,
 ): Promise<void> {
   const key = journalKeyOf(schema.kind, identity);
-  const [open] = (await journalled(runtime, (journal) => journal.openElsewhere(key, fingerprint), identity)) ?? [];
+  const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
+  const open = leftovers.find(
+    (entry) => entry.id === undefined && entry.key !== key && entry.fingerprint === fingerprint,
+  );
   if (open === undefined) return;
   const old = aboutWhom(open.key);
   throw new OutcomeUnknownError(

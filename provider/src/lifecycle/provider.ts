@@ -17,7 +17,7 @@ import { announce, announceReplaced, announceReplacement, noteLive, type Subject
 import { adoptExisting, type Create, createOnce } from "./create.js";
 import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
-import { forDisplay, forEngine, Unresolved } from "./failure.js";
+import { forDisplay, forEngine, idOrError, Unresolved } from "./failure.js";
 import { noteHeld } from "./leftovers.js";
 import type { Runtime } from "./runtime.js";
 
@@ -43,7 +43,7 @@ export function createProvider(
 
   const stopAtUnresolved = (properties: Properties) => {
     const mark = unresolvedMarkOf(properties);
-    if (mark !== undefined) throw new Unresolved(explainUnresolved(schema, properties, mark), mark);
+    if (mark !== undefined) throw new Unresolved(explainUnresolved(schema, properties, mark));
   };
 
   const subjectOf = (properties: Properties) => subject(schema, own(properties, IDENTITY));
@@ -120,16 +120,19 @@ export function createProvider(
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
         const create: Create = {
           values,
-          properties: { ...values, ...recorded, [PROVIDER]: reference },
           identity: typeof identity === "string" ? identity : undefined,
           label,
           secret,
           replaces: runtime().replacing.get(key),
         };
-        const adopt = hasValue(values.existingId);
-        const id = await (adopt
-          ? adoptExisting(declaration, runtime(), create)
-          : runtime().track((mayBegin) => createOnce(declaration, runtime(), create, mayBegin)));
+        const saved = { ...values, ...recorded, [PROVIDER]: reference };
+        const id = hasValue(values.existingId)
+          ? await adoptExisting(declaration, runtime(), create)
+          : idOrError(
+              schema,
+              saved,
+              await runtime().track((mayBegin) => createOnce(declaration, runtime(), create, mayBegin)),
+            );
         noteLive(declaration, runtime(), create, id);
         announceReplaced(schema, runtime(), { key, urn, label }, id);
         return { id, outs: { ...values, ...recorded, [schema.idProperty]: exactId(id) } };

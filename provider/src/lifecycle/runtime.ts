@@ -52,6 +52,8 @@ export interface Runtime {
   readonly settling: Map<string, string>;
   /** A message of the whole run; Pulumi shows it while the run goes on. Said once for each `topic`, by default itself. */
   readonly say: (message: string, topic?: string) => void;
+  /** Whether it is asked for the first time in this run. */
+  isFirst(question: string): boolean;
   readonly newMark: () => string;
   /** The moment, ISO 8601. */
   readonly now: () => string;
@@ -78,6 +80,7 @@ export function createRuntime(
   secrets.add(reading.settings.password);
   for (const spelling of reading.proxy?.secrets ?? []) secrets.add(spelling);
   const said = new Set<string>();
+  const asked = new Set<string>();
   const say = (message: string, topic = message) => {
     if (said.has(topic)) return;
     said.add(topic);
@@ -104,6 +107,11 @@ export function createRuntime(
     reading,
     secrets,
     say,
+    isFirst(question) {
+      const isFirst = !asked.has(question);
+      asked.add(question);
+      return isFirst;
+    },
     account: accountOf(reading.settings),
     tellAt,
     warnEach(sort, urn, message, summary) {
@@ -146,7 +154,7 @@ export function createRuntime(
     noteProgress: (what) => void progress.add(what),
     closeNow() {
       const isWhole = progress.has("checked") && !progress.has("failed");
-      journal?.closeNow({ isWhole });
+      journal?.closeNow(isWhole ? inventory?.declared : undefined);
       inventory?.closeNow({ letGo: isWhole && run.isUp === true, declares: run.declares });
     },
     async abandon() {

@@ -1,0 +1,10 @@
+/** Creates as a journal sees them. */
+import type { Attempt, Journal } from "../../provider/src/journal/journal.js";
+
+/** Begins a create that nothing stands in the way of, and notes that it is sent. */
+export async function sendNoted(journal: Journal, key: string, fingerprint = "f"): Promise<Attempt> {
+  const begun = await journal.begin({ key, fingerprint, name: undefined });
+  if (begun.kind !== "attempt") throw new Error(`${key} was sent before: ${begun.kind}`);
+  await begun.attempt.sending();
+  return begun.attempt;
+}
