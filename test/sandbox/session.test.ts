@@ -190,6 +190,14 @@ describe("a session that has ended", () => {
     expect(sandbox.creates).toBeLessThanOrEqual(25 * 2);
   });
 
+  it.each([1, 3])("ends after every %i requests, with 20 creates at once: none is refused twice", async (requests) => {
+    const { sandbox, client } = await start({ sessionRequests: requests, latencyMs: 1 });
+    expectEachOnce(sandbox, await client.createMany(20));
+    // No more are refused at a session's end than it has served.
+    expect(sandbox.creates).toBeLessThanOrEqual(2 * 20);
+    expect(sandbox.logins).toBeLessThanOrEqual(Math.ceil(20 / requests) + 1);
+  });
+
   it("row 48: ends between the login and the create", async () => {
     let now = 0;
     const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => now });

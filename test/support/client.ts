@@ -17,6 +17,7 @@ import { Session } from "../../provider/src/session/session.js";
 import { memoryStore } from "../../provider/src/session/store.js";
 import { FakeClock } from "./clock.js";
 import { seededRandom } from "./random.js";
+import { settingsOf } from "./settings.js";
 
 export interface TestClientOptions {
   /** Anything but the defaults below. */
@@ -55,21 +56,7 @@ export class TestClient {
     baseUrl: string,
     { settings, cookieFile, maxLockWaitMs, clock, seed, proxyVariables = {} }: TestClientOptions = {},
   ) {
-    this.settings = {
-      baseUrl,
-      email: "ops@example.com",
-      password: "sandbox-password",
-      authMode: "session",
-      keepLoggedIn: false,
-      authenticatePath: "rest/authenticate",
-      cookieFile,
-      maxWindowSeconds: 2_592_000,
-      requestTimeoutSeconds: 20,
-      maxWaitSeconds: 120,
-      maxConcurrentRequests: 16,
-      traceField: undefined,
-      ...settings,
-    };
+    this.settings = settingsOf({ baseUrl, cookieFile, ...settings });
     this.clock = clock ?? new FakeClock();
     const say = (message: string) => void this.said.push(this.secrets.scrub(message));
     const { proxy } = readProxy(proxyVariables, baseUrl);

@@ -23,6 +23,11 @@ export interface Patience {
   leftMs: number;
 }
 
+/** Nothing to send yet: what to wait for, without holding a place. */
+export interface Later {
+  readonly until: Promise<unknown>;
+}
+
 export interface SendOptions {
   /** Whether being acted upon twice does no harm; see {@link decideRetry}. */
   readonly repeatable: boolean;
@@ -75,12 +80,12 @@ export class PatientSender {
   }
 
   /**
-   * @param prepare makes the request for each attempt, so that it carries the cookie of that moment. It must not wait
-   *   for another request of this sender, since it holds one of the places.
+   * @param prepare makes the request for each attempt, so that it carries the cookie of that moment; or says what to wait
+   *   for before it is asked again. It must not wait for another request of this sender itself: it holds one of the places.
    * @throws {TransportFailure} no status line came back. @throws {StopWaiting} the rate limit outlasts the patience.
    */
   async send(
-    prepare: () => HttpRequest | Promise<HttpRequest>,
+    prepare: () => HttpRequest | Promise<HttpRequest | Later>,
     { repeatable, patience, onPause }: SendOptions,
   ): Promise<HttpAnswer> {
     const { clock, maxWaitSeconds } = this.#options;
@@ -94,23 +99,23 @@ export class PatientSender {
     };
 
     for (let attemptNumber = 1; ; attemptNumber++) {
-      const { attempt, decision } = await this.#slots.use(
-        () => this.#quietMs(),
-        async () => {
-          const attempt = await this.#attempt(await prepare(), attemptNumber);
-          const decision = decideRetry({
-            attempt,
-            attemptNumber,
-            repeatable,
-            wallClockMs: clock.wallMs(),
-            random: this.#options.random(),
-          });
-          // Still in its place, so that nobody takes it and sends before all know of the wait.
-          if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs, decision.reason);
-          return { attempt, decision };
-        },
-        spend,
-      );
+      const { attempt, decision } = await this.#slots.use(async () => {
+        const quietMs = this.#quietMs();
+        if (quietMs > 0) return { until: spend(Math.max(1, quietMs)) };
+        const prepared = await prepare();
+        if ("until" in prepared) return prepared;
+        const attempt = await this.#attempt(prepared, attemptNumber);
+        const decision = decideRetry({
+          attempt,
+          attemptNumber,
+          repeatable,
+          wallClockMs: clock.wallMs(),
+          random: this.#options.random(),
+        });
+        // Still in its place, so that nobody takes it and sends before all know of the wait.
+        if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs, decision.reason);
+        return { attempt, decision };
+      });
       const failure = "failure" in attempt ? attempt.failure : undefined;
       if (decision.kind !== "done") onPause?.(failure);
       if (decision.kind === "limited" && "answer" in attempt) {
@@ -161,7 +166,7 @@ export class PatientSender {
   }
 }
 
-/** So many at once, in the order of asking; whoever has to keep quiet holds no slot while waiting. */
+/** So many at once, in the order of asking; whoever has to wait for something else holds no slot meanwhile. */
 class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -170,18 +175,24 @@ class Slots {
     this.#free = count;
   }
 
-  async use<T>(quietMs: () => number, work: () => Promise<T>, wait: (ms: number) => Promise<void>): Promise<T> {
+  /** Does `work` in a slot, again and again until it has something else to answer than what to wait for. */
+  async use<T extends object>(work: () => Promise<T | Later>): Promise<T> {
     for (;;) {
-      if (this.#free > 0) this.#free--;
-      else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      try {
-        if (quietMs() <= 0) return await work();
-      } finally {
-        const next = this.#waiting.shift();
-        if (next === undefined) this.#free++;
-        else next();
-      }
-      await wait(Math.max(1, quietMs()));
+      const result = await this.#inSlot(work);
+      if (!("until" in result)) return result;
+      await result.until;
+    }
+  }
+
+  async #inSlot<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
     }
   }
 }

@@ -1,0 +1,20 @@
+import type { Settings } from "../../provider/src/config/settings.js";
+
+/** Settings with which everything works, but for `more`. */
+export function settingsOf(more: Partial<Settings> = {}): Settings {
+  return {
+    baseUrl: "https://platform.example",
+    email: "ops@example.com",
+    password: "sandbox-password",
+    authMode: "session",
+    keepLoggedIn: false,
+    authenticatePath: "rest/authenticate",
+    cookieFile: undefined,
+    maxWindowSeconds: 2_592_000,
+    requestTimeoutSeconds: 20,
+    maxWaitSeconds: 120,
+    maxConcurrentRequests: 16,
+    traceField: undefined,
+    ...more,
+  };
+}

@@ -1,0 +1,71 @@
+/** What a refusal means for a login: the strategies' judgements, as tables. */
+import { expect, it } from "vitest";
+import { PatientSender } from "../../provider/src/http/patient.js";
+import { Secrets } from "../../provider/src/secrets.js";
+import { credentialsOf, type Login } from "../../provider/src/session/credentials.js";
+import { SessionJar } from "../../provider/src/session/jar.js";
+import type { SessionSign } from "../../provider/src/session/refusal.js";
+import { FakeClock } from "../support/clock.js";
+import { settingsOf } from "../support/settings.js";
+
+type Standing = Parameters<Login["judge"]>[1];
+type Verdict = ReturnType<Login["judge"]>;
+
+const url = new URL("https://platform.example/rest/event");
+const fresh: Standing = { hasAccepted: false, hasEnded: false, ageMs: 0, isIncurable: false };
+const used: Standing = { ...fresh, hasAccepted: true };
+
+function open(authMode: "session" | "basic", restored = false) {
+  const secrets = new Secrets();
+  const sender = new PatientSender({
+    transport: { send: () => expect.fail("nothing is sent"), close: async () => undefined },
+    clock: new FakeClock(),
+    random: () => 0,
+    maxWaitSeconds: 0,
+    maxConcurrentRequests: 1,
+    onWait: () => undefined,
+    onRetry: () => undefined,
+  });
+  const jar = new SessionJar();
+  const store = {
+    open: async () => ({ jar, stamp: "one", restored }),
+    newest: async () => jar,
+    keep: async () => undefined,
+  };
+  return { secrets, login: credentialsOf({ settings: settingsOf({ authMode }), sender, secrets, store }).open(url) };
+}
+
+it.each<[string, SessionSign, Standing, Verdict]>([
+  ["words about a login, at once", "clear", fresh, "ended"],
+  ["words about a login, again after a new login", "clear", { ...used, isIncurable: true }, "refused"],
+  ["a bare 403, at once", "bare", fresh, "refused"],
+  ["a bare 403, after others were accepted", "bare", used, "ended"],
+  ["a bare 403, again after a new login", "bare", { ...used, isIncurable: true }, "refused"],
+  ["other words, on a young session", "doubtful", used, "accepted"],
+  ["other words, after a minute", "doubtful", { ...used, ageMs: 60_000 }, "ended"],
+  ["a bare 403, after a minute", "bare", { ...fresh, ageMs: 60_000 }, "ended"],
+  ["other words, when another request has found the end", "doubtful", { ...used, hasEnded: true }, "ended"],
+  ["again, but a minute later", "clear", { ...used, ageMs: 60_000, isIncurable: true }, "ended"],
+])("cookies: %s", async (_, sign, standing, verdict) => {
+  expect((await open("session").login).judge(sign, standing)).toBe(verdict);
+});
+
+it.each<SessionSign>(["clear", "bare", "doubtful"])("a session that was found: %s is its end", async (sign) => {
+  expect((await open("session", true).login).judge(sign, { ...fresh, isIncurable: true })).toBe("ended");
+});
+
+it.each<[string, SessionSign, Standing, Verdict]>([
+  ["words about a login, at once", "clear", fresh, "wrong"],
+  ["words about a login, after others were accepted", "clear", used, "refused"],
+  ["a bare 403", "bare", fresh, "accepted"],
+  ["other words", "doubtful", fresh, "accepted"],
+])("Basic: %s", async (_, sign, standing, verdict) => {
+  expect((await open("basic").login).judge(sign, standing)).toBe(verdict);
+});
+
+it("Basic: what goes with each request is scrubbed", async () => {
+  const { secrets, login } = open("basic");
+  const { authorization } = await (await login).headers(url);
+  expect(authorization).toMatch(/^Basic \S+$/);
+  expect(secrets.scrub(String(authorization))).toBe("Basic [secret]");
+});
