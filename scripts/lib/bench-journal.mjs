@@ -35,7 +35,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
     onRetry: () => {},
   });
   const session = new Session({ settings, sender, secrets: new Secrets(), clock, store: memoryStore(randomUUID) });
-  const client = new Client({ settings, session, clock, clean: String });
+  const client = new Client({ settings, session, clean: String });
   const create = (operation, fields, beforeSend) =>
     client.create({ operation, fields, label: "bench", beforeSend, onCreated: async () => undefined });
 

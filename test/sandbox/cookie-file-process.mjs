@@ -80,7 +80,7 @@ const store = new CookieFile({
   },
 });
 const session = new Session({ settings, sender, secrets, clock: systemClock, store });
-const client = new Client({ settings, session, clock: systemClock, clean: (text) => secrets.scrub(text) });
+const client = new Client({ settings, session, clean: (text) => secrets.scrub(text) });
 
 async function create(name) {
   try {

@@ -332,10 +332,10 @@ describe("a run that is stopped", () => {
     const before = readFileSync(had, "utf8");
     const expectLeftAlone = takeOverJournal(journal.path);
     await expect(sendNoted(journal, "Advertiser::z")).rejects.toThrow(TAKEN);
-    await expect(begun.kind === "attempt" && begun.attempt.sending()).rejects.toThrow(TAKEN);
+    await expect(begun.kind === "attempt" && begun.attempt.sending("2026-01-01T00:00:00Z")).rejects.toThrow(TAKEN);
     await expect(first.finish({ kind: "created", id: "1" })).rejects.toThrow(TAKEN);
     // Noted before, and sent once more, as after a wait for a rate limit.
-    await expect(first.sending()).rejects.toThrow(TAKEN);
+    await expect(first.sending("2026-01-01T00:00:00Z")).rejects.toThrow(TAKEN);
     expect(readFileSync(had, "utf8")).toBe(before);
     journal.closeNow(new Set());
     expectLeftAlone();

@@ -22,7 +22,7 @@ async function create() {
   const key = `Advertiser::${stack}::r${round}-${unique}`;
   const { attempt } = await journal.begin({ key, fingerprint: "f", name: undefined });
   const { mark } = attempt;
-  await attempt.sending();
+  await attempt.sending("2026-01-01T00:00:00Z");
   noted("sent", mark);
   if (unique % 3 === 0) {
     noted("settling", mark);

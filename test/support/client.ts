@@ -100,7 +100,6 @@ export class TestClient {
     this.#client = new Client({
       settings: this.settings,
       session,
-      clock: this.clock,
       clean: (text) => this.secrets.scrub(text),
     });
   }

@@ -5,6 +5,6 @@ import type { Attempt, Journal } from "../../provider/src/journal/journal.js";
 export async function sendNoted(journal: Journal, key: string, fingerprint = "f"): Promise<Attempt> {
   const begun = await journal.begin({ key, fingerprint, name: undefined });
   if (begun.kind !== "attempt") throw new Error(`${key} was sent before: ${begun.kind}`);
-  await begun.attempt.sending();
+  await begun.attempt.sending("2026-01-01T00:00:00Z");
   return begun.attempt;
 }

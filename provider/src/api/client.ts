@@ -1,13 +1,12 @@
 /**
  * One create: encode, hand to the session, read the answer, and say plainly what is known afterwards.
  */
-import type { Clock } from "../clock.js";
 import type { Settings } from "../config/settings.js";
 import { AdvertisingError, NotSentError, OutcomeUnknownError, RateLimitedError, RefusedError } from "../errors.js";
 import { describeFailure } from "../http/describe.js";
 import { StopWaiting } from "../http/patient.js";
 import { TransportFailure } from "../http/transport.js";
-import type { SessionAnswer } from "../session/session.js";
+import type { BeforeSend, SessionAnswer } from "../session/session.js";
 import { excerpt } from "../text.js";
 import { hintsFor } from "./hints.js";
 import type { Operation } from "./operation.js";
@@ -19,8 +18,7 @@ export interface CreateRequest {
   readonly fields: Readonly<Record<string, unknown>>;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
-  /** Awaited before the first byte of each sending may leave. */
-  readonly beforeSend: () => Promise<void>;
+  readonly beforeSend: BeforeSend;
   /** Awaited as soon as the id is known, before anything else that may take time. Must not fail. */
   readonly onCreated: (id: string) => Promise<void>;
 }
@@ -34,13 +32,12 @@ export interface Created {
 
 /** What the client needs of a session. */
 export interface Poster {
-  post(url: URL, body: string, beforeSend: () => Promise<void>): Promise<SessionAnswer>;
+  post(url: URL, body: string, beforeSend: BeforeSend): Promise<SessionAnswer>;
 }
 
 export interface ClientOptions {
   readonly settings: Settings;
   readonly session: Poster;
-  readonly clock: Clock;
   /** Removes secrets from the platform's words. */
   readonly clean: (text: string) => string;
 }
@@ -58,15 +55,15 @@ export class Client {
    * @throws {AdvertisingError} any other: surely nothing was created.
    */
   async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
-    const { settings, session, clock, clean } = this.#options;
+    const { settings, session, clean } = this.#options;
     const url = new URL(`${settings.baseUrl}/${operation.path}`);
     const what = `${label}: POST ${url.href}`;
     let sentAt = "";
     let result: SessionAnswer;
     try {
-      result = await session.post(url, JSON.stringify(fields), async () => {
-        await beforeSend();
-        sentAt = new Date(clock.wallMs()).toISOString();
+      result = await session.post(url, JSON.stringify(fields), async (at) => {
+        await beforeSend(at);
+        sentAt = at;
       });
     } catch (error) {
       throw translate(error, what, url, sentAt, settings);

@@ -55,9 +55,10 @@ export interface Attempt {
   readonly mark: string;
   /**
    * Called before each sending; what it notes is on the disk when it resolves.
+   * @param at the moment, ISO 8601.
    * @throws {JournalError} it can't be noted, or another run has taken over the journal: nothing may be sent.
    */
-  sending(): Promise<void>;
+  sending(at: string): Promise<void>;
   /** The engine is told this next. @throws {JournalError} it can't be noted; the create has ended all the same. */
   finish(ending: Ending): Promise<void>;
 }
@@ -192,14 +193,12 @@ export class Journal {
   }
 
   #attempt(create: NewCreate): Attempt {
-    const { clock, newMark } = this.#options;
-    const mark = newMark();
+    const mark = this.#options.newMark();
     let noted: Promise<void> | undefined;
-    const entry = (): Remembered => ({ mark, ...create, at: new Date(clock.wallMs()).toISOString() });
     return {
       mark,
-      sending: async () => {
-        noted ??= this.#noteSent(entry());
+      sending: async (at) => {
+        noted ??= this.#noteSent({ mark, ...create, at });
         await noted;
         this.#confirm(); // the note may be older than a long wait
       },

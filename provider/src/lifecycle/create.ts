@@ -132,10 +132,10 @@ async function send(
       operation: declaration.operation,
       fields: traceField === undefined ? fields : { ...fields, [traceField]: mark },
       label,
-      beforeSend: async () => {
+      beforeSend: async (at) => {
         mayBegin();
-        await attempt.sending();
-        sentAt = runtime.now();
+        await attempt.sending(at);
+        sentAt = at;
       },
       onCreated: (id) => finish({ kind: "created", id }, `${label} was created as ${id}. `),
     });

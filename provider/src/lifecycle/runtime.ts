@@ -55,8 +55,6 @@ export interface Runtime {
   /** Whether it is asked for the first time in this run. */
   isFirst(question: string): boolean;
   readonly newMark: () => string;
-  /** The moment, ISO 8601. */
-  readonly now: () => string;
   /** The journal of the stack that `identity` is of; a process serves one stack. */
   journal(identity: string): Journal;
   /** Runs one create; `mayBegin` throws once the engine is gone. */
@@ -129,7 +127,6 @@ export function createRuntime(
       return inventory;
     },
     newMark: randomUUID,
-    now,
     journal(identity) {
       journal ??= new Journal({
         folder: places.journalFolder,
@@ -216,7 +213,7 @@ function connect(
           },
         });
   const session = new Session({ settings, sender, secrets, clock, store });
-  return new Client({ settings, session, clock, clean: (text) => secrets.scrub(text) });
+  return new Client({ settings, session, clean: (text) => secrets.scrub(text) });
 }
 
 const ENGINE_GONE = "Not sent: the engine that asked for it has ended.";
