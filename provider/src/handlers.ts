@@ -4,7 +4,7 @@
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { NAMESPACE } from "./config/settings.js";
-import { advertiserDeclaration, conversionEventDeclaration } from "./lifecycle/declaration.js";
+import { kindNamed } from "./kinds/registry.js";
 import { engineLog } from "./lifecycle/engine-log.js";
 import { silenceShown } from "./lifecycle/failure.js";
 import { watchEngine } from "./lifecycle/orphan.js";
@@ -35,5 +35,5 @@ function configured(): Runtime {
   return runtime;
 }
 
-export const advertiser = createProvider(advertiserDeclaration, configured, configure);
-export const conversionEvent = createProvider(conversionEventDeclaration, configured, configure);
+export const advertiser = createProvider(kindNamed("Advertiser"), configured, configure);
+export const conversionEvent = createProvider(kindNamed("ConversionEvent"), configured, configure);

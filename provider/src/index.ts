@@ -1,6 +1,7 @@
 /** The public names, and nothing else. Types apart: the compiler that Pulumi brings along (3.8) knows no `type` among names. */
+
+export { Attribution, days, EventType, hours } from "./kinds/vocabulary.js";
 export type { AdvertiserArgs, AdvertiserReference } from "./resources/advertiser.js";
 export { Advertiser } from "./resources/advertiser.js";
 export type { ConversionEventArgs, ConversionEventReference } from "./resources/conversion-event.js";
 export { ConversionEvent } from "./resources/conversion-event.js";
-export { Attribution, days, EventType, hours } from "./schema/vocabulary.js";

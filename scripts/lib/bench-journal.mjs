@@ -9,8 +9,14 @@ const IN_FLIGHT = 16;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
-  const [{ Client }, { createEvent, createAdvertiser }, { systemClock }, { PatientSender }, { createTransport }] =
-    await load("api/client.js", "api/operation.js", "clock.js", "http/patient.js", "http/transport.js");
+  const [{ Client }, { kindNamed }, { systemClock }, { PatientSender }, { createTransport }] = await load(
+    "api/client.js",
+    "kinds/registry.js",
+    "clock.js",
+    "http/patient.js",
+    "http/transport.js",
+  );
+  const [advertiser, conversionEvent] = ["Advertiser", "ConversionEvent"].map(kindNamed);
   const [{ Journal }, { fingerprintOf }, { Secrets }, { Session }, { memoryStore }, { readSettings }] = await load(
     "journal/journal.js",
     "journal/fingerprint.js",
@@ -39,7 +45,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
   const create = (operation, fields, beforeSend) =>
     client.create({ operation, fields, label: "bench", beforeSend, onCreated: async () => undefined });
 
-  const withoutNotes = () => async (fields) => void (await create(createEvent, fields, async () => {}));
+  const withoutNotes = () => async (fields) => void (await create(conversionEvent.create, fields, async () => {}));
   const journals = []; // kept: their files stay open until this process ends, as in a real run
   const withNotes = () => {
     const journal = new Journal({
@@ -54,7 +60,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
       const key = `ConversionEvent::organization/bench/dev::${fields.event_name}`;
       const fingerprint = fingerprintOf(fields);
       const { attempt } = await journal.begin({ key, fingerprint, name: undefined });
-      const { id } = await create(createEvent, fields, attempt.sending);
+      const { id } = await create(conversionEvent.create, fields, attempt.sending);
       await attempt.finish({ kind: "created", id });
     };
   };
@@ -65,7 +71,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
     for (let round = -1; round < rounds; round++) {
       for (const [name, way] of round % 2 === 0 ? ways : ways.toReversed()) {
         await sandbox.reset(); // ends the session too: it is opened before the clock starts
-        const { id } = await create(createAdvertiser, { advertiser_name: "Advertiser" }, async () => {});
+        const { id } = await create(advertiser.create, { advertiser_name: "Advertiser" }, async () => {});
         const createOne = way();
         const begin = performance.now();
         await forEachInFlight(CREATES, (i) => createOne(fieldsOf(i, Number(id))));

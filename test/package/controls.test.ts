@@ -33,7 +33,7 @@ const controls: [string, Control][] = [
   [
     "unresolved resources are not marked",
     {
-      file: "schema/unresolved.ts",
+      file: "state/unresolved.ts",
       from: 'return typeof mark === "object" && mark !== null ? (mark as UnresolvedMark) : undefined;',
       to: 'return typeof mark === "never" ? (mark as UnresolvedMark) : undefined;',
       test: "test/unit/lifecycle.test.ts",

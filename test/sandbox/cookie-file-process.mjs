@@ -35,7 +35,7 @@ if (dieAtCall !== undefined) {
 const dist = new URL("../../provider/dist/", import.meta.url);
 const load = (path) => import(new URL(path, dist).href);
 const { Client } = await load("api/client.js");
-const { createAdvertiser } = await load("api/operation.js");
+const { advertiser } = await load("kinds/advertiser.js");
 const { systemClock } = await load("clock.js");
 const { PatientSender } = await load("http/patient.js");
 const { createTransport } = await load("http/transport.js");
@@ -86,7 +86,7 @@ async function create(name) {
   try {
     const fields = { advertiser_name: name };
     return await client.create({
-      operation: createAdvertiser,
+      operation: advertiser.create,
       fields,
       label: name,
       beforeSend: async () => undefined,

@@ -18,7 +18,7 @@ import fsp from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { advertiserDeclaration } from "../../provider/src/lifecycle/declaration.js";
+import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { createProvider } from "../../provider/src/lifecycle/provider.js";
 import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
@@ -61,7 +61,7 @@ function userRun({ url, email, password }: Sandbox, cookieFile: string) {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   onTestFinished(() => warn.mockRestore());
   const provider = createProvider(
-    advertiserDeclaration,
+    advertiser,
     () => runtime,
     () => undefined,
   );

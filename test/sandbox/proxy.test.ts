@@ -103,7 +103,7 @@ describe("which way requests go", () => {
       });
       const url = new URL(`https://localhost:${front}/rest/advertiser`);
       // The certificate is the platform's own: that it does not fit is told by whoever connects directly.
-      await expect(transport.send({ url, headers: {}, body: "{}" })).rejects.toMatchObject({
+      await expect(transport.send({ method: "POST", url, headers: {}, body: "{}" })).rejects.toMatchObject({
         code: "ERR_TLS_CERT_ALTNAME_INVALID",
         sent: false,
         tunnel: undefined,

@@ -5,12 +5,14 @@ import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { onTestFinished } from "vitest";
 import { Client, type Created } from "../../provider/src/api/client.js";
-import { createAdvertiser, createEvent, type Operation } from "../../provider/src/api/operation.js";
 import { readProxy } from "../../provider/src/config/proxy.js";
 import type { Settings } from "../../provider/src/config/settings.js";
 import { AdvertisingError } from "../../provider/src/errors.js";
 import { type AttemptReport, PatientSender } from "../../provider/src/http/patient.js";
 import { createTransport } from "../../provider/src/http/transport.js";
+import { advertiser } from "../../provider/src/kinds/advertiser.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import type { Operation } from "../../provider/src/kinds/operation.js";
 import { Secrets } from "../../provider/src/secrets.js";
 import { CookieFile } from "../../provider/src/session/cookie-file.js";
 import { Session } from "../../provider/src/session/session.js";
@@ -106,7 +108,7 @@ export class TestClient {
 
   /** Creates an advertiser. */
   create(name = "A", more: Readonly<Record<string, unknown>> = {}): Promise<Ending> {
-    return this.send(createAdvertiser, { advertiser_name: name, ...more }, `Advertiser "${name}"`);
+    return this.send(advertiser.create, { advertiser_name: name, ...more }, `Advertiser "${name}"`);
   }
 
   /** Creates `count` advertisers at once: `A0`, `A1`, … */
@@ -117,7 +119,7 @@ export class TestClient {
   /** Creates an event. */
   createEvent(name: string, advertiserId: number): Promise<Ending> {
     return this.send(
-      createEvent,
+      conversionEvent.create,
       { event_name: name, advertiser_id: advertiserId, value: 1 },
       `ConversionEvent "${name}"`,
     );

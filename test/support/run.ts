@@ -3,11 +3,9 @@
  */
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import {
-  advertiserDeclaration,
-  conversionEventDeclaration,
-  type Declaration,
-} from "../../provider/src/lifecycle/declaration.js";
+import { advertiser } from "../../provider/src/kinds/advertiser.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import type { Kind } from "../../provider/src/kinds/kind.js";
 import { createProvider } from "../../provider/src/lifecycle/provider.js";
 import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
 
@@ -37,9 +35,9 @@ export function newRun(
   const said: string[] = [];
   const runtime = adapt({ ...real, say: (message) => void said.push(real.secrets.scrub(message)) });
   onTestFinished(() => real.closeNow());
-  const providerOf = (declaration: Declaration) =>
+  const providerOf = (kind: Kind) =>
     createProvider(
-      declaration,
+      kind,
       () => runtime,
       () => undefined,
     );
@@ -47,8 +45,8 @@ export function newRun(
     runtime,
     /** Messages of the whole run, scrubbed, as often as they were said. */
     said,
-    advertiser: providerOf(advertiserDeclaration),
-    event: providerOf(conversionEventDeclaration),
+    advertiser: providerOf(advertiser),
+    event: providerOf(conversionEvent),
     /** The process is gone as after a kill: its lock is free, its notes are there. */
     kill: () => real.abandon(),
     closeNow: () => real.closeNow(),

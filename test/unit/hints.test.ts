@@ -1,13 +1,18 @@
 /** A hint needs a sign in the answer, and none advises what replaces a live object. */
 import { describe, expect, it } from "vitest";
 import { HINTS, hintsFor } from "../../provider/src/api/hints.js";
-import { createAdvertiser, createEvent } from "../../provider/src/api/operation.js";
+import { advertiser } from "../../provider/src/kinds/advertiser.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 
 type Name = keyof typeof HINTS;
 const SENT = { event_name: "Login", advertiser_id: 3, value: 1 };
 
 /** The names of the hints that fit. */
-const fitting = (words: string | string[], operation = createEvent, sent: Record<string, unknown> = SENT) => {
+const fitting = (
+  words: string | string[],
+  operation = conversionEvent.create,
+  sent: Record<string, unknown> = SENT,
+) => {
   const hints = hintsFor([words].flat(), { answer: { status: 400 }, operation, sent });
   return (Object.keys(HINTS) as Name[]).filter((name) => hints.includes(HINTS[name].advice));
 };
@@ -85,26 +90,27 @@ it.each<[string, Name[]]>([
 describe("a hint", () => {
   it("does not come of what was sent", () => {
     const sent = { ...SENT, event_name: "Inactive advertiser (taken)" };
-    expect(fitting("event_name: Inactive advertiser (taken) is too long", createEvent, sent)).toEqual([]);
-    expect(fitting("the name Inactive advertiser (taken) is taken", createEvent, sent)).toEqual(["taken"]);
+    expect(fitting("event_name: Inactive advertiser (taken) is too long", conversionEvent.create, sent)).toEqual([]);
+    expect(fitting("the name Inactive advertiser (taken) is taken", conversionEvent.create, sent)).toEqual(["taken"]);
   });
 
   it("about the advertiser of an event is none for an advertiser", () => {
     const sent = { advertiser_name: "Acme" };
-    expect(fitting("the advertiser is not active", createAdvertiser, sent)).toEqual([]);
-    expect(fitting("advertiser not found", createAdvertiser, sent)).toEqual([]);
-    expect(fitting('Advertiser "Acme" already exists', createAdvertiser, sent)).toEqual(["taken"]);
-    expect(fitting("advertiser Acme exists", createAdvertiser, sent)).toEqual(["taken"]);
+    expect(fitting("the advertiser is not active", advertiser.create, sent)).toEqual([]);
+    expect(fitting("advertiser not found", advertiser.create, sent)).toEqual([]);
+    expect(fitting('Advertiser "Acme" already exists', advertiser.create, sent)).toEqual(["taken"]);
+    expect(fitting("advertiser Acme exists", advertiser.create, sent)).toEqual(["taken"]);
   });
 
   it("comes once, however often its sign does", () => {
-    expect(hintsFor(["taken", "is taken"], { answer: { status: 409 }, operation: createEvent, sent: SENT })).toEqual([
-      HINTS.taken.advice,
-    ]);
+    expect(
+      hintsFor(["taken", "is taken"], { answer: { status: 409 }, operation: conversionEvent.create, sent: SENT }),
+    ).toEqual([HINTS.taken.advice]);
   });
 
   it.each([404, 405])("after %i is about the address as well", (status) => {
-    const about = (words: string[]) => hintsFor(words, { answer: { status }, operation: createEvent, sent: SENT });
+    const about = (words: string[]) =>
+      hintsFor(words, { answer: { status }, operation: conversionEvent.create, sent: SENT });
     expect(about([])).toEqual(["Check advertising:baseUrl, its path included."]);
     expect(about(["advertiser not found"])).toEqual([
       "Check advertising:baseUrl, its path included.",

@@ -1,12 +1,12 @@
 /** Ids as programs hold them: numbers, digits, resources, and what is known later. */
 import * as pulumi from "@pulumi/pulumi";
 import { beforeAll, describe, expect, it } from "vitest";
+import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
 import { idsOf, readIdOf } from "../../provider/src/resources/ids.js";
 import { isNotPlain } from "../../provider/src/resources/preflight.js";
-import { advertiserSchema } from "../../provider/src/schema/advertiser.js";
-import { conversionEventSchema } from "../../provider/src/schema/conversion-event.js";
-import { typeTokenOf } from "../../provider/src/schema/resource.js";
-import { validate } from "../../provider/src/schema/validate.js";
+import { validate } from "../../provider/src/validation/validate.js";
 
 beforeAll(() => {
   pulumi.runtime.setMocks({
@@ -27,15 +27,15 @@ const component = () => new pulumi.ComponentResource("my:shop:Shop", "shop");
 const settled = <T>(output: unknown) => new Promise<T>((resolve) => void (output as pulumi.Output<T>).apply(resolve));
 const others = { eventName: "E", value: 1 };
 
-function problemsOf(schema: typeof advertiserSchema, args: Record<string, unknown>) {
-  const rules = schema.rules({ maxWindowSeconds: 2_592_000, traceField: undefined });
-  return validate(idsOf(schema, args), rules, { isUnknown: (value) => isNotPlain(value) }).problems;
+function problemsOf(kind: Kind, args: Record<string, unknown>) {
+  const rules = kind.rules({ maxWindowSeconds: 2_592_000, traceField: undefined });
+  return validate(idsOf(kind, args), rules, { isUnknown: (value) => isNotPlain(value) }).problems;
 }
 
 describe("an Advertiser as advertiserId", () => {
   it("is its id's Output, with the dependency on it", async () => {
     const acme = advertiser();
-    const { advertiserId } = idsOf(conversionEventSchema, { ...others, advertiserId: acme });
+    const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: acme });
     expect(advertiserId).toBe(acme.advertiserId);
     expect(await settled(advertiserId)).toBe(41);
   });
@@ -46,14 +46,14 @@ describe("an Advertiser as advertiserId", () => {
     ["an Output of its id", (value: Fake) => value.advertiserId],
   ])("may be %s", async (_, later) => {
     const acme = advertiser();
-    const { advertiserId } = idsOf(conversionEventSchema, { ...others, advertiserId: later(acme) });
+    const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: later(acme) });
     expect(await settled(advertiserId)).toBe(41);
     const dependencies = await (advertiserId as { allResources(): Promise<Set<unknown>> }).allResources();
     expect(dependencies).toContain(acme);
   });
 
   it("leaves secrets secret", async () => {
-    const { advertiserId } = idsOf(conversionEventSchema, { ...others, advertiserId: pulumi.secret("41") });
+    const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: pulumi.secret("41") });
     expect(await pulumi.isSecret(advertiserId as pulumi.Output<string>)).toBe(true);
     expect(await settled(advertiserId)).toBe("41");
   });
@@ -66,27 +66,27 @@ describe("a resource of another kind is refused in words", () => {
     ["an Instance", instance],
     ["a Shop", component],
   ])("%s", async (words, make) => {
-    expect(problemsOf(conversionEventSchema, { ...others, advertiserId: make() })).toEqual([
+    expect(problemsOf(conversionEvent, { ...others, advertiserId: make() })).toEqual([
       {
         property: "advertiserId",
         reason: `expected an Advertiser or its id, an integer from 1 to 9007199254740991; got ${words}`,
       },
     ]);
     // Known too late for the program: whatever the engine is told must not be an id.
-    const { advertiserId } = idsOf(conversionEventSchema, { ...others, advertiserId: pulumi.output(make()) });
+    const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: pulumi.output(make()) });
     expect(await settled(advertiserId)).toBe(words);
   });
 
   it("an Advertiser where no resource is taken", () => {
     const ids = { segmentId: advertiser(), existingId: advertiser() };
-    expect(problemsOf(conversionEventSchema, { ...others, advertiserId: 1, ...ids })).toEqual([
+    expect(problemsOf(conversionEvent, { ...others, advertiserId: 1, ...ids })).toEqual([
       { property: "segmentId", reason: expect.stringMatching(/^expected the id of a segment.*; got an Advertiser$/) },
       {
         property: "existingId",
         reason: expect.stringMatching(/^expected the id of a live event.*; got an Advertiser$/),
       },
     ]);
-    expect(problemsOf(advertiserSchema, { advertiserName: "A", existingId: advertiser() })).toMatchObject([
+    expect(problemsOf(advertiserKind, { advertiserName: "A", existingId: advertiser() })).toMatchObject([
       { property: "existingId" },
     ]);
   });
@@ -101,14 +101,14 @@ it("everything else is left as it is", () => {
     { ...others, advertiserId: "7", additionalFields: { of: acme } },
     { ...others, advertiserId: null, segmentId: undefined, value: acme },
   ]) {
-    const ids = idsOf(conversionEventSchema, args);
+    const ids = idsOf(conversionEvent, args);
     expect(Object.keys(ids)).toEqual(Object.keys(args));
     for (const [name, value] of Object.entries(args)) expect(ids[name]).toBe(value);
   }
 });
 
 it("a string of digits is the number, in both processes", () => {
-  const rules = conversionEventSchema.rules({ maxWindowSeconds: 2_592_000, traceField: undefined });
+  const rules = conversionEvent.rules({ maxWindowSeconds: 2_592_000, traceField: undefined });
   const valuesOf = (args: object) => validate({ ...others, ...args }, rules, { isUnknown: () => false }).values;
   const asText = valuesOf({ advertiserId: "42", segmentId: "7", existingId: "9" });
   expect(asText).toEqual(valuesOf({ advertiserId: 42, segmentId: 7, existingId: 9 }));

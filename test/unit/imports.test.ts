@@ -8,18 +8,20 @@ const source = resolve(import.meta.dirname, "../../provider/src");
 /** A folder (or a file at the top) and what it may import of the others. */
 const LEAVES = ["errors", "secrets", "text", "clock"];
 const MAY_IMPORT: Record<string, string[]> = {
-  index: ["resources", "schema"],
-  resources: ["schema", "config", "journal", "files"],
-  handlers: ["lifecycle", "config"],
-  lifecycle: ["schema", "config", "journal", "api", "session", "http", "wire", "files"],
-  api: ["schema", "session", "http", "wire", "config"],
+  index: ["resources", "kinds"],
+  resources: ["kinds", "state", "validation", "config", "journal", "files"],
+  handlers: ["lifecycle", "kinds", "config"],
+  lifecycle: ["kinds", "state", "validation", "config", "journal", "api", "session", "http", "wire", "files"],
+  cli: ["kinds", "state", "validation", "config", "journal", "files", "api"],
+  api: ["kinds", "session", "http", "wire", "config"],
   session: ["http", "wire", "config", "files"],
   wire: ["http"],
   journal: ["files"],
-  http: [],
-  schema: [],
-  config: ["schema"],
-  cli: ["schema", "config", "journal", "files", "api"],
+  http: ["config"],
+  config: ["kinds", "validation"],
+  state: ["kinds"],
+  kinds: ["validation"],
+  validation: [],
   sandbox: [],
   errors: [],
   files: ["clock"],
@@ -30,13 +32,13 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/(transport|connect|tunnel)\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(schema|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/(cookie-file|password-check)\.ts$/,
-  "fastest-levenshtein": /^schema\/|^sandbox\/nearest\.ts$/,
+  zod: /^(kinds|validation|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/(cookie-file|password-check)\.ts$/,
+  "fastest-levenshtein": /^validation\/|^sandbox\/nearest\.ts$/,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(schema\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|operation|hints)\.ts|session\/(refusal|stated)\.ts|lifecycle\/(declaration|account)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
+  /^(kinds\/|state\/|validation\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|request|hints)\.ts|session\/(refusal|stated)\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;

@@ -15,7 +15,7 @@ import {
   parseIdentity,
   stackOf,
   urnOf,
-} from "../../provider/src/schema/identity.js";
+} from "../../provider/src/state/identity.js";
 import { newFolder } from "../support/folder.js";
 import { sendNoted } from "../support/journal.js";
 

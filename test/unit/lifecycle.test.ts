@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Inventory } from "../../provider/src/journal/inventory.js";
-import { conversionEventDeclaration } from "../../provider/src/lifecycle/declaration.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { createProvider } from "../../provider/src/lifecycle/provider.js";
 import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
-import { UNKNOWN } from "../../provider/src/schema/properties.js";
+import { UNKNOWN } from "../../provider/src/state/properties.js";
 
 const settings: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
 const told: string[] = [];
@@ -29,7 +29,7 @@ const runtime: Runtime = {
   inventory: () => new Inventory("/nowhere"),
 };
 const provider = createProvider(
-  conversionEventDeclaration,
+  conversionEvent,
   () => runtime,
   () => undefined,
 );

@@ -1,7 +1,7 @@
 /** Which known name a mistyped or shortened one leads to. */
 import { describe, expect, it } from "vitest";
 import { SETTING_NAMES } from "../../provider/src/config/settings.js";
-import { nearest } from "../../provider/src/schema/nearest.js";
+import { nearest } from "../../provider/src/validation/nearest.js";
 
 describe("a setting", () => {
   it.each([

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createAdvertiser, createEvent } from "../../provider/src/api/operation.js";
 import { readOutcome } from "../../provider/src/api/outcome.js";
-import { advertiserDeclaration, conversionEventDeclaration } from "../../provider/src/lifecycle/declaration.js";
+import { advertiser } from "../../provider/src/kinds/advertiser.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { addressOf } from "../../provider/src/kinds/operation.js";
 import { answer } from "../support/answers.js";
 
 const sent = {
@@ -9,14 +10,23 @@ const sent = {
   ...{ alternative_id: "correct horse battery", description: "is not shown", note: "is it so" },
 };
 const read = (status: number, body: unknown, headers = {}) =>
-  readOutcome(answer(status, body, headers), createEvent, sent, String);
+  readOutcome(answer(status, body, headers), conversionEvent.create, sent, String);
 
-it.each([advertiserDeclaration, conversionEventDeclaration])(
-  "an operation knows every field: $schema.kind",
-  (resource) => {
-    expect(resource.operation.fields).toEqual(Object.values(resource.schema.wireNames));
-  },
-);
+it.each([advertiser, conversionEvent])("an operation knows every field: $name", ({ create, wireNames }) => {
+  expect(create.fields).toEqual(Object.values(wireNames));
+  expect(create).toMatchObject({ method: "POST", repeatable: false });
+});
+
+it("an operation's address has its query, and its values percent-encoded", () => {
+  const search = { ...conversionEvent.create, method: "GET", path: "rest/event?alternative_id={mark}" } as const;
+  expect(addressOf(search, "https://x.example/api", { mark: "a/b&c=ä" }).href).toBe(
+    "https://x.example/api/rest/event?alternative_id=a%2Fb%26c%3D%C3%A4",
+  );
+  expect(addressOf({ ...search, path: "rest/event/{id}" }, "https://x.example", { id: "../7?x" }).href).toBe(
+    "https://x.example/rest/event/..%2F7%3Fx",
+  );
+  expect(addressOf(advertiser.create, "https://x.example").href).toBe("https://x.example/rest/advertiser");
+});
 
 describe("an id is read wherever it sensibly stands", () => {
   it.each<[string, number, unknown, string]>([
@@ -42,7 +52,7 @@ describe("an id is read wherever it sensibly stands", () => {
   });
 
   it("of an advertiser under advertiser_id", () => {
-    const outcome = readOutcome(answer(200, { payload: { advertiser_id: 3 } }), createAdvertiser, {}, String);
+    const outcome = readOutcome(answer(200, { payload: { advertiser_id: 3 } }), advertiser.create, {}, String);
     expect(outcome).toMatchObject({ kind: "created", id: "3" });
   });
 
@@ -271,7 +281,7 @@ describe("an outcome is unknown where the answer does not settle it", () => {
   it("a 2xx whose body broke off", () => {
     const outcome = readOutcome(
       { ...answer(200, '{"payload":{"id":1}}'), broken: "ended early" },
-      createEvent,
+      conversionEvent.create,
       {},
       String,
     );
@@ -316,7 +326,7 @@ describe("what is told of an answer that is not understood", () => {
 
   it("is none of the words of a body that broke off: half a secret could be among them", () => {
     const broken = { ...answer(400, '{"message":"the password hunter'), broken: "ended early" };
-    expect(readOutcome(broken, createEvent, {}, String)).toEqual({ kind: "refused", words: [] });
-    expect(readOutcome({ ...broken, status: 500 }, createEvent, {}, String)).toMatchObject({ words: [] });
+    expect(readOutcome(broken, conversionEvent.create, {}, String)).toEqual({ kind: "refused", words: [] });
+    expect(readOutcome({ ...broken, status: 500 }, conversionEvent.create, {}, String)).toMatchObject({ words: [] });
   });
 });

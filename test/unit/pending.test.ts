@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { pendingIn, settle, type Verdict } from "../../provider/src/cli/pending.js";
 import { type ExportedStack, readExport } from "../../provider/src/cli/stack-export.js";
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
-import { UNRESOLVED } from "../../provider/src/schema/properties.js";
+import { UNRESOLVED } from "../../provider/src/state/properties.js";
 
 const urnOf = (kind: string, name: string) =>
   `urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;

@@ -1,12 +1,12 @@
 /** Arguments against the rules, as both processes read them: the program with Outputs, the provider with the engine's text. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
+import { advertiser } from "../../provider/src/kinds/advertiser.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import type { Kind } from "../../provider/src/kinds/kind.js";
 import { isNotPlain } from "../../provider/src/resources/preflight.js";
-import { advertiserSchema } from "../../provider/src/schema/advertiser.js";
-import { conversionEventSchema } from "../../provider/src/schema/conversion-event.js";
-import { UNKNOWN } from "../../provider/src/schema/properties.js";
-import type { ResourceSchema } from "../../provider/src/schema/resource.js";
-import { validate } from "../../provider/src/schema/validate.js";
+import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { validate } from "../../provider/src/validation/validate.js";
 
 /** As the provider's half asks; see `lifecycle/provider.ts`. */
 function holdsUnknown(value: unknown): boolean {
@@ -20,23 +20,22 @@ const processes: [string, { unknown: () => unknown; isUnknown: (value: unknown) 
   ["the provider", { unknown: () => UNKNOWN, isUnknown: holdsUnknown }],
 ];
 const limits = { maxWindowSeconds: 2_592_000, traceField: undefined };
-const needed = new Map<ResourceSchema, object>([
-  [advertiserSchema, { advertiserName: "A" }],
-  [conversionEventSchema, { eventName: "E", advertiserId: 1, value: 1 }],
+const needed = new Map<Kind, object>([
+  [advertiser, { advertiserName: "A" }],
+  [conversionEvent, { eventName: "E", advertiserId: 1, value: 1 }],
 ]);
 
 function check(
-  schema: ResourceSchema,
+  schema: Kind,
   args: object,
   { isUnknown = holdsUnknown, traceField = undefined as string | undefined } = {},
 ) {
   return validate({ ...needed.get(schema), ...args }, schema.rules({ ...limits, traceField }), { isUnknown });
 }
 
-const fieldsOf = (additionalFields: unknown, reading = {}) =>
-  check(conversionEventSchema, { additionalFields }, reading);
+const fieldsOf = (additionalFields: unknown, reading = {}) => check(conversionEvent, { additionalFields }, reading);
 
-describe.each([...needed.keys()].map((schema) => [schema.kind, schema] as const))(
+describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const))(
   "additionalFields of %s",
   (_, schema) => {
     it("must leave the trace field to the setting, and is told why", () => {
@@ -79,7 +78,7 @@ describe.each(processes)("what is not known yet, in %s", (_, { unknown, isUnknow
     for (const value of [() => 1, Number.NaN, { deep: [Symbol("s")] }, new Date(0)]) {
       expect(fieldsOf({ x: unknown(), y: value }, { isUnknown }).problems).toHaveLength(1);
     }
-    expect(check(conversionEventSchema, { eventName: [unknown()] }, { isUnknown }).problems).toHaveLength(1);
+    expect(check(conversionEvent, { eventName: [unknown()] }, { isUnknown }).problems).toHaveLength(1);
   });
 
   it("is left as it is, wherever it stands", () => {
@@ -96,11 +95,7 @@ describe.each(processes)("what is not known yet, in %s", (_, { unknown, isUnknow
 
   it("is left alone where it is the whole argument", () => {
     const whole = unknown();
-    const { values, problems } = check(
-      conversionEventSchema,
-      { additionalFields: whole, eventName: whole },
-      { isUnknown },
-    );
+    const { values, problems } = check(conversionEvent, { additionalFields: whole, eventName: whole }, { isUnknown });
     expect(problems).toEqual([]);
     expect(values.additionalFields).toBe(whole);
     expect(values.eventName).toBe(whole);
@@ -152,19 +147,19 @@ it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "click_window
   "the unknown argument %s is refused",
   (name) => {
     const args = JSON.parse(`{"${name}":1}`);
-    expect(check(conversionEventSchema, args).problems).toEqual([
+    expect(check(conversionEvent, args).problems).toEqual([
       { property: name, reason: expect.stringContaining("is not a known argument") },
     ]);
   },
 );
 
 it("properties of the provider's own are no unknown arguments", () => {
-  expect(check(conversionEventSchema, { __identity: "o/p/s::n", __provider: "x" }).problems).toEqual([]);
+  expect(check(conversionEvent, { __identity: "o/p/s::n", __provider: "x" }).problems).toEqual([]);
 });
 
 describe("reasons that name their cure", () => {
   const reasonsOf = (args: object, limit = limits) =>
-    validate({ ...needed.get(conversionEventSchema), ...args }, conversionEventSchema.rules(limit), {
+    validate({ ...needed.get(conversionEvent), ...args }, conversionEvent.rules(limit), {
       isUnknown: holdsUnknown,
     }).problems.map(({ property, reason }) => `${property} ${reason}`);
 
@@ -198,8 +193,8 @@ describe("reasons that name their cure", () => {
 
   it("do not tell a secret value", () => {
     const { problems } = validate(
-      { ...needed.get(conversionEventSchema), clickWindow: 31 * 86_400 },
-      conversionEventSchema.rules(limits),
+      { ...needed.get(conversionEvent), clickWindow: 31 * 86_400 },
+      conversionEvent.rules(limits),
       { isUnknown: holdsUnknown, secret: new Set(["clickWindow"]) },
     );
     expect(problems).toEqual([

@@ -12,6 +12,10 @@ import { settingsOf } from "../support/settings.js";
 const url = new URL("https://platform.example/rest/advertiser");
 const START = Date.parse("2026-01-01T00:00:00Z");
 
+/** Sends a create. */
+const post = (session: Session, body: string, beforeSend: Parameters<Session["send"]>[1]) =>
+  session.send({ method: "POST", url, body, repeatable: false }, beforeSend);
+
 interface Given {
   readonly settings?: Partial<Settings>;
   readonly store?: Partial<SessionStore>;
@@ -71,7 +75,7 @@ it("the moment of sending is told, anew with each sending", async () => {
     },
   });
   const sentAt: string[] = [];
-  expect(await session.post(url, "{}", async (at) => void sentAt.push(at))).toMatchObject({ session: "accepted" });
+  expect(await post(session, "{}", async (at) => void sentAt.push(at))).toMatchObject({ session: "accepted" });
   expect(sentAt).toEqual(["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:01.000Z"]);
   expect(creates.map(({ headers }) => headers.cookie)).toEqual(["x_service_cookie=1", "x_service_cookie=2"]);
   expect(logins()).toBe(2);
@@ -82,11 +86,11 @@ it("what was about to be sent when the session ended is not sent on it", async (
   const { session, creates } = start({
     create: ({ headers }) => answer(ended && headers.cookie === "x_service_cookie=1" ? 401 : 200),
   });
-  for (let i = 0; i < 2; i++) await session.post(url, "{}", nothing); // from now on two may be in flight
+  for (let i = 0; i < 2; i++) await post(session, "{}", nothing); // from now on two may be in flight
   ended = true;
   const noted = Promise.withResolvers<void>();
-  const slow = session.post(url, "slow", () => noted.promise);
-  const refused = session.post(url, "refused", nothing);
+  const slow = post(session, "slow", () => noted.promise);
+  const refused = post(session, "refused", nothing);
   await new Promise((resolve) => setImmediate(resolve)); // the refusal has come
   noted.resolve();
   expect(await slow).toMatchObject({ session: "accepted" });
@@ -103,7 +107,7 @@ it("20 creates whose connections time out do so together, not one after the othe
       throw new TransportFailure("UND_ERR_CONNECT_TIMEOUT", false, "no connection could be made within 30 s");
     },
   });
-  const endings = await Promise.allSettled(Array.from({ length: 20 }, () => session.post(url, "{}", nothing)));
+  const endings = await Promise.allSettled(Array.from({ length: 20 }, () => post(session, "{}", nothing)));
   expect(endings.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => "rejected"));
   expect(creates.length).toBeGreaterThanOrEqual(20);
   expect(clock.monotonicMs()).toBeLessThan(2 * 120_000 + 60_000);
@@ -116,7 +120,7 @@ it("creates that are sent and not answered do not hold up the others one after t
       throw new TransportFailure("ADVERTISING_TIMEOUT", true, "no whole answer came within 30 s");
     },
   });
-  await Promise.allSettled(Array.from({ length: 8 }, () => session.post(url, "{}", nothing)));
+  await Promise.allSettled(Array.from({ length: 8 }, () => post(session, "{}", nothing)));
   expect(creates).toHaveLength(8);
   expect(clock.monotonicMs()).toBe(4 * 30_000); // one, one, two, and four at once
 });
@@ -133,7 +137,7 @@ it("an answer does not wait for its cookies to be stored, but whoever is sent be
     },
     create: () => ({ ...answer(200), setCookies: ["x_service_cookie=newer; Path=/"] }),
   });
-  const second = session.post(url, "first", nothing).then(() => session.post(url, "second", nothing));
+  const second = post(session, "first", nothing).then(() => post(session, "second", nothing));
   await new Promise((resolve) => setImmediate(resolve));
   expect(creates.map(({ body }) => body)).toEqual(["first"]);
   stored.resolve();

@@ -6,10 +6,10 @@ import { AdvertisingError, NotSentError, OutcomeUnknownError, RateLimitedError, 
 import { describeFailure } from "../http/describe.js";
 import { StopWaiting } from "../http/patient.js";
 import { TransportFailure } from "../http/transport.js";
-import type { BeforeSend, SessionAnswer } from "../session/session.js";
+import { addressOf, type Operation } from "../kinds/operation.js";
+import type { BeforeSend, SessionAnswer, SessionRequest } from "../session/session.js";
 import { excerpt } from "../text.js";
 import { hintsFor } from "./hints.js";
-import type { Operation } from "./operation.js";
 import { type Outcome, readOutcome } from "./outcome.js";
 
 export interface CreateRequest {
@@ -31,13 +31,13 @@ export interface Created {
 }
 
 /** What the client needs of a session. */
-export interface Poster {
-  post(url: URL, body: string, beforeSend: BeforeSend): Promise<SessionAnswer>;
+export interface Sender {
+  send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer>;
 }
 
 export interface ClientOptions {
   readonly settings: Settings;
-  readonly session: Poster;
+  readonly session: Sender;
   /** Removes secrets from the platform's words. */
   readonly clean: (text: string) => string;
 }
@@ -56,12 +56,13 @@ export class Client {
    */
   async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
     const { settings, session, clean } = this.#options;
-    const url = new URL(`${settings.baseUrl}/${operation.path}`);
-    const what = `${label}: POST ${url.href}`;
+    const url = addressOf(operation, settings.baseUrl);
+    const { method, repeatable } = operation;
+    const what = `${label}: ${method} ${url.href}`;
     let sentAt = "";
     let result: SessionAnswer;
     try {
-      result = await session.post(url, JSON.stringify(fields), async (at) => {
+      result = await session.send({ method, url, body: JSON.stringify(fields), repeatable }, async (at) => {
         await beforeSend(at);
         sentAt = at;
       });

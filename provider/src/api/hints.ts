@@ -3,8 +3,8 @@
  * followed too. None may replace what is live: another argument of an `Advertiser` makes another advertiser. Pure.
  */
 import type { HttpAnswer } from "../http/transport.js";
+import type { Operation } from "../kinds/operation.js";
 import { leavesOf } from "../wire/leaves.js";
-import type { Operation } from "./operation.js";
 
 export interface Refused {
   readonly answer: Pick<HttpAnswer, "status">;

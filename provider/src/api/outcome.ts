@@ -2,13 +2,13 @@
  * What an answer to a create means: created, refused, or not known. Pure; the only place that judges it.
  */
 import type { HttpAnswer } from "../http/transport.js";
+import type { Operation } from "../kinds/operation.js";
 import { excerpt, printable } from "../text.js";
 import { asRecord, own, readBody } from "../wire/body.js";
 import { describeTarget, redirectOf } from "../wire/redirect.js";
 import type { Clean } from "../wire/tell.js";
 import { errorEntries, saysRefused } from "../wire/verdict.js";
 import { wordsOf } from "../wire/words.js";
-import type { Operation } from "./operation.js";
 
 export type Outcome =
   | { readonly kind: "created"; readonly id: string; readonly warnings: readonly string[] }

@@ -1,18 +1,18 @@
 /**
  * What a create sends.
  */
-import type { ResourceSchema } from "../schema/resource.js";
+import type { Kind } from "../kinds/kind.js";
 import { exactInteger } from "../wire/exact-json.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
 /** The request's fields in wire names; optional ones only where given or defaulted. */
-export function requestFields(schema: ResourceSchema, values: Properties): Record<string, unknown> {
+export function requestFields(kind: Kind, values: Properties): Record<string, unknown> {
   const fields: Record<string, unknown> = { ...(values.additionalFields as Properties | undefined) };
-  for (const [property, wireName] of Object.entries(schema.wireNames)) {
+  for (const [property, wireName] of Object.entries(kind.wireNames)) {
     const value = values[property];
     // Digits beyond a number's precision go out as a JSON number all the same.
-    const isDigits = typeof value === "string" && schema.exactIds.has(property);
+    const isDigits = typeof value === "string" && kind.exactIds.has(property);
     if (value !== undefined) fields[wireName] = isDigits ? exactInteger(value) : value;
   }
   return fields;

@@ -8,7 +8,7 @@ import { readNow } from "../files/private-file.js";
 import { journalPath } from "../journal/journal-path.js";
 import { type Remembered, readNotes } from "../journal/notes.js";
 import { reviseNotes } from "../journal/revise.js";
-import { aboutWhom } from "../schema/identity.js";
+import { aboutWhom } from "../state/identity.js";
 
 /** The journals of one stack, of whichever account. */
 export class StackJournals {

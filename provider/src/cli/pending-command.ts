@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { describeSought } from "../schema/unresolved.js";
+import { describeSought } from "../state/unresolved.js";
 import { count, enumerate } from "../text.js";
 import { StackJournals } from "./journals.js";
 import { countHistory, type OpenCreate, type Pending, pendingIn, settle, type Verdict } from "./pending.js";

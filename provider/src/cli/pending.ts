@@ -6,17 +6,17 @@ import { isDeepStrictEqual } from "node:util";
 import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Remembered } from "../journal/notes.js";
-import { exactId } from "../schema/fields.js";
-import { aboutWhom } from "../schema/identity.js";
-import { ACCOUNT, PROVIDER, SECRET_ARGUMENTS, UNRESOLVED } from "../schema/properties.js";
-import type { ResourceSchema } from "../schema/resource.js";
-import { type Sought, soughtIn, type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../schema/unresolved.js";
+import type { Kind } from "../kinds/kind.js";
+import { kindOfType } from "../kinds/registry.js";
+import { aboutWhom } from "../state/identity.js";
+import { ACCOUNT, PROVIDER, SECRET_ARGUMENTS, UNRESOLVED } from "../state/properties.js";
+import { type Sought, soughtIn, type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../state/unresolved.js";
+import { exactId } from "../validation/fields.js";
 import { inOrder } from "./resource-order.js";
 import {
   currentByUrn,
   type Deployment,
   type ExportedStack,
-  KINDS,
   nameIn,
   type PendingOperation,
   type Resource,
@@ -62,18 +62,18 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
   const open = new Map<string, OpenCreate>();
   const known: KnownCreate[] = [];
   const add = (resource: Resource, mark: UnresolvedMark | undefined) => {
-    const schema = KINDS.get(resource.type);
-    if (schema === undefined) return;
+    const kind = kindOfType(resource.type);
+    if (kind === undefined) return;
     const { urn } = resource;
     const note = noted.get(urn);
-    if (mark === undefined && note?.id !== undefined && isOfThisBody(note, schema, resource)) {
+    if (mark === undefined && note?.id !== undefined && isOfThisBody(note, kind, resource)) {
       known.push({ urn, id: note.id });
       return;
     }
     open.set(urn, {
       urn,
       name: nameIn(urn),
-      sought: soughtIn(schema, readable(resource.inputs), mark ?? { since: note?.at ?? "", what: "" }),
+      sought: soughtIn(kind, readable(resource.inputs), mark ?? { since: note?.at ?? "", what: "" }),
       heldAs: mark === undefined ? current.get(urn)?.id : undefined,
       isInState: true,
     });
@@ -86,9 +86,9 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
   for (const [urn, note] of noted) {
     if (open.has(urn) || known.some((each) => each.urn === urn)) continue;
     const held = current.get(urn);
-    const schema = held === undefined ? undefined : KINDS.get(held.type);
+    const kind = held === undefined ? undefined : kindOfType(held.type);
     // The next run's diff finds this out too.
-    if (held !== undefined && schema !== undefined && isHistory(note, schema, held)) continue;
+    if (held !== undefined && kind !== undefined && isHistory(note, kind, held)) continue;
     if (note.id !== undefined) known.push({ urn, id: note.id });
     else open.set(urn, fromNote(urn, note, held?.id));
   }
@@ -106,12 +106,12 @@ function fromNote(urn: string, { key, name, at }: Remembered, heldAs: string | u
   };
 }
 
-function isHistory(note: Remembered, schema: ResourceSchema, held: Resource): boolean {
-  return note.id === held.id || (note.id === undefined && isOfThisBody(note, schema, held));
+function isHistory(note: Remembered, kind: Kind, held: Resource): boolean {
+  return note.id === held.id || (note.id === undefined && isOfThisBody(note, kind, held));
 }
 
-function isOfThisBody({ fingerprint }: Remembered, schema: ResourceSchema, { inputs }: Resource): boolean {
-  return fingerprint === fingerprintOf(requestFields(schema, inputs ?? {}));
+function isOfThisBody({ fingerprint }: Remembered, kind: Kind, { inputs }: Resource): boolean {
+  return fingerprint === fingerprintOf(requestFields(kind, inputs ?? {}));
 }
 
 /** Without secret values. */
@@ -199,16 +199,16 @@ function replaced(resources: readonly Resource[], by: readonly Resource[]): Reso
 }
 
 function isOurCreate({ resource, type }: PendingOperation): boolean {
-  return type === "creating" && KINDS.has(resource.type);
+  return type === "creating" && kindOfType(resource.type) !== undefined;
 }
 
 /** The resource as the engine would have saved it after the create. */
 function adopted({ initErrors: _, ...resource }: Resource, id: string, account: Record<string, unknown>): Resource {
-  const schema = KINDS.get(resource.type);
+  const kind = kindOfType(resource.type);
   const outputs = {
     ...visible(resource),
     ...account,
-    ...(schema === undefined ? {} : { [schema.idProperty]: exactId(id) }),
+    ...(kind === undefined ? {} : { [kind.idProperty]: exactId(id) }),
   };
   return { ...resource, id, outputs };
 }

@@ -2,12 +2,10 @@
  * What `pulumi stack export` prints: read, and looked at for resources of ours. Pure.
  */
 import { z } from "zod";
-import { advertiserSchema } from "../schema/advertiser.js";
-import { conversionEventSchema } from "../schema/conversion-event.js";
-import { readDeclared } from "../schema/declared.js";
-import { stackOf } from "../schema/identity.js";
-import { IDENTITY } from "../schema/properties.js";
-import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
+import { kindOfType } from "../kinds/registry.js";
+import { readDeclared } from "../state/declared.js";
+import { stackOf } from "../state/identity.js";
+import { IDENTITY } from "../state/properties.js";
 
 const properties = z.record(z.string(), z.unknown()).optional();
 const resourceSchema = z.looseObject({
@@ -41,11 +39,6 @@ const exportSchema = z.looseObject({
 export type ExportedStack = z.infer<typeof exportSchema>;
 export type Deployment = ExportedStack["deployment"];
 
-/** By type token. */
-export const KINDS = new Map<string, ResourceSchema>(
-  [advertiserSchema, conversionEventSchema].map((schema) => [typeTokenOf(schema.kind), schema]),
-);
-
 /** @throws Error, in words, where the text is no exported stack. */
 export function readExport(text: string): ExportedStack {
   let data: unknown;
@@ -71,7 +64,7 @@ export function currentByUrn(resources: readonly Resource[]): ReadonlyMap<string
 export function idsIn({ deployment }: ExportedStack): ReadonlyMap<string, string> {
   return new Map(
     (deployment.resources ?? []).flatMap(({ type, id, urn }) => {
-      const kind = KINDS.get(type)?.kind;
+      const kind = kindOfType(type)?.name;
       return kind === undefined || id === undefined ? [] : [[`${kind} ${id}`, urn] as const];
     }),
   );

@@ -2,8 +2,8 @@
  * What is told of a command or an option that there is not: the nearest known one, or all.
  */
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { nearest } from "../schema/nearest.js";
 import { enumerate, printable } from "../text.js";
+import { nearest } from "../validation/nearest.js";
 
 /** @param commands the known ones. */
 export function unknownCommand(typed: string, commands: readonly string[]): Error {

@@ -3,11 +3,11 @@
  * that is wrong with them out. No I/O: both processes call it with what they can read.
  */
 import { z } from "zod";
-import { nearest } from "../schema/nearest.js";
-import { ownerOf } from "../schema/owner.js";
-import { show } from "../schema/show.js";
-import { THIRTY_DAYS_IN_SECONDS } from "../schema/vocabulary.js";
+import { ownerOf } from "../kinds/registry.js";
+import { THIRTY_DAYS_IN_SECONDS } from "../kinds/vocabulary.js";
 import { count, printable } from "../text.js";
+import { nearest } from "../validation/nearest.js";
+import { show } from "../validation/show.js";
 import { isLoopback } from "./loopback.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
 

@@ -52,6 +52,7 @@ export interface PatientOptions {
 
 /** One attempt, without anything that may be secret. */
 export interface AttemptReport {
+  readonly method: string;
   readonly path: string;
   readonly attempt: number;
   readonly durationMs: number;
@@ -141,7 +142,7 @@ export class PatientSender {
   async #attempt(request: HttpRequest, attempt: number) {
     const { clock, transport, onAttempt } = this.#options;
     const begin = clock.monotonicMs();
-    const report = { path: request.url.pathname, attempt };
+    const report = { method: request.method, path: request.url.pathname, attempt };
     try {
       const answer = await transport.send(request);
       onAttempt?.({ ...report, durationMs: clock.monotonicMs() - begin, status: answer.status });

@@ -7,11 +7,13 @@ import { Agent, type Dispatcher } from "undici";
 import { createConnector } from "./connect.js";
 import { createProxyAgent, type ProxyRoute, TunnelFailure, type TunnelTrouble } from "./tunnel.js";
 
-/** A request. Bodies are JSON text; every request of this API is a POST. */
+/** A request. */
 export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** JSON; none where there is nothing to say. */
+  readonly body?: string | undefined;
 }
 
 /** What came back: at least a status line. */
@@ -97,10 +99,10 @@ async function exchange(agent: Dispatcher, request: HttpRequest, timeoutMs: numb
     agent.dispatch(
       {
         origin: request.url.origin,
-        path: request.url.pathname,
-        method: "POST",
+        path: `${request.url.pathname}${request.url.search}`,
+        method: request.method,
         headers: { ...request.headers },
-        body: request.body,
+        body: request.body ?? null,
         idempotent: false,
       },
       handler,

@@ -4,13 +4,12 @@
 
 import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
-import type { Declared } from "../schema/declared.js";
-import { aboutWhom, aliasFor, journalKeyOf, nameOf, parseIdentity, urnOf } from "../schema/identity.js";
-import { UNKNOWN } from "../schema/properties.js";
-import { type ResourceSchema, removalWarning, typeTokenOf } from "../schema/resource.js";
+import { type Kind, removalWarning, typeTokenOf } from "../kinds/kind.js";
+import type { Declared } from "../state/declared.js";
+import { aboutWhom, aliasFor, journalKeyOf, nameOf, parseIdentity, urnOf } from "../state/identity.js";
+import { UNKNOWN } from "../state/properties.js";
 import { count } from "../text.js";
 import type { Create } from "./create.js";
-import type { Declaration } from "./declaration.js";
 import { announceLeftover, announceUnclaimed, expectNotUnresolvedElsewhere } from "./leftovers.js";
 import type { Runtime } from "./runtime.js";
 
@@ -33,13 +32,12 @@ export interface Checked {
 
 /** All that is told when a resource is checked. @throws Unresolved where its create may be one whose outcome is unknown. */
 export async function announce(
-  declaration: Declaration,
+  kind: Kind,
   runtime: Runtime,
   { identity, run, formerly }: Declared,
   { isNew, values, fits }: Checked,
 ): Promise<void> {
-  const { schema } = declaration;
-  const key = journalKeyOf(schema.kind, identity);
+  const key = journalKeyOf(kind.name, identity);
   if (run !== undefined) {
     runtime.run.isUp = run.isUp;
     runtime.run.declares += run.resources;
@@ -48,38 +46,38 @@ export async function announce(
   await announceUnclaimed(runtime, identity);
   if (!isNew) return;
   const adopts = values.existingId !== undefined && values.existingId !== UNKNOWN;
-  await announceLeftover(declaration, runtime, identity, adopts);
-  const urn = urnOf(identity, typeTokenOf(schema.kind));
+  await announceLeftover(kind, runtime, identity, adopts);
+  const urn = urnOf(identity, typeTokenOf(kind.name));
   if (adopts) {
     runtime.tellAt("info", urn, `adopts ${String(values.existingId)}; nothing is sent`);
     return;
   }
   if (!fits) return;
   const isKnown = !JSON.stringify(values).includes(UNKNOWN);
-  const fingerprint = isKnown ? fingerprintOf(requestFields(schema, values)) : undefined;
-  if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(schema, runtime, identity, fingerprint);
-  if (formerly !== undefined) announceRename(schema, runtime, identity, formerly, fingerprint);
+  const fingerprint = isKnown ? fingerprintOf(requestFields(kind, values)) : undefined;
+  if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(kind, runtime, identity, fingerprint);
+  if (formerly !== undefined) announceRename(kind, runtime, identity, formerly, fingerprint);
 }
 
 /** Of objects that are no longer declared, and may be this one under another name. */
 function announceRename(
-  schema: ResourceSchema,
+  kind: Kind,
   runtime: Runtime,
   identity: string,
   formerly: readonly string[],
   fingerprint: string | undefined,
 ): void {
-  const urn = urnOf(identity, typeTokenOf(schema.kind));
+  const urn = urnOf(identity, typeTokenOf(kind.name));
   const known = runtime.inventory(identity).read();
   for (const key of formerly) {
     const live = known.get(key);
     if (live === undefined) continue;
     const old = aboutWhom(key);
     if (live.fingerprint !== fingerprint) {
-      runtime.tellAt("warn", urn, removalWarning(schema, old.label, live.id));
+      runtime.tellAt("warn", urn, removalWarning(kind, old.label, live.id));
       continue;
     }
-    const noun = schema.kind === "Advertiser" ? "advertiser" : "event";
+    const noun = kind.name === "Advertiser" ? "advertiser" : "event";
     runtime.tellAt(
       "warn",
       urn,
@@ -92,7 +90,7 @@ function announceRename(
 
 /** Before a replacement: in previews, and where the program did not say that this is an `up`, which tells it afterwards. */
 export function announceReplacement(
-  schema: ResourceSchema,
+  kind: Kind,
   runtime: Runtime,
   { key, urn, label }: Omit<Subject, "identity">,
   id: string,
@@ -109,14 +107,14 @@ export function announceReplacement(
   runtime.warnEach(
     "replacement",
     urn,
-    `${label}: ${by}. ${id} ${schema.afterlife}; deactivate it there by hand.`,
+    `${label}: ${by}. ${id} ${kind.afterlife}; deactivate it there by hand.`,
     (amount) => `${count(amount, "replacement")} so far: each leaves the object that it replaces live on the platform.`,
   );
 }
 
 /** After a replacement, with both ids. */
 export function announceReplaced(
-  schema: ResourceSchema,
+  kind: Kind,
   runtime: Runtime,
   { key, urn, label }: Omit<Subject, "identity">,
   id: string,
@@ -127,18 +125,18 @@ export function announceReplaced(
   runtime.warnEach(
     "replaced",
     urn,
-    `${label} is ${id} now. ${old} ${schema.afterlife}; deactivate it there by hand.`,
+    `${label} is ${id} now. ${old} ${kind.afterlife}; deactivate it there by hand.`,
     (amount) => `${count(amount, "object")} were replaced so far: each old one stays live on the platform.`,
   );
 }
 
 /** Remembers what the engine is handed, for warnings of later runs. */
-export function noteLive({ schema }: Declaration, runtime: Runtime, create: Create, id: string): void {
+export function noteLive(kind: Kind, runtime: Runtime, create: Create, id: string): void {
   if (create.identity === undefined) return;
-  const name = create.values[schema.nameProperty];
-  runtime.inventory(create.identity).note(journalKeyOf(schema.kind, create.identity), {
+  const name = create.values[kind.nameProperty];
+  runtime.inventory(create.identity).note(journalKeyOf(kind.name, create.identity), {
     id,
-    fingerprint: fingerprintOf(requestFields(schema, create.values)),
-    ...(typeof name === "string" && !create.secret.has(schema.nameProperty) ? { name } : {}),
+    fingerprint: fingerprintOf(requestFields(kind, create.values)),
+    ...(typeof name === "string" && !create.secret.has(kind.nameProperty) ? { name } : {}),
   });
 }

@@ -5,9 +5,9 @@ import { requestFields } from "../api/request.js";
 import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Attempt, Ending } from "../journal/journal.js";
-import { journalKeyOf, urnOf } from "../schema/identity.js";
-import { typeTokenOf } from "../schema/resource.js";
-import type { Declaration } from "./declaration.js";
+import type { Kind } from "../kinds/kind.js";
+import { typeTokenOf } from "../kinds/kind.js";
+import { journalKeyOf, urnOf } from "../state/identity.js";
 import { describeDefect } from "./failure.js";
 import { whatHappened } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
@@ -30,13 +30,13 @@ export interface Create {
 
 /** @returns the id of the object that the user named; nothing is sent. */
 export async function adoptExisting(
-  { schema }: Declaration,
+  kind: Kind,
   runtime: Runtime,
   { values, identity, label }: Create,
 ): Promise<string> {
   const id = String(values.existingId);
   if (identity === undefined) return id;
-  const key = journalKeyOf(schema.kind, identity);
+  const key = journalKeyOf(kind.name, identity);
   try {
     // Whatever was left open about it is answered by this id; it may have been noted under the resource's former name.
     const noted = await runtime.journal(identity).settle(key, id, runtime.settling.get(key));
@@ -52,41 +52,30 @@ export async function adoptExisting(
 }
 
 /** @param mayBegin throws where nothing must be sent any more. */
-export async function createOnce(
-  declaration: Declaration,
-  runtime: Runtime,
-  create: Create,
-  mayBegin: () => void,
-): Promise<Outcome> {
+export async function createOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
   try {
-    return await attemptOnce(declaration, runtime, create, mayBegin);
+    return await attemptOnce(kind, runtime, create, mayBegin);
   } catch (error) {
     if (error instanceof AdvertisingError) return { kind: "not-created", error };
     throw error;
   }
 }
 
-async function attemptOnce(
-  declaration: Declaration,
-  runtime: Runtime,
-  create: Create,
-  mayBegin: () => void,
-): Promise<Outcome> {
-  const { schema } = declaration;
+async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
   const { identity, label, secret, values } = create;
   runtime.client(); // the settings come first: without them nothing is begun
-  const fields = requestFields(schema, values);
+  const fields = requestFields(kind, values);
   if (identity === undefined) {
-    return send(declaration, runtime, create, fields, unrecorded(runtime.newMark()), mayBegin);
+    return send(kind, runtime, create, fields, unrecorded(runtime.newMark()), mayBegin);
   }
   const begun = await runtime.journal(identity).begin({
-    key: journalKeyOf(schema.kind, identity),
+    key: journalKeyOf(kind.name, identity),
     fingerprint: fingerprintOf(fields),
-    name: secret.has(schema.nameProperty) ? undefined : String(values[schema.nameProperty]),
+    name: secret.has(kind.nameProperty) ? undefined : String(values[kind.nameProperty]),
   });
   switch (begun.kind) {
     case "attempt":
-      return send(declaration, runtime, create, fields, begun.attempt, mayBegin);
+      return send(kind, runtime, create, fields, begun.attempt, mayBegin);
     case "taken-over":
       runtime.say(
         `${label} was created as ${begun.id} by a run that was interrupted; it is taken over, and nothing is sent.`,
@@ -95,14 +84,7 @@ async function attemptOnce(
     case "unresolved": {
       const { entry } = begun;
       const otherwise = entry.id === undefined ? "" : " Its arguments were others than now.";
-      return unresolved(
-        declaration,
-        runtime,
-        create,
-        entry.mark,
-        entry.at,
-        `${whatHappened(label, entry)}${otherwise}`,
-      );
+      return unresolved(kind, runtime, create, entry.mark, entry.at, `${whatHappened(label, entry)}${otherwise}`);
     }
   }
 }
@@ -113,7 +95,7 @@ function unrecorded(mark: string): Attempt {
 }
 
 async function send(
-  declaration: Declaration,
+  kind: Kind,
   runtime: Runtime,
   create: Create,
   fields: Properties,
@@ -129,7 +111,7 @@ async function send(
     attempt.finish(ending).catch((error: Error) => runtime.say(`${before}${error.message}`));
   try {
     const { id, warnings } = await runtime.client().create({
-      operation: declaration.operation,
+      operation: kind.create,
       fields: traceField === undefined ? fields : { ...fields, [traceField]: mark },
       label,
       beforeSend: async (at) => {
@@ -145,7 +127,7 @@ async function send(
     const doubt = doubtIn(error, sentAt, label);
     await finish({ kind: doubt === undefined ? "not-created" : "unresolved" });
     if (doubt === undefined) throw error;
-    return unresolved(declaration, runtime, create, mark, doubt.sentAt, doubt.what);
+    return unresolved(kind, runtime, create, mark, doubt.sentAt, doubt.what);
   }
 }
 
@@ -161,7 +143,7 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
 }
 
 function unresolved(
-  { schema }: Declaration,
+  kind: Kind,
   runtime: Runtime,
   { identity, secret, replaces }: Create,
   mark: string,
@@ -175,7 +157,7 @@ function unresolved(
     unresolved: {
       since,
       what: runtime.secrets.scrub(what),
-      ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(schema.kind)) }),
+      ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(kind.name)) }),
       ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
       ...(replaces === undefined || !/^\d+$/.test(replaces) ? {} : { replaces }),
       ...(secret.size === 0 ? {} : { secret: [...secret] }),

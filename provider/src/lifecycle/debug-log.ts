@@ -36,7 +36,7 @@ export function debugLog(
   };
 }
 
-function describe({ path, attempt, durationMs, status, failure, sent }: AttemptReport): string {
+function describe({ method, path, attempt, durationMs, status, failure, sent }: AttemptReport): string {
   const outcome = status === undefined ? `${failure}, ${sent ? "sent" : "not sent"}` : `status ${status}`;
-  return `POST ${path} attempt ${attempt}: ${outcome} after ${Math.round(durationMs)} ms`;
+  return `${method} ${path} attempt ${attempt}: ${outcome} after ${Math.round(durationMs)} ms`;
 }

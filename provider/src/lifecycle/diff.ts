@@ -3,15 +3,15 @@
  * update. Never throws, whatever shape it is handed.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { ResourceSchema } from "../schema/resource.js";
+import type { Kind } from "../kinds/kind.js";
 import { own } from "../wire/body.js";
 
 /**
  * @param olds the state's properties, perhaps of another version of this package, or old inputs (`refresh --run-program`).
  * @param news the checked inputs; may hold the engine's text for unknown values, which count as changed.
  */
-export function changedProperties(schema: ResourceSchema, id: string, olds: unknown, news: unknown): string[] {
-  const arguments_ = [...Object.keys(schema.wireNames), "additionalFields"];
+export function changedProperties(kind: Kind, id: string, olds: unknown, news: unknown): string[] {
+  const arguments_ = [...Object.keys(kind.wireNames), "additionalFields"];
   const changed = arguments_.filter((property) => !isSame(own(olds, property), own(news, property)));
   return adoptsAnother(id, own(news, "existingId")) ? [...changed, "existingId"] : changed;
 }

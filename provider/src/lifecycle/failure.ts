@@ -3,10 +3,10 @@
  * id and its properties, so that no later run sends it again). Everything is scrubbed here, on its way out.
  */
 import { AdvertisingError, DefectError, OutcomeUnknownError, withCode } from "../errors.js";
-import { UNRESOLVED } from "../schema/properties.js";
-import type { ResourceSchema } from "../schema/resource.js";
-import { explainUnresolved, unresolvedId } from "../schema/unresolved.js";
+import type { Kind } from "../kinds/kind.js";
 import type { Secrets } from "../secrets.js";
+import { UNRESOLVED } from "../state/properties.js";
+import { explainUnresolved, unresolvedId } from "../state/unresolved.js";
 import type { Outcome } from "./outcome.js";
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export class Unresolved extends Error {
 }
 
 /** What the engine is told of a create: the id, or an error. @param properties what the state keeps of an unresolved one. */
-export function idOrError(schema: ResourceSchema, properties: Properties, outcome: Outcome): string {
+export function idOrError(kind: Kind, properties: Properties, outcome: Outcome): string {
   switch (outcome.kind) {
     case "created":
       return outcome.id;
@@ -31,7 +31,7 @@ export function idOrError(schema: ResourceSchema, properties: Properties, outcom
       throw outcome.error;
     case "unresolved": {
       const { mark, unresolved } = outcome;
-      throw new Unresolved(explainUnresolved(schema, properties, unresolved), {
+      throw new Unresolved(explainUnresolved(kind, properties, unresolved), {
         id: unresolvedId(mark),
         properties: { ...properties, [UNRESOLVED]: unresolved },
       });

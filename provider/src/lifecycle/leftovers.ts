@@ -8,10 +8,9 @@ import { JournalError, OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Journal } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
-import { aboutWhom, aliasFor, journalKeyOf, parseIdentity } from "../schema/identity.js";
-import type { ResourceSchema } from "../schema/resource.js";
-import { waysOut } from "../schema/unresolved.js";
-import type { Declaration } from "./declaration.js";
+import type { Kind } from "../kinds/kind.js";
+import { aboutWhom, aliasFor, journalKeyOf, parseIdentity } from "../state/identity.js";
+import { waysOut } from "../state/unresolved.js";
 import type { Runtime } from "./runtime.js";
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -26,13 +25,8 @@ const MAX_UNCLAIMED = 20;
  * Says in a preview what an `up` will make of a create that an interrupted run left.
  * @param adopts whether the user has named the object, which settles it.
  */
-export async function announceLeftover(
-  { schema }: Declaration,
-  runtime: Runtime,
-  identity: string,
-  adopts: boolean,
-): Promise<void> {
-  const key = journalKeyOf(schema.kind, identity);
+export async function announceLeftover(kind: Kind, runtime: Runtime, identity: string, adopts: boolean): Promise<void> {
+  const key = journalKeyOf(kind.name, identity);
   const remembered = await journalled(runtime, (journal) => journal.leftover(key), identity);
   if (remembered === undefined || adopts) return;
   const { label } = aboutWhom(key);
@@ -49,16 +43,16 @@ export async function announceLeftover(
  * @returns in words, what stays there: a replacement settles it, a run without a change does not.
  */
 export async function noteHeld(
-  schema: ResourceSchema,
+  kind: Kind,
   runtime: Runtime,
   identity: string,
   id: string,
   properties: Properties,
 ): Promise<string[]> {
-  const key = journalKeyOf(schema.kind, identity);
+  const key = journalKeyOf(kind.name, identity);
   const others = await journalled(
     runtime,
-    (journal) => journal.reconcile(key, id, () => fingerprintOf(requestFields(schema, properties))),
+    (journal) => journal.reconcile(key, id, () => fingerprintOf(requestFields(kind, properties))),
     identity,
   );
   const { label, urn } = aboutWhom(key);
@@ -121,12 +115,12 @@ async function journalled<T>(
  * @throws OutcomeUnknownError it must be settled first.
  */
 export async function expectNotUnresolvedElsewhere(
-  schema: ResourceSchema,
+  kind: Kind,
   runtime: Runtime,
   identity: string,
   fingerprint: string,
 ): Promise<void> {
-  const key = journalKeyOf(schema.kind, identity);
+  const key = journalKeyOf(kind.name, identity);
   const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
   const open = leftovers.find(
     (entry) => entry.id === undefined && entry.key !== key && entry.fingerprint === fingerprint,

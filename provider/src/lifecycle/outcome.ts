@@ -3,7 +3,7 @@
  * outcome for each of them.
  */
 import type { AdvertisingError } from "../errors.js";
-import type { UnresolvedMark } from "../schema/unresolved.js";
+import type { UnresolvedMark } from "../state/unresolved.js";
 
 export type Outcome =
   | { readonly kind: "created"; readonly id: string }

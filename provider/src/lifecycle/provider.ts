@@ -1,21 +1,20 @@
 /**
- * Turns a declaration into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
+ * Turns a kind of resource into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { describeSettingProblem } from "../config/settings.js";
 import { ArgumentsError, SettingsError, UnsupportedError, withCode } from "../errors.js";
-import { readDeclared } from "../schema/declared.js";
-import { exactId } from "../schema/fields.js";
-import { isOfEarlierVersion, journalKeyOf, labelOf, nameOf, urnOf } from "../schema/identity.js";
-import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../schema/properties.js";
-import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
-import { explainUnresolved, markOf, unresolvedMarkOf } from "../schema/unresolved.js";
-import { validate } from "../schema/validate.js";
+import { type Kind, typeTokenOf } from "../kinds/kind.js";
+import { readDeclared } from "../state/declared.js";
+import { isOfEarlierVersion, journalKeyOf, labelOf, nameOf, urnOf } from "../state/identity.js";
+import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
+import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
+import { exactId } from "../validation/fields.js";
+import { validate } from "../validation/validate.js";
 import { own } from "../wire/body.js";
 import { expectSameAccount } from "./account.js";
 import { announce, announceReplaced, announceReplacement, noteLive, type Subject } from "./announce.js";
 import { adoptExisting, type Create, createOnce } from "./create.js";
-import type { Declaration } from "./declaration.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, idOrError, Unresolved } from "./failure.js";
 import { noteHeld } from "./leftovers.js";
@@ -24,13 +23,7 @@ import type { Runtime } from "./runtime.js";
 type Properties = Record<string, unknown>;
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
-export function createProvider(
-  declaration: Declaration,
-  runtime: () => Runtime,
-  configure: (config: dynamic.Config) => void,
-) {
-  const { schema } = declaration;
-
+export function createProvider(kind: Kind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
   /** Runs what the engine asked for; whatever fails leaves scrubbed and without a stack. */
   const guarded = async <T>(work: () => T | Promise<T>, asError: typeof forEngine): Promise<T> => {
     try {
@@ -43,10 +36,10 @@ export function createProvider(
 
   const stopAtUnresolved = (properties: Properties) => {
     const mark = unresolvedMarkOf(properties);
-    if (mark !== undefined) throw new Unresolved(explainUnresolved(schema, properties, mark));
+    if (mark !== undefined) throw new Unresolved(explainUnresolved(kind, properties, mark));
   };
 
-  const subjectOf = (properties: Properties) => subject(schema, own(properties, IDENTITY));
+  const subjectOf = (properties: Properties) => subject(kind, own(properties, IDENTITY));
 
   return {
     // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
@@ -62,9 +55,9 @@ export function createProvider(
         const { settings, problems: settingProblems } = runtime().reading;
         const secret = secretArgumentsOf(news);
         const reading = { isUnknown: holdsUnknown, secret, arrivedUndefined: "is the output's name right?" };
-        const { values, problems } = validate(news, schema.rules(settings), reading);
+        const { values, problems } = validate(news, kind.rules(settings), reading);
         if (declared !== undefined) {
-          await announce(declaration, runtime(), declared, { isNew, values, fits: problems.length === 0 });
+          await announce(kind, runtime(), declared, { isNew, values, fits: problems.length === 0 });
         }
         const failures = [
           ...settingProblems.map((problem) => failure(describeSettingProblem(problem), SettingsError)),
@@ -75,7 +68,7 @@ export function createProvider(
         const hidden = {
           [IDENTITY]: declared?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
-          [ACCOUNT]: accountInInputs(olds, runtime().account, subject(schema, declared?.identity).label),
+          [ACCOUNT]: accountInInputs(olds, runtime().account, subject(kind, declared?.identity).label),
         };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
@@ -85,7 +78,7 @@ export function createProvider(
       return guarded(async () => {
         const { identity, key, urn, label } = subjectOf(news);
         expectSameAccount(olds[ACCOUNT], runtime().account, label);
-        const left = identity === undefined ? [] : await noteHeld(schema, runtime(), identity, id, olds);
+        const left = identity === undefined ? [] : await noteHeld(kind, runtime(), identity, id, olds);
         const existingId = own(news, "existingId");
         const mark = unresolvedMarkOf(olds);
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
@@ -94,10 +87,10 @@ export function createProvider(
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
         stopAtUnresolved(olds);
-        const replaces = changedProperties(schema, id, olds, news);
+        const replaces = changedProperties(kind, id, olds, news);
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
-        else announceReplacement(schema, runtime(), { key, urn, label }, id, existingId);
+        else announceReplacement(kind, runtime(), { key, urn, label }, id, existingId);
         return { changes: replaces.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
     },
@@ -116,7 +109,7 @@ export function createProvider(
           for (const text of textsIn(values[name])) runtime().secrets.add(text);
         }
         const { account } = runtime();
-        const { key, urn, label } = subject(schema, identity, String(values[schema.nameProperty]));
+        const { key, urn, label } = subject(kind, identity, String(values[kind.nameProperty]));
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
         const create: Create = {
           values,
@@ -127,28 +120,24 @@ export function createProvider(
         };
         const saved = { ...values, ...recorded, [PROVIDER]: reference };
         const id = hasValue(values.existingId)
-          ? await adoptExisting(declaration, runtime(), create)
-          : idOrError(
-              schema,
-              saved,
-              await runtime().track((mayBegin) => createOnce(declaration, runtime(), create, mayBegin)),
-            );
-        noteLive(declaration, runtime(), create, id);
-        announceReplaced(schema, runtime(), { key, urn, label }, id);
-        return { id, outs: { ...values, ...recorded, [schema.idProperty]: exactId(id) } };
+          ? await adoptExisting(kind, runtime(), create)
+          : idOrError(kind, saved, await runtime().track((mayBegin) => createOnce(kind, runtime(), create, mayBegin)));
+        noteLive(kind, runtime(), create, id);
+        announceReplaced(kind, runtime(), { key, urn, label }, id);
+        return { id, outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
 
     async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
       return guarded(() => {
-        expectSameAccount(properties[ACCOUNT], runtime().account, `${schema.kind} ${id}`);
+        expectSameAccount(properties[ACCOUNT], runtime().account, `${kind.name} ${id}`);
         stopAtUnresolved(properties);
         if (!/^\d{1,30}$/.test(id)) {
           throw new UnsupportedError(`"${id}" is no id of the platform: an id is a number from 0 up.`);
         }
-        if (properties[schema.nameProperty] !== undefined) runtime().say(NOTHING_COMPARED);
+        if (properties[kind.nameProperty] !== undefined) runtime().say(NOTHING_COMPARED);
         // The platform can't be read: the state is given back as it is, and for .get() the id is what is known.
-        return { id, props: { ...properties, [schema.idProperty]: exactId(id) } };
+        return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
       }, forDisplay);
     },
 
@@ -158,7 +147,7 @@ export function createProvider(
         stopAtUnresolved(olds);
         const { [IDENTITY]: _identity, [SECRET_ARGUMENTS]: _secret, [ACCOUNT]: _at, ...values } = news;
         const recorded = withoutUndefined({ [ACCOUNT]: olds[ACCOUNT] });
-        return { outs: { ...values, ...recorded, [schema.idProperty]: exactId(id) } };
+        return { outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
 
@@ -166,7 +155,7 @@ export function createProvider(
     async delete(id: string): Promise<void> {
       return guarded(() => {
         throw new UnsupportedError(
-          `The platform has no known way to delete: ${schema.kind} ${id} stays there, live. Take \`retainOnDelete: false\` out of ` +
+          `The platform has no known way to delete: ${kind.name} ${id} stays there, live. Take \`retainOnDelete: false\` out of ` +
             "its options and run `pulumi up`, then remove it again; or forget it with `pulumi state delete` and its URN " +
             "(`pulumi stack --show-urns`). What a replacement has left to be deleted is marked `delete` in the state: take " +
             "that entry out with `pulumi state edit`.",
@@ -194,15 +183,15 @@ function accountInInputs(olds: Properties, current: string, label: string): stri
 }
 
 /** Whom messages about a resource are about. @param otherwise names it where its identity is not known. */
-function subject(schema: ResourceSchema, identity: unknown, otherwise = "(without a name)"): Subject {
+function subject(kind: Kind, identity: unknown, otherwise = "(without a name)"): Subject {
   if (typeof identity !== "string") {
-    return { identity: undefined, key: "", urn: "", label: labelOf(schema.kind, otherwise) };
+    return { identity: undefined, key: "", urn: "", label: labelOf(kind.name, otherwise) };
   }
   return {
     identity,
-    key: journalKeyOf(schema.kind, identity),
-    urn: urnOf(identity, typeTokenOf(schema.kind)),
-    label: labelOf(schema.kind, nameOf(identity)),
+    key: journalKeyOf(kind.name, identity),
+    urn: urnOf(identity, typeTokenOf(kind.name)),
+    label: labelOf(kind.name, nameOf(identity)),
   };
 }
 

@@ -14,11 +14,11 @@ import { type AttemptReport, PatientSender } from "../http/patient.js";
 import { createTransport } from "../http/transport.js";
 import { Inventory, inventoryPath } from "../journal/inventory.js";
 import { Journal } from "../journal/journal.js";
-import { stackOf } from "../schema/identity.js";
 import { Secrets } from "../secrets.js";
 import { CookieFile } from "../session/cookie-file.js";
 import { Session } from "../session/session.js";
 import { memoryStore } from "../session/store.js";
+import { stackOf } from "../state/identity.js";
 import { debugLog } from "./debug-log.js";
 import { engineLog, type Severity, type TellAt } from "./engine-log.js";
 

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { advertiserSchema } from "../schema/advertiser.js";
-import { typeTokenOf } from "../schema/resource.js";
+import { advertiser } from "../kinds/advertiser.js";
+import { typeTokenOf } from "../kinds/kind.js";
 import { readIdOf } from "./ids.js";
 import { isOfType } from "./kinds.js";
 import { registrationOf } from "./registration.js";
@@ -55,7 +55,7 @@ export class Advertiser extends pulumi.CustomResource {
   constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();
     try {
-      super(...registrationOf(advertiserSchema, name, args, options));
+      super(...registrationOf(advertiser, name, args, options));
     } catch (error) {
       throw traces.retrace(error, Advertiser);
     } finally {

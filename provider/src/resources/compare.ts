@@ -2,11 +2,11 @@
  * What is wrong between resources rather than in one of them: the same object adopted twice, the same arguments given twice.
  */
 import * as pulumi from "@pulumi/pulumi";
-import type { ResourceSchema } from "../schema/resource.js";
-import type { Problem } from "../schema/validate.js";
+import type { Kind } from "../kinds/kind.js";
+import type { Problem } from "../validation/validate.js";
 
 export interface Compared {
-  readonly schema: ResourceSchema;
+  readonly kind: Kind;
   readonly name: string;
   /** As they were given. */
   readonly args: Readonly<Record<string, unknown>>;
@@ -23,15 +23,15 @@ export class Comparison {
   readonly #outputs = new Map<object, number>();
 
   /** @returns what is wrong with adopting what it adopts. */
-  add({ schema, name, args, values }: Compared): Problem[] {
+  add({ kind, name, args, values }: Compared): Problem[] {
     const { existingId } = values;
     if (existingId === undefined) {
-      const key = `${schema.kind} ${this.#textOf(args)}`;
+      const key = `${kind.name} ${this.#textOf(args)}`;
       this.#same.set(key, [...(this.#same.get(key) ?? []), name]);
       return [];
     }
     if (typeof existingId !== "number" && typeof existingId !== "string") return [];
-    const key = `${schema.kind} ${existingId}`;
+    const key = `${kind.name} ${existingId}`;
     const other = this.#adopted.get(key);
     this.#adopted.set(key, other ?? name);
     if (other === undefined) return [];

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { conversionEventSchema } from "../schema/conversion-event.js";
-import { typeTokenOf } from "../schema/resource.js";
-import type { Attribution, EventType } from "../schema/vocabulary.js";
+import { conversionEvent } from "../kinds/conversion-event.js";
+import { typeTokenOf } from "../kinds/kind.js";
+import type { Attribution, EventType } from "../kinds/vocabulary.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import { readIdOf } from "./ids.js";
 import { isOfType } from "./kinds.js";
@@ -113,7 +113,7 @@ export class ConversionEvent extends pulumi.CustomResource {
   constructor(name: string, args: ConversionEventArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();
     try {
-      super(...registrationOf(conversionEventSchema, name, args, options));
+      super(...registrationOf(conversionEvent, name, args, options));
     } catch (error) {
       throw traces.retrace(error, ConversionEvent);
     } finally {

@@ -2,7 +2,7 @@
  * Which resource of which stack this is: what the provider process is otherwise never told.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { identityText } from "../schema/identity.js";
+import { identityText } from "../state/identity.js";
 
 /**
  * As unique as the URN, without what every URN repeats. Built like it, so that equal names below different components

@@ -3,8 +3,8 @@
  * rules, which both processes know; only the program's half can tell a resource.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
-import { InWords } from "../schema/show.js";
+import { type Kind, typeTokenOf } from "../kinds/kind.js";
+import { InWords } from "../validation/show.js";
 import { isOfType, kindInWords } from "./kinds.js";
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -13,12 +13,12 @@ type Arguments = Readonly<Record<string, unknown>>;
  * `args` with the id's Output in place of each resource that stands for its id; it keeps the dependency, so that the engine
  * creates the resource first and replaces what follows it. A resource of another kind becomes words that no rule accepts.
  */
-export function idsOf(schema: ResourceSchema, args: Arguments): Record<string, unknown> {
+export function idsOf(kind: Kind, args: Arguments): Record<string, unknown> {
   const ids: Record<string, unknown> = { ...args };
-  for (const name of [...schema.exactIds, "existingId"]) {
+  for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];
     if (value === undefined) continue;
-    const referred = schema.refersTo[name];
+    const referred = kind.refersTo[name];
     if (pulumi.Output.isInstance(value) || value instanceof Promise) {
       // What an Output holds is known too late for the program's own checks: the provider refuses the words by name.
       if (referred !== undefined) ids[name] = pulumi.output(value).apply((later) => idIn(later, referred, String));
@@ -29,9 +29,9 @@ export function idsOf(schema: ResourceSchema, args: Arguments): Record<string, u
   return ids;
 }
 
-function idIn(value: unknown, referred: ResourceSchema | undefined, refused: (words: string) => unknown): unknown {
+function idIn(value: unknown, referred: Kind | undefined, refused: (words: string) => unknown): unknown {
   if (!pulumi.Resource.isInstance(value)) return value;
-  const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.kind));
+  const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
   return fits ? (value as unknown as Arguments)[referred.idProperty] : refused(kindInWords(value));
 }
 

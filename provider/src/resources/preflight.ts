@@ -5,11 +5,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describeSettingProblems, NAMESPACE, readSettings, type SettingsReading } from "../config/settings.js";
 import { ArgumentsError, SettingsError, withCode } from "../errors.js";
-import { writeDeclared } from "../schema/declared.js";
-import { identityText, journalKeyOf, labelOf, stackOf } from "../schema/identity.js";
-import type { ResourceSchema } from "../schema/resource.js";
-import { type Problem, validate } from "../schema/validate.js";
+import type { Kind } from "../kinds/kind.js";
+import { writeDeclared } from "../state/declared.js";
+import { identityText, journalKeyOf, labelOf, stackOf } from "../state/identity.js";
 import { count, enumerate } from "../text.js";
+import { type Problem, validate } from "../validation/validate.js";
 import { Comparison } from "./compare.js";
 import { isEmbedded } from "./embedding.js";
 import { type History, readHistory } from "./history.js";
@@ -56,7 +56,7 @@ const WITHOUT_STACK = {};
 
 /** A resource as the program declares it. */
 export interface Examined {
-  readonly schema: ResourceSchema;
+  readonly kind: Kind;
   readonly name: string;
   /** None where it is only read. */
   readonly args: Readonly<Record<string, unknown>> | undefined;
@@ -71,17 +71,17 @@ export interface Examined {
  *   anything in the program is wrong, it is rejected with the one `pulumi.RunError` that lists everything, and with which
  *   the program ends.
  */
-export function examine({ schema, name, args, asGiven, options }: Examined): Promise<unknown> {
+export function examine({ kind, name, args, asGiven, options }: Examined): Promise<unknown> {
   const program = currentProgram();
   program.turn ??= beginTurn(program);
   const { turn } = program;
   const parentTypes = typesOf(options.parent);
   const declared: DeclaredHere = {
-    schema,
+    kind,
     name,
     parentTypes,
-    key: journalKeyOf(schema.kind, identityText({ ...placeOfProgram(), parentTypes, name })),
-    platformName: args?.[schema.nameProperty],
+    key: journalKeyOf(kind.name, identityText({ ...placeOfProgram(), parentTypes, name })),
+    platformName: args?.[kind.nameProperty],
     adopts: args?.existingId !== undefined,
     isRead: args === undefined,
     formerly: formerPlaces(name, options),
@@ -89,15 +89,15 @@ export function examine({ schema, name, args, asGiven, options }: Examined): Pro
   turn.declared.push(declared);
   program.declared.push(declared);
   if (args !== undefined) {
-    const { values, problems } = validate(args, schema.rules(program.reading.settings), { isUnknown: isNotPlain });
+    const { values, problems } = validate(args, kind.rules(program.reading.settings), { isUnknown: isNotPlain });
     const all = [
       ...problems,
       ...optionProblems(options),
-      ...program.comparison.add({ schema, name, args: asGiven, values }),
+      ...program.comparison.add({ kind, name, args: asGiven, values }),
     ];
-    if (all.length > 0) turn.sections.push(sectionOf(labelOf(schema.kind, name), all));
-    for (const { property, reason } of schema.warnings(values)) {
-      warn(`${labelOf(schema.kind, name)}: ${property} ${reason}`);
+    if (all.length > 0) turn.sections.push(sectionOf(labelOf(kind.name, name), all));
+    for (const { property, reason } of kind.warnings(values)) {
+      warn(`${labelOf(kind.name, name)}: ${property} ${reason}`);
     }
   }
   const told = turn.admitted.then(async ({ first, resources, formerly }) => {

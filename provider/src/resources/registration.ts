@@ -3,8 +3,8 @@
  * checks before anything is registered.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../schema/properties.js";
-import { type ResourceSchema, typeTokenOf } from "../schema/resource.js";
+import { type Kind, typeTokenOf } from "../kinds/kind.js";
+import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { idsOf } from "./ids.js";
 import { examine, isNotPlain } from "./preflight.js";
 
@@ -12,11 +12,9 @@ import { examine, isNotPlain } from "./preflight.js";
  * The text that the engine stores instead of code: the provider process evaluates it in the program's folder. It never
  * varies, neither with the version nor with the place of the package, so that neither changes a stack.
  */
-function referenceTo(handler: "advertiser" | "conversionEvent"): string {
+function referenceTo({ handler }: Kind): string {
   return `exports.handler=()=>require("pulumi-advertising/handlers").${handler}`;
 }
-
-const HANDLERS = { Advertiser: "advertiser", ConversionEvent: "conversionEvent" } as const;
 
 /**
  * What a resource class hands to Pulumi's own constructor. The classes have no base in between: Pulumi counts constructors
@@ -27,7 +25,7 @@ const HANDLERS = { Advertiser: "advertiser", ConversionEvent: "conversionEvent" 
  * @param args the arguments, or nothing where an existing resource is read (`get`).
  */
 export function registrationOf(
-  schema: ResourceSchema,
+  kind: Kind,
   name: string,
   args: object | undefined,
   options: pulumi.CustomResourceOptions | undefined,
@@ -35,8 +33,8 @@ export function registrationOf(
   // What the platform can't delete stays there: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const isRead = options?.id !== undefined;
-  const given = idsOf(schema, { ...args });
-  const told = examine({ schema, name, args: isRead ? undefined : given, asGiven: { ...args }, options: merged });
+  const given = idsOf(kind, { ...args });
+  const told = examine({ kind, name, args: isRead ? undefined : given, asGiven: { ...args }, options: merged });
   const hidden = isRead
     ? {}
     : {
@@ -44,13 +42,13 @@ export function registrationOf(
         [IDENTITY]: told,
         ...(mayHoldSecrets(given) ? { [SECRET_ARGUMENTS]: secretsOnce(told, given) } : {}),
       };
-  const properties = { ...outputsOf(schema), ...given, ...hidden, [PROVIDER]: referenceTo(HANDLERS[schema.kind]) };
-  return [typeTokenOf(schema.kind), name, properties, merged];
+  const properties = { ...outputsOf(kind), ...given, ...hidden, [PROVIDER]: referenceTo(kind) };
+  return [typeTokenOf(kind.name), name, properties, merged];
 }
 
 /** Every output, so that it is there even where the argument is left to its default. */
-function outputsOf(schema: ResourceSchema): Record<string, undefined> {
-  const names = [schema.idProperty, ...Object.keys(schema.wireNames), "existingId", "additionalFields"];
+function outputsOf(kind: Kind): Record<string, undefined> {
+  const names = [kind.idProperty, ...Object.keys(kind.wireNames), "existingId", "additionalFields"];
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 

@@ -2,16 +2,17 @@
  * What earlier runs have created, or may have created, and the program declares no longer: a rename, a move, or a removal.
  */
 import type { Settings } from "../config/settings.js";
-import { aboutWhom, aliasFor, labelOf } from "../schema/identity.js";
-import { type ResourceSchema, removalWarning } from "../schema/resource.js";
-import { whatIsOpen } from "../schema/unresolved.js";
+import { type Kind, removalWarning } from "../kinds/kind.js";
+import { kindNamed } from "../kinds/registry.js";
+import { aboutWhom, aliasFor, labelOf } from "../state/identity.js";
+import { whatIsOpen } from "../state/unresolved.js";
 import { count } from "../text.js";
 import type { History } from "./history.js";
 import { isAt, type Place } from "./place.js";
 
 /** A resource that the program declares. */
 export interface DeclaredHere {
-  readonly schema: ResourceSchema;
+  readonly kind: Kind;
   readonly name: string;
   readonly parentTypes: string | undefined;
   /** Under which the journal knows it. */
@@ -34,7 +35,7 @@ export interface Undeclared {
 export function undeclaredIn(history: History, declared: readonly DeclaredHere[], settings: Settings): Undeclared {
   const isDeclared = coverageOf(declared);
   const isNew = ({ key, isRead, adopts }: DeclaredHere) => !isRead && !adopts && !history.live.has(key);
-  const heirs = Map.groupBy(declared.filter(isNew), ({ schema, platformName }) => nameKey(schema.kind, platformName));
+  const heirs = Map.groupBy(declared.filter(isNew), ({ kind, platformName }) => nameKey(kind.name, platformName));
   const heirsOf = (key: string, name: string | undefined) =>
     name === undefined ? [] : (heirs.get(nameKey(aboutWhom(key).kind, name)) ?? []);
 
@@ -50,7 +51,7 @@ export function undeclaredIn(history: History, declared: readonly DeclaredHere[]
         heir === undefined
           ? []
           : [
-              `If ${labelOf(heir.schema.kind, heir.name)} is its new name or place, add ${aliasFor({ ...old, urn }, heir)} to it.`,
+              `If ${labelOf(heir.kind.name, heir.name)} is its new name or place, add ${aliasFor({ ...old, urn }, heir)} to it.`,
             ];
       return [
         {
@@ -76,15 +77,14 @@ export function undeclaredIn(history: History, declared: readonly DeclaredHere[]
 /** What leaves the state with nobody to take its place, as far as the names tell. */
 export function removalWarnings(history: History, declared: readonly DeclaredHere[]): string[] {
   const isDeclared = coverageOf(declared);
-  const schemas = new Map(declared.map(({ schema }) => [schema.kind, schema]));
   const isNew = ({ key, isRead, adopts }: DeclaredHere) => !isRead && !adopts && !history.live.has(key);
-  const heirs = new Set(declared.filter(isNew).map(({ schema, platformName }) => nameKey(schema.kind, platformName)));
+  const heirs = new Set(declared.filter(isNew).map(({ kind, platformName }) => nameKey(kind.name, platformName)));
   const gone = [...history.live].filter(
     ([key, { name }]) => !isDeclared(key) && !(name !== undefined && heirs.has(nameKey(aboutWhom(key).kind, name))),
   );
   const lines = gone.slice(0, MAX_REMOVALS).map(([key, { id }]) => {
     const { label, kind } = aboutWhom(key);
-    return removalWarning(schemas.get(kind), label, id);
+    return removalWarning(kindNamed(kind), label, id);
   });
   const more = gone.length - lines.length;
   return more === 0
@@ -97,7 +97,7 @@ const MAX_REMOVALS = 20;
 /** Whether a resource that earlier runs knew is declared, under its name or by an alias. */
 function coverageOf(declared: readonly DeclaredHere[]): (key: string) => boolean {
   const keys = new Set(declared.map(({ key }) => key));
-  const places = declared.flatMap(({ schema, formerly }) => formerly.map((place) => ({ kind: schema.kind, place })));
+  const places = declared.flatMap(({ kind, formerly }) => formerly.map((place) => ({ kind: kind.name, place })));
   return (key) => {
     if (keys.has(key)) return true;
     if (places.length === 0) return false;

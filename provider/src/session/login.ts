@@ -35,6 +35,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
     ...(settings.keepLoggedIn ? { keep_logged_in: true } : {}),
   };
   const request = {
+    method: "POST" as const,
     url,
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify(sent),

@@ -30,9 +30,16 @@ export interface SessionAnswer {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-interface Create {
+/** What is sent on a login. */
+export interface SessionRequest {
+  readonly method: HttpRequest["method"];
   readonly url: URL;
-  readonly body: string;
+  readonly body?: string | undefined;
+  /** Whether being carried out twice does no harm. */
+  readonly repeatable: boolean;
+}
+
+interface Sending extends SessionRequest {
   readonly beforeSend: BeforeSend;
   /** For both sendings together. */
   readonly patience: Patience;
@@ -62,19 +69,21 @@ export class Session {
   }
 
   /**
-   * POSTs a create. It is sent again only where its first sending was refused for its session, so not acted upon.
+   * Sends a request. One that must not be repeated is sent again only where its first sending was refused for its session, so
+   * not acted upon.
    * @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws
    */
-  async post(url: URL, body: string, beforeSend: BeforeSend): Promise<SessionAnswer> {
-    const create: Create = { url, body, beforeSend, patience: this.#options.sender.patience() };
-    const first = await this.#send(create, false);
+  async send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer> {
+    const { url } = request;
+    const sending: Sending = { ...request, beforeSend, patience: this.#options.sender.patience() };
+    const first = await this.#send(sending, false);
     const verdict = this.#judge(first, url);
     if (verdict === "wrong") this.#hasFailed = true;
     if (verdict !== "ended") return conclude(first, verdict === "accepted" ? "accepted" : "refused");
 
     first.lease.refuse();
     try {
-      const second = await this.#send(create, true);
+      const second = await this.#send(sending, true);
       if (second.sign === undefined) return conclude(second, "accepted");
       this.#incurable.add(kindOf(second, url));
       return conclude(second, "refused-again");
@@ -83,7 +92,7 @@ export class Session {
     }
   }
 
-  async #send({ url, body, beforeSend, patience }: Create, isResend: boolean): Promise<Answered> {
+  async #send({ method, url, body, repeatable, beforeSend, patience }: Sending, isResend: boolean): Promise<Answered> {
     const { sender, clock } = this.#options;
     const held: { lease?: Lease<Login> | undefined } = {};
     const prepare = async (): Promise<HttpRequest | Later> => {
@@ -94,13 +103,13 @@ export class Session {
       held.lease = lease;
       await beforeSend(new Date(clock.wallMs()).toISOString());
       const own = await lease.login.headers(url);
-      if (!lease.hasEnded) return { url, headers: { ...HEADERS, ...own }, body };
+      if (!lease.hasEnded) return { method, url, headers: { ...HEADERS, ...own }, body };
       lease.release();
       return { until: DONE };
     };
     try {
       const answer = await sender.send(prepare, {
-        repeatable: false,
+        repeatable,
         patience,
         // Between two attempts it holds nothing.
         onPause: (failure) => (failure === undefined ? held.lease?.release() : held.lease?.unreachable()),

@@ -18,7 +18,7 @@ export const ACCOUNT = "__at";
 /** The names of arguments whose values are secret, where there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 
-/** Beside the properties of a resource whose create has an unknown outcome: see `schema/unresolved.ts`. */
+/** Beside the properties of a resource whose create has an unknown outcome: see `state/unresolved.ts`. */
 export const UNRESOLVED = "unresolved";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */

@@ -1,6 +1,5 @@
 /** The rules of a conversion event's definition (API page, POST rest/event). */
 import { z } from "zod";
-import { advertiserSchema } from "./advertiser.js";
 import {
   additionalFieldsBeside,
   expecting,
@@ -10,8 +9,10 @@ import {
   nameOf,
   truth,
   windowOf,
-} from "./fields.js";
-import type { ResourceSchema } from "./resource.js";
+} from "../validation/fields.js";
+import { advertiser } from "./advertiser.js";
+import type { Kind } from "./kind.js";
+import { createOf } from "./operation.js";
 import { Attribution, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 const MAX_NAME_CHARACTERS = 99;
@@ -28,15 +29,17 @@ const wireNames = {
   attribution: "attribution",
 } as const;
 
-export const conversionEventSchema: ResourceSchema = {
-  kind: "ConversionEvent",
+export const conversionEvent: Kind = {
+  name: "ConversionEvent",
+  handler: "conversionEvent",
   idProperty: "eventId",
   nameProperty: "eventName",
   tellingProperties: ["advertiserId", "value"],
   afterlife: "stays live on the platform, and tags that were placed for it keep firing",
   wireNames,
+  create: createOf("event", wireNames),
   exactIds: new Set(["advertiserId", "segmentId"]),
-  refersTo: { advertiserId: advertiserSchema },
+  refersTo: { advertiserId: advertiser },
   rules: ({ maxWindowSeconds, traceField }) => {
     // The default must not be refused by an installation whose limit is lower than the API's default.
     const window = windowOf(maxWindowSeconds).default(Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds));

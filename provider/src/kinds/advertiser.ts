@@ -1,16 +1,19 @@
 /** The rules of an advertiser (API page, POST rest/advertiser). */
-import { additionalFieldsBeside, identifierOf, nameOf } from "./fields.js";
-import type { ResourceSchema } from "./resource.js";
+import { additionalFieldsBeside, identifierOf, nameOf } from "../validation/fields.js";
+import type { Kind } from "./kind.js";
+import { createOf } from "./operation.js";
 
 const wireNames = { advertiserName: "advertiser_name" } as const;
 
-export const advertiserSchema: ResourceSchema = {
-  kind: "Advertiser",
+export const advertiser: Kind = {
+  name: "Advertiser",
+  handler: "advertiser",
   idProperty: "advertiserId",
   nameProperty: "advertiserName",
   tellingProperties: [],
   afterlife: "stays live on the platform, with the events that were created for it",
   wireNames,
+  create: createOf("advertiser", wireNames),
   exactIds: new Set([]),
   refersTo: {},
   rules: ({ traceField }) => ({

@@ -3,7 +3,7 @@
  * in the journal: its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
  */
 
-import { type ResourceSchema, typeTokenOf } from "./resource.js";
+import { type Kind, typeTokenOf } from "../kinds/kind.js";
 
 /** `<project>/<stack>[@<organization>][::<types of parents>]::<name>` */
 export interface Identity {
@@ -70,14 +70,14 @@ export function urnOf(identity: string, typeToken: string): string {
 }
 
 /** Under which the journal knows a resource: an advertiser and an event may have one name. */
-export function journalKeyOf(kind: ResourceSchema["kind"], identity: string): string {
+export function journalKeyOf(kind: Kind["name"], identity: string): string {
   const { parentTypes, name } = parseIdentity(identity);
   return [kind, stackOf(identity), ...(parentTypes === undefined ? [] : [parentTypes]), name].join("::");
 }
 
 /** A resource, as a note of the journal names it. */
 export interface Noted {
-  readonly kind: ResourceSchema["kind"];
+  readonly kind: Kind["name"];
   readonly name: string;
   readonly parentTypes: string | undefined;
   readonly label: string;
@@ -90,11 +90,11 @@ export function aboutWhom(journalKey: string): Noted {
   const identity = rest.join("::");
   const { name, parentTypes } = parseIdentity(identity);
   return {
-    kind: kind as ResourceSchema["kind"],
+    kind: kind as Kind["name"],
     name,
     parentTypes,
     label: labelOf(kind, name),
-    urn: urnOf(identity, typeTokenOf(kind as ResourceSchema["kind"])),
+    urn: urnOf(identity, typeTokenOf(kind as Kind["name"])),
   };
 }
 

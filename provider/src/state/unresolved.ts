@@ -1,9 +1,10 @@
 /**
  * Resources whose create was sent and has an unknown outcome: how they stand in the state, and what is said of them.
  */
+
+import type { Kind } from "../kinds/kind.js";
 import { printable } from "../text.js";
 import { UNRESOLVED } from "./properties.js";
-import type { ResourceSchema } from "./resource.js";
 
 /** What the state keeps of an unresolved create; its field names are a contract. */
 export interface UnresolvedMark {
@@ -57,16 +58,16 @@ export interface Sought {
 
 /** What to look for, of an object with these properties. */
 export function soughtIn(
-  schema: ResourceSchema,
+  kind: Kind,
   properties: Readonly<Record<string, unknown>>,
   { since, trace, replaces, nameIsSecret, secret = [] }: UnresolvedMark,
 ): Sought {
-  const hidden = new Set(nameIsSecret === true ? [...secret, schema.nameProperty] : secret);
-  const name = properties[schema.nameProperty];
-  const facts = Object.entries(properties).filter(([property]) => schema.tellingProperties.includes(property));
+  const hidden = new Set(nameIsSecret === true ? [...secret, kind.nameProperty] : secret);
+  const name = properties[kind.nameProperty];
+  const facts = Object.entries(properties).filter(([property]) => kind.tellingProperties.includes(property));
   return {
-    kind: schema.kind,
-    name: typeof name === "string" && !hidden.has(schema.nameProperty) ? name : undefined,
+    kind: kind.name,
+    name: typeof name === "string" && !hidden.has(kind.nameProperty) ? name : undefined,
     facts: Object.fromEntries(facts.filter(([property]) => !hidden.has(property))),
     sentAt: since,
     trace,
@@ -111,12 +112,12 @@ export function whatIsOpen(sought: Sought, id: string | undefined, urn: string, 
 
 /** What a user is told of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
 export function explainUnresolved(
-  schema: ResourceSchema,
+  kind: Kind,
   properties: Readonly<Record<string, unknown>>,
   mark: UnresolvedMark,
 ): string {
   return [
-    `Look into the account for ${describeSought(soughtIn(schema, properties, mark))}. Its outcome is unknown, so it is not sent again.`,
+    `Look into the account for ${describeSought(soughtIn(kind, properties, mark))}. Its outcome is unknown, so it is not sent again.`,
     ...waysOut(mark.urn ?? "<urn>"),
     `What happened: ${mark.what}`,
   ].join("\n");

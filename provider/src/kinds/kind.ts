@@ -1,10 +1,11 @@
 /**
- * What both processes know of a resource: its names, its rules, and what deserves a warning.
+ * What is known of a kind of resource: its names, its rules, its operations, and what deserves a warning.
  */
-import type { Problem, Rules } from "./validate.js";
+import type { Problem, Rules } from "../validation/validate.js";
+import type { Operation } from "./operation.js";
 
 /** The full type token of a resource: a contract with every stored state. */
-export function typeTokenOf(kind: ResourceSchema["kind"]): string {
+export function typeTokenOf(kind: Kind["name"]): string {
   return `pulumi-nodejs:dynamic/advertising:${kind}`;
 }
 
@@ -16,9 +17,11 @@ export interface Limits {
   readonly traceField: string | undefined;
 }
 
-export interface ResourceSchema {
+export interface Kind {
   /** The class's name, and the last part of the type token. */
-  readonly kind: "Advertiser" | "ConversionEvent";
+  readonly name: "Advertiser" | "ConversionEvent";
+  /** What `handlers.ts` exports its provider as: a contract with every stored state. */
+  readonly handler: "advertiser" | "conversionEvent";
   /** The output that holds the platform's id. */
   readonly idProperty: string;
   /** The argument that people know the object by in the platform's interface. */
@@ -32,7 +35,8 @@ export interface ResourceSchema {
   /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
   readonly exactIds: ReadonlySet<string>;
   /** Of those, the ones that the other object's resource itself may stand for. */
-  readonly refersTo: Readonly<Record<string, ResourceSchema>>;
+  readonly refersTo: Readonly<Record<string, Kind>>;
+  readonly create: Operation;
   /** The rules of every argument, `existingId` and `additionalFields` included. */
   rules(limits: Limits): Rules;
   /** Values that are accepted and yet likely a mistake. */
@@ -40,7 +44,6 @@ export interface ResourceSchema {
 }
 
 /** What is said of an object that the program no longer declares. */
-export function removalWarning(schema: ResourceSchema | undefined, label: string, id: string): string {
-  const afterlife = schema?.afterlife ?? "stays live on the platform";
-  return `${label} (${id}) is no longer declared, so it leaves the state. ${id} ${afterlife}; deactivate it there by hand.`;
+export function removalWarning(kind: Kind, label: string, id: string): string {
+  return `${label} (${id}) is no longer declared, so it leaves the state. ${id} ${kind.afterlife}; deactivate it there by hand.`;
 }

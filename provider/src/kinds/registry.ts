@@ -1,0 +1,26 @@
+/**
+ * Every kind of resource that there is.
+ */
+import { advertiser } from "./advertiser.js";
+import { conversionEvent } from "./conversion-event.js";
+import { type Kind, typeTokenOf } from "./kind.js";
+
+export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
+
+/** @param token a resource's type token; none for a resource of another package. */
+export function kindOfType(token: string): Kind | undefined {
+  return KINDS.find(({ name }) => typeTokenOf(name) === token);
+}
+
+export function kindNamed(name: Kind["name"]): Kind {
+  return KINDS.find((kind) => kind.name === name) as Kind;
+}
+
+/** The argument that owns a request field, as `eventName of ConversionEvent`; none where the field is free. */
+export function ownerOf(wireName: string): string | undefined {
+  for (const { name, wireNames } of KINDS) {
+    const owner = Object.entries(wireNames).find(([, field]) => field === wireName);
+    if (owner !== undefined) return `${owner[0]} of ${name}`;
+  }
+  return undefined;
+}
