@@ -1,11 +1,13 @@
 /** Arguments against the rules, as both processes read them: the program with Outputs, the provider with the engine's text. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
 import { isNotPlain } from "../../provider/src/resources/preflight.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { expecting } from "../../provider/src/validation/fields.js";
 import { validate } from "../../provider/src/validation/validate.js";
 
 /** As the provider's half asks; see `lifecycle/provider.ts`. */
@@ -207,5 +209,67 @@ describe("reasons that name their cure", () => {
 
   it("a segment may have the id 0", () => {
     expect(reasonsOf({ segmentId: 0 })).toEqual([]);
+  });
+});
+
+describe("a map of members", () => {
+  const rules = {
+    events: {
+      expected: "events by key",
+      key: expecting("1 to 100 characters", z.string().min(1).max(100)),
+      members: conversionEvent.rules(limits),
+    },
+  };
+  const event = { eventName: "E", advertiserId: 1, value: 1 };
+  const checked = (events: unknown, reading: object = {}) =>
+    validate({ events }, rules, { isUnknown: holdsUnknown, ...reading });
+
+  it("has its defaults, and its problems with their paths, all at once", () => {
+    const { values, problems } = checked({
+      landing: event,
+      purchase: { ...event, value: "x", clickWindow: 31 * 86_400 },
+      'a "b"': { ...event, eventname: "E" },
+      list: [],
+      ["x".repeat(101)]: event,
+    });
+    expect(values.events).toMatchObject({ landing: { clickWindow: 2_592_000, attribution: "ALL" } });
+    expect(problems.map(({ property }) => property)).toEqual([
+      'events["purchase"].value',
+      'events["purchase"].clickWindow',
+      'events["a \\"b\\""].eventname',
+      'events["list"]',
+      `events["${"x".repeat(101)}"]`,
+    ]);
+    expect(checked("none").problems).toEqual([
+      { property: "events", reason: 'expected events by key; got the text "none"' },
+    ]);
+    expect(checked(undefined).problems).toEqual([
+      { property: "events", reason: "is required: expected events by key" },
+    ]);
+  });
+
+  it("is checked but for what is not known yet: a part, a member, or all of it", () => {
+    const { values, problems } = checked({
+      part: { ...event, advertiserId: UNKNOWN, value: "x" },
+      member: UNKNOWN,
+      known: { ...event, value: "y" },
+    });
+    expect(values.events).toMatchObject({ part: { advertiserId: UNKNOWN, clickWindow: 2_592_000 }, member: UNKNOWN });
+    expect(problems.map(({ property }) => property)).toEqual(['events["part"].value', 'events["known"].value']);
+    expect(checked(UNKNOWN)).toEqual({ values: { events: UNKNOWN }, problems: [] });
+  });
+
+  it("shows nothing inside a secret, and says where a value was written", () => {
+    const secret = { secret: new Set(['events["a"]']) };
+    const places = {
+      sourceOf: (path: string) => ({ file: "catalog.yaml", line: path.includes("a") ? 3 : 9, column: 1 }),
+    };
+    expect(checked({ a: { ...event, value: "needle" } }, { ...secret, ...places }).problems).toEqual([
+      {
+        property: 'events["a"].value',
+        reason: "expected a finite number; got a secret value that does not fit",
+        source: { file: "catalog.yaml", line: 3, column: 1 },
+      },
+    ]);
   });
 });

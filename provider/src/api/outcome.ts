@@ -3,8 +3,9 @@
  */
 import type { HttpAnswer } from "../http/transport.js";
 import type { Operation } from "../kinds/operation.js";
+import { asRecord, own } from "../record.js";
 import { excerpt, printable } from "../text.js";
-import { asRecord, own, readBody } from "../wire/body.js";
+import { readBody } from "../wire/body.js";
 import { describeTarget, redirectOf } from "../wire/redirect.js";
 import type { Clean } from "../wire/tell.js";
 import { errorEntries, saysRefused } from "../wire/verdict.js";

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../kinds/kind.js";
-import { own } from "../wire/body.js";
+import { own } from "../record.js";
 
 /**
  * @param olds the state's properties, perhaps of another version of this package, or old inputs (`refresh --run-program`).

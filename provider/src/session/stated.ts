@@ -4,8 +4,9 @@
  * an event. Looked at, never shown. Pure.
  */
 import type { HttpAnswer } from "../http/transport.js";
+import { own } from "../record.js";
 import { excerpt, printable } from "../text.js";
-import { own, readBody } from "../wire/body.js";
+import { readBody } from "../wire/body.js";
 import { CODE_FIELDS, labelled, SENTENCE_FIELDS, sentencesIn, subjectOf } from "../wire/verdict.js";
 
 const LIST_FIELDS = ["errors", "error", "messages", "warnings", "non_field_errors", "detail"];

@@ -2,6 +2,7 @@
  * An answer's body as data, and what kind of text it is where it is no JSON. Pure.
  */
 import type { HttpAnswer } from "../http/transport.js";
+import { own } from "../record.js";
 import { parseExact } from "./exact-json.js";
 
 export type Body =
@@ -33,17 +34,6 @@ function parse(answer: HttpAnswer): Body {
         /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType) ? "html" : "text",
     };
   }
-}
-
-/** `value` as an object whose own keys can be read safely, or an empty one. */
-export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-/** An own property's value; never an inherited one. */
-export function own(value: unknown, key: string): unknown {
-  const record = asRecord(value);
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 /** Whether a `success` flag says no, as a boolean or as text. */

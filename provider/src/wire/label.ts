@@ -1,8 +1,9 @@
 /**
  * What a sentence is about: the path in front of it, the code behind. Pure.
  */
+
+import { own } from "../record.js";
 import { excerpt } from "../text.js";
-import { own } from "./body.js";
 import type { IsEcho } from "./echo.js";
 import type { Place } from "./leaves.js";
 import { isPlainName } from "./names.js";

@@ -2,8 +2,10 @@
  * What an answer says of itself: whether it refuses, and what accompanies a success. Narrow on purpose, since it decides:
  * of all that stands in an answer, only fields that are known to speak of the request count. Pure.
  */
+
+import { asRecord, own } from "../record.js";
 import { excerpt, printable } from "../text.js";
-import { asRecord, own, saysNo } from "./body.js";
+import { saysNo } from "./body.js";
 import type { Clean } from "./tell.js";
 
 /** Fields that hold a sentence. */
