@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
+import { bare, errorExamples } from "../support/pages.js";
 import { newStack, program, useSandbox } from "../support/stack.js";
 
 const readme = readFileSync(resolve(import.meta.dirname, "../../README.md"), "utf8");
@@ -10,14 +11,32 @@ it("the README's program with nothing configured: the one list, and no noise of 
   const [, text = ""] = /```ts\n(import \* as advertising[\s\S]*?)```/.exec(readme) ?? [];
   expect(text).toContain("new advertising.ConversionEvent");
   const stack = await newStack(text, { file: "index.ts" });
-  for (const run of [() => stack.preview(), () => stack.up()]) {
-    const { code, output } = await run();
+  const preview = await stack.preview();
+  // As docs/troubleshooting.md shows it.
+  expect(bare(preview.output)).toContain(errorExamples().get("ADVERTISING_SETTINGS")?.[0]);
+  for (const { code, output } of [preview, await stack.up()]) {
     expect(code).not.toBe(0);
     expect(output).toContain("advertising:baseUrl is required");
     expect(output).toContain("advertising:email is required");
     expect(output).toContain("[ADVERTISING_SETTINGS]");
     expect(output).not.toMatch(/PromiseRejection|Unhandled|Warning: |^\s+at /m);
   }
+});
+
+it("wrong arguments are told as docs/troubleshooting.md shows it", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+const acme = new advertising.Advertiser("acme", { advertiserName: "" });
+new advertising.ConversionEvent("purchase", {
+  eventName: "Purchase", advertiserId: acme.advertiserId, value: Number.NaN, clickWindow: advertising.days(31),
+});`),
+    { sandbox },
+  );
+  const { code, output } = await stack.preview();
+  expect(code).not.toBe(0);
+  expect(bare(output)).toContain(errorExamples().get("ADVERTISING_ARGUMENTS")?.[0]);
+  expect(sandbox.requests).toEqual([]);
 });
 
 it("a wrong name of an output is told as such, with all that is wrong of the resource", async () => {

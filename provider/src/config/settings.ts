@@ -14,7 +14,7 @@ import { type ProxySetting, readProxy } from "./proxy.js";
 /** The configuration namespace, and the module part of the type tokens. */
 export const NAMESPACE = "advertising";
 
-/** The checked settings. Times in seconds; {@link INTERFACE} in the README's table. */
+/** The checked settings. Times in seconds; docs/settings.md has the table. */
 export interface Settings {
   /** Ends without a slash; path prefix kept. */
   readonly baseUrl: string;

@@ -1,0 +1,140 @@
+/** The examples of docs/troubleshooting.md are what people really get to read. */
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ACCOUNT, IDENTITY } from "../../provider/src/state/properties.js";
+import { newFolder } from "../support/folder.js";
+import { bare, errorExamples } from "../support/pages.js";
+import { failureOf, newRun, type RunOptions } from "../support/run.js";
+import { useSandbox } from "../support/stack.js";
+
+const IDENTITY_OF = (name: string) => `organization/shop/dev::${name}`;
+const acme = { advertiserName: "Acme Shoes", [IDENTITY]: IDENTITY_OF("acme") };
+const purchase = {
+  eventName: "Purchase",
+  advertiserId: 1,
+  value: 25,
+  countUnique: false,
+  clickWindow: 604_800,
+  viewWindow: 2_592_000,
+  attribution: "WHITELIST",
+  [IDENTITY]: IDENTITY_OF("purchase"),
+};
+const advertiser1 = { advertisers: [{ id: 1, advertiser_name: "Acme Shoes", active: true }], events: [] };
+
+/** What differs from run to run: ports, moments, ids of files, places in the code. */
+function withoutChance(message: string): string {
+  return message
+    .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:8787")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<moment>")
+    .replaceAll(/\/\S*journal-[0-9a-f]{16}\/[0-9a-f]{16}\.jsonl/g, "<journal>")
+    .replace(/(\n\s*at .*)+(?= \[)/, "\n<stack>");
+}
+
+const shown = (message: string) => withoutChance(bare(message));
+
+async function start(options: RunOptions = {}) {
+  const sandbox = await useSandbox({ objects: advertiser1 });
+  return { sandbox, ...newRun(sandbox, newFolder(), options) };
+}
+
+async function closedPort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolved) => server.listen(0, "127.0.0.1", resolved));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolved) => server.close(resolved));
+  return `http://127.0.0.1:${port}`;
+}
+
+const failures: Readonly<Record<string, () => Promise<string>>> = {
+  async ADVERTISING_LOGIN() {
+    const { advertiser, sandbox } = await start({ settings: { password: "not-the-password" } });
+    const { message } = await failureOf(advertiser.create(acme));
+    expect(sandbox.creates).toBe(0);
+    return message;
+  },
+  async ADVERTISING_NOT_SENT() {
+    const { advertiser } = await start({
+      settings: { baseUrl: await closedPort(), authMode: "basic", maxWaitSeconds: "0" },
+    });
+    return (await failureOf(advertiser.create(acme))).message;
+  },
+  async ADVERTISING_RATE_LIMITED() {
+    const { advertiser, sandbox } = await start();
+    const limited = { kind: "answer", status: 429, headers: { "retry-after": "600" } } as const;
+    sandbox.fail({ on: "create", with: limited });
+    const { message } = await failureOf(advertiser.create(acme));
+    expect(sandbox.creates).toBe(1);
+    return message;
+  },
+  async ADVERTISING_REFUSED() {
+    const { event, sandbox } = await start();
+    const { message } = await failureOf(event.create({ ...purchase, advertiserId: 4711 }));
+    expect(sandbox).toMatchObject({ creates: 1, events: [] });
+    return message;
+  },
+  async ADVERTISING_OUTCOME_UNKNOWN() {
+    const { event, sandbox } = await start();
+    sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+    const { message } = await failureOf(event.create(purchase));
+    expect(sandbox.creates).toBe(1);
+    return message;
+  },
+  async ADVERTISING_ACCOUNT() {
+    const { advertiser, sandbox } = await start({ settings: { email: "me@example.com" } });
+    const olds = { ...acme, [ACCOUNT]: `${new URL(sandbox.url).host} ops@example.com` };
+    const { message } = await failureOf(advertiser.check(olds, acme));
+    expect(sandbox.requests).toEqual([]);
+    return message;
+  },
+  async ADVERTISING_JOURNAL() {
+    const { advertiser, runtime, sandbox } = await start();
+    const { path } = runtime.journal(acme[IDENTITY]);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, "garbage\n");
+    const { message } = await failureOf(advertiser.create(acme));
+    expect(sandbox.requests).toEqual([]);
+    return message;
+  },
+  async ADVERTISING_UNSUPPORTED() {
+    const { event, sandbox } = await start();
+    const { message } = await failureOf(event.delete("10"));
+    expect(sandbox.requests).toEqual([]);
+    return message;
+  },
+  async ADVERTISING_DEFECT() {
+    const { advertiser, sandbox } = await start({
+      adapt: (runtime) => ({
+        ...runtime,
+        client: () => {
+          throw new TypeError("Cannot read properties of undefined (reading 'id')");
+        },
+      }),
+    });
+    const { message } = await failureOf(advertiser.create(acme));
+    expect(sandbox.requests).toEqual([]);
+    return message;
+  },
+  ADVERTISING_COMMAND() {
+    const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+    return new Promise((resolved) => {
+      execFile(process.execPath, [command, "pendign"], (_error, _stdout, stderr) => resolved(stderr));
+    });
+  },
+};
+
+describe("the example of docs/troubleshooting.md", () => {
+  it.each(Object.entries(failures))("%s", async (code, fail) => {
+    const [example = ""] = errorExamples().get(code) ?? [];
+    const message = await fail();
+    expect(message.trimEnd().endsWith(`[${code}]`)).toBe(true);
+    expect(withoutChance(example)).toBe(shown(message));
+  });
+});
+
+it("engine tests hold the examples of all other codes", () => {
+  const others = [...errorExamples().keys()].filter((code) => !Object.hasOwn(failures, code));
+  expect(others).toEqual(["ADVERTISING_ARGUMENTS", "ADVERTISING_SETTINGS"]);
+});

@@ -1,0 +1,59 @@
+/** The documentation as data. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+
+const repository = resolve(import.meta.dirname, "../..");
+
+export interface Page {
+  /** Below the repository's root. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export function page(path: string): Page {
+  return { path, text: readFileSync(join(repository, path), "utf8") };
+}
+
+/** Every page that people read. */
+export function allPages(): Page[] {
+  const folders = [".", "provider", "docs"];
+  return folders.flatMap((folder) =>
+    readdirSync(join(repository, folder))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => page(relative(repository, join(repository, folder, name)))),
+  );
+}
+
+export interface CodeBlock {
+  readonly language: string;
+  readonly code: string;
+}
+
+export function codeBlocksOf({ text }: Page): CodeBlock[] {
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({ language, code }));
+}
+
+/** Without code, in which nothing is a link or a heading. */
+export function proseOf({ text }: Page): string {
+  return text.replaceAll(/^```[\s\S]*?^```$/gm, "");
+}
+
+/** In docs/troubleshooting.md, by error code: the examples of its section, without what the engine puts around them. */
+export function errorExamples(): Map<string, string[]> {
+  const { text } = page("docs/troubleshooting.md");
+  const sections = text.split(/^## /m).slice(1);
+  return new Map(
+    sections.flatMap((section) => {
+      const code = /^`(ADVERTISING_\w+)`/.exec(section)?.[1];
+      if (code === undefined) return [];
+      const blocks = codeBlocksOf({ path: "", text: `## ${section}` });
+      return [[code, blocks.filter(({ language }) => language === "text").map((block) => bare(block.code))] as const];
+    }),
+  );
+}
+
+/** The lines of a message without indentation, so that it can be compared with what the engine prints. */
+export function bare(message: string): string {
+  const lines = message.split("\n").map((line) => line.trim().replace(/^error: /, ""));
+  return lines.filter((line) => line !== "").join("\n");
+}

@@ -1,0 +1,207 @@
+/** What the documentation says is there: links lead somewhere, programs compile, commands, settings and error codes exist. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { environmentNameOf, readSettings, SETTING_NAMES } from "../../provider/src/config/settings.js";
+import * as errors from "../../provider/src/errors.js";
+import { parseFaults } from "../../provider/src/sandbox/fault-language.js";
+import { allPages, codeBlocksOf, errorExamples, page, proseOf } from "../support/pages.js";
+
+const repository = resolve(import.meta.dirname, "../..");
+const pages = allPages();
+const paths = pages.map(({ path }) => path);
+
+describe("links", () => {
+  /** As GitHub makes them of headings. */
+  function anchorsOf(text: string): Set<string> {
+    const seen = new Map<string, number>();
+    const anchors = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = ""]) => {
+      const slug = heading
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
+        .replaceAll(" ", "-");
+      const times = seen.get(slug) ?? 0;
+      seen.set(slug, times + 1);
+      return times === 0 ? slug : `${slug}-${times}`;
+    });
+    return new Set(anchors);
+  }
+
+  it.each(paths)("%s: each relative one leads somewhere", (path) => {
+    const prose = proseOf(page(path));
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+    const wrong = targets.filter((target) => {
+      if (/^(https?|mailto):/.test(target)) return false;
+      const [file = "", anchor] = target.split("#");
+      const found = file === "" ? join(repository, path) : resolve(repository, dirname(path), file);
+      if (!existsSync(found) || relative(repository, found).startsWith("..")) return true;
+      if (anchor === undefined) return false;
+      return (
+        statSync(found).isDirectory() || !anchorsOf(proseOf({ path, text: readFileSync(found, "utf8") })).has(anchor)
+      );
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("every page in docs/ is linked in the README", () => {
+    const readme = page("README.md").text;
+    expect(paths.filter((path) => path.startsWith("docs/") && !readme.includes(`](${path}`))).toEqual([]);
+  });
+
+  it("what npm shows has none that leave the package", () => {
+    expect(proseOf(page("provider/README.md"))).not.toMatch(/\]\((?!https:)/);
+  });
+});
+
+describe("code", () => {
+  it("each TypeScript block compiles", { timeout: 60_000 }, () => {
+    const blocks = pages.flatMap((each) =>
+      codeBlocksOf(each)
+        .filter(({ language }) => language === "ts")
+        .map(({ code }, index) => [join(repository, "test", `${each.path.replaceAll("/", "-")}-${index}.ts`), code]),
+    );
+    const files = new Map(blocks as [string, string][]);
+    expect(files.size).toBeGreaterThan(2);
+    const { options } = ts.parseJsonConfigFileContent(
+      ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile).config,
+      ts.sys,
+      repository,
+    );
+    const host = ts.createCompilerHost(options);
+    const { fileExists, readFile, getSourceFile } = host;
+    host.fileExists = (name) => files.has(resolve(name)) || fileExists(name);
+    host.readFile = (name) => files.get(resolve(name)) ?? readFile(name);
+    host.getSourceFile = (name, ...rest) => {
+      const text = files.get(resolve(name));
+      return text === undefined
+        ? getSourceFile(name, ...rest)
+        : ts.createSourceFile(name, text, {
+            languageVersion: ts.ScriptTarget.ES2023,
+            impliedNodeFormat: ts.ModuleKind.ESNext,
+          });
+    };
+    const program = ts.createProgram([...files.keys()], options, host);
+    const told = ts
+      .getPreEmitDiagnostics(program)
+      .map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`);
+    expect(told).toEqual([]);
+  });
+
+  const shellLines = pages.flatMap((each) =>
+    codeBlocksOf(each)
+      .filter(({ language }) => language === "sh")
+      .flatMap(({ code }) => code.split("\n").map((line) => ({ path: each.path, line }))),
+  );
+  const helpOf = (command: string): string => {
+    const file = { "pulumi-advertising": "cli", "advertising-sandbox": "sandbox" }[command];
+    const built = join(repository, "provider", "dist", String(file), "command.js");
+    return execFileSync(process.execPath, [built, "--help"], { encoding: "utf8" });
+  };
+
+  it.each(["pulumi-advertising", "advertising-sandbox"])("each command and option of %s exists", (command) => {
+    const help = helpOf(command);
+    const called = [
+      ...shellLines.map(({ line }) => line),
+      ...pages.flatMap(({ text }) => text.match(/`[^`\n]+`/g) ?? []),
+    ]
+      .flatMap((line) => new RegExp(`(?:npx )?\\b${command} ([^\`]*)`).exec(line)?.[1] ?? [])
+      .map((words) => words.replace(/\s#.*/, "").trim().split(/\s+/));
+    expect(called.length).toBeGreaterThan(3);
+    const unknown = called.flatMap((words) => {
+      const options = words.filter((word) => word.startsWith("--"));
+      const [first = ""] = words;
+      const subcommand = /^[a-z]+$/.test(first) ? [first] : [];
+      return [...options, ...subcommand].filter((word) => !new RegExp(`(^|[\\s|([])${word}\\b`, "m").test(help));
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it("each fault of the sandbox that is named exists", () => {
+    const faults = pages.flatMap(
+      ({ text }) => text.match(/\b(?:event|create|advertiser|authenticate|any):[a-z]+-[\w:-]+/g) ?? [],
+    );
+    expect(faults.length).toBeGreaterThan(1);
+    expect(() => parseFaults(faults)).not.toThrow();
+  });
+
+  it("each npm script that is named exists", () => {
+    const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    const named = pages.flatMap(({ text }) =>
+      [...text.matchAll(/\bnpm (?:run ([\w-]+)|(start|test)\b)/g)].map(([, script, short]) => script ?? short ?? ""),
+    );
+    expect(new Set(named).size).toBeGreaterThan(5);
+    expect(named.filter((script) => !Object.hasOwn(scripts, script))).toEqual([]);
+  });
+});
+
+describe("settings", () => {
+  const { text } = page("docs/settings.md");
+  const required = { baseUrl: "https://platform.example.com", email: "you@example.com", password: "x" };
+  const { settings } = readSettings({
+    config: (key) => required[key as keyof typeof required],
+    environment: {},
+    mayLackPassword: false,
+  });
+
+  it.each(SETTING_NAMES)("%s stands in docs/settings.md once, with its environment variable and its default", (key) => {
+    const rows = text.split("\n").filter((line) => line.startsWith(`| \`${key}\` |`));
+    expect(rows).toHaveLength(1);
+    const [, , variable, byDefault] = (rows[0] ?? "").split("|").map((cell) => cell.trim());
+    expect(variable).toBe(`\`${environmentNameOf(key)}\``);
+    if (key in required) expect(byDefault).toBe("required");
+    else if (settings[key] === undefined) expect(byDefault).not.toMatch(/^(`|required)/);
+    else expect(byDefault).toBe(`\`${settings[key]}\``);
+  });
+
+  it("no page names a setting or a variable that there is not", () => {
+    const codes = classes.map(({ code }) => code);
+    const known = [...SETTING_NAMES.map(environmentNameOf), "ADVERTISING_LOG", ...codes];
+    const variables = pages.flatMap((each) => each.text.match(/\bADVERTISING_[A-Z_]*[A-Z]\b/g) ?? []);
+    expect(variables.filter((name) => !known.includes(name))).toEqual([]);
+    const keys = pages.flatMap((each) =>
+      [...each.text.matchAll(/(?<!dynamic\/)\badvertising:([a-z]\w+)/g)].map(([, key = ""]) => key),
+    );
+    expect(keys.filter((key) => !(SETTING_NAMES as string[]).includes(key))).toEqual([]);
+  });
+});
+
+const classes = Object.values(errors).filter(
+  (each): each is typeof errors.AdvertisingError & { readonly code: string } =>
+    typeof each === "function" && each.prototype instanceof errors.AdvertisingError,
+);
+
+describe("error codes", () => {
+  const examples = errorExamples();
+
+  it("docs/troubleshooting.md has a section for each class of errors.ts, and no other", () => {
+    const headings = [...page("docs/troubleshooting.md").text.matchAll(/^## `(ADVERTISING_\w+)`$/gm)].map(
+      ([, code]) => code,
+    );
+    expect(headings.toSorted()).toEqual(classes.map(({ code }) => code).toSorted());
+  });
+
+  it.each(classes.map(({ code }) => code))("%s has a meaning, an advice, and one example that ends in it", (code) => {
+    expect(examples.get(code)).toEqual([expect.stringMatching(new RegExp(`\\[${code}\\]$`))]);
+    const section = page("docs/troubleshooting.md")
+      .text.split(/^## /m)
+      .find((text) => text.startsWith(`\`${code}\``));
+    expect(section).toMatch(/\*\*Meaning\.\*\* [\s\S]*\*\*What to do\.\*\* /);
+  });
+});
+
+it("docs/preview.svg shows the README's program", () => {
+  const picture = page("docs/preview.svg").text;
+  const program = codeBlocksOf(page("README.md")).find(({ language }) => language === "ts")?.code ?? "";
+  const declared = [...program.matchAll(/new advertising\.(\w+)\("(\w+)"/g)];
+  expect(declared).toHaveLength(2);
+  for (const [, kind, name] of declared) {
+    expect(picture).toContain(`advertising:${kind}</tspan>`);
+    expect(picture).toContain(`>${name}</tspan>`);
+  }
+  expect(picture).toContain(`+ ${declared.length + 1} to create`);
+});
