@@ -52,7 +52,7 @@ export class Client {
   /**
    * Sends one create.
    * @throws {OutcomeUnknownError} it was sent, and what became of it is not known.
-   * @throws {AdvertisingError} any other: surely nothing was created.
+   * @throws {AdvertisingError} any other: nothing was created.
    */
   async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
     const { settings, session, clean } = this.#options;

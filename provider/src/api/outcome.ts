@@ -15,7 +15,7 @@ export type Outcome =
   | { readonly kind: "created"; readonly id: string; readonly warnings: readonly string[] }
   /** Surely not acted upon. */
   | { readonly kind: "refused"; readonly words: readonly string[] }
-  /** Perhaps, or surely, created; its id is not known. */
+  /** Created or perhaps created; its id is not known. */
   | { readonly kind: "unknown"; readonly reason: string; readonly words: readonly string[] };
 
 /** Statuses below 500 that do not say whether the request was acted upon: the other side gave up waiting. */

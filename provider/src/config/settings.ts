@@ -34,7 +34,7 @@ export interface Settings {
   readonly traceField: string | undefined;
 }
 
-/** One setting that has to be mended, with the command that does it. */
+/** One setting that has to be fixed, with the command that does it. */
 export interface SettingProblem {
   /** `advertising:baseUrl`, or the environment variable where the value came from there. */
   readonly source: string;

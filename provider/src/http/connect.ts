@@ -1,5 +1,5 @@
 /**
- * Connections on which an unasked `100 Continue` is passed over, as HTTP demands of every client (RFC 9110, section
+ * Connections on which an unasked `100 Continue` is ignored, as HTTP demands of every client (RFC 9110, section
  * 15.2.1) and some servers send it for each POST. undici takes it for an attack and drops the connection, which would
  * leave the outcome of a create unknown.
  */

@@ -147,7 +147,7 @@ export class Journal {
   /**
    * The state holds this resource with this id: what the journal says of it is history.
    * @param fingerprint of the body that the state's arguments make.
-   * @returns what is not surely about the object that the state holds.
+   * @returns what is not known to be about the object that the state holds.
    * @throws {JournalError} it can't be read.
    */
   async reconcile(key: string, id: string, fingerprint: () => string): Promise<Reconciled[]> {

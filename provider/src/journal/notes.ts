@@ -55,7 +55,7 @@ export function lineOf(note: Note | typeof HEADER): string {
 /**
  * Reads a whole journal.
  * @returns the creates that are not settled, by mark, in the order of sending. An unfinished last line is what a kill
- *   leaves: nothing was sent on its strength, so it is passed over.
+ *   leaves: nothing was sent on its strength, so it is ignored.
  * @throws JournalDamaged for anything else that does not fit.
  */
 export function readNotes(text: string): Map<string, Remembered> {

@@ -61,7 +61,7 @@ export interface Runtime {
   track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T>;
   /** That a resource of the program is looked at, as a refresh does not do; or that something was refused or failed. */
   noteProgress(what: "checked" | "failed"): void;
-  /** For the end of the process in good order, when there is hardly any time. */
+  /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
   closeNow(): void;
   /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
   abandon(): Promise<void>;

@@ -9,7 +9,7 @@ const SESSION_COOKIE = /_service_cookie$/;
 export class SessionJar {
   #jar = new CookieJar();
 
-  /** Takes in an answer's cookies as a browser would: wrong domains and expired ones are passed over. */
+  /** Takes in an answer's cookies as a browser would: wrong domains and expired ones are ignored. */
   async store(setCookies: readonly string[], url: URL): Promise<void> {
     for (const header of setCookies.slice(0, MAX_COOKIES)) {
       await this.#jar.setCookie(header, url.href, { ignoreError: true });
