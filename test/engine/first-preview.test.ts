@@ -50,7 +50,7 @@ new advertising.ConversionEvent("purchase", { eventName: pulumi.output(" "), adv
   const { code, output } = await stack.up();
   expect(code).not.toBe(0);
   expect(output).toContain("advertiserId is required: is the output's name right?");
-  expect(output).toContain("eventName expected a text of 1 to 99 characters, not blank");
+  expect(output).toContain("eventName expected a string of 1 to 99 characters, not blank");
   expect(output).not.toContain("<nil>");
   expect(sandbox.requests).toEqual([]);
 });

@@ -48,7 +48,7 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
         {
           property: "additionalFields",
           reason: expect.stringMatching(
-            /alternative_id.*advertising:traceField.*; got an object, with a fault at the text "alternative_id"/,
+            /alternative_id.*advertising:traceField.*; got an object, with a fault at the string "alternative_id"/,
           ),
         },
       ]);
@@ -57,7 +57,7 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
 
     it.each(Object.values(schema.wireNames))("must leave %s to its argument", (name) => {
       expect(check(schema, { additionalFields: { [name]: 1 } }).problems).toEqual([
-        { property: "additionalFields", reason: expect.stringContaining(`with a fault at the text "${name}"`) },
+        { property: "additionalFields", reason: expect.stringContaining(`with a fault at the string "${name}"`) },
       ]);
     });
   },
@@ -181,7 +181,7 @@ describe("reasons that name their cure", () => {
     [{ eventName: "x".repeat(100) }, "eventName has 100 characters; the limit is 99"],
     [
       { eventName: " \t" },
-      'eventName expected a text of 1 to 99 characters, not blank, without control characters; got the text " \\t"',
+      'eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string " \\t"',
     ],
     [
       { advertiserId: 0 },
@@ -241,7 +241,7 @@ describe("a map of members", () => {
       `events["${"x".repeat(101)}"]`,
     ]);
     expect(checked("none").problems).toEqual([
-      { property: "events", reason: 'expected events by key; got the text "none"' },
+      { property: "events", reason: 'expected events by key; got the string "none"' },
     ]);
     expect(checked(undefined).problems).toEqual([
       { property: "events", reason: "is required: expected events by key" },

@@ -29,7 +29,7 @@ const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 export function nameOf(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
   return expecting(
-    `a text of ${bounds}, not blank, without control characters`,
+    `a string of ${bounds}, not blank, without control characters`,
     z
       .string()
       .refine((text) => text.trim() !== "" && !CONTROL_CHARACTER.test(text) && text.isWellFormed())

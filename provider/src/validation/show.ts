@@ -11,15 +11,15 @@ export class InWords {
   constructor(readonly words: string) {}
 }
 
-/** Describes `value` by kind and, where short, by content: `"30"` becomes `the text "30"`, an array `a list`. */
+/** Describes `value` by kind and, where short, by content: `"30"` becomes `the string "30"`, an array `a list`. */
 export function show(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
   if (value instanceof InWords) return value.words;
   switch (typeof value) {
     case "string": {
       const length = [...value].length;
-      if (length > SHOWN_CHARACTERS) return `a text of ${length} characters`;
-      return value === printable(value) ? `the text "${value}"` : `the text ${escaped(value)}`;
+      if (length > SHOWN_CHARACTERS) return `a string of ${length} characters`;
+      return value === printable(value) ? `the string "${value}"` : `the string ${escaped(value)}`;
     }
     case "number":
     case "boolean":
