@@ -67,12 +67,19 @@ it("an unresolved event that is renamed is not sent again; with an alias it is t
     'If ConversionEvent "signup-web" is its new name or place, add { aliases: [{ name: "signup" }] } to it.',
   );
 
-  stack.program(shop({ "signup-web": "Signup" }, { "signup-web": `{ aliases: [{ name: "signup" }] }` }));
+  const withAlias = shop({ "signup-web": "Signup" }, { "signup-web": `{ aliases: [{ name: "signup" }] }` });
+  stack.program(withAlias);
   const aliased = await stack.preview();
   expect(aliased.code).not.toBe(0);
   expect(aliased.output).toContain("Look into the account");
   const settled = await pending(stack, "--created", `${urn("signup")}=${sandbox.events[0]?.id}`);
   expect(settled.code, settled.output).toBe(0);
+  // Settled, and without the alias: a live one is renamed.
+  stack.program(shop({ "signup-web": "Signup" }));
+  expect((await stack.preview()).output).toContain(
+    `\`signup\` (${sandbox.events[0]?.id}) is no longer declared and \`signup-web\` has the same arguments`,
+  );
+  stack.program(withAlias);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   expect(sandbox.eventPosts).toBe(1);

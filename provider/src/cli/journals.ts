@@ -2,9 +2,10 @@
  * The journals of this machine, where there are any: what a user says of a create settles its note as well, so that the next
  * `up` does not stumble over it.
  */
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { journalsOnThisMachine } from "../files/places.js";
 import { readNow } from "../files/private-file.js";
+import { Inventory, inventoryPath, type Live } from "../journal/inventory.js";
 import { journalPath } from "../journal/journal-path.js";
 import { type Remembered, readNotes } from "../journal/notes.js";
 import { reviseNotes } from "../journal/revise.js";
@@ -12,10 +13,12 @@ import { aboutWhom } from "../state/identity.js";
 
 /** The journals of one stack, of whichever account. */
 export class StackJournals {
+  readonly #stack: string;
   readonly #paths: readonly string[];
 
   /** @param stack `<organization>/<project>/<stack>`. @param cookieFile the setting, where it is set; the journals stand beside it. */
   constructor(stack: string, cookieFile: string | undefined, folder: string) {
+    this.#stack = stack;
     const name = basename(journalPath("", stack));
     this.#paths = journalsOnThisMachine(cookieFile, folder).filter((path) => basename(path) === name);
   }
@@ -31,6 +34,11 @@ export class StackJournals {
       reviseNotes(path, (entry) => (urns.includes(aboutWhom(entry.key).urn) ? undefined : entry)),
     );
     return counts.reduce((sum, amount) => sum + amount, 0);
+  }
+
+  /** A user said that this object exists: from now on a rename of its resource is warned of. */
+  noteLive(key: string, live: Live): void {
+    for (const path of this.#paths) new Inventory(inventoryPath(dirname(path), this.#stack)).note(key, live);
   }
 
   #each<T>(use: (path: string) => T): T[] {

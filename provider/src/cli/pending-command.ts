@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { describeSought } from "../state/unresolved.js";
 import { count, enumerate } from "../text.js";
 import { StackJournals } from "./journals.js";
-import { countHistory, type OpenCreate, type Pending, pendingIn, settle, type Verdict } from "./pending.js";
+import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, settle, type Verdict } from "./pending.js";
 import { pulumi, settingOf, stackName } from "./pulumi.js";
 import { type ExportedStack, idsIn, readExport, stackIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
@@ -88,7 +88,12 @@ async function settleAll(
 ): Promise<void> {
   const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.isInState);
   if (verdicts.some(isInState)) {
-    await pulumi(["stack", "import", ...passed], JSON.stringify(settle(stack, verdicts.filter(isInState), randomUUID)));
+    const settled = settle(stack, verdicts.filter(isInState), randomUUID);
+    await pulumi(["stack", "import", ...passed], JSON.stringify(settled));
+    for (const { urn, createdAs } of verdicts) {
+      const known = createdAs === undefined ? undefined : liveIn(settled, urn);
+      if (known !== undefined) journals?.noteLive(known.key, known.live);
+    }
   }
   journals?.forget(verdicts.map(({ urn }) => urn));
   for (const verdict of verdicts) {

@@ -5,11 +5,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
+import type { Live } from "../journal/inventory.js";
 import type { Remembered } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
 import { kindOfType } from "../kinds/registry.js";
-import { aboutWhom } from "../state/identity.js";
-import { ACCOUNT, PROVIDER, SECRET_ARGUMENTS, UNRESOLVED } from "../state/properties.js";
+import { readDeclared } from "../state/declared.js";
+import { aboutWhom, journalKeyOf } from "../state/identity.js";
+import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNRESOLVED } from "../state/properties.js";
 import { type Sought, soughtIn, type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../state/unresolved.js";
 import { exactId } from "../validation/fields.js";
 import { inOrder } from "./resource-order.js";
@@ -117,6 +119,26 @@ function isOfThisBody({ fingerprint }: Remembered, kind: Kind, { inputs }: Resou
 /** Without secret values. */
 function readable(inputs: Resource["inputs"]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(inputs ?? {}).filter(([, value]) => typeof value !== "object"));
+}
+
+/** What a settled create is known by afterwards: its key in the journal, and what an inventory holds. */
+export function liveIn(
+  { deployment }: ExportedStack,
+  urn: string,
+): { readonly key: string; readonly live: Live } | undefined {
+  const resource = currentByUrn(deployment.resources ?? []).get(urn);
+  const kind = resource === undefined ? undefined : kindOfType(resource.type);
+  const declared = readDeclared(resource?.inputs?.[IDENTITY]);
+  if (resource?.id === undefined || kind === undefined || declared === undefined) return undefined;
+  const name = resource.inputs?.[kind.nameProperty];
+  return {
+    key: journalKeyOf(kind.name, declared.identity),
+    live: {
+      id: resource.id,
+      fingerprint: fingerprintOf(requestFields(kind, resource.inputs ?? {})),
+      ...(typeof name === "string" ? { name } : {}),
+    },
+  };
 }
 
 /** How many of the engine's pending creates are history: the engine keeps them until it is told to clear them. */
