@@ -100,7 +100,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
   },
   async ADVERTISING_UNSUPPORTED() {
     const { event, sandbox } = await start();
-    const { message } = await failureOf(event.delete("10"));
+    const { message } = await failureOf(event.read("purchase"));
     expect(sandbox.requests).toEqual([]);
     return message;
   },

@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   api: ["kinds", "session", "http", "wire", "config"],
   session: ["http", "wire", "config", "files"],
   wire: ["http"],
-  journal: ["files"],
+  journal: ["files", "state"],
   http: ["config"],
   config: ["kinds", "validation"],
   state: ["kinds"],

@@ -9,6 +9,7 @@ import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { Journal } from "../../provider/src/journal/journal.js";
 import { JournalDamaged, journalOf, readNotes } from "../../provider/src/journal/notes.js";
 import {
+  currentKey,
   identityText,
   journalKeyOf,
   nameOf,
@@ -76,7 +77,11 @@ it("a fingerprint does not depend on the order of fields", () => {
 
 it.each([
   ["p/s::e", "e", "urn:pulumi:s::p::my:index:Type::e"],
-  ["p/s@o::a:b:C::e", "e", "urn:pulumi:s::p::a:b:C$my:index:Type::e"],
+  ["p/s@o::a:b:C$::e", "e", "urn:pulumi:s::p::a:b:C$my:index:Type::e"],
+  ["p/s::my:C$::e", "e", "urn:pulumi:s::p::my:C$my:index:Type::e"],
+  ["p/s::my:C$d:e:F$::e::f", "e::f", "urn:pulumi:s::p::my:C$d:e:F$my:index:Type::e::f"],
+  ["p/s::a:b:C::e", "a:b:C::e", "urn:pulumi:s::p::my:index:Type::a:b:C::e"],
+  ["p/s::$::a$::e", "a$::e", "urn:pulumi:s::p::my:index:Type::a$::e"],
   ["o/p/s::e", "e", "urn:pulumi:s::p::my:index:Type::e"],
   ["o/p/s::a:b:C::e", "e", "urn:pulumi:s::p::a:b:C$my:index:Type::e"],
   ["o/p/s::a:b:C$d:e:F::e::f", "e::f", "urn:pulumi:s::p::a:b:C$d:e:F$my:index:Type::e::f"],
@@ -88,8 +93,11 @@ it.each([
 });
 
 it("both forms of an identity are one key of the journal", () => {
-  expect(journalKeyOf("Advertiser", "p/s::a:b:C::e")).toBe("Advertiser::organization/p/s::a:b:C::e");
-  expect(journalKeyOf("Advertiser", "organization/p/s::a:b:C::e")).toBe("Advertiser::organization/p/s::a:b:C::e");
+  const key = "Advertiser::organization/p/s::a:b:C$::e";
+  expect(journalKeyOf("Advertiser", "p/s::a:b:C$::e")).toBe(key);
+  expect(journalKeyOf("Advertiser", "organization/p/s::a:b:C::e")).toBe(key);
+  expect(currentKey("Advertiser::organization/p/s::a:b:C::e")).toBe(key);
+  expect(currentKey(key)).toBe(key);
   expect(stackOf("p/s@acme::e")).toBe("acme/p/s");
 });
 

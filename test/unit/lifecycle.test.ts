@@ -7,6 +7,7 @@ import { UNKNOWN } from "../../provider/src/state/properties.js";
 
 const settings: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
 const told: string[] = [];
+const said: string[] = [];
 
 /** A runtime that can't send: what is tested here must not. */
 const runtime: Runtime = {
@@ -18,7 +19,7 @@ const runtime: Runtime = {
   client: () => {
     throw new Error("nothing may be sent");
   },
-  say: () => undefined,
+  say: (message) => void said.push(message),
   journal: () =>
     ({
       reconcile: async () => [],
@@ -209,6 +210,14 @@ it("what arrives undefined through an Output is told so, all of a resource at on
   ]);
 });
 
-it("delete explains itself", async () => {
-  await expect(provider.delete("6")).rejects.toThrow(/no known way to delete.*retainOnDelete/s);
+it("delete says what stays live, and does not fail: what was replaced would stay in the state for ever", async () => {
+  said.length = 0;
+  await provider.delete("6", oldOutputs);
+  expect(said).toEqual([
+    expect.stringMatching(
+      /no known way to delete.*ConversionEvent named "Hats: Loyalty card" with the id 6.*keep firing; deactivate/,
+    ),
+  ]);
+  await provider.delete(unresolvedId, unresolved);
+  expect(said).toHaveLength(1);
 });

@@ -76,7 +76,9 @@ export const HINTS = {
       (advertiserIsUnknown.test(text) || (isAdvertiser(about) && saidOfAdvertiser.unknown.test(text))),
   },
   taken: {
-    advice: "If the object exists already, adopt it with existingId; nothing is sent then.",
+    advice:
+      "If the object exists already, adopt it with existingId; nothing is sent then. (If it is this resource's own former object, change it by hand " +
+      "on the platform first.)",
     fits: ({ about, text }, { operation: { noun } }) =>
       (taken.test(text) ||
         new RegExp(`(?<!\\bno (?:such )?)\\b(?:name|object|record|entry|${noun}) exists\\b`).test(text)) &&

@@ -80,8 +80,8 @@ function readSuccess(answer: HttpAnswer, operation: Operation, words: () => stri
 function readId(value: unknown, noun: string): string | undefined {
   const holders = (from: unknown): unknown[] => [from, soleOf(own(from, noun)), soleOf(own(from, `${noun}s`))];
   const outer = soleOf(value);
-  const payload = soleOf(own(outer, "payload"));
-  for (const holder of [...holders(payload), ...holders(outer)]) {
+  const inner = ["payload", "result", "data"].flatMap((name) => holders(soleOf(own(outer, name))));
+  for (const holder of [...inner, ...holders(outer)]) {
     for (const name of ["id", `${noun}_id`]) {
       const id = asId(own(holder, name));
       if (id !== undefined) return id;

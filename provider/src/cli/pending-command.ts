@@ -150,7 +150,9 @@ function readVerdicts(options: Options, pending: readonly OpenCreate[], stack: E
       const twin = verdicts.find((verdict) => createdAs !== undefined && verdict.createdAs === createdAs);
       if (createdAs !== undefined && createdAs === only.heldAs)
         faults.push(`${createdAs} is not the id of "${wanted}", but of what the state holds already`);
-      else if (holder !== undefined && holder !== only.urn)
+      else if (createdAs !== undefined && (createdAs === only.sought.replaces || holder === only.urn))
+        faults.push(`${createdAs} is not the id of "${wanted}", but of what it was to replace`);
+      else if (holder !== undefined)
         faults.push(`${createdAs} is not the id of "${wanted}": the state holds it as ${holder}`);
       else if (twin !== undefined && kindOf(pending, twin) === only.sought.kind)
         faults.push(`${createdAs} can't be both "${wanted}" and ${twin.urn}`);

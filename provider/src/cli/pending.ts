@@ -97,12 +97,16 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
   return { open: [...open.values()], known };
 }
 
-function fromNote(urn: string, { key, name, at }: Remembered, heldAs: string | undefined): OpenCreate {
+function fromNote(
+  urn: string,
+  { key, name, at, facts = {}, replaces }: Remembered,
+  heldAs: string | undefined,
+): OpenCreate {
   const about = aboutWhom(key);
   return {
     urn,
     name: about.name,
-    sought: { kind: about.kind, name, facts: {}, sentAt: at },
+    sought: { kind: about.kind, name, facts, sentAt: at, replaces },
     heldAs,
     isInState: false,
   };

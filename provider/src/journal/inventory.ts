@@ -4,7 +4,7 @@
  *
  * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
  */
-import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { digestOf } from "../files/places.js";
@@ -64,9 +64,17 @@ export class Inventory {
   readonly #path: string;
   /** The journal keys of what the program declares, as far as it was looked at. */
   readonly declared = new Set<string>();
+  /** The file's length, as far as this run knows. */
+  #bytes: number;
 
   constructor(path: string) {
     this.#path = path;
+    this.#bytes = this.#length();
+  }
+
+  /** Whether another run has noted something since this one began. */
+  get hasGrown(): boolean {
+    return this.#length() !== this.#bytes;
   }
 
   /** The engine is handed this object. Never fails. */
@@ -105,9 +113,14 @@ export class Inventory {
         writeFileSync(this.#path, `${JSON.stringify(HEADER)}\n`, { mode: 0o600, flag: "wx" });
       }
       appendFileSync(this.#path, text);
+      this.#bytes = this.#length();
     } catch {
       // Warnings of later runs know less.
     }
+  }
+
+  #length(): number {
+    return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   #writeAnew(): void {

@@ -2,7 +2,7 @@
  * Remembers on the disk which creates were sent and what came back, until the engine's state holds it: for runs that are
  * killed in between, and for outcomes that nobody knows. One file for each stack, in use by one run at a time.
  */
-import { constants } from "node:fs";
+import { constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
 import { JournalError } from "../errors.js";
@@ -19,7 +19,7 @@ import {
 import { AppendFile } from "./append-file.js";
 import { journalPath } from "./journal-path.js";
 import { Ledger } from "./ledger.js";
-import { JournalDamaged, journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
+import { type Facts, JournalDamaged, journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
 import { keepOnly, reviseNotes } from "./revise.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
@@ -33,6 +33,10 @@ export interface NewCreate {
   readonly fingerprint: string;
   /** The object's name on the platform; none where it is secret. */
   readonly name: string | undefined;
+  /** What else people look for. */
+  readonly facts?: Facts | undefined;
+  /** The id of the object that it is to replace. */
+  readonly replaces?: string | undefined;
 }
 
 /** What the journal says to it. */
@@ -78,6 +82,8 @@ export interface JournalOptions {
   readonly newMark: () => string;
   /** How long another run of the same stack may be waited for. */
   readonly maxWaitMs: number;
+  /** Whether another run is known to have created something since this one began. */
+  readonly othersCreated?: () => boolean;
 }
 
 export class Journal {
@@ -94,10 +100,13 @@ export class Journal {
   #lock: Lock | undefined;
   /** Throws where the open file is not this run's any more. */
   #confirmOurs: (() => void) | undefined;
+  /** The file's number as this run began, while another run was using it. */
+  readonly #usedByAnother: { readonly file: number | undefined } | undefined;
 
   constructor(options: JournalOptions) {
     this.#options = options;
     this.path = journalPath(options.folder, options.stack);
+    this.#usedByAnother = existsSync(`${this.path}.lock`) ? { file: this.#fileNumber() } : undefined;
   }
 
   /**
@@ -118,10 +127,11 @@ export class Journal {
    * the engine may ask again for a create that ended in doubt (its error hooks do).
    * @throws {JournalError} damaged, not writable, or in use by another run.
    */
-  async begin({ key, fingerprint, name }: NewCreate): Promise<Beginning> {
+  async begin(create: NewCreate): Promise<Beginning> {
+    const { key, fingerprint } = create;
     await this.#open();
     const entry = decisive(this.#ledger.about(key));
-    if (entry === undefined) return { kind: "attempt", attempt: this.#attempt({ key, fingerprint, name }) };
+    if (entry === undefined) return { kind: "attempt", attempt: this.#attempt(create) };
     if (entry.id !== undefined && entry.fingerprint === fingerprint) {
       this.#ledger.remove(entry.mark); // the file keeps it until the run has ended
       return { kind: "taken-over", id: entry.id };
@@ -272,6 +282,7 @@ export class Journal {
     try {
       this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
       const lock = this.#lock;
+      this.#expectNobodyBetween();
       await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
       this.#ledger = new Ledger((await this.#read()).filter((entry) => !this.#isHistory(entry)));
       // Written anew at each start: settled notes do not pile up.
@@ -292,6 +303,24 @@ export class Journal {
       await this.release();
       throw this.#inWords(error);
     }
+  }
+
+  /**
+   * The engine's view of the stack is as old as this run. A run that ended cleanly since has handed its engine what it
+   * created, and has emptied the journal: this run's engine would create all of it again. (One that was killed leaves the
+   * file as it was.)
+   */
+  #expectNobodyBetween(): void {
+    const hasEnded = this.#usedByAnother !== undefined && this.#usedByAnother.file !== this.#fileNumber();
+    if (!hasEnded && this.#options.othersCreated?.() !== true) return;
+    throw this.#unusable(
+      "another run of this stack has ended since this one began, and this one does not know what that has created",
+      "Run this again",
+    );
+  }
+
+  #fileNumber(): number | undefined {
+    return statSync(this.path, { throwIfNoEntry: false })?.ino;
   }
 
   #readOnce(): Promise<Ledger> {

@@ -3,6 +3,7 @@
  * version of this package reads what this one wrote.
  */
 import { z } from "zod";
+import { currentKey } from "../state/identity.js";
 
 /** The first line of a journal. */
 export const HEADER = { journal: "pulumi-advertising", version: 1 } as const;
@@ -19,6 +20,10 @@ const sent = z.object({
   at: z.string(),
   /** The object's name on the platform; absent where it is secret. */
   name: z.string().optional(),
+  /** Further arguments by which people tell the object from others; without secret ones. */
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  /** The id of the object that it was to replace. */
+  replaces: z.string().optional(),
   /** Since then a run has gone through, and nothing in it asked for this resource. */
   unclaimed: z.literal(true).optional(),
 });
@@ -31,6 +36,9 @@ const noteSchema = z.discriminatedUnion("note", [sent, created, reported, settle
 
 export type Note = z.infer<typeof noteSchema>;
 
+/** Arguments by which people tell an object from others, by their names in the program. */
+export type Facts = Readonly<Record<string, string | number | boolean>>;
+
 /** A create that was noted, as far as is known. */
 export interface Remembered {
   readonly mark: string;
@@ -38,6 +46,8 @@ export interface Remembered {
   readonly fingerprint: string;
   readonly at: string;
   readonly name?: string | undefined;
+  readonly facts?: Facts | undefined;
+  readonly replaces?: string | undefined;
   /** The platform's id, once it answered. */
   id?: string;
   /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */
@@ -80,8 +90,8 @@ export function readNotes(text: string): Map<string, Remembered> {
 export function apply(remembered: Map<string, Remembered>, note: Note): void {
   switch (note.note) {
     case "sent": {
-      const { note: _, ...facts } = note;
-      remembered.set(note.mark, facts);
+      const { note: _, key, ...rest } = note;
+      remembered.set(note.mark, { ...rest, key: currentKey(key) });
       return;
     }
     case "created": {

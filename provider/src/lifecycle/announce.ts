@@ -6,7 +6,7 @@ import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import { type Kind, removalWarning, typeTokenOf } from "../kinds/kind.js";
 import type { Declared } from "../state/declared.js";
-import { aboutWhom, aliasFor, journalKeyOf, nameOf, parseIdentity, urnOf } from "../state/identity.js";
+import { aboutWhom, aliasFor, journalKeyOf, labelOf, nameOf, parseIdentity, urnOf } from "../state/identity.js";
 import { UNKNOWN } from "../state/properties.js";
 import { count } from "../text.js";
 import type { Create } from "./create.js";
@@ -49,6 +49,7 @@ export async function announce(
   await announceLeftover(kind, runtime, identity, adopts);
   const urn = urnOf(identity, typeTokenOf(kind.name));
   if (adopts) {
+    if (formerly !== undefined) runtime.formerly.set(key, formerly);
     runtime.tellAt("info", urn, `adopts ${String(values.existingId)}; nothing is sent`);
     return;
   }
@@ -56,7 +57,36 @@ export async function announce(
   const isKnown = !JSON.stringify(values).includes(UNKNOWN);
   const fingerprint = isKnown ? fingerprintOf(requestFields(kind, values)) : undefined;
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(kind, runtime, identity, fingerprint);
+  const same = runtime.replacing.has(key) ? undefined : runtime.inventory(identity).read().get(key);
+  if (same !== undefined && same.fingerprint === fingerprint) {
+    runtime.warnEach(
+      "again",
+      urn,
+      `${labelOf(kind.name, nameOf(identity))} was created as ${same.id} before, and is not in the state any more: this creates a second ` +
+        `live object. ${same.id} ${kind.afterlife}. To go on with ${same.id}, set existingId: ${same.id}.`,
+      `${nameOf(identity)} (${same.id})`,
+      (amount) => `${count(amount, "more object")} that were created before and are created again`,
+    );
+  }
   if (formerly !== undefined) announceRename(kind, runtime, identity, formerly, fingerprint);
+}
+
+/**
+ * One object can't be two resources.
+ * @returns what is wrong with adopting `id`, as far as this run knows.
+ */
+export function adoptedTwice(kind: Kind, runtime: Runtime, identity: string, id: string): string | undefined {
+  const urn = urnOf(identity, typeTokenOf(kind.name));
+  const known = [...runtime.inventory(identity).read()].find(
+    ([key, live]) =>
+      live.id === id && aboutWhom(key).kind === kind.name && runtime.inventory(identity).declared.has(key),
+  );
+  const holder =
+    runtime.holders.get(`${kind.name} ${id}`) ?? (known === undefined ? undefined : aboutWhom(known[0]).urn);
+  if (holder !== undefined && holder !== urn)
+    return `existingId ${id} is the resource ${holder} already: one object can't be two`;
+  runtime.holders.set(`${kind.name} ${id}`, urn);
+  return undefined;
 }
 
 /** Of objects that are no longer declared, and may be this one under another name. */
@@ -108,7 +138,9 @@ export function announceReplacement(
     "replacement",
     urn,
     `${label}: ${by}. ${id} ${kind.afterlife}; deactivate it there by hand.`,
-    (amount) => `${count(amount, "replacement")} so far: each leaves the object that it replaces live on the platform.`,
+    `${label} (${id})`,
+    (amount) =>
+      `${count(amount, "more replacement")}, each of which leaves the object with this id live on the platform`,
   );
 }
 
@@ -126,7 +158,8 @@ export function announceReplaced(
     "replaced",
     urn,
     `${label} is ${id} now. ${old} ${kind.afterlife}; deactivate it there by hand.`,
-    (amount) => `${count(amount, "object")} were replaced so far: each old one stays live on the platform.`,
+    `${old} (${label} is ${id} now)`,
+    (amount) => `${count(amount, "more object")} that were replaced, and stay live on the platform`,
   );
 }
 

@@ -5,9 +5,11 @@ import { requestFields } from "../api/request.js";
 import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Attempt, Ending } from "../journal/journal.js";
+import type { Facts } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
 import { typeTokenOf } from "../kinds/kind.js";
 import { journalKeyOf, urnOf } from "../state/identity.js";
+import { factsIn } from "../state/unresolved.js";
 import { describeDefect } from "./failure.js";
 import { whatHappened } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
@@ -39,7 +41,9 @@ export async function adoptExisting(
   const key = journalKeyOf(kind.name, identity);
   try {
     // Whatever was left open about it is answered by this id; it may have been noted under the resource's former name.
-    const noted = await runtime.journal(identity).settle(key, id, runtime.settling.get(key));
+    const journal = runtime.journal(identity);
+    const noted = await journal.settle(key, id, runtime.settling.get(key));
+    for (const former of runtime.formerly.get(key) ?? []) noted.push(...(await journal.settle(former, id)));
     for (const other of noted.filter((known) => known !== id)) {
       runtime.say(
         `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
@@ -72,6 +76,8 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
     key: journalKeyOf(kind.name, identity),
     fingerprint: fingerprintOf(fields),
     name: secret.has(kind.nameProperty) ? undefined : String(values[kind.nameProperty]),
+    facts: factsIn(kind, values, secret),
+    replaces: idOf(create.replaces),
   });
   switch (begun.kind) {
     case "attempt":
@@ -84,7 +90,18 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
     case "unresolved": {
       const { entry } = begun;
       const otherwise = entry.id === undefined ? "" : " Its arguments were others than now.";
-      return unresolved(kind, runtime, create, entry.mark, entry.at, `${whatHappened(label, entry)}${otherwise}`);
+      const what = `${whatHappened(label, entry)}${otherwise}`;
+      // What was sent then, which the arguments of now need not be.
+      const { facts, replaces } = entry;
+      return unresolved(
+        kind,
+        runtime,
+        { ...create, replaces: replaces ?? create.replaces },
+        entry.mark,
+        entry.at,
+        what,
+        facts,
+      );
     }
   }
 }
@@ -149,6 +166,7 @@ function unresolved(
   mark: string,
   since: string,
   what: string,
+  facts?: Facts,
 ): Outcome {
   const { traceField } = runtime.reading.settings;
   return {
@@ -159,8 +177,14 @@ function unresolved(
       what: runtime.secrets.scrub(what),
       ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(kind.name)) }),
       ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
-      ...(replaces === undefined || !/^\d+$/.test(replaces) ? {} : { replaces }),
+      ...(replaces === undefined || idOf(replaces) === undefined ? {} : { replaces }),
+      ...(facts === undefined ? {} : { facts }),
       ...(secret.size === 0 ? {} : { secret: [...secret] }),
     },
   };
+}
+
+/** Of the platform; an unresolved resource has none. */
+function idOf(id: string | undefined): string | undefined {
+  return id !== undefined && /^\d+$/.test(id) ? id : undefined;
 }

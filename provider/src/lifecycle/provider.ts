@@ -10,10 +10,11 @@ import { readDeclared } from "../state/declared.js";
 import { isOfEarlierVersion, journalKeyOf, labelOf, nameOf, urnOf } from "../state/identity.js";
 import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
 import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
+import { printable } from "../text.js";
 import { exactId } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
-import { announce, announceReplaced, announceReplacement, noteLive, type Subject } from "./announce.js";
+import { adoptedTwice, announce, announceReplaced, announceReplacement, noteLive, type Subject } from "./announce.js";
 import { adoptExisting, type Create, createOnce } from "./create.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, idOrError, Unresolved } from "./failure.js";
@@ -59,7 +60,13 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         if (declared !== undefined) {
           await announce(kind, runtime(), declared, { isNew, values, fits: problems.length === 0 });
         }
+        const { existingId } = values;
+        const twice =
+          declared === undefined || !hasValue(existingId) || holdsUnknown(existingId)
+            ? undefined
+            : adoptedTwice(kind, runtime(), declared.identity, String(existingId));
         const failures = [
+          ...(twice === undefined ? [] : [failure(twice, ArgumentsError)]),
           ...settingProblems.map((problem) => failure(describeSettingProblem(problem), SettingsError)),
           // Without the property's name: the engine would print the value in front of the reason, a secret one too.
           ...problems.map(({ property, reason }) => failure(`${property} ${reason}`, ArgumentsError)),
@@ -78,6 +85,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       return guarded(async () => {
         const { identity, key, urn, label } = subjectOf(news);
         expectSameAccount(olds[ACCOUNT], runtime().account, label);
+        if (/^\d+$/.test(id)) runtime().holders.set(`${kind.name} ${id}`, urn);
         const left = identity === undefined ? [] : await noteHeld(kind, runtime(), identity, id, olds);
         const existingId = own(news, "existingId");
         const mark = unresolvedMarkOf(olds);
@@ -151,14 +159,19 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       }, forEngine);
     },
 
-    /** Reached only where a user turned `retainOnDelete` off. */
-    async delete(id: string): Promise<void> {
+    /**
+     * Reached only where `retainOnDelete` was turned off where this package can't see it (a transformation), or by an earlier
+     * version. To fail would leave what was replaced in the state for ever.
+     */
+    async delete(id: string, properties: Properties): Promise<void> {
       return guarded(() => {
-        throw new UnsupportedError(
-          `The platform has no known way to delete: ${kind.name} ${id} stays there, live. Take \`retainOnDelete: false\` out of ` +
-            "its options and run `pulumi up`, then remove it again; or forget it with `pulumi state delete` and its URN " +
-            "(`pulumi stack --show-urns`). What a replacement has left to be deleted is marked `delete` in the state: take " +
-            "that entry out with `pulumi state edit`.",
+        if (!/^\d+$/.test(id)) return;
+        const name = properties[kind.nameProperty];
+        const named =
+          typeof name === "string" && unresolvedMarkOf(properties) === undefined ? ` named "${printable(name)}"` : "";
+        runtime().say(
+          `The platform has no known way to delete, so the ${kind.name}${named} with the id ${id} left the state and ${kind.afterlife}; ` +
+            "deactivate it there by hand.",
         );
       }, forDisplay);
     },

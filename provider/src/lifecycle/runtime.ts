@@ -3,6 +3,7 @@
  * one pool of connections, one wait where the platform asks for quiet.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as setTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
 import { Client } from "../api/client.js";
 import { type Clock, systemClock } from "../clock.js";
@@ -22,8 +23,9 @@ import { stackOf } from "../state/identity.js";
 import { debugLog } from "./debug-log.js";
 import { engineLog, type Severity, type TellAt } from "./engine-log.js";
 
-/** So many warnings of a sort are told one by one. */
+/** So many warnings of a sort are told one by one; what comes within this time after them, together. */
 const MAX_WARNINGS = 20;
+const COLLECT_MS = 200;
 
 /** A run of the same stack that was just interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;
@@ -40,16 +42,26 @@ export interface Runtime {
   /** A message at the resource with this URN. */
   readonly tellAt: (severity: Severity, urn: string, message: string) => void;
   /**
-   * A warning at a resource, of a sort that may come for thousands: the first ones one by one, then `summary` of how many
-   * there were so far.
+   * A warning at a resource, of a sort that may come for thousands: the first ones one by one, the others counted.
+   * @param brief names the object in a list. @param summary tells of so many more, whose list follows.
    */
-  readonly warnEach: (sort: string, urn: string, message: string, summary: (amount: number) => string) => void;
+  readonly warnEach: (
+    sort: string,
+    urn: string,
+    message: string,
+    brief: string,
+    summary: (amount: number) => string,
+  ) => void;
   /** What the program said of its run, as far as it is known. */
   readonly run: { isUp: boolean | undefined; declares: number };
   /** By journal key: the id of the object that a resource's replacement takes the place of. */
   readonly replacing: Map<string, string>;
   /** By journal key: the create whose unknown outcome a resource's adoption settles. */
   readonly settling: Map<string, string>;
+  /** By journal key: the former names of a resource that adopts an object, whose creates are settled by that. */
+  readonly formerly: Map<string, readonly string[]>;
+  /** By kind and id: the URN of the resource that holds, or adopts, this object in this run. */
+  readonly holders: Map<string, string>;
   /** A message of the whole run; Pulumi shows it while the run goes on. Said once for each `topic`, by default itself. */
   readonly say: (message: string, topic?: string) => void;
   /** Whether it is asked for the first time in this run. */
@@ -94,6 +106,7 @@ export function createRuntime(
   const now = () => new Date(systemClock.wallMs()).toISOString();
   const tellAt = (severity: Severity, urn: string, message: string) => void log(severity, urn, secrets.scrub(message));
   const warned = new Map<string, number>();
+  const collected = new Map<string, string[]>();
   const run: Runtime["run"] = { isUp: undefined, declares: 0 };
   let client: Client | undefined;
   let journal: Journal | undefined;
@@ -112,28 +125,39 @@ export function createRuntime(
     },
     account: accountOf(reading.settings),
     tellAt,
-    warnEach(sort, urn, message, summary) {
+    warnEach(sort, urn, message, brief, summary) {
       const amount = (warned.get(sort) ?? 0) + 1;
       warned.set(sort, amount);
-      if (amount <= MAX_WARNINGS) tellAt("warn", urn, message);
-      // The last one is never known: so twice as many each time.
-      else if (Number.isInteger(Math.log2(amount / MAX_WARNINGS))) say(summary(amount));
+      if (amount <= MAX_WARNINGS) return tellAt("warn", urn, message);
+      const more = collected.get(sort) ?? [];
+      collected.set(sort, more);
+      // Nobody says which one is the last: they are told when none has come for a moment.
+      if (more.push(brief) === 1) {
+        setTimer(() => {
+          collected.delete(sort);
+          tellAt("warn", "", `${summary(more.length)}: ${more.join(", ")}`);
+        }, COLLECT_MS);
+      }
     },
     run,
     replacing: new Map(),
     settling: new Map(),
+    formerly: new Map(),
+    holders: new Map(),
     inventory(identity) {
       inventory ??= new Inventory(inventoryPath(places.journalFolder, stackOf(identity)));
       return inventory;
     },
     newMark: randomUUID,
     journal(identity) {
+      const known = this.inventory(identity);
       journal ??= new Journal({
         folder: places.journalFolder,
         stack: stackOf(identity),
         clock: systemClock,
         newMark: randomUUID,
         maxWaitMs: JOURNAL_WAIT_MS,
+        othersCreated: () => known.hasGrown,
       });
       return journal;
     },

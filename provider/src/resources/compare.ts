@@ -26,7 +26,7 @@ export class Comparison {
   add({ kind, name, args, values }: Compared): Problem[] {
     const { existingId } = values;
     if (existingId === undefined) {
-      const key = `${kind.name} ${this.#textOf(args)}`;
+      const key = `${kind.name} ${this.#textOf({ ...values, ...notData(args) })}`;
       this.#same.set(key, [...(this.#same.get(key) ?? []), name]);
       return [];
     }
@@ -63,6 +63,16 @@ export class Comparison {
     this.#outputs.set(output, number);
     return number;
   }
+}
+
+/** What is not known yet, as it was given; the rest is compared with its defaults and in one form. */
+function notData(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(args)
+      .filter(([, value]) => isNotData(value))
+      // An advertiser stands for its id.
+      .map(([name, value]) => [name, (value as Record<string, unknown>)[name] ?? value]),
+  );
 }
 
 function isNotData(value: unknown): value is object {

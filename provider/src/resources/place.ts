@@ -37,9 +37,11 @@ export function formerPlaces(name: string, { aliases, parent }: pulumi.CustomRes
     const former = alias.name === undefined ? name : typeof alias.name === "string" ? alias.name : ANY;
     if (alias.noParent === true) return { name: former, parentTypes: undefined };
     if (typeof alias.parentUrn === "string") return { name: former, parentTypes: ANY };
-    if (alias.parent === undefined) return { name: former, parentTypes: typesOf(parent) };
-    const isResource = typeof alias.parent === "object" && alias.parent !== null && "__pulumiType" in alias.parent;
-    return { name: former, parentTypes: isResource ? typesOf(alias.parent as pulumi.Resource) : ANY };
+    if (!Object.hasOwn(alias, "parent")) return { name: former, parentTypes: typesOf(parent) };
+    // pulumi.rootStackResource is undefined.
+    const isKnown =
+      alias.parent === undefined || (typeof alias.parent === "object" && "__pulumiType" in Object(alias.parent));
+    return { name: former, parentTypes: isKnown ? typesOf(alias.parent as pulumi.Resource | undefined) : ANY };
   });
 }
 

@@ -15,7 +15,7 @@ import { isEmbedded } from "./embedding.js";
 import { type History, readHistory } from "./history.js";
 import { identityOf, placeOfProgram } from "./identity.js";
 import { formerPlaces, typesOf } from "./place.js";
-import { type DeclaredHere, removalWarnings, undeclaredIn } from "./undeclared.js";
+import { type DeclaredHere, type Open, removalWarnings, undeclaredIn } from "./undeclared.js";
 
 interface Section {
   readonly title: string;
@@ -147,7 +147,7 @@ function currentProgram(): Program {
     history: undefined,
   };
   programs.set(key, program);
-  warnAtEnd(program);
+  lookAtEnd(program);
   return program;
 }
 
@@ -160,12 +160,12 @@ function beginTurn(program: Program): Turn {
       program.turn = undefined;
       warnOfDuplicates(program);
       const { open, formerly } = undeclaredIn(historyOf(program), program.declared, program.reading.settings);
-      const all = [...sections, ...open.map(({ title, lines }) => ({ title, lines, problems: 1 }))];
+      const all = [...sections, ...open.filter(({ isAboutToBeSent }) => isAboutToBeSent).map(sectionOfOpen)];
       if (program.reading.problems.length === 0 && all.length === 0) {
         const own = declared.filter(({ isRead }) => !isRead);
         return resolve({ first: own[0], resources: own.length, formerly });
       }
-      const error = unchanging(new pulumi.RunError(describeProblems(program.reading, all)));
+      const error = failureOf(program, all, "nothing was registered and nothing was sent");
       // Each resource's wait would last for ever in a process that goes on. One of the program's own ends with the error, and
       // there a rejection that Pulumi listens for only later is a warning of Node's.
       if (isEmbedded()) reject(error);
@@ -188,9 +188,17 @@ function historyOf(program: Program): History {
 }
 
 /** What is removed can only be known when the whole program has been run, waits included. */
-function warnAtEnd(program: Program): void {
+function lookAtEnd(program: Program): void {
   const stack = pulumi.runtime.getStackResource();
   stack?.outputs.apply(() => {
+    const { open } = undeclaredIn(historyOf(program), program.declared, program.reading.settings);
+    if (open.length > 0) {
+      // Thrown before the program has ended: the engine then takes nothing out of the state.
+      setImmediate(() => {
+        throw failureOf(program, open.map(sectionOfOpen), "nothing was sent for it, and it stays in the state");
+      });
+      return;
+    }
     for (const warning of removalWarnings(historyOf(program), program.declared)) warn(warning);
   });
 }
@@ -234,10 +242,18 @@ function sectionOf(title: string, problems: readonly Problem[]): Section {
   return { title, lines: problems.map(({ property, reason }) => `${property} ${reason}`), problems: problems.length };
 }
 
-function describeProblems(reading: SettingsReading, sections: readonly Section[]): string {
+function sectionOfOpen({ title, lines }: Open): Section {
+  return { title, lines, problems: 1 };
+}
+
+function failureOf({ reading }: Program, sections: readonly Section[], consequence: string): pulumi.RunError {
+  return unchanging(new pulumi.RunError(describeProblems(reading, sections, consequence)));
+}
+
+function describeProblems(reading: SettingsReading, sections: readonly Section[], consequence: string): string {
   const total = sections.reduce((sum, { problems }) => sum + problems, reading.problems.length);
   const text = [
-    `${count(total, "problem")}; nothing was registered and nothing was sent.`,
+    `${count(total, "problem")}; ${consequence}.`,
     ...(reading.problems.length > 0 ? [describeSettingProblems(reading.problems)] : []),
     ...sections.map(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n")),
   ].join("\n");

@@ -25,23 +25,43 @@ export interface DeclaredHere {
   readonly formerly: readonly Place[];
 }
 
+export interface Open {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Whether a new resource would send it again. Otherwise it may just be declared later in the program. */
+  readonly isAboutToBeSent: boolean;
+}
+
 export interface Undeclared {
   /** Creates of unknown outcome that nobody declares: each must be settled before anything else is done. */
-  readonly open: readonly { readonly title: string; readonly lines: readonly string[] }[];
-  /** By journal key of a new resource: objects of its kind and name that are no longer declared. */
+  readonly open: readonly Open[];
+  /**
+   * By journal key of a resource that is new, or adopts: objects and creates of its kind and name that are no longer declared.
+   */
   readonly formerly: ReadonlyMap<string, readonly string[]>;
 }
 
 export function undeclaredIn(history: History, declared: readonly DeclaredHere[], settings: Settings): Undeclared {
   const isDeclared = coverageOf(declared);
-  const isNew = ({ key, isRead, adopts }: DeclaredHere) => !isRead && !adopts && !history.live.has(key);
-  const heirs = Map.groupBy(declared.filter(isNew), ({ kind, platformName }) => nameKey(kind.name, platformName));
-  const heirsOf = (key: string, name: string | undefined) =>
-    name === undefined ? [] : (heirs.get(nameKey(aboutWhom(key).kind, name)) ?? []);
+  const isNew = isNewIn(history);
+  const named = ({ kind, platformName }: DeclaredHere) => nameKey(kind.name, platformName);
+  const heirs = Map.groupBy(declared.filter(isNew), named);
+  const adopters = Map.groupBy(
+    declared.filter(({ adopts }) => adopts),
+    named,
+  );
+  const of = (group: typeof heirs, key: string, name: string | undefined) =>
+    name === undefined ? [] : (group.get(nameKey(aboutWhom(key).kind, name)) ?? []);
+  const heirsOf = (key: string, name: string | undefined) => of(heirs, key, name);
 
+  const formerly = new Map<string, string[]>();
+  const add = (to: DeclaredHere, key: string) => formerly.set(to.key, [...(formerly.get(to.key) ?? []), key]);
   const open = history.open
     .filter(({ key }) => !isDeclared(key))
     .flatMap((entry) => {
+      const adopting = of(adopters, entry.key, entry.name);
+      for (const adopter of adopting) add(adopter, entry.key);
+      if (adopting.length > 0) return []; // somebody has found it, and named it under its new name
       const { label, urn, ...old } = aboutWhom(entry.key);
       const [heir] = heirsOf(entry.key, entry.name);
       // What a killed run has left is told by the provider, unless this run would make another one.
@@ -55,9 +75,17 @@ export function undeclaredIn(history: History, declared: readonly DeclaredHere[]
             ];
       return [
         {
+          isAboutToBeSent: heir !== undefined,
           title: `${label} is no longer declared, and ${entry.id === undefined ? "the outcome of its create is unknown" : `a run that was interrupted created it as ${entry.id}`}`,
           lines: whatIsOpen(
-            { kind: old.kind, name: entry.name, facts: {}, sentAt: entry.at, trace },
+            {
+              kind: old.kind,
+              name: entry.name,
+              facts: entry.facts ?? {},
+              sentAt: entry.at,
+              trace,
+              replaces: entry.replaces,
+            },
             entry.id,
             urn,
             renamed,
@@ -66,10 +94,8 @@ export function undeclaredIn(history: History, declared: readonly DeclaredHere[]
       ];
     });
 
-  const formerly = new Map<string, string[]>();
   for (const [key, { name }] of history.live) {
-    if (isDeclared(key)) continue;
-    for (const heir of heirsOf(key, name)) formerly.set(heir.key, [...(formerly.get(heir.key) ?? []), key]);
+    if (!isDeclared(key)) for (const heir of heirsOf(key, name)) add(heir, key);
   }
   return { open, formerly };
 }
@@ -77,8 +103,9 @@ export function undeclaredIn(history: History, declared: readonly DeclaredHere[]
 /** What leaves the state with nobody to take its place, as far as the names tell. */
 export function removalWarnings(history: History, declared: readonly DeclaredHere[]): string[] {
   const isDeclared = coverageOf(declared);
-  const isNew = ({ key, isRead, adopts }: DeclaredHere) => !isRead && !adopts && !history.live.has(key);
-  const heirs = new Set(declared.filter(isNew).map(({ kind, platformName }) => nameKey(kind.name, platformName)));
+  const heirs = new Set(
+    declared.filter(isNewIn(history)).map(({ kind, platformName }) => nameKey(kind.name, platformName)),
+  );
   const gone = [...history.live].filter(
     ([key, { name }]) => !isDeclared(key) && !(name !== undefined && heirs.has(nameKey(aboutWhom(key).kind, name))),
   );
@@ -93,6 +120,12 @@ export function removalWarnings(history: History, declared: readonly DeclaredHer
 }
 
 const MAX_REMOVALS = 20;
+
+/** Declared, and not known to earlier runs: it would be created. */
+function isNewIn({ live, open }: History): (declared: DeclaredHere) => boolean {
+  const noted = new Set(open.map(({ key }) => key));
+  return ({ key, isRead, adopts }) => !isRead && !adopts && !live.has(key) && !noted.has(key);
+}
 
 /** Whether a resource that earlier runs knew is declared, under its name or by an alias. */
 function coverageOf(declared: readonly DeclaredHere[]): (key: string) => boolean {

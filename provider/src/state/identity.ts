@@ -5,7 +5,7 @@
 
 import { type Kind, typeTokenOf } from "../kinds/kind.js";
 
-/** `<project>/<stack>[@<organization>][::<types of parents>]::<name>` */
+/** `<project>/<stack>[@<organization>][::<types of parents>$]::<name>` */
 export interface Identity {
   readonly organization: string;
   readonly project: string;
@@ -18,21 +18,32 @@ export interface Identity {
 /** What backends without organizations answer, so it is left out. */
 const DEFAULT_ORGANIZATION = "organization";
 
-export function identityText({ organization, project, stack, parentTypes, name }: Identity): string {
+export function identityText(identity: Identity): string {
+  const { organization, project, stack } = identity;
   const owner = organization === DEFAULT_ORGANIZATION ? "" : `@${organization}`;
-  return [`${project}/${stack}${owner}`, ...(parentTypes === undefined ? [] : [parentTypes]), name].join("::");
+  return [`${project}/${stack}${owner}`, ...placeIn(identity)].join("::");
+}
+
+/** The types end with a `$`, which tells them from a name: names and types may both hold colons. */
+function placeIn({ parentTypes, name }: Identity): string[] {
+  if (parentTypes !== undefined) return [`${parentTypes}$`, name];
+  return /^[^:]*\$::/.test(name) ? ["$", name] : [name];
 }
 
 export function parseIdentity(text: string): Identity {
-  // A name may hold "::" itself; types never do.
-  const [path = "", second = "", ...rest] = text.split("::");
-  const hasTypes = isTypes(second) && rest.length > 0;
-  const place = isOfEarlierVersion(text) ? earlierPlace(path) : currentPlace(path);
-  return {
-    ...place,
-    parentTypes: hasTypes ? second : undefined,
-    name: hasTypes ? rest.join("::") : [second, ...rest].join("::"),
-  };
+  const [path = ""] = text.split("::", 1);
+  const isEarlier = isOfEarlierVersion(text);
+  const place = isEarlier ? earlierPlace(path) : currentPlace(path);
+  const rest = text.slice(path.length + "::".length);
+  const types = /^(.*?)\$::/s.exec(rest)?.[1];
+  const isMarked = types !== undefined && types.split("$").every((type) => type === "" || isType(type));
+  if (isMarked) {
+    return { ...place, parentTypes: types === "" ? undefined : types, name: rest.slice(types.length + "$::".length) };
+  }
+  const [first = "", ...more] = rest.split("::");
+  // Earlier versions did not mark them: known are those of components with a module.
+  const hasTypes = isEarlier && more.length > 0 && /^[^:]+:[^:]*:[^:]+/.test(first);
+  return { ...place, parentTypes: hasTypes ? first : undefined, name: hasTypes ? more.join("::") : rest };
 }
 
 /** Whether a version wrote it that did not yet record where a resource was created. */
@@ -71,8 +82,14 @@ export function urnOf(identity: string, typeToken: string): string {
 
 /** Under which the journal knows a resource: an advertiser and an event may have one name. */
 export function journalKeyOf(kind: Kind["name"], identity: string): string {
-  const { parentTypes, name } = parseIdentity(identity);
-  return [kind, stackOf(identity), ...(parentTypes === undefined ? [] : [parentTypes]), name].join("::");
+  return [kind, stackOf(identity), ...placeIn(parseIdentity(identity))].join("::");
+}
+
+/** A key as this version writes it: earlier ones did not mark the types of parents. */
+export function currentKey(key: string): string {
+  const [kind = ""] = key.split("::", 1);
+  const identity = key.slice(kind.length + "::".length);
+  return isOfEarlierVersion(identity) ? journalKeyOf(kind as Kind["name"], identity) : key;
 }
 
 /** A resource, as a note of the journal names it. */
@@ -114,7 +131,7 @@ export function labelOf(kind: string, name: string): string {
   return `${kind} "${name}"`;
 }
 
-/** A type token has two colons, or more where several are joined. */
-function isTypes(part: string): boolean {
-  return /^[^:]+:[^:]*:[^:]+/.test(part);
+/** A type token: two parts, or three. */
+function isType(part: string): boolean {
+  return /^[^:]+:[^:]*(:[^:]+)?$/.test(part);
 }

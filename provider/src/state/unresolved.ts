@@ -18,6 +18,8 @@ export interface UnresolvedMark {
   readonly trace?: { readonly field: string; readonly value: string };
   /** The id of the object that it was to replace. */
   readonly replaces?: string;
+  /** What else to look for, where the resource's arguments are others by now. */
+  readonly facts?: Readonly<Record<string, string | number | boolean>>;
   /** Whether the name on the platform is secret, and so is not told. */
   readonly nameIsSecret?: boolean;
   /** The arguments whose values are secret, where there are any. */
@@ -60,19 +62,33 @@ export interface Sought {
 export function soughtIn(
   kind: Kind,
   properties: Readonly<Record<string, unknown>>,
-  { since, trace, replaces, nameIsSecret, secret = [] }: UnresolvedMark,
+  { since, trace, replaces, nameIsSecret, secret = [], facts }: UnresolvedMark,
 ): Sought {
   const hidden = new Set(nameIsSecret === true ? [...secret, kind.nameProperty] : secret);
   const name = properties[kind.nameProperty];
-  const facts = Object.entries(properties).filter(([property]) => kind.tellingProperties.includes(property));
   return {
     kind: kind.name,
     name: typeof name === "string" && !hidden.has(kind.nameProperty) ? name : undefined,
-    facts: Object.fromEntries(facts.filter(([property]) => !hidden.has(property))),
+    facts: facts ?? factsIn(kind, properties, hidden),
     sentAt: since,
     trace,
     replaces,
   };
+}
+
+/** The arguments that tell an object of this kind from others of its name, without secret and unknown ones. */
+export function factsIn(
+  kind: Kind,
+  properties: Readonly<Record<string, unknown>>,
+  secret: ReadonlySet<string>,
+): Record<string, string | number | boolean> {
+  const facts: Record<string, string | number | boolean> = {};
+  for (const property of kind.tellingProperties) {
+    const value = properties[property];
+    if (secret.has(property) || !["string", "number", "boolean"].includes(typeof value)) continue;
+    facts[property] = value as string | number | boolean;
+  }
+  return facts;
 }
 
 /** `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …` */

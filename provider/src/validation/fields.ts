@@ -25,6 +25,9 @@ export function expectationOf(schema: z.ZodType): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: naming the control characters is the purpose
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 
+/** A letter, a digit, punctuation or a symbol: not just white space and characters without a shape. */
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+
 /** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
 export function nameOf(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
@@ -32,7 +35,7 @@ export function nameOf(most: number | undefined) {
     `a string of ${bounds}, not blank, without control characters`,
     z
       .string()
-      .refine((text) => text.trim() !== "" && !CONTROL_CHARACTER.test(text) && text.isWellFormed())
+      .refine((text) => VISIBLE.test(text) && !CONTROL_CHARACTER.test(text) && text.isWellFormed())
       .superRefine((text, context) => {
         // Code points: what a person counts. The platform's own unit is not documented.
         const length = [...text].length;
