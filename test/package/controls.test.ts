@@ -55,8 +55,8 @@ const controls: [string, Control][] = [
     "secrets are not scrubbed",
     {
       file: "secrets.ts",
-      from: "scrubbed += text.slice(kept, at) + MASK;",
-      to: "scrubbed += text.slice(kept, end);",
+      from: "scrubbed += text.slice(done, start) + MASK;",
+      to: "scrubbed += text.slice(done, end);",
       test: "test/unit/secrets.test.ts",
       named: "a secret is removed as it is",
     },

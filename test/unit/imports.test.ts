@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 const source = resolve(import.meta.dirname, "../../provider/src");
 
 /** A folder (or a file at the top) and what it may import of the others. */
-const LEAVES = ["errors", "secrets", "text", "clock", "record"];
+const LEAVES = ["errors", "secrets", "decode", "text", "clock", "record"];
 const MAY_IMPORT: Record<string, string[]> = {
   index: ["resources", "kinds"],
   resources: ["kinds", "state", "validation", "config", "journal", "files"],
@@ -25,7 +25,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   sandbox: [],
   errors: [],
   files: ["clock"],
-  secrets: [],
+  secrets: ["decode"],
+  decode: [],
   text: [],
   record: [],
   clock: [],
@@ -35,11 +36,12 @@ const MAY_LOAD: Record<string, RegExp> = {
   "tough-cookie": /^session\/jar\.ts$/,
   zod: /^(kinds|validation|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/(cookie-file|password-check)\.ts$/,
   "fastest-levenshtein": /^validation\/|^sandbox\/nearest\.ts$/,
+  entities: /^decode\.ts$/,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(kinds\/|state\/|validation\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|request|hints)\.ts|session\/(refusal|stated)\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
+  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|request|hints)\.ts|session\/(refusal|stated)\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;
