@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { provideCli } from "./lib/cli.mjs";
+import { prepareCli } from "./lib/cli.mjs";
 import { installDependencies } from "./lib/dependencies.mjs";
 import { runEnvironment } from "./lib/environment.mjs";
 import { findNode } from "./lib/node.mjs";
@@ -17,11 +17,17 @@ export async function setUp() {
     throw new Problem(`Node.js 20 or later is needed to start with (this is ${process.version}): https://nodejs.org/`);
   }
   mkdirSync(localFolder, { recursive: true });
-  await installDependencies();
-  const node = findNode();
-  const cli = await provideCli(node);
-  await buildPackage(node);
-  return { node, cli, env: runEnvironment(node, cli) };
+  const preparation = await prepareCli();
+  try {
+    await installDependencies();
+    const node = findNode();
+    await buildPackage(node);
+    const cli = await preparation.finish(node);
+    return { node, cli, env: runEnvironment(node, cli) };
+  } catch (error) {
+    await preparation.stop();
+    throw error;
+  }
 }
 
 const isStartedDirectly = realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);

@@ -1,8 +1,32 @@
 import { spawn, spawnSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { cliVersion, inRoot, isWindows } from "./paths.mjs";
 import { Problem } from "./problem.mjs";
 
+/** What the npm package `pulumi` fetches first. */
+const INSTALLER = isWindows ? "https://get.pulumi.com/install.ps1" : "https://get.pulumi.com/install.sh";
+const TWO_SECONDS_IN_MS = 2_000;
 const ONE_MINUTE_IN_MS = 60_000;
+
+/**
+ * Whether `downloadCli` may succeed. Only a failure says that it cannot: a slow answer may still come, and a proxy that NODE_USE_ENV_PROXY
+ * speaks of is one that this Node.js may not know yet.
+ */
+export async function canDownload() {
+  if (process.env.NODE_USE_ENV_PROXY) return true;
+  let reason;
+  const asked = fetch(INSTALLER)
+    .then((answer) => {
+      if (!answer.ok) reason = `HTTP ${answer.status}`;
+      return answer.body?.cancel();
+    })
+    .catch((error) => {
+      reason = error.cause?.code ?? error.message;
+    });
+  await Promise.race([asked, sleep(TWO_SECONDS_IN_MS, undefined, { ref: false })]);
+  if (reason) tellUnreachable(reason);
+  return !reason;
+}
 
 /**
  * Has the npm package `pulumi` fetch the official release into the folder where it looks for it. Answers nothing: the caller looks
@@ -45,8 +69,11 @@ export async function downloadCli(node) {
   process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
   clearTimeout(patience);
   if (interrupted) throw new Problem("Interrupted.", { exitCode: 130 });
-  if (exitCode !== 0)
-    console.log(`Pulumi CLI: the download is not reachable (${reason}), so it is built from its source.`);
+  if (exitCode !== 0) tellUnreachable(reason);
+}
+
+function tellUnreachable(reason) {
+  console.log(`Pulumi CLI: the download of the official release is not reachable (${reason}).`);
 }
 
 /** Ends the program with all that it started. */
