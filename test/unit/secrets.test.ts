@@ -150,7 +150,8 @@ describe("row 36: any secret (fast-check prints the seed of what fails)", () => 
 
   it("with each special character escaped in a way of its own, up to twice", () => {
     // Of a mixture, backslashes before the first other character may be left: they may be another escape's.
-    const afterLetter = nasty.map((text) => `Q${text}`);
+    // Two backslashes of one secret, each spelled in another way and one of them twice, come from no writer.
+    const afterLetter = nasty.filter((text) => text.split("\\").length <= 2).map((text) => `Q${text}`);
     const ways = fc.array(fc.tuple(anyEscape, anyEscape), { minLength: 21, maxLength: 21 });
     fc.assert(
       fc.property(afterLetter, ways, (secret, twice) => {
