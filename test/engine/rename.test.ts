@@ -230,3 +230,68 @@ event("five");`),
   expect(output).toContain('ConversionEvent "four" and "five" have the same arguments: that makes 2 live objects.');
   expect(sandbox.requests).toEqual([]);
 });
+
+it("an unresolved event in a component of a two-part type: its URN, the alias that moves it there, and existingId under a new name", async () => {
+  const { sandbox, stack } = await unresolvedSignup();
+  const inComponent = (name: string, more = "", options = "") =>
+    program(`
+class Funnel extends pulumi.ComponentResource {
+  constructor(name) {
+    super("my:Funnel", name);
+    new advertising.ConversionEvent("${name}", { eventName: "Signup", advertiserId: acme, value: 5, ${more} }, { parent: this, ${options} });
+  }
+}
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+new Funnel("funnel");`);
+  // Moved with the alias that the message names: the same resource, which is unresolved.
+  const moved = inComponent("signup", "", "aliases: [{ parent: pulumi.rootStackResource }]");
+  stack.program(moved);
+  const preview = await stack.preview();
+  expect(preview.code).not.toBe(0);
+  expect(preview.output).not.toContain("no longer declared");
+  expect(preview.output).toContain("Look into the account");
+
+  // Found in the account, and named under another name: settled by that.
+  stack.program(inComponent("signup-web", `existingId: ${sandbox.events[0]?.id}`));
+  const adopted = await stack.up();
+  expect(adopted.code, adopted.output).toBe(0);
+  expect(sandbox.eventPosts).toBe(1);
+  expect((await pending(stack)).code).toBe(0);
+
+  // Unresolved within the component: the URN is the engine's own, and the commands take it.
+  sandbox.fail({ on: "event", act: false, with: { kind: "close-without-answer" } });
+  stack.program(inComponent("other", "", "").replace('eventName: "Signup"', 'eventName: "Other"'));
+  expect((await stack.up()).code).not.toBe(0);
+  const inside = "urn:pulumi:dev::tiny::my:Funnel$pulumi-nodejs:dynamic/advertising:ConversionEvent::other";
+  const listed = await pending(stack);
+  expect(listed.output).toContain("1 create may or may not");
+  expect(listed.output).toContain(inside);
+  expect((await pending(stack, "--not-created", inside)).code).toBe(0);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(3);
+});
+
+it("what is declared later in the program is not taken for removed, and one object is not adopted twice through Outputs", async () => {
+  const { sandbox, stack } = await unresolvedSignup();
+  const later = (more: string) =>
+    program(`
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+setTimeout(() => new advertising.ConversionEvent("signup", { eventName: "Signup", advertiserId: acme, value: 5, ${more} }), 200);`);
+  stack.program(later(""));
+  const preview = await stack.preview();
+  expect(preview.code).not.toBe(0);
+  expect(preview.output).not.toContain("no longer declared");
+  stack.program(later(`existingId: ${sandbox.events[0]?.id}`));
+  expect((await stack.up()).code).toBe(0);
+
+  stack.program(
+    program(`
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+for (const name of ["signup", "twin"])
+  new advertising.ConversionEvent(name, { eventName: "Signup", advertiserId: acme, value: 5, existingId: pulumi.output(${sandbox.events[0]?.id}) });`),
+  );
+  const twice = await stack.preview();
+  expect(twice.code).not.toBe(0);
+  expect(twice.output).toContain("one object can't be two");
+  expect(sandbox.eventPosts).toBe(1);
+});

@@ -547,3 +547,45 @@ it("equal resources of two stacks, below two parents, or of two kinds are five: 
   const journals = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
   expect(journals).toHaveLength(2);
 });
+
+describe("a run that began while another one of the stack was running", () => {
+  it("creates nothing once that has ended cleanly: its engine does not know what was created", async () => {
+    const { sandbox, folder, run } = await start();
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    const second = runOf(sandbox, folder);
+    await second.advertiser.check({}, inputs()); // it has begun
+    run.closeNow();
+    const failure = await failureOf(second.advertiser.create(inputs(`${STACK}::b`)));
+    expect(failure.id).toBeUndefined();
+    expect(failure.message).toMatch(
+      /Nothing was sent.*another run of this stack has ended since this one began.*Run this again/,
+    );
+    expect(sandbox.creates).toBe(1);
+
+    const third = runOf(sandbox, folder);
+    await third.advertiser.check({}, inputs(`${STACK}::b`));
+    expect(await third.advertiser.create(inputs(`${STACK}::b`))).toMatchObject({ id: "2" });
+  });
+
+  it("creates nothing either where that began later, and noted what it created", async () => {
+    const { sandbox, folder } = await start();
+    const early = runOf(sandbox, folder);
+    await early.advertiser.check({}, inputs());
+    const late = runOf(sandbox, folder);
+    expect(await late.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    late.closeNow();
+    const failure = await failureOf(early.advertiser.create(inputs()));
+    expect(failure.message).toContain("another run of this stack has ended since this one began");
+    expect(sandbox.creates).toBe(1);
+  });
+
+  it("goes on where that was killed: what it noted is in the journal", async () => {
+    const { sandbox, folder, run } = await start();
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    const second = runOf(sandbox, folder);
+    await second.advertiser.check({}, inputs());
+    await run.kill();
+    expect(await second.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    expect(sandbox.creates).toBe(1);
+  });
+});
