@@ -187,20 +187,26 @@ function historyOf(program: Program): History {
   return program.history;
 }
 
-/** What is removed can only be known when the whole program has been run, waits included. */
+/**
+ * What is removed can only be known when the whole program has been run, timers and other waits included: a process of its
+ * own then runs out of work, and has not ended yet for the engine, which takes nothing out of the state before.
+ */
 function lookAtEnd(program: Program): void {
+  if (!isEmbedded()) {
+    process.once("beforeExit", () => judgeRemovals(program));
+    return;
+  }
   const stack = pulumi.runtime.getStackResource();
-  stack?.outputs.apply(() => {
-    const { open } = undeclaredIn(historyOf(program), program.declared, program.reading.settings);
-    if (open.length > 0) {
-      // Thrown before the program has ended: the engine then takes nothing out of the state.
-      setImmediate(() => {
-        throw failureOf(program, open.map(sectionOfOpen), "nothing was sent for it, and it stays in the state");
-      });
-      return;
-    }
-    for (const warning of removalWarnings(historyOf(program), program.declared)) warn(warning);
-  });
+  stack?.outputs.apply(() => setImmediate(() => judgeRemovals(program)));
+}
+
+/** @throws pulumi.RunError where a create of unknown outcome has lost its resource. */
+function judgeRemovals(program: Program): void {
+  const { open } = undeclaredIn(historyOf(program), program.declared, program.reading.settings);
+  if (open.length > 0) {
+    throw failureOf(program, open.map(sectionOfOpen), "nothing was sent for it, and it stays in the state");
+  }
+  for (const warning of removalWarnings(historyOf(program), program.declared)) warn(warning);
 }
 
 function warnOfDuplicates(program: Program): void {
