@@ -48,6 +48,21 @@ export async function upAndSignal(
   return ended;
 }
 
+/**
+ * Starts `pulumi up` and stops all of it, as Ctrl-Z or a suspended machine do, when `when` resolves.
+ * @returns a way to let it go on, to its end.
+ */
+export async function upAndStop(stack: TestStack, when: Promise<unknown>): Promise<() => Promise<RunResult>> {
+  const { pid, ended } = startUp(stack);
+  await Promise.race([when, ended]);
+  const stopped = [pid, ...sessionOf(pid)];
+  for (const member of stopped) kill(member, "SIGSTOP");
+  return () => {
+    for (const member of stopped) kill(member, "SIGCONT");
+    return ended;
+  };
+}
+
 /** Starts `pulumi up` and kills just the process that serves our resources. */
 export async function upAndKillProvider(stack: TestStack, when: Promise<unknown>): Promise<RunResult> {
   const { pid, ended } = startUp(stack);

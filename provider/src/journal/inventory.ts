@@ -64,6 +64,8 @@ export class Inventory {
   readonly #path: string;
   /** The journal keys of what the program declares, as far as it was looked at. */
   readonly declared = new Set<string>();
+  /** As this run began; read where an `up` first meets what exists. */
+  #held: ReadonlyMap<string, Live> | undefined;
   /** The file's length, as far as this run knows. */
   #bytes: number;
 
@@ -80,6 +82,13 @@ export class Inventory {
   /** The engine is handed this object. Never fails. */
   note(key: string, live: Live): void {
     this.#append([{ key, ...live }]);
+  }
+
+  /** The state holds this object, perhaps under a new name, or since another machine's run. Never fails. */
+  noteHeld(key: string, id: string, live: () => Live): void {
+    this.#held ??= this.read();
+    if (this.#held.get(key)?.id === id) return;
+    this.note(key, live());
   }
 
   /** The program declares this resource. */

@@ -4,6 +4,7 @@
 
 import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
+import type { Live } from "../journal/inventory.js";
 import { type Kind, removalWarning, typeTokenOf } from "../kinds/kind.js";
 import type { Declared } from "../state/declared.js";
 import { aboutWhom, aliasFor, journalKeyOf, labelOf, nameOf, parseIdentity, urnOf } from "../state/identity.js";
@@ -163,13 +164,31 @@ export function announceReplaced(
   );
 }
 
+/** The state holds this object: known to this run, and in an `up` to the warnings of later ones. */
+export function noteHolder(
+  kind: Kind,
+  runtime: Runtime,
+  { identity, key, urn }: Subject,
+  id: string,
+  properties: Properties,
+  secret: ReadonlySet<string>,
+): void {
+  runtime.holders.set(`${kind.name} ${id}`, urn);
+  if (identity === undefined || runtime.run.isUp !== true) return;
+  runtime.inventory(identity).noteHeld(key, id, () => liveOf(kind, properties, secret, id));
+}
+
 /** Remembers what the engine is handed, for warnings of later runs. */
-export function noteLive(kind: Kind, runtime: Runtime, create: Create, id: string): void {
-  if (create.identity === undefined) return;
-  const name = create.values[kind.nameProperty];
-  runtime.inventory(create.identity).note(journalKeyOf(kind.name, create.identity), {
+export function noteLive(kind: Kind, runtime: Runtime, { identity, values, secret }: Create, id: string): void {
+  if (identity === undefined) return;
+  runtime.inventory(identity).note(journalKeyOf(kind.name, identity), liveOf(kind, values, secret, id));
+}
+
+function liveOf(kind: Kind, values: Properties, secret: ReadonlySet<string>, id: string): Live {
+  const name = values[kind.nameProperty];
+  return {
     id,
-    fingerprint: fingerprintOf(requestFields(kind, create.values)),
-    ...(typeof name === "string" && !create.secret.has(kind.nameProperty) ? { name } : {}),
-  });
+    fingerprint: fingerprintOf(requestFields(kind, values)),
+    ...(typeof name === "string" && !secret.has(kind.nameProperty) ? { name } : {}),
+  };
 }

@@ -14,7 +14,15 @@ import { printable } from "../text.js";
 import { exactId } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
-import { adoptedTwice, announce, announceReplaced, announceReplacement, noteLive, type Subject } from "./announce.js";
+import {
+  adoptedTwice,
+  announce,
+  announceReplaced,
+  announceReplacement,
+  noteHolder,
+  noteLive,
+  type Subject,
+} from "./announce.js";
 import { adoptExisting, type Create, createOnce } from "./create.js";
 import { changedProperties } from "./diff.js";
 import { forDisplay, forEngine, idOrError, Unresolved } from "./failure.js";
@@ -85,7 +93,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       return guarded(async () => {
         const { identity, key, urn, label } = subjectOf(news);
         expectSameAccount(olds[ACCOUNT], runtime().account, label);
-        if (/^\d+$/.test(id)) runtime().holders.set(`${kind.name} ${id}`, urn);
+        if (/^\d+$/.test(id))
+          noteHolder(kind, runtime(), { identity, key, urn, label }, id, olds, secretArgumentsOf(news));
         const left = identity === undefined ? [] : await noteHeld(kind, runtime(), identity, id, olds);
         const existingId = own(news, "existingId");
         const mark = unresolvedMarkOf(olds);

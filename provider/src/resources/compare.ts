@@ -12,6 +12,8 @@ export interface Compared {
   readonly args: Readonly<Record<string, unknown>>;
   /** The values that passed. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** Whether all of them did. */
+  readonly fits: boolean;
 }
 
 /** Looks at one resource after the other. */
@@ -23,9 +25,10 @@ export class Comparison {
   readonly #outputs = new Map<object, number>();
 
   /** @returns what is wrong with adopting what it adopts. */
-  add({ kind, name, args, values }: Compared): Problem[] {
+  add({ kind, name, args, values, fits }: Compared): Problem[] {
     const { existingId } = values;
     if (existingId === undefined) {
+      if (!fits) return [];
       const key = `${kind.name} ${this.#textOf({ ...values, ...notData(args) })}`;
       this.#same.set(key, [...(this.#same.get(key) ?? []), name]);
       return [];

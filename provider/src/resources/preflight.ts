@@ -93,7 +93,7 @@ export function examine({ kind, name, args, asGiven, options }: Examined): Promi
     const all = [
       ...problems,
       ...optionProblems(options),
-      ...program.comparison.add({ kind, name, args: asGiven, values }),
+      ...program.comparison.add({ kind, name, args: asGiven, values, fits: problems.length === 0 }),
     ];
     if (all.length > 0) turn.sections.push(sectionOf(labelOf(kind.name, name), all));
     for (const { property, reason } of kind.warnings(values)) {

@@ -1,0 +1,177 @@
+/**
+ * A day of ad operations, typed as a person types it: the sandbox's command, `pulumi`, and the package's command. Nothing twice,
+ * nothing at a wrong account, and each message says what a person needs.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { upAndStop } from "../support/killing.js";
+import { newStack, program, runProcess } from "../support/stack.js";
+
+const dist = resolve(import.meta.dirname, "../../provider/dist");
+const sandboxCommand = resolve(dist, "sandbox/command.js");
+const packageCommand = resolve(dist, "cli/command.js");
+
+/** `npx advertising-sandbox` in another terminal. */
+async function startSandboxCommand(...args: string[]) {
+  const child: ChildProcess = spawn("node", [sandboxCommand, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill());
+  let printed = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  while (!/listens on (\S+?)\.?\s/.test(printed)) await sleep(10);
+  const url = String(/listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1]);
+  const port = new URL(url).port;
+  const type = (...words: string[]) =>
+    runProcess("node", [sandboxCommand, ...words, "--port", port], dist, process.env as Record<string, string>);
+  return {
+    url,
+    type,
+    /** Lines of its log about creates. */
+    posts: () => printed.split("\n").filter((line) => /POST \/rest\/(event|advertiser)/.test(line)).length,
+    requests: () => printed.split("\n").filter((line) => /(POST|GET) \//.test(line)).length,
+    /** The names of what lives there. */
+    names: async () => {
+      const { advertisers, events } = JSON.parse((await type("list", "--json")).output) as {
+        advertisers: { advertiser_name: string }[];
+        events: { event_name: string; id: number }[];
+      };
+      return [...advertisers.map((each) => each.advertiser_name), ...events.map((each) => each.event_name)].sort();
+    },
+    idOf: async (name: string) => {
+      const { events } = JSON.parse((await type("list", "--json")).output) as {
+        events: { event_name: string; id: number }[];
+      };
+      return String(events.find((each) => each.event_name === name)?.id);
+    },
+  };
+}
+
+const shop = (...events: string[]) =>
+  program(`
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+const event = (name, eventName, options) => new advertising.ConversionEvent(name, { eventName, advertiserId: acme.advertiserId, value: 5 }, options);
+${events.join("\n")}`);
+
+it("sandbox, rename while unresolved, rename while live, move into a component, own account, stop and continue", async () => {
+  const sandbox = await startSandboxCommand("--latency-ms", "50");
+  const stack = await newStack(shop(`event("purchase", "Purchase");`));
+  const set = (key: string, ...value: string[]) =>
+    stack.run(["config", "set", ...value.slice(1), `advertising:${key}`, String(value[0])]);
+  const pending = (...args: string[]) =>
+    runProcess("node", [packageCommand, "pending", ...args], stack.programFolder, stack.environment);
+
+  // The sandbox, as its greeting says.
+  await set("baseUrl", sandbox.url);
+  await set("email", "ops@example.com");
+  await set("password", "sandbox-password", "--secret");
+  expect((await stack.preview()).output).toContain("+ 3 to create");
+  expect(sandbox.requests()).toBe(0);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.posts()).toBe(2);
+
+  // An answer is lost; then the event is renamed.
+  expect((await sandbox.type("fail", "event:close-after-act:1")).code).toBe(0);
+  stack.program(shop(`event("purchase", "Purchase");`, `event("signup", "Signup");`));
+  const lost = await stack.up();
+  expect(lost.code).not.toBe(0);
+  const signup = "urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:ConversionEvent::signup";
+  expect(lost.output).toContain(
+    'Look into the account for the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at ',
+  );
+  expect(lost.output).toContain(`npx pulumi-advertising pending --created '${signup}=<its id>'`);
+  expect(lost.output).toContain(`npx pulumi-advertising pending --not-created '${signup}'`);
+  stack.program(shop(`event("purchase", "Purchase");`, `event("signup-web", "Signup");`));
+  for (const run of [stack.preview, stack.up]) {
+    const { code, output } = await run();
+    expect(code).not.toBe(0);
+    expect(output).toContain(
+      'ConversionEvent "signup" is no longer declared, and the outcome of its create is unknown',
+    );
+    expect(output).toContain(
+      'If ConversionEvent "signup-web" is its new name or place, add { aliases: [{ name: "signup" }] } to it.',
+    );
+  }
+  expect((await pending()).code).toBe(1);
+  expect((await pending("--created", `${signup}=${await sandbox.idOf("Signup")}`)).code).toBe(0);
+  stack.program(
+    shop(`event("purchase", "Purchase");`, `event("signup-web", "Signup", { aliases: [{ name: "signup" }] });`),
+  );
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.posts()).toBe(3);
+
+  // A live one is renamed: told before, and the same object with the alias.
+  const web = `event("signup-web", "Signup");`;
+  stack.program(shop(`event("purchase-eu", "Purchase");`, web));
+  const renamed = await stack.preview();
+  expect(renamed.output).toContain("`purchase` (2) is no longer declared and `purchase-eu` has the same arguments");
+  expect(renamed.output).toContain('If it is a rename, add `{ aliases: [{ name: "purchase" }] }`.');
+  stack.program(shop(`event("purchase-eu", "Purchase", { aliases: [{ name: "purchase" }] });`, web));
+  expect((await stack.up()).code).toBe(0);
+
+  // And moved into a component.
+  const component = (options: string) =>
+    shop(
+      web,
+      `class Funnel extends pulumi.ComponentResource {
+  constructor(name) {
+    super("shop:Funnel", name);
+    event("purchase-eu", "Purchase", { parent: this, ${options} });
+  }
+}
+new Funnel("funnel");`,
+    );
+  stack.program(component(""));
+  const moved = await stack.preview();
+  expect(moved.output).toContain("If it is a rename, add `{ aliases: [{ parent: pulumi.rootStackResource }] }`.");
+  stack.program(component("aliases: [{ parent: pulumi.rootStackResource }]"));
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.posts()).toBe(3);
+  expect(await sandbox.names()).toEqual(["Acme", "Purchase", "Signup"]);
+
+  // The own account: not with this stack.
+  const own = await startSandboxCommand("--latency-ms", "300");
+  await set("baseUrl", own.url);
+  for (const run of [stack.preview, stack.up]) {
+    const { code, output } = await run();
+    expect(code).not.toBe(0);
+    expect(output).toContain(`was created at ${sandbox.url.slice(7)} as ops@example.com`);
+    expect(output).toContain("a stack of its own (`pulumi stack init`)");
+  }
+  expect(own.requests()).toBe(0);
+  await set("baseUrl", sandbox.url);
+  expect((await stack.up()).output).toContain("unchanged");
+
+  // A stack of its own; its first run is stopped in the middle, and another one is tried meanwhile.
+  await stack.run(["stack", "init", "prod"]);
+  await set("baseUrl", own.url);
+  await set("email", "ops@example.com");
+  await set("password", "sandbox-password", "--secret");
+  await set("maxConcurrentRequests", "1");
+  const names = Array.from({ length: 6 }, (_, index) => `E${index}`);
+  stack.program(shop(...names.map((name) => `event("${name.toLowerCase()}", "${name}");`)));
+  const underWay = (async () => {
+    while (own.posts() < 3) await sleep(10);
+  })();
+  const goOn = await upAndStop(stack, underWay);
+  await stack.run(["cancel", "--yes"]);
+  const other = await stack.up();
+  expect(other.code).not.toBe(0);
+  expect(other.output).toContain("another run of this stack is using it");
+  expect(other.output).toContain("[ADVERTISING_JOURNAL]");
+  await goOn();
+  // What was in flight meanwhile has timed out: a person looks for it.
+  for (let attempt = 0; attempt < 3 && (await stack.up()).code !== 0; attempt++) {
+    const listed = await pending();
+    for (const [, name = ""] of listed.output.matchAll(/ConversionEvent named "(E\d)"/g)) {
+      const id = await own.idOf(name);
+      const verdict =
+        id === "undefined" ? ["--not-created", name.toLowerCase()] : ["--created", `${name.toLowerCase()}=${id}`];
+      expect((await pending(...verdict)).output).toContain("Settled as");
+    }
+  }
+  expect((await pending()).code).toBe(0);
+  expect(await own.names()).toEqual(["Acme", ...names]);
+  expect(own.posts()).toBe(7);
+  expect(sandbox.posts()).toBe(3);
+});
