@@ -64,8 +64,7 @@ export class Inventory {
   readonly #path: string;
   /** The journal keys of what the program declares, as far as it was looked at. */
   readonly declared = new Set<string>();
-  /** As this run began; read where an `up` first meets what exists. */
-  #held: ReadonlyMap<string, Live> | undefined;
+  #asItBegan: ReadonlyMap<string, Live> | undefined;
   /** The file's length, as far as this run knows. */
   #bytes: number;
 
@@ -86,8 +85,7 @@ export class Inventory {
 
   /** The state holds this object, perhaps under a new name, or since another machine's run. Never fails. */
   noteHeld(key: string, id: string, live: () => Live): void {
-    this.#held ??= this.read();
-    if (this.#held.get(key)?.id === id) return;
+    if (this.asItBegan.get(key)?.id === id) return;
     this.note(key, live());
   }
 
@@ -96,8 +94,10 @@ export class Inventory {
     this.declared.add(key);
   }
 
-  read(): Map<string, Live> {
-    return readInventory(this.#path);
+  /** What was known as this run began: read once, since a run may ask for thousands. */
+  get asItBegan(): ReadonlyMap<string, Live> {
+    this.#asItBegan ??= readInventory(this.#path);
+    return this.#asItBegan;
   }
 
   /**
@@ -133,7 +133,7 @@ export class Inventory {
   }
 
   #writeAnew(): void {
-    const lines = [HEADER, ...[...this.read()].map(([key, live]) => ({ key, ...live }))];
+    const lines = [HEADER, ...[...readInventory(this.#path)].map(([key, live]) => ({ key, ...live }))];
     const temporary = `${this.#path}.closing.tmp`;
     try {
       writeFileSync(temporary, lines.map((line) => `${JSON.stringify(line)}\n`).join(""), { mode: 0o600 });

@@ -58,7 +58,7 @@ export async function announce(
   const isKnown = !JSON.stringify(values).includes(UNKNOWN);
   const fingerprint = isKnown ? fingerprintOf(requestFields(kind, values)) : undefined;
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(kind, runtime, identity, fingerprint);
-  const same = runtime.replacing.has(key) ? undefined : runtime.inventory(identity).read().get(key);
+  const same = runtime.replacing.has(key) ? undefined : runtime.inventory(identity).asItBegan.get(key);
   if (same !== undefined && same.fingerprint === fingerprint) {
     runtime.warnEach(
       "again",
@@ -78,7 +78,7 @@ export async function announce(
  */
 export function adoptedTwice(kind: Kind, runtime: Runtime, identity: string, id: string): string | undefined {
   const urn = urnOf(identity, typeTokenOf(kind.name));
-  const known = [...runtime.inventory(identity).read()].find(
+  const known = [...runtime.inventory(identity).asItBegan].find(
     ([key, live]) =>
       live.id === id && aboutWhom(key).kind === kind.name && runtime.inventory(identity).declared.has(key),
   );
@@ -99,7 +99,7 @@ function announceRename(
   fingerprint: string | undefined,
 ): void {
   const urn = urnOf(identity, typeTokenOf(kind.name));
-  const known = runtime.inventory(identity).read();
+  const known = runtime.inventory(identity).asItBegan;
   for (const key of formerly) {
     const live = known.get(key);
     if (live === undefined) continue;

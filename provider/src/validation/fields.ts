@@ -25,8 +25,8 @@ export function expectationOf(schema: z.ZodType): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: naming the control characters is the purpose
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** A letter, a digit, punctuation or a symbol: not just white space and characters without a shape. */
-const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+/** Anything but white space and format characters, which have no shape. */
+const VISIBLE = /[^\s\p{Cf}]/u;
 
 /** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
 export function nameOf(most: number | undefined) {
