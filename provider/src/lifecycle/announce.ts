@@ -31,7 +31,7 @@ export interface Checked {
   readonly fits: boolean;
 }
 
-/** All that is told when a resource is checked. @throws Unresolved where its create may be one whose outcome is unknown. */
+/** All that is told when a resource is checked. @throws OutcomeUnknownError where its create may be one of unknown outcome. */
 export async function announce(
   kind: Kind,
   runtime: Runtime,
@@ -108,12 +108,11 @@ function announceRename(
       runtime.tellAt("warn", urn, removalWarning(kind, old.label, live.id));
       continue;
     }
-    const noun = kind.name === "Advertiser" ? "advertiser" : "event";
     runtime.tellAt(
       "warn",
       urn,
       `\`${old.name}\` (${live.id}) is no longer declared and \`${nameOf(identity)}\` has the same arguments: this would ` +
-        `create a second live ${noun} and leave ${live.id} live. If it is a rename, add ` +
+        `create a second live ${kind.create.noun} and leave ${live.id} live. If it is a rename, add ` +
         `\`${aliasFor(old, parseIdentity(identity))}\`. If \`${old.name}\` was removed before, set existingId: ${live.id} to go on with it.`,
     );
   }
