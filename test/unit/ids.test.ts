@@ -5,7 +5,7 @@ import { advertiser as advertiserKind } from "../../provider/src/kinds/advertise
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
 import { idsOf, readIdOf } from "../../provider/src/resources/ids.js";
-import { isNotPlain } from "../../provider/src/resources/preflight.js";
+import { isNotPlain } from "../../provider/src/resources/plain.js";
 import { validate } from "../../provider/src/validation/validate.js";
 
 beforeAll(() => {

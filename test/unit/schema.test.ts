@@ -5,7 +5,7 @@ import { z } from "zod";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import { isNotPlain } from "../../provider/src/resources/preflight.js";
+import { isNotPlain } from "../../provider/src/resources/plain.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { expecting } from "../../provider/src/validation/fields.js";
 import { validate } from "../../provider/src/validation/validate.js";

@@ -3,6 +3,7 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { Kind } from "../kinds/kind.js";
+import { enumerate } from "../text.js";
 import type { Problem } from "../validation/validate.js";
 
 export interface Compared {
@@ -23,6 +24,7 @@ export class Comparison {
   /** By kind and arguments. */
   readonly #same = new Map<string, string[]>();
   readonly #outputs = new Map<object, number>();
+  readonly #told = new Set<string>();
 
   /** @returns what is wrong with adopting what it adopts. */
   add({ kind, name, args, values, fits }: Compared): Problem[] {
@@ -42,11 +44,14 @@ export class Comparison {
     return [{ property: "existingId", reason }];
   }
 
-  /** Names of resources that would make the same object, two or more together. */
-  get duplicates(): { readonly kind: string; readonly names: readonly string[] }[] {
-    return [...this.#same]
+  /** Of resources that would make the same object, two or more together; each warning once. */
+  newWarnings(): string[] {
+    const warnings = [...this.#same]
       .filter(([, names]) => names.length > 1)
-      .map(([key, names]) => ({ kind: key.slice(0, key.indexOf(" ")), names }));
+      .map(([key, names]) => duplicateWarning(key.slice(0, key.indexOf(" ")), names))
+      .filter((warning) => !this.#told.has(warning));
+    for (const warning of warnings) this.#told.add(warning);
+    return warnings;
   }
 
   /** Equal for equal arguments; an Output or a resource is equal to itself alone. */
@@ -67,6 +72,14 @@ export class Comparison {
     return number;
   }
 }
+
+function duplicateWarning(kind: string, names: readonly string[]): string {
+  const quoted = names.slice(0, MAX_NAMES).map((name) => `"${name}"`);
+  const more = names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : [];
+  return `${kind} ${enumerate([...quoted, ...more])} have the same arguments: that makes ${names.length} live objects.`;
+}
+
+const MAX_NAMES = 5;
 
 /** What is not known yet, as it was given; the rest is compared with its defaults and in one form. */
 function notData(args: Readonly<Record<string, unknown>>): Record<string, unknown> {

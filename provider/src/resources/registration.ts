@@ -6,7 +6,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { type Kind, typeTokenOf } from "../kinds/kind.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { idsOf } from "./ids.js";
-import { examine, isNotPlain } from "./preflight.js";
+import { isNotPlain } from "./plain.js";
+import { examine } from "./preflight.js";
 
 /**
  * The text that the engine stores instead of code: the provider process evaluates it in the program's folder. It never

@@ -1,0 +1,59 @@
+/**
+ * What is known of the running program as a whole: its settings, all that it has declared so far, and what earlier runs
+ * noted about its stack.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import { NAMESPACE, readSettings, type SettingsReading } from "../config/settings.js";
+import { identityText, stackOf } from "../state/identity.js";
+import { Comparison } from "./compare.js";
+import { type History, readHistory } from "./history.js";
+import { placeOfProgram } from "./identity.js";
+import type { DeclaredHere } from "./undeclared.js";
+
+export class Program {
+  readonly reading = readSettingsOfProgram();
+  readonly comparison = new Comparison();
+  readonly declared: DeclaredHere[] = [];
+  #history: History | undefined;
+
+  /** Read once. Empty where the settings are wrong: it is not known then which account's notes to read. */
+  get history(): History {
+    if (this.reading.problems.some(({ source }) => !/password/i.test(source))) return { open: [], live: new Map() };
+    this.#history ??= readHistory(
+      this.reading.settings,
+      stackOf(identityText({ ...placeOfProgram(), parentTypes: undefined, name: "" })),
+    );
+    return this.#history;
+  }
+}
+
+/** One a deployment: the automation API may run several programs in one process. */
+const programs = new WeakMap<object, Program>();
+const WITHOUT_STACK = {};
+
+/** @param begin called with a program that is asked for the first time. */
+export function currentProgram(begin: (program: Program) => void): Program {
+  const key = pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
+  const known = programs.get(key);
+  if (known !== undefined) return known;
+  const program = new Program();
+  programs.set(key, program);
+  begin(program);
+  return program;
+}
+
+function readSettingsOfProgram(): SettingsReading {
+  const config = new pulumi.Config(NAMESPACE);
+  const prefix = `${NAMESPACE}:`;
+  const all = Object.keys(pulumi.runtime.allConfig());
+  return readSettings({
+    config: (key) => config.get(key),
+    environment: process.env,
+    keys: all.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)),
+    isSecret: (key) => isConfigSecret(`${prefix}${key}`),
+    mayLackPassword: pulumi.runtime.isDryRun(),
+  });
+}
+
+/** Exported by Pulumi's runtime, but not in its types. */
+const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };

@@ -1,0 +1,63 @@
+/**
+ * The resources that are looked at together: those of one turn of the program's event loop, which is all of the program but
+ * for what comes after a wait for a timer, a file or the like.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import { isEmbedded } from "./embedding.js";
+import type { Program } from "./program.js";
+import { programError, type Section, sectionOfOpen } from "./program-error.js";
+import { type DeclaredHere, undeclaredIn } from "./undeclared.js";
+
+export interface Turn {
+  /** What is wrong with its resources. */
+  readonly sections: Section[];
+  readonly declared: DeclaredHere[];
+  /** Settles once all its resources were looked at: rejected where anything was wrong. */
+  readonly admitted: Promise<Admission>;
+}
+
+/** What the whole turn tells each of its resources. */
+export interface Admission {
+  /** The first resource that it declares. */
+  readonly first: DeclaredHere | undefined;
+  /** How many resources it declares. */
+  readonly resources: number;
+  /** By journal key: what is no longer declared and may have got this new name. */
+  readonly formerly: ReadonlyMap<string, readonly string[]>;
+}
+
+const current = new WeakMap<Program, Turn>();
+
+export function currentTurn(program: Program): Turn {
+  const known = current.get(program);
+  if (known !== undefined) return known;
+  const turn = begin(program);
+  current.set(program, turn);
+  return turn;
+}
+
+function begin(program: Program): Turn {
+  const sections: Section[] = [];
+  const declared: DeclaredHere[] = [];
+  const admitted = new Promise<Admission>((resolve, reject) => {
+    // After the program's own turn, promises included: all its resources have been looked at by then.
+    setImmediate(() => {
+      current.delete(program);
+      const { reading, comparison, history } = program;
+      for (const warning of comparison.newWarnings()) void pulumi.log.warn(warning);
+      const { open, formerly } = undeclaredIn(history, program.declared, reading.settings);
+      const all = [...sections, ...open.filter(({ isAboutToBeSent }) => isAboutToBeSent).map(sectionOfOpen)];
+      if (reading.problems.length === 0 && all.length === 0) {
+        const own = declared.filter(({ isRead }) => !isRead);
+        return resolve({ first: own[0], resources: own.length, formerly });
+      }
+      const error = programError(reading, all, "nothing was registered and nothing was sent");
+      // Each resource's wait would last for ever in a process that goes on. One of the program's own ends with the error, and
+      // there a rejection that Pulumi listens for only later is a warning of Node's.
+      if (isEmbedded()) reject(error);
+      throw error;
+    });
+  });
+  admitted.catch(() => undefined); // each resource listens for itself
+  return { sections, declared, admitted };
+}
