@@ -155,6 +155,33 @@ describe("what the state holds under another id is told", () => {
   });
 });
 
+describe("what was created and not yet handed to the engine", () => {
+  const create = { key: "ConversionEvent::o/p/s::new", fingerprint: "f", name: undefined };
+  const createIn = async (run: Journal) => {
+    const begun = await run.begin(create);
+    if (begun.kind !== "attempt") throw new Error(begun.kind);
+    await begun.attempt.sending("2026-01-01T00:00:00Z");
+    await begun.attempt.finish({ kind: "created", id: "9" });
+    return begun.attempt.mark;
+  };
+
+  it("is remembered by a run that ends cleanly: its set was cut short", async () => {
+    const run = journalIn("");
+    const mark = await createIn(run);
+    run.closeNow(new Set([create.key]));
+    expect(await run.next().begin(create)).toEqual({ kind: "taken-over", id: "9", mark });
+  });
+
+  it("is not sent when the engine asks again, and forgotten once it was handed over", async () => {
+    const run = journalIn("");
+    const mark = await createIn(run);
+    expect(await run.begin(create)).toEqual({ kind: "taken-over", id: "9", mark });
+    run.handOver(mark);
+    run.closeNow(new Set([create.key]));
+    expect(existsSync(run.path)).toBe(false);
+  });
+});
+
 describe("what no run declares", () => {
   const E = "ConversionEvent::o/p/s::e";
   const unclaimed = async (run: Journal) => (await run.leftovers()).filter((entry) => entry.unclaimed);
@@ -166,7 +193,8 @@ describe("what no run declares", () => {
     const next = run.next();
     expect(await unclaimed(next)).toMatchObject([{ mark: "m1", id: "1" }]);
     const taken = await next.begin({ key: "Advertiser::o/p/s::a", fingerprint: "f1", name: undefined });
-    expect(taken).toEqual({ kind: "taken-over", id: "1" });
+    expect(taken).toEqual({ kind: "taken-over", id: "1", mark: "m1" });
+    next.handOver("m1");
     next.closeNow(new Set([E]));
     expect(next.marks()).toEqual(["m2"]);
   });

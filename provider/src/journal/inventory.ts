@@ -62,8 +62,9 @@ function read(path: string): { readonly live: Map<string, Live>; readonly lines:
 /** One run's use of it. */
 export class Inventory {
   readonly #path: string;
-  /** The journal keys of what the program declares, as far as it was looked at. */
+  /** The journal keys of the objects that the program declares, as far as it was looked at. */
   readonly declared = new Set<string>();
+  readonly #resources = new Set<string>();
   #asItBegan: ReadonlyMap<string, Live> | undefined;
   /** The file's length, as far as this run knows. */
   #bytes: number;
@@ -89,9 +90,10 @@ export class Inventory {
     this.note(key, live());
   }
 
-  /** The program declares this resource. */
-  noteDeclared(key: string): void {
-    this.declared.add(key);
+  /** The program declares this resource. @param members of a set, the journal keys of its objects. */
+  noteDeclared(key: string, members: readonly string[]): void {
+    this.#resources.add(key);
+    for (const each of [key, ...members]) this.declared.add(each);
   }
 
   /** What was known as this run began: read once, since a run may ask for thousands. */
@@ -106,7 +108,7 @@ export class Inventory {
    * @param declares how many resources the program declares at least, as far as it said.
    */
   closeNow({ letGo, declares }: { readonly letGo: boolean; readonly declares: number }): void {
-    if (!letGo || declares === 0 || this.declared.size < declares) return;
+    if (!letGo || declares === 0 || this.#resources.size < declares) return;
     const { live, lines } = read(this.#path);
     const gone = [...live.keys()].filter((key) => !this.declared.has(key));
     this.#append(gone.map((key) => ({ key })));

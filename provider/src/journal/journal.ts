@@ -43,7 +43,7 @@ export interface NewCreate {
 export type Beginning =
   | { readonly kind: "attempt"; readonly attempt: Attempt }
   /** A run that was interrupted created just this: it is the engine's now, and nothing is sent. */
-  | { readonly kind: "taken-over"; readonly id: string }
+  | { readonly kind: "taken-over"; readonly id: string; readonly mark: string }
   /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
   | { readonly kind: "unresolved"; readonly entry: Remembered };
 
@@ -132,12 +132,15 @@ export class Journal {
     await this.#open();
     const entry = decisive(this.#ledger.about(key));
     if (entry === undefined) return { kind: "attempt", attempt: this.#attempt(create) };
-    if (entry.id !== undefined && entry.fingerprint === fingerprint) {
-      this.#ledger.remove(entry.mark); // the file keeps it until the run has ended
-      return { kind: "taken-over", id: entry.id };
-    }
+    if (entry.id !== undefined && entry.fingerprint === fingerprint)
+      return { kind: "taken-over", id: entry.id, mark: entry.mark };
     await this.#noteUnresolved(entry);
     return { kind: "unresolved", entry };
+  }
+
+  /** The engine is handed what this create made, and will have saved it when the run ends cleanly. (The file keeps it until then.) */
+  handOver(mark: string): void {
+    this.#ledger.remove(mark);
   }
 
   /**
@@ -219,7 +222,6 @@ export class Journal {
         if (ending.kind === "unresolved") return this.#noteUnresolved(sent);
         sent.id = ending.id;
         await this.#write({ note: "created", mark, id: ending.id });
-        this.#ledger.remove(mark); // handed to the engine next; the file keeps it until the run has ended
       },
     };
   }

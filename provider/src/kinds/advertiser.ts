@@ -1,6 +1,6 @@
 /** The rules of an advertiser (API page, POST rest/advertiser). */
 import { additionalFieldsBeside, identifierOf, nameOf } from "../validation/fields.js";
-import type { Kind } from "./kind.js";
+import { type Kind, outputsOf } from "./kind.js";
 import { createOf } from "./operation.js";
 
 const wireNames = { advertiserName: "advertiser_name" } as const;
@@ -13,6 +13,7 @@ export const advertiser: Kind = {
   tellingProperties: [],
   afterlife: "stays live on the platform, with the events that were created for it",
   wireNames,
+  outputs: outputsOf("advertiserId", wireNames),
   create: createOf("advertiser", wireNames),
   exactIds: new Set([]),
   refersTo: {},

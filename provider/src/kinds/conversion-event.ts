@@ -11,7 +11,7 @@ import {
   windowOf,
 } from "../validation/fields.js";
 import { advertiser } from "./advertiser.js";
-import type { Kind } from "./kind.js";
+import { type Kind, outputsOf } from "./kind.js";
 import { createOf } from "./operation.js";
 import { Attribution, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
@@ -37,6 +37,7 @@ export const conversionEvent: Kind = {
   tellingProperties: ["advertiserId", "value"],
   afterlife: "stays live on the platform, and tags that were placed for it keep firing",
   wireNames,
+  outputs: outputsOf("eventId", wireNames),
   create: createOf("event", wireNames),
   exactIds: new Set(["advertiserId", "segmentId"]),
   refersTo: { advertiserId: advertiser },
@@ -52,7 +53,7 @@ export const conversionEvent: Kind = {
       countUnique: truth.default(false),
       clickWindow: window,
       viewWindow: window,
-      attribution: expecting(`"ALL" or "WHITELIST"`, z.enum(Attribution).default(Attribution.All)),
+      attribution: expecting(`"ALL" or "WHITELIST"`, z.enum(Attribution)).default(Attribution.All),
       existingId: identifierOf("the id of a live event").optional(),
       additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
     };

@@ -4,9 +4,12 @@
 import type { Problem, Rules } from "../validation/validate.js";
 import type { Operation } from "./operation.js";
 
+/** The class's name, and the last part of the type token. */
+export type ResourceName = Kind["name"] | SetKind["name"];
+
 /** The full type token of a resource: a contract with every stored state. */
-export function typeTokenOf(kind: Kind["name"]): string {
-  return `pulumi-nodejs:dynamic/advertising:${kind}`;
+export function typeTokenOf(resource: ResourceName): string {
+  return `pulumi-nodejs:dynamic/advertising:${resource}`;
 }
 
 /** What the rules depend on in the settings of an installation. */
@@ -17,11 +20,25 @@ export interface Limits {
   readonly traceField: string | undefined;
 }
 
-export interface Kind {
-  /** The class's name, and the last part of the type token. */
-  readonly name: "Advertiser" | "ConversionEvent";
+/** What every resource class has. */
+interface ResourceKind {
   /** What `handlers.ts` exports its provider as: a contract with every stored state. */
-  readonly handler: "advertiser" | "conversionEvent";
+  readonly handler: "advertiser" | "conversionEvent" | "conversionEventSet";
+  /** Every output, arguments included. */
+  readonly outputs: readonly string[];
+  /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
+  readonly exactIds: ReadonlySet<string>;
+  /** Of those, the ones that the other object's resource itself may stand for. */
+  readonly refersTo: Readonly<Record<string, Kind>>;
+  /** The rules of every argument. */
+  rules(limits: Limits): Rules;
+  /** Values that are accepted and yet likely a mistake. */
+  warnings(values: Readonly<Record<string, unknown>>): readonly Problem[];
+}
+
+/** A resource that is one object of the platform. */
+export interface Kind extends ResourceKind {
+  readonly name: "Advertiser" | "ConversionEvent";
   /** The output that holds the platform's id. */
   readonly idProperty: string;
   /** The argument that people know the object by in the platform's interface. */
@@ -32,15 +49,21 @@ export interface Kind {
   readonly afterlife: string;
   /** Argument → field of the request body, for each argument that is sent. */
   readonly wireNames: Readonly<Record<string, string>>;
-  /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
-  readonly exactIds: ReadonlySet<string>;
-  /** Of those, the ones that the other object's resource itself may stand for. */
-  readonly refersTo: Readonly<Record<string, Kind>>;
   readonly create: Operation;
-  /** The rules of every argument, `existingId` and `additionalFields` included. */
-  rules(limits: Limits): Rules;
-  /** Values that are accepted and yet likely a mistake. */
-  warnings(values: Readonly<Record<string, unknown>>): readonly Problem[];
+}
+
+/** A resource that is many objects of one kind, by key. */
+export interface SetKind extends ResourceKind {
+  readonly name: "ConversionEventSet";
+  /** What its members are. */
+  readonly member: Kind;
+  /** The API's own defaults, for what neither a member nor the set's `defaults` give. */
+  defaultsIn(limits: Limits): Readonly<Record<string, unknown>>;
+}
+
+/** Every output of a kind that is one object. */
+export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {
+  return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];
 }
 
 /** What is said of an object that the program no longer declares. */

@@ -5,79 +5,85 @@
 import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Live } from "../journal/inventory.js";
-import { type Kind, removalWarning, typeTokenOf } from "../kinds/kind.js";
+import { type Kind, removalWarning } from "../kinds/kind.js";
 import type { Declared } from "../state/declared.js";
-import { aboutWhom, aliasFor, journalKeyOf, labelOf, nameOf, parseIdentity, urnOf } from "../state/identity.js";
+import { aboutWhom, renamedFrom } from "../state/identity.js";
 import { UNKNOWN } from "../state/properties.js";
 import { count } from "../text.js";
 import type { Create } from "./create.js";
+import { holdsUnknown } from "./inputs.js";
 import { announceLeftover, announceUnclaimed, expectNotUnresolvedElsewhere } from "./leftovers.js";
 import type { Runtime } from "./runtime.js";
+import { isKnown, type KnownSubject, type Subject } from "./subject.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** Whom a message is about. */
-export interface Subject {
-  readonly identity: string | undefined;
-  readonly key: string;
-  readonly urn: string;
-  readonly label: string;
-}
-
-export interface Checked {
-  /** The state does not hold it yet, or it is to be replaced. */
-  readonly isNew: boolean;
-  readonly values: Properties;
-  readonly fits: boolean;
-}
-
-/** All that is told when a resource is checked. @throws OutcomeUnknownError where its create may be one of unknown outcome. */
-export async function announce(
-  kind: Kind,
+/** What is told of a resource before anything else of it is looked at, and noted for warnings of later runs. @param members journal keys. */
+export async function announceResource(
   runtime: Runtime,
-  { identity, run, formerly }: Declared,
-  { isNew, values, fits }: Checked,
+  { identity, run }: Declared,
+  { key }: Subject,
+  members: readonly string[] = [],
 ): Promise<void> {
-  const key = journalKeyOf(kind.name, identity);
   if (run !== undefined) {
     runtime.run.isUp = run.isUp;
     runtime.run.declares += run.resources;
   }
-  runtime.inventory(identity).noteDeclared(key);
+  runtime.inventory(identity).noteDeclared(key, members);
   await announceUnclaimed(runtime, identity);
-  if (!isNew) return;
+}
+
+/** The values of what is to be created. */
+export interface ToCreate {
+  readonly values: Properties;
+  /** Whether they fit the rules: only then more is known of it. */
+  readonly fits: boolean;
+  /** What is no longer declared, and may be this under another name: by journal key. */
+  readonly formerly?: readonly string[] | undefined;
+}
+
+/** All that is told of an object that is to be created, or adopted. @throws OutcomeUnknownError its create may be one of unknown outcome. */
+export async function announceCreate(
+  kind: Kind,
+  runtime: Runtime,
+  subject: KnownSubject,
+  { values, fits, formerly }: ToCreate,
+): Promise<void> {
+  const { identity, key, label, at } = subject;
   const adopts = values.existingId !== undefined && values.existingId !== UNKNOWN;
-  await announceLeftover(kind, runtime, identity, adopts);
-  const urn = urnOf(identity, typeTokenOf(kind.name));
+  await announceLeftover(runtime, subject, adopts);
   if (adopts) {
     if (formerly !== undefined) runtime.formerly.set(key, formerly);
-    runtime.tellAt("info", urn, `adopts ${String(values.existingId)}; nothing is sent`);
+    runtime.tellAt("info", at, `adopts ${String(values.existingId)}; nothing is sent`);
     return;
   }
   if (!fits) return;
-  const isKnown = !JSON.stringify(values).includes(UNKNOWN);
-  const fingerprint = isKnown ? fingerprintOf(requestFields(kind, values)) : undefined;
-  if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(kind, runtime, identity, fingerprint);
+  const fingerprint = holdsUnknown(values) ? undefined : fingerprintOf(requestFields(kind, values));
+  if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
   const same = runtime.replacing.has(key) ? undefined : runtime.inventory(identity).asItBegan.get(key);
   if (same !== undefined && same.fingerprint === fingerprint) {
     runtime.warnEach(
       "again",
-      urn,
-      `${labelOf(kind.name, nameOf(identity))} was created as ${same.id} before, and is not in the state any more: this creates a second ` +
+      at,
+      `${label} was created as ${same.id} before, and is not in the state any more: this creates a second ` +
         `live object. ${same.id} ${kind.afterlife}. To go on with ${same.id}, set existingId: ${same.id}.`,
-      `${nameOf(identity)} (${same.id})`,
+      `${label} (${same.id})`,
       (amount) => `${count(amount, "more object")} that were created before and are created again`,
     );
   }
-  if (formerly !== undefined) announceRename(kind, runtime, identity, formerly, fingerprint);
+  if (formerly !== undefined) announceRename(kind, runtime, subject, formerly, fingerprint);
 }
 
 /**
  * One object can't be two resources.
  * @returns what is wrong with adopting `id`, as far as this run knows.
  */
-export function adoptedTwice(kind: Kind, runtime: Runtime, identity: string, id: string): string | undefined {
-  const urn = urnOf(identity, typeTokenOf(kind.name));
+export function adoptedTwice(
+  kind: Kind,
+  runtime: Runtime,
+  { identity, urn }: KnownSubject,
+  id: string,
+): string | undefined {
   const known = [...runtime.inventory(identity).asItBegan].find(
     ([key, live]) =>
       live.id === id && aboutWhom(key).kind === kind.name && runtime.inventory(identity).declared.has(key),
@@ -94,26 +100,29 @@ export function adoptedTwice(kind: Kind, runtime: Runtime, identity: string, id:
 function announceRename(
   kind: Kind,
   runtime: Runtime,
-  identity: string,
+  { identity, key, at }: KnownSubject,
   formerly: readonly string[],
   fingerprint: string | undefined,
 ): void {
-  const urn = urnOf(identity, typeTokenOf(kind.name));
   const known = runtime.inventory(identity).asItBegan;
-  for (const key of formerly) {
-    const live = known.get(key);
+  for (const former of formerly) {
+    const live = known.get(former);
     if (live === undefined) continue;
-    const old = aboutWhom(key);
+    const old = aboutWhom(former);
     if (live.fingerprint !== fingerprint) {
-      runtime.tellAt("warn", urn, removalWarning(kind, old.label, live.id));
+      runtime.tellAt("warn", at, removalWarning(kind, old.label, live.id));
       continue;
     }
+    const [oldName, newName] = [old, aboutWhom(key)].map(({ member, name }) => member ?? name);
+    const renamed = renamedFrom(old, key);
     runtime.tellAt(
       "warn",
-      urn,
-      `\`${old.name}\` (${live.id}) is no longer declared and \`${nameOf(identity)}\` has the same arguments: this would ` +
-        `create a second live ${kind.create.noun} and leave ${live.id} live. If it is a rename, add ` +
-        `\`${aliasFor(old, parseIdentity(identity))}\`. If \`${old.name}\` was removed before, set existingId: ${live.id} to go on with it.`,
+      at,
+      `\`${oldName}\` (${live.id}) is no longer declared and \`${newName}\` has the same arguments: this would ` +
+        `create a second live ${kind.create.noun} and leave ${live.id} live. ` +
+        (renamed === undefined
+          ? `To go on with ${live.id}, set existingId: ${live.id}.`
+          : `If it is a rename, add \`${renamed}\`. If \`${oldName}\` was removed before, set existingId: ${live.id} to go on with it.`),
     );
   }
 }
@@ -122,7 +131,7 @@ function announceRename(
 export function announceReplacement(
   kind: Kind,
   runtime: Runtime,
-  { key, urn, label }: Omit<Subject, "identity">,
+  { key, at, label }: Subject,
   id: string,
   existingId: unknown,
 ): void {
@@ -136,7 +145,7 @@ export function announceReplacement(
       : `${String(existingId)} is adopted in its place`;
   runtime.warnEach(
     "replacement",
-    urn,
+    at,
     `${label}: ${by}. ${id} ${kind.afterlife}; deactivate it there by hand.`,
     `${label} (${id})`,
     (amount) =>
@@ -145,18 +154,13 @@ export function announceReplacement(
 }
 
 /** After a replacement, with both ids. */
-export function announceReplaced(
-  kind: Kind,
-  runtime: Runtime,
-  { key, urn, label }: Omit<Subject, "identity">,
-  id: string,
-): void {
+export function announceReplaced(kind: Kind, runtime: Runtime, { key, at, label }: Subject, id: string): void {
   const old = runtime.replacing.get(key);
   if (old === undefined || old === id || !/^\d+$/.test(old)) return;
   runtime.replacing.delete(key);
   runtime.warnEach(
     "replaced",
-    urn,
+    at,
     `${label} is ${id} now. ${old} ${kind.afterlife}; deactivate it there by hand.`,
     `${old} (${label} is ${id} now)`,
     (amount) => `${count(amount, "more object")} that were replaced, and stay live on the platform`,
@@ -178,9 +182,9 @@ export function noteHolder(
 }
 
 /** Remembers what the engine is handed, for warnings of later runs. */
-export function noteLive(kind: Kind, runtime: Runtime, { identity, values, secret }: Create, id: string): void {
-  if (identity === undefined) return;
-  runtime.inventory(identity).note(journalKeyOf(kind.name, identity), liveOf(kind, values, secret, id));
+export function noteLive(kind: Kind, runtime: Runtime, { subject, values, secret }: Create, id: string): void {
+  if (!isKnown(subject)) return;
+  runtime.inventory(subject.identity).note(subject.key, liveOf(kind, values, secret, id));
 }
 
 function liveOf(kind: Kind, values: Properties, secret: ReadonlySet<string>, id: string): Live {

@@ -7,38 +7,32 @@ import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Attempt, Ending } from "../journal/journal.js";
 import type { Facts } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
-import { typeTokenOf } from "../kinds/kind.js";
-import { journalKeyOf, urnOf } from "../state/identity.js";
 import { factsIn } from "../state/unresolved.js";
 import { describeDefect } from "./failure.js";
 import { whatHappened } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
+import type { Subject } from "./subject.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
 export interface Create {
   /** The checked arguments. */
   readonly values: Properties;
-  /** Which resource of which stack; none where the program's half did not say. */
-  readonly identity: string | undefined;
-  /** For messages. */
-  readonly label: string;
+  readonly subject: Subject;
   /** Arguments whose values must not be told. */
   readonly secret: ReadonlySet<string>;
   /** The id of the object that it is to replace. */
   readonly replaces: string | undefined;
 }
 
-/** @returns the id of the object that the user named; nothing is sent. */
+/** Takes on the object that the user named; nothing is sent. */
 export async function adoptExisting(
-  kind: Kind,
   runtime: Runtime,
-  { values, identity, label }: Create,
-): Promise<string> {
+  { values, subject: { identity, key, label } }: Create,
+): Promise<Outcome> {
   const id = String(values.existingId);
-  if (identity === undefined) return id;
-  const key = journalKeyOf(kind.name, identity);
+  if (identity === undefined) return { kind: "adopted", id };
   try {
     // Whatever was left open about it is answered by this id; it may have been noted under the resource's former name.
     const journal = runtime.journal(identity);
@@ -52,7 +46,7 @@ export async function adoptExisting(
   } catch (error) {
     runtime.say(`${label} was taken over as ${id}. ${(error as Error).message}`);
   }
-  return id;
+  return { kind: "adopted", id };
 }
 
 /** @param mayBegin throws where nothing must be sent any more. */
@@ -66,14 +60,15 @@ export async function createOnce(kind: Kind, runtime: Runtime, create: Create, m
 }
 
 async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
-  const { identity, label, secret, values } = create;
+  const { secret, values } = create;
+  const { identity, key, label } = create.subject;
   runtime.client(); // the settings come first: without them nothing is begun
   const fields = requestFields(kind, values);
   if (identity === undefined) {
     return send(kind, runtime, create, fields, unrecorded(runtime.newMark()), mayBegin);
   }
   const begun = await runtime.journal(identity).begin({
-    key: journalKeyOf(kind.name, identity),
+    key,
     fingerprint: fingerprintOf(fields),
     name: secret.has(kind.nameProperty) ? undefined : String(values[kind.nameProperty]),
     facts: factsIn(kind, values, secret),
@@ -83,10 +78,7 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
     case "attempt":
       return send(kind, runtime, create, fields, begun.attempt, mayBegin);
     case "taken-over":
-      runtime.say(
-        `${label} was created as ${begun.id} by a run that was interrupted; it is taken over, and nothing is sent.`,
-      );
-      return { kind: "created", id: begun.id };
+      return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
     case "unresolved": {
       const { entry } = begun;
       const otherwise = entry.id === undefined ? "" : " Its arguments were others than now.";
@@ -94,7 +86,6 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
       // What was sent then, which the arguments of now need not be.
       const { facts, replaces } = entry;
       return unresolved(
-        kind,
         runtime,
         { ...create, replaces: replaces ?? create.replaces },
         entry.mark,
@@ -119,7 +110,7 @@ async function send(
   attempt: Attempt,
   mayBegin: () => void,
 ): Promise<Outcome> {
-  const { label } = create;
+  const { label } = create.subject;
   const { mark } = attempt;
   const { traceField } = runtime.reading.settings;
   let sentAt: string | undefined;
@@ -139,12 +130,12 @@ async function send(
       onCreated: (id) => finish({ kind: "created", id }, `${label} was created as ${id}. `),
     });
     for (const warning of warnings) runtime.say(`The platform, first of ${label}: ${warning}`, warning);
-    return { kind: "created", id };
+    return { kind: "created", id, mark, isTakenOver: false };
   } catch (error) {
     const doubt = doubtIn(error, sentAt, label);
     await finish({ kind: doubt === undefined ? "not-created" : "unresolved" });
     if (doubt === undefined) throw error;
-    return unresolved(kind, runtime, create, mark, doubt.sentAt, doubt.what);
+    return unresolved(runtime, create, mark, doubt.sentAt, doubt.what);
   }
 }
 
@@ -160,9 +151,8 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
 }
 
 function unresolved(
-  kind: Kind,
   runtime: Runtime,
-  { identity, secret, replaces }: Create,
+  { subject: { identity, urn }, secret, replaces }: Create,
   mark: string,
   since: string,
   what: string,
@@ -175,7 +165,7 @@ function unresolved(
     unresolved: {
       since,
       what: runtime.secrets.scrub(what),
-      ...(identity === undefined ? {} : { urn: urnOf(identity, typeTokenOf(kind.name)) }),
+      ...(identity === undefined ? {} : { urn }),
       ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
       ...(replaces === undefined || idOf(replaces) === undefined ? {} : { replaces }),
       ...(facts === undefined ? {} : { facts }),

@@ -11,12 +11,13 @@ import type { Outcome } from "./outcome.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** A create whose outcome is unknown, as the engine needs it to save the resource: `id`, `properties` and `reasons`. */
-export class Unresolved extends Error {
-  /** Without `saved` it just stops a run: the state holds it already. */
+/** A failure after which the state holds the resource all the same, since something may have been created. */
+export class Incomplete extends Error {
+  /** @param saved what the engine saves, with the message as its reason; without it the state holds the resource already. */
   constructor(
     message: string,
     readonly saved?: { readonly id: string; readonly properties: Properties },
+    readonly code: string = OutcomeUnknownError.code,
   ) {
     super(message);
   }
@@ -25,13 +26,14 @@ export class Unresolved extends Error {
 /** What the engine is told of a create: the id, or an error. @param properties what the state keeps of an unresolved one. */
 export function idOrError(kind: Kind, properties: Properties, outcome: Outcome): string {
   switch (outcome.kind) {
+    case "adopted":
     case "created":
       return outcome.id;
     case "not-created":
       throw outcome.error;
     case "unresolved": {
       const { mark, unresolved } = outcome;
-      throw new Unresolved(explainUnresolved(kind, properties, unresolved), {
+      throw new Incomplete(explainUnresolved(kind, properties, unresolved), {
         id: unresolvedId(mark),
         properties: { ...properties, [UNRESOLVED]: unresolved },
       });
@@ -46,7 +48,7 @@ export function idOrError(kind: Kind, properties: Properties, outcome: Outcome):
 export function forEngine(error: unknown, secrets: Secrets): Error {
   const message = secrets.scrub(messageOf(error));
   const shown = withoutStack(new Error(message));
-  if (!(error instanceof Unresolved) || error.saved === undefined) return shown;
+  if (!(error instanceof Incomplete) || error.saved === undefined) return shown;
   return Object.assign(shown, { ...error.saved, reasons: [message] });
 }
 
@@ -79,7 +81,7 @@ function withoutStack(error: Error): Error {
 
 function messageOf(error: unknown): string {
   if (error instanceof AdvertisingError) return withCode(error.message, error.code);
-  if (error instanceof Unresolved) return withCode(error.message, OutcomeUnknownError.code);
+  if (error instanceof Incomplete) return withCode(error.message, error.code);
   return withCode(describeDefect(error), DefectError.code);
 }
 

@@ -9,9 +9,10 @@ import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Journal } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
-import { aboutWhom, aliasFor, journalKeyOf, parseIdentity } from "../state/identity.js";
+import { aboutWhom, renamedFrom } from "../state/identity.js";
 import { waysOut } from "../state/unresolved.js";
 import type { Runtime } from "./runtime.js";
+import type { KnownSubject } from "./subject.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -25,11 +26,13 @@ const MAX_UNCLAIMED = 20;
  * Says in a preview what an `up` will make of a create that an interrupted run left.
  * @param adopts whether the user has named the object, which settles it.
  */
-export async function announceLeftover(kind: Kind, runtime: Runtime, identity: string, adopts: boolean): Promise<void> {
-  const key = journalKeyOf(kind.name, identity);
+export async function announceLeftover(
+  runtime: Runtime,
+  { identity, key, label }: KnownSubject,
+  adopts: boolean,
+): Promise<void> {
   const remembered = await journalled(runtime, (journal) => journal.leftover(key), identity);
   if (remembered === undefined || adopts) return;
-  const { label } = aboutWhom(key);
   runtime.say(
     remembered.id === undefined
       ? `${whatHappened(label, remembered)} \`pulumi up\` will not send it, but save it as unresolved.`
@@ -45,17 +48,15 @@ export async function announceLeftover(kind: Kind, runtime: Runtime, identity: s
 export async function noteHeld(
   kind: Kind,
   runtime: Runtime,
-  identity: string,
+  { identity, key, urn, label }: KnownSubject,
   id: string,
   properties: Properties,
 ): Promise<string[]> {
-  const key = journalKeyOf(kind.name, identity);
   const others = await journalled(
     runtime,
     (journal) => journal.reconcile(key, id, () => fingerprintOf(requestFields(kind, properties))),
     identity,
   );
-  const { label, urn } = aboutWhom(key);
   return (others ?? []).flatMap(({ isForgotten, entry }) => {
     const what = `${whatHappened(label, entry)} The state holds ${id}`;
     if (isForgotten) {
@@ -115,22 +116,21 @@ async function journalled<T>(
  * @throws OutcomeUnknownError it must be settled first.
  */
 export async function expectNotUnresolvedElsewhere(
-  kind: Kind,
   runtime: Runtime,
-  identity: string,
+  { identity, key, label }: KnownSubject,
   fingerprint: string,
 ): Promise<void> {
-  const key = journalKeyOf(kind.name, identity);
   const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
   const open = leftovers.find(
     (entry) => entry.id === undefined && entry.key !== key && entry.fingerprint === fingerprint,
   );
   if (open === undefined) return;
   const old = aboutWhom(open.key);
+  const renamed = renamedFrom(old, key);
   throw new OutcomeUnknownError(
     [
-      `${aboutWhom(key).label} is not sent: ${old.label} has the same arguments, was sent at ${open.at}, and its outcome is unknown.`,
-      `If it is the same under a new name, add \`${aliasFor(old, parseIdentity(identity))}\`. Settle it first:`,
+      `${label} is not sent: ${old.label} has the same arguments, was sent at ${open.at}, and its outcome is unknown.`,
+      `${renamed === undefined ? "" : `If it is the same under a new name, add \`${renamed}\`. `}Settle it first:`,
       ...waysOut(old.urn),
     ].join("\n"),
     open.at,

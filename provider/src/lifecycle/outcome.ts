@@ -6,7 +6,16 @@ import type { AdvertisingError } from "../errors.js";
 import type { UnresolvedMark } from "../state/unresolved.js";
 
 export type Outcome =
-  | { readonly kind: "created"; readonly id: string }
+  /** Somebody has named the live object; nothing was sent. */
+  | { readonly kind: "adopted"; readonly id: string }
+  | {
+      readonly kind: "created";
+      readonly id: string;
+      /** In the journal. */
+      readonly mark: string;
+      /** By an earlier run, which was interrupted: nothing was sent. */
+      readonly isTakenOver: boolean;
+    }
   /** Nothing was created: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | { readonly kind: "not-created"; readonly error: AdvertisingError }
   /** Nobody knows what became of it. */

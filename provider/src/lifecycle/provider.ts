@@ -4,11 +4,11 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { describeSettingProblem } from "../config/settings.js";
 import { ArgumentsError, SettingsError, UnsupportedError, withCode } from "../errors.js";
-import { type Kind, typeTokenOf } from "../kinds/kind.js";
+import type { Kind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { readDeclared } from "../state/declared.js";
-import { isOfEarlierVersion, journalKeyOf, labelOf, nameOf, urnOf } from "../state/identity.js";
-import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
+import { isOfEarlierVersion } from "../state/identity.js";
+import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
 import { printable } from "../text.js";
 import { exactId } from "../validation/fields.js";
@@ -16,20 +16,29 @@ import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
 import {
   adoptedTwice,
-  announce,
+  announceCreate,
   announceReplaced,
   announceReplacement,
+  announceResource,
   noteHolder,
   noteLive,
-  type Subject,
 } from "./announce.js";
 import { adoptExisting, type Create, createOnce } from "./create.js";
 import { changedProperties } from "./diff.js";
-import { forDisplay, forEngine, idOrError, Unresolved } from "./failure.js";
+import { forDisplay, forEngine, Incomplete, idOrError } from "./failure.js";
+import {
+  argumentsIn,
+  hasValue,
+  holdsUnknown,
+  maskSecretsIn,
+  type Properties,
+  secretArgumentsOf,
+  withoutUndefined,
+} from "./inputs.js";
 import { noteHeld } from "./leftovers.js";
+import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-
-type Properties = Record<string, unknown>;
+import { isKnown, subjectOf } from "./subject.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(kind: Kind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
@@ -45,10 +54,19 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
 
   const stopAtUnresolved = (properties: Properties) => {
     const mark = unresolvedMarkOf(properties);
-    if (mark !== undefined) throw new Unresolved(explainUnresolved(kind, properties, mark));
+    if (mark !== undefined) throw new Incomplete(explainUnresolved(kind, properties, mark));
   };
 
-  const subjectOf = (properties: Properties) => subject(kind, own(properties, IDENTITY));
+  const createAtMostOnce = async (create: Create): Promise<Outcome> => {
+    const outcome = await runtime().track((mayBegin) => createOnce(kind, runtime(), create, mayBegin));
+    if (outcome.kind === "created" && outcome.isTakenOver) {
+      const { label } = create.subject;
+      runtime().say(
+        `${label} was created as ${outcome.id} by a run that was interrupted; it is taken over, and nothing is sent.`,
+      );
+    }
+    return outcome;
+  };
 
   return {
     // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
@@ -65,14 +83,17 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const secret = secretArgumentsOf(news);
         const reading = { isUnknown: holdsUnknown, secret, arrivedUndefined: "is the output's name right?" };
         const { values, problems } = validate(news, kind.rules(settings), reading);
-        if (declared !== undefined) {
-          await announce(kind, runtime(), declared, { isNew, values, fits: problems.length === 0 });
-        }
+        const subject = subjectOf(kind.name, declared?.identity);
         const { existingId } = values;
-        const twice =
-          declared === undefined || !hasValue(existingId) || holdsUnknown(existingId)
-            ? undefined
-            : adoptedTwice(kind, runtime(), declared.identity, String(existingId));
+        let twice: string | undefined;
+        if (declared !== undefined && isKnown(subject)) {
+          await announceResource(runtime(), declared, subject);
+          const { formerly } = declared;
+          if (isNew) await announceCreate(kind, runtime(), subject, { values, fits: problems.length === 0, formerly });
+          if (hasValue(existingId) && !holdsUnknown(existingId)) {
+            twice = adoptedTwice(kind, runtime(), subject, String(existingId));
+          }
+        }
         const failures = [
           ...(twice === undefined ? [] : [failure(twice, ArgumentsError)]),
           ...settingProblems.map((problem) => failure(describeSettingProblem(problem), SettingsError)),
@@ -83,7 +104,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const hidden = {
           [IDENTITY]: declared?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
-          [ACCOUNT]: accountInInputs(olds, runtime().account, subject(kind, declared?.identity).label),
+          [ACCOUNT]: accountInInputs(olds, runtime().account, subject.label),
         };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
@@ -91,56 +112,43 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
 
     async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
       return guarded(async () => {
-        const { identity, key, urn, label } = subjectOf(news);
-        expectSameAccount(olds[ACCOUNT], runtime().account, label);
-        if (/^\d+$/.test(id))
-          noteHolder(kind, runtime(), { identity, key, urn, label }, id, olds, secretArgumentsOf(news));
-        const left = identity === undefined ? [] : await noteHeld(kind, runtime(), identity, id, olds);
+        const subject = subjectOf(kind.name, own(news, IDENTITY));
+        expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
+        if (/^\d+$/.test(id)) noteHolder(kind, runtime(), subject, id, olds, secretArgumentsOf(news));
+        const left = isKnown(subject) ? await noteHeld(kind, runtime(), subject, id, olds) : [];
         const existingId = own(news, "existingId");
         const mark = unresolvedMarkOf(olds);
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (mark !== undefined && hasValue(existingId)) {
-          if (identity !== undefined) runtime().settling.set(key, markOf(id));
+          if (isKnown(subject)) runtime().settling.set(subject.key, markOf(id));
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
         stopAtUnresolved(olds);
         const replaces = changedProperties(kind, id, olds, news);
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
-        else announceReplacement(kind, runtime(), { key, urn, label }, id, existingId);
+        else announceReplacement(kind, runtime(), subject, id, existingId);
         return { changes: replaces.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
     },
 
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
       return guarded(async () => {
-        const {
-          [IDENTITY]: identity,
-          [SECRET_ARGUMENTS]: _,
-          [PROVIDER]: reference,
-          [ACCOUNT]: _at,
-          ...values
-        } = inputs;
+        const values = argumentsIn(inputs);
         const secret = secretArgumentsOf(inputs);
-        for (const name of secret) {
-          for (const text of textsIn(values[name])) runtime().secrets.add(text);
-        }
+        for (const name of secret) maskSecretsIn(values[name], runtime().secrets);
         const { account } = runtime();
-        const { key, urn, label } = subject(kind, identity, String(values[kind.nameProperty]));
+        const subject = subjectOf(kind.name, inputs[IDENTITY], String(values[kind.nameProperty]));
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
-        const create: Create = {
-          values,
-          identity: typeof identity === "string" ? identity : undefined,
-          label,
-          secret,
-          replaces: runtime().replacing.get(key),
-        };
-        const saved = { ...values, ...recorded, [PROVIDER]: reference };
-        const id = hasValue(values.existingId)
-          ? await adoptExisting(kind, runtime(), create)
-          : idOrError(kind, saved, await runtime().track((mayBegin) => createOnce(kind, runtime(), create, mayBegin)));
+        const create: Create = { values, subject, secret, replaces: runtime().replacing.get(subject.key) };
+        const saved = { ...values, ...recorded, [PROVIDER]: inputs[PROVIDER] };
+        const outcome = hasValue(values.existingId)
+          ? await adoptExisting(runtime(), create)
+          : await createAtMostOnce(create);
+        const id = idOrError(kind, saved, outcome);
         noteLive(kind, runtime(), create, id);
-        announceReplaced(kind, runtime(), { key, urn, label }, id);
+        announceReplaced(kind, runtime(), subject, id);
+        if (outcome.kind === "created" && isKnown(subject)) runtime().journal(subject.identity).handOver(outcome.mark);
         return { id, outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
@@ -162,7 +170,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
       return guarded(() => {
         stopAtUnresolved(olds);
-        const { [IDENTITY]: _identity, [SECRET_ARGUMENTS]: _secret, [ACCOUNT]: _at, ...values } = news;
+        const values = argumentsIn(news);
         const recorded = withoutUndefined({ [ACCOUNT]: olds[ACCOUNT] });
         return { outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
       }, forEngine);
@@ -204,46 +212,5 @@ function accountInInputs(olds: Properties, current: string, label: string): stri
   return typeof identity === "string" && isOfEarlierVersion(identity) && current !== "" ? current : undefined;
 }
 
-/** Whom messages about a resource are about. @param otherwise names it where its identity is not known. */
-function subject(kind: Kind, identity: unknown, otherwise = "(without a name)"): Subject {
-  if (typeof identity !== "string") {
-    return { identity: undefined, key: "", urn: "", label: labelOf(kind.name, otherwise) };
-  }
-  return {
-    identity,
-    key: journalKeyOf(kind.name, identity),
-    urn: urnOf(identity, typeTokenOf(kind.name)),
-    label: labelOf(kind.name, nameOf(identity)),
-  };
-}
-
 const NOTHING_COMPARED =
   "A refresh compares nothing: the platform has no known way to read an object, so the state stays as it is.";
-
-/** Shorter texts are no secrets worth the name, and would be masked within ordinary words. */
-const MIN_SECRET_CHARACTERS = 4;
-
-function secretArgumentsOf(inputs: Properties): ReadonlySet<string> {
-  const names = inputs[SECRET_ARGUMENTS];
-  return new Set(Array.isArray(names) ? (names as string[]) : []);
-}
-
-/** Every text that `value` is or holds, long enough to be masked where the platform echoes it. */
-function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return value.length < MIN_SECRET_CHARACTERS ? [] : [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}
-
-/** Whether `value` is, or holds, the engine's text for what is not known yet. */
-function holdsUnknown(value: unknown): boolean {
-  if (value === UNKNOWN) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
-}
-
-function hasValue(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-function withoutUndefined(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
-}

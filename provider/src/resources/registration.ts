@@ -48,9 +48,8 @@ export function registrationOf(
 }
 
 /** Every output, so that it is there even where the argument is left to its default. */
-function outputsOf(kind: Kind): Record<string, undefined> {
-  const names = [kind.idProperty, ...Object.keys(kind.wireNames), "existingId", "additionalFields"];
-  return Object.fromEntries(names.map((name) => [name, undefined]));
+function outputsOf({ outputs }: Kind): Record<string, undefined> {
+  return Object.fromEntries(outputs.map((name) => [name, undefined]));
 }
 
 function mayHoldSecrets(given: Readonly<Record<string, unknown>>): boolean {

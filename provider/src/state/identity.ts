@@ -3,7 +3,7 @@
  * in the journal: its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
  */
 
-import { type Kind, typeTokenOf } from "../kinds/kind.js";
+import { type Kind, type ResourceName, type SetKind, typeTokenOf } from "../kinds/kind.js";
 
 /** `<project>/<stack>[@<organization>][::<types of parents>$]::<name>` */
 export interface Identity {
@@ -81,38 +81,73 @@ export function urnOf(identity: string, typeToken: string): string {
 }
 
 /** Under which the journal knows a resource: an advertiser and an event may have one name. */
-export function journalKeyOf(kind: Kind["name"], identity: string): string {
-  return [kind, stackOf(identity), ...placeIn(parseIdentity(identity))].join("::");
+export function journalKeyOf(resource: ResourceName, identity: string): string {
+  return [resource, stackOf(identity), ...placeIn(parseIdentity(identity))].join("::");
+}
+
+/** `of["key"]`: one member of a set, by the set's journal key, URN, or path. */
+export function memberOf(of: string, key: string): string {
+  return `${of}[${JSON.stringify(key)}]`;
+}
+
+/** The JSON string in brackets at the end can't hold a quotation mark of its own, so no name of a set is taken for a key. */
+const MEMBER = /\[("(?:[^"\\]|\\.)*")\]$/s;
+
+/** Takes {@link memberOf} apart. @returns no key where `text` ends in none. */
+export function splitMember(text: string): { readonly of: string; readonly key: string | undefined } {
+  const [bracketed = "", json] = MEMBER.exec(text) ?? [];
+  if (json === undefined) return { of: text, key: undefined };
+  return { of: text.slice(0, -bracketed.length), key: JSON.parse(json) as string };
 }
 
 /** A key as this version writes it: earlier ones did not mark the types of parents. */
 export function currentKey(key: string): string {
   const [kind = ""] = key.split("::", 1);
   const identity = key.slice(kind.length + "::".length);
-  return isOfEarlierVersion(identity) ? journalKeyOf(kind as Kind["name"], identity) : key;
+  return isOfEarlierVersion(identity) && !isOfSet(kind) ? journalKeyOf(kind as ResourceName, identity) : key;
 }
 
-/** A resource, as a note of the journal names it. */
+/** A resource, or a member of a set, as a note of the journal names it. */
 export interface Noted {
+  readonly resource: ResourceName;
+  /** Of the object. */
   readonly kind: Kind["name"];
+  /** In the program. */
   readonly name: string;
   readonly parentTypes: string | undefined;
+  /** Of a set, its member's. */
+  readonly member: string | undefined;
   readonly label: string;
+  /** Of a member, with its key behind it. */
   readonly urn: string;
 }
 
-/** Which resource a note of the journal is about. */
+/** What a note of the journal is about. */
 export function aboutWhom(journalKey: string): Noted {
-  const [kind = "", ...rest] = journalKey.split("::");
-  const identity = rest.join("::");
+  const [resource] = journalKey.split("::", 1) as [ResourceName];
+  const { of, key } = isOfSet(resource) ? splitMember(journalKey) : { of: journalKey, key: undefined };
+  const identity = of.slice(resource.length + "::".length);
   const { name, parentTypes } = parseIdentity(identity);
-  return {
-    kind: kind as Kind["name"],
-    name,
-    parentTypes,
-    label: labelOf(kind, name),
-    urn: urnOf(identity, typeTokenOf(kind as Kind["name"])),
-  };
+  const label = labelOf(resource, name);
+  const urn = urnOf(identity, typeTokenOf(resource));
+  const kind = isOfSet(resource) ? "ConversionEvent" : resource;
+  return key === undefined
+    ? { resource, kind, name, parentTypes, member: undefined, label, urn }
+    : { resource, kind, name, parentTypes, member: key, label: memberLabel(label, key), urn: memberOf(urn, key) };
+}
+
+function isOfSet(resource: string): resource is SetKind["name"] {
+  return resource === "ConversionEventSet";
+}
+
+/**
+ * The option that makes the resource with journal key `key` an earlier one under a new name; none where there is no such
+ * option: a member of a set is no resource.
+ */
+export function renamedFrom(old: Noted, key: string): string | undefined {
+  const current = aboutWhom(key);
+  const isOne = old.member === undefined && current.member === undefined && old.resource === current.resource;
+  return isOne ? aliasFor(old, current) : undefined;
 }
 
 /** The option that tells Pulumi that a resource is an earlier one under a new name or in a new place. */
@@ -124,6 +159,11 @@ export function aliasFor(
   if (old.parentTypes !== undefined) return `{ aliases: ["${old.urn}"] }`;
   const named = old.name === name ? "" : `name: "${old.name}", `;
   return `{ aliases: [{ ${named}parent: pulumi.rootStackResource }] }`;
+}
+
+/** `events["purchase"] of ConversionEventSet "funnel"` */
+export function memberLabel(setLabel: string, key: string): string {
+  return `${memberOf("events", key)} of ${setLabel}`;
 }
 
 /** `ConversionEvent "purchase"` */

@@ -28,6 +28,12 @@ const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 /** Anything but white space and format characters, which have no shape. */
 const VISIBLE = /[^\s\p{Cf}]/u;
 
+/** Whether `text` is 1 to `most` characters that people can see and type. */
+export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
+  // Code points: what a person counts.
+  return VISIBLE.test(text) && !CONTROL_CHARACTER.test(text) && text.isWellFormed() && [...text].length <= most;
+}
+
 /** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
 export function nameOf(most: number | undefined) {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
@@ -35,7 +41,7 @@ export function nameOf(most: number | undefined) {
     `a string of ${bounds}, not blank, without control characters`,
     z
       .string()
-      .refine((text) => VISIBLE.test(text) && !CONTROL_CHARACTER.test(text) && text.isWellFormed())
+      .refine((text) => isName(text))
       .superRefine((text, context) => {
         // Code points: what a person counts. The platform's own unit is not documented.
         const length = [...text].length;

@@ -31,8 +31,15 @@ export interface Members {
   readonly members: Rules;
 }
 
+/** An object that may be left out, with rules of its own. */
+export interface Group {
+  /** Completes the sentence "expected …", for what is no object. */
+  readonly expected: string;
+  readonly fields: Rules;
+}
+
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
-export type Rules = Readonly<Record<string, z.ZodType | Members>>;
+export type Rules = Readonly<Record<string, z.ZodType | Members | Group>>;
 
 /** How a caller's values are to be read. */
 export interface Reading {
@@ -72,7 +79,8 @@ function validateAt(path: string, given: Given, rules: Rules, reading: Reading):
     problems.push(...found);
   }
   for (const property of Object.keys(given)) {
-    if (Object.hasOwn(rules, property) || isHidden(property) || given[property] === undefined) continue;
+    if (Object.hasOwn(rules, property) || given[property] === undefined) continue;
+    if (path === "" && isHidden(property)) continue;
     const meant = nearest(property, Object.keys(rules));
     const hint = meant === undefined ? `known are ${Object.keys(rules).join(", ")}` : `did you mean ${meant}?`;
     problems.push(
@@ -87,9 +95,10 @@ interface Judged {
   readonly problems: readonly Problem[];
 }
 
-function judge(path: string, value: unknown, rule: z.ZodType | Members, reading: Reading): Judged {
+function judge(path: string, value: unknown, rule: Rules[string], reading: Reading): Judged {
   if (value !== undefined && !isContainer(value) && reading.isUnknown(value)) return { value, problems: [] };
   if ("members" in rule) return judgeMembers(path, value, rule, reading);
+  if ("fields" in rule) return value === undefined ? { problems: [] } : judgeObject(path, value, rule, reading);
   // The names and the other parts of an object are known, whatever a part of it will be: null is what any part may be.
   let unknownParts = 0;
   const parsed = rule.safeParse(
@@ -116,21 +125,25 @@ function judgeMembers(path: string, value: unknown, { expected, key, members }: 
   for (const [name, member] of Object.entries(value as Given)) {
     if (member === undefined) continue;
     const at = `${path}[${JSON.stringify(name)}]`;
-    if (!key.safeParse(name).success)
+    if (!key.safeParse(name).success) {
       problems.push(problemAt(at, `is no key: expected ${expectationOf(key)}`, reading));
-    if (!isContainer(member) && reading.isUnknown(member)) {
-      values[name] = member;
-    } else if (!isContainer(member) || Array.isArray(member)) {
-      problems.push(
-        problemAt(at, `expected an object; got ${isSecret(at, reading) ? "a secret value" : show(member)}`, reading),
-      );
-    } else {
-      const validated = validateAt(at, member as Given, members, reading);
-      values[name] = validated.values;
-      problems.push(...validated.problems);
+      continue;
     }
+    const judged = judgeObject(at, member, { expected: "an object", fields: members }, reading);
+    if (judged.value !== undefined) values[name] = judged.value;
+    for (const problem of judged.problems) problems.push(problem);
   }
   return { value: values, problems };
+}
+
+function judgeObject(path: string, value: unknown, { expected, fields }: Group, reading: Reading): Judged {
+  if (isContainer(value) && !Array.isArray(value)) {
+    const { values, problems } = validateAt(path, value as Given, fields, reading);
+    return { value: values, problems };
+  }
+  if (reading.isUnknown(value)) return { value, problems: [] };
+  const got = isSecret(path, reading) ? "a secret value" : show(value);
+  return { problems: [problemAt(path, `expected ${expected}; got ${got}`, reading)] };
 }
 
 function problemAt(path: string, reason: string, { sourceOf }: Reading): Problem {
