@@ -9,39 +9,37 @@ const IN_FLIGHT = 16;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
-  const [{ Client }, { kindNamed }, { systemClock }, { PatientSender }, { createTransport }] = await load(
-    "api/client.js",
+  const [{ kindNamed }, { systemClock }, { readSettings }] = await load(
     "kinds/registry.js",
     "clock.js",
-    "http/patient.js",
-    "http/transport.js",
-  );
-  const [advertiser, conversionEvent] = ["Advertiser", "ConversionEvent"].map(kindNamed);
-  const [{ Journal }, { fingerprintOf }, { Secrets }, { Session }, { memoryStore }, { readSettings }] = await load(
-    "journal/journal.js",
-    "journal/fingerprint.js",
-    "secrets.js",
-    "session/session.js",
-    "session/store.js",
     "config/settings.js",
   );
+  const [{ Journal }, { fingerprintOf }, { connect, secretsIn, transportFor }] = await load(
+    "journal/journal.js",
+    "journal/fingerprint.js",
+    "lifecycle/connect.js",
+  );
+  const [advertiser, conversionEvent] = ["Advertiser", "ConversionEvent"].map(kindNamed);
   const { url, email, password } = sandbox.address;
-  const environment = { ADVERTISING_BASE_URL: url, ADVERTISING_EMAIL: email, ADVERTISING_PASSWORD: password };
-  const { settings } = readSettings({ config: () => undefined, environment, mayLackPassword: false });
+  const environment = {
+    ADVERTISING_BASE_URL: url,
+    ADVERTISING_EMAIL: email,
+    ADVERTISING_PASSWORD: password,
+    ADVERTISING_MAX_CONCURRENT_REQUESTS: String(IN_FLIGHT),
+  };
+  const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
 
   const clock = systemClock;
-  const transport = createTransport({ timeoutSeconds: 30, connections: IN_FLIGHT });
-  const sender = new PatientSender({
+  const transport = transportFor(reading);
+  const client = connect(reading.settings, {
     transport,
     clock,
     random: Math.random,
-    maxWaitSeconds: 120,
-    maxConcurrentRequests: IN_FLIGHT,
-    onWait: () => {},
-    onRetry: () => {},
+    newId: randomUUID,
+    cookieFile: undefined,
+    secrets: secretsIn(reading),
+    say: () => {},
   });
-  const session = new Session({ settings, sender, secrets: new Secrets(), clock, store: memoryStore(randomUUID) });
-  const client = new Client({ settings, session, clean: String });
   const create = (operation, fields, beforeSend) =>
     client.create({ operation, fields, label: "bench", beforeSend, onCreated: async () => undefined });
 

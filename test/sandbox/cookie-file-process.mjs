@@ -34,14 +34,9 @@ if (dieAtCall !== undefined) {
 
 const dist = new URL("../../provider/dist/", import.meta.url);
 const load = (path) => import(new URL(path, dist).href);
-const { Client } = await load("api/client.js");
 const { advertiser } = await load("kinds/advertiser.js");
 const { systemClock } = await load("clock.js");
-const { PatientSender } = await load("http/patient.js");
-const { createTransport } = await load("http/transport.js");
-const { Secrets } = await load("secrets.js");
-const { CookieFile } = await load("session/cookie-file.js");
-const { Session } = await load("session/session.js");
+const { connect, secretsIn, transportFor } = await load("lifecycle/connect.js");
 
 const settings = {
   baseUrl,
@@ -55,32 +50,16 @@ const settings = {
   maxConcurrentRequests: 4,
 };
 const said = [];
-const secrets = new Secrets();
-const transport = createTransport({ timeoutSeconds: 60, connections: 4 });
-const sender = new PatientSender({
+const transport = transportFor({ settings });
+const client = connect(settings, {
   transport,
   clock: systemClock,
   random: Math.random,
-  maxWaitSeconds: settings.maxWaitSeconds,
-  maxConcurrentRequests: settings.maxConcurrentRequests,
-  onWait: () => said.push("waits"),
-  onRetry: () => said.push("retries"),
-});
-const store = new CookieFile({
-  path: cookieFile,
-  account: settings,
-  password: settings.password,
-  keepLoggedIn,
-  clock: systemClock,
-  newStamp: randomUUID,
-  maxLockWaitMs: 120_000,
+  newId: randomUUID,
+  cookieFile,
+  secrets: secretsIn({ settings }),
   say: (message) => said.push(message),
-  onRead: async (jar) => {
-    for (const value of await jar.allValues()) secrets.add(value);
-  },
 });
-const session = new Session({ settings, sender, secrets, clock: systemClock, store });
-const client = new Client({ settings, session, clean: (text) => secrets.scrub(text) });
 
 async function create(name) {
   try {

@@ -54,7 +54,7 @@ describe("surely not sent: nothing is created, and the server saw nothing", () =
     // Tried for as long as may be waited, and no longer; said once.
     expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
     expect(client.attempts.length).toBeGreaterThan(5);
-    expect(client.said).toEqual([expect.stringContaining("no connection")]);
+    expect(client.said).toEqual([expect.stringContaining("No connection to the platform yet")]);
   });
 
   it("row 2: nothing listens at first, then it does: created, without a word", async () => {

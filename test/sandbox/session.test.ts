@@ -377,7 +377,7 @@ describe("a login that fails", () => {
     expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
     expect(clock.monotonicMs()).toBeGreaterThanOrEqual(60_000);
     expect(clock.monotonicMs()).toBeLessThan(62_000);
-    expect(client.said).toEqual(["waits 60 s (status 429)"]);
+    expect(client.said).toEqual(["The platform limits the rate (status 429): all requests wait for 60 s."]);
     expect(counts(sandbox)).toEqual({ logins: 1 + 2, creates: 1 + 20 });
   });
 

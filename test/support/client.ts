@@ -4,19 +4,16 @@
 import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { onTestFinished } from "vitest";
-import { Client, type Created } from "../../provider/src/api/client.js";
+import type { Client, Created } from "../../provider/src/api/client.js";
 import { readProxy } from "../../provider/src/config/proxy.js";
 import type { Settings } from "../../provider/src/config/settings.js";
 import { AdvertisingError } from "../../provider/src/errors.js";
-import { type AttemptReport, PatientSender } from "../../provider/src/http/patient.js";
-import { createTransport } from "../../provider/src/http/transport.js";
+import type { AttemptReport } from "../../provider/src/http/patient.js";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import type { Operation } from "../../provider/src/kinds/operation.js";
-import { Secrets } from "../../provider/src/secrets.js";
-import { CookieFile } from "../../provider/src/session/cookie-file.js";
-import { Session } from "../../provider/src/session/session.js";
-import { memoryStore } from "../../provider/src/session/store.js";
+import { connect, secretsIn, transportFor } from "../../provider/src/lifecycle/connect.js";
+import type { Secrets } from "../../provider/src/secrets.js";
 import { FakeClock } from "./clock.js";
 import { seededRandom } from "./random.js";
 import { settingsOf } from "./settings.js";
@@ -26,7 +23,6 @@ export interface TestClientOptions {
   readonly settings?: Partial<Settings>;
   /** Where the session is kept; absent for memory. */
   readonly cookieFile?: string;
-  readonly maxLockWaitMs?: number;
   readonly clock?: FakeClock;
   readonly seed?: number;
   /** Read as the settings read them; absent for direct connections. */
@@ -46,7 +42,7 @@ export type Ending =
 export class TestClient {
   readonly settings: Settings;
   readonly clock: FakeClock;
-  readonly secrets = new Secrets();
+  readonly secrets: Secrets;
   /** Messages of the whole run, scrubbed, as often as they were said. */
   readonly said: string[] = [];
   readonly attempts: AttemptReport[] = [];
@@ -54,55 +50,25 @@ export class TestClient {
   announced = 0;
   readonly #client: Client;
 
-  constructor(
-    baseUrl: string,
-    { settings, cookieFile, maxLockWaitMs, clock, seed, proxyVariables = {} }: TestClientOptions = {},
-  ) {
+  constructor(baseUrl: string, { settings, cookieFile, clock, seed, proxyVariables = {} }: TestClientOptions = {}) {
     this.settings = settingsOf({ baseUrl, cookieFile, ...settings });
     this.clock = clock ?? new FakeClock();
-    const say = (message: string) => void this.said.push(this.secrets.scrub(message));
-    const { proxy } = readProxy(proxyVariables, baseUrl);
-    for (const spelling of proxy?.secrets ?? []) this.secrets.add(spelling);
-    const transport = createTransport({
-      timeoutSeconds: this.settings.requestTimeoutSeconds,
-      connections: this.settings.maxConcurrentRequests,
-      proxy,
-    });
+    const reading = { settings: this.settings, proxy: readProxy(proxyVariables, baseUrl).proxy };
+    this.secrets = secretsIn(reading);
+    const transport = transportFor(reading);
     onTestFinished(() => transport.close());
-    const sender = new PatientSender({
+    this.#client = connect(this.settings, {
       transport: {
         send: (request) => this.clock.during(() => transport.send(request)),
         close: () => transport.close(),
       },
       clock: this.clock,
       random: seededRandom(seed ?? 1),
-      maxWaitSeconds: this.settings.maxWaitSeconds,
-      maxConcurrentRequests: this.settings.maxConcurrentRequests,
-      onWait: (seconds, reason) => say(`waits ${seconds} s (${reason})`),
-      onRetry: (seconds, reason) => say(`no connection (${reason}), up to ${seconds} s more`),
+      newId: randomUUID,
+      cookieFile,
+      secrets: this.secrets,
+      say: (message) => void this.said.push(this.secrets.scrub(message)),
       onAttempt: (report) => void this.attempts.push(report),
-    });
-    const store =
-      cookieFile === undefined
-        ? memoryStore(randomUUID)
-        : new CookieFile({
-            path: cookieFile,
-            account: this.settings,
-            password: this.settings.password ?? "",
-            keepLoggedIn: this.settings.keepLoggedIn,
-            clock: this.clock,
-            newStamp: randomUUID,
-            maxLockWaitMs: maxLockWaitMs ?? 60_000,
-            say,
-            onRead: async (jar) => {
-              for (const value of await jar.allValues()) this.secrets.add(value);
-            },
-          });
-    const session = new Session({ settings: this.settings, sender, secrets: this.secrets, clock: this.clock, store });
-    this.#client = new Client({
-      settings: this.settings,
-      session,
-      clean: (text) => this.secrets.scrub(text),
     });
   }
 

@@ -1,0 +1,84 @@
+/**
+ * The client, put together: from the session's file to the connection. Whatever comes from outside is an argument.
+ */
+import { Client } from "../api/client.js";
+import type { Clock } from "../clock.js";
+import type { Settings, SettingsReading } from "../config/settings.js";
+import { type AttemptReport, PatientSender } from "../http/patient.js";
+import { createTransport, type Transport } from "../http/transport.js";
+import { Secrets } from "../secrets.js";
+import { CookieFile } from "../session/cookie-file.js";
+import { Session } from "../session/session.js";
+import { memoryStore, type SessionStore } from "../session/store.js";
+
+type Reading = Pick<SettingsReading, "settings" | "proxy">;
+
+/** What the client is made of, besides the settings. */
+export interface Surroundings {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Unique over all processes. */
+  readonly newId: () => string;
+  /** Where the session is kept between runs; none for memory. Not used with Basic credentials, which have no session. */
+  readonly cookieFile: string | undefined;
+  /** Gets to know the session's cookies too. */
+  readonly secrets: Secrets;
+  /** Told what concerns the whole run, perhaps more than once. */
+  readonly say: (message: string) => void;
+  /** Told each attempt of a request. */
+  readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
+}
+
+/** The real connections that the settings ask for. */
+export function transportFor({ settings, proxy }: Reading): Transport {
+  return createTransport({
+    timeoutSeconds: settings.requestTimeoutSeconds,
+    connections: settings.maxConcurrentRequests,
+    proxy,
+  });
+}
+
+/** What the settings hold that must not be shown. */
+export function secretsIn({ settings, proxy }: Reading): Secrets {
+  const secrets = new Secrets();
+  secrets.add(settings.password);
+  for (const spelling of proxy?.secrets ?? []) secrets.add(spelling);
+  return secrets;
+}
+
+export function connect(settings: Settings, surroundings: Surroundings): Client {
+  const { transport, clock, random, secrets, say, onAttempt } = surroundings;
+  const sender = new PatientSender({
+    transport,
+    clock,
+    random,
+    maxWaitSeconds: settings.maxWaitSeconds,
+    maxConcurrentRequests: settings.maxConcurrentRequests,
+    onWait: (seconds, reason) => say(`The platform limits the rate (${reason}): all requests wait for ${seconds} s.`),
+    onRetry: (seconds, reason) =>
+      say(`No connection to the platform yet (${reason}): trying for up to ${seconds} s more.`),
+    ...(onAttempt === undefined ? {} : { onAttempt }),
+  });
+  const session = new Session({ settings, sender, secrets, clock, store: storeFor(settings, surroundings) });
+  return new Client({ settings, session, clean: (text) => secrets.scrub(text) });
+}
+
+function storeFor(settings: Settings, { cookieFile, clock, newId, secrets, say }: Surroundings): SessionStore {
+  if (cookieFile === undefined || settings.authMode === "basic") return memoryStore(newId);
+  return new CookieFile({
+    path: cookieFile,
+    account: settings,
+    password: settings.password ?? "",
+    keepLoggedIn: settings.keepLoggedIn,
+    clock,
+    newStamp: newId,
+    // Another process's login may have to wait for the rate limit, as long as this one would.
+    maxLockWaitMs: (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000,
+    say,
+    onRead: async (jar) => {
+      for (const value of await jar.allValues()) secrets.addPassing(value);
+    },
+  });
+}
