@@ -4,12 +4,14 @@
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { NAMESPACE } from "./config/settings.js";
+import { conversionEventSet as conversionEventSetKind } from "./kinds/conversion-event-set.js";
 import { kindNamed } from "./kinds/registry.js";
 import { engineLog } from "./lifecycle/engine-log.js";
 import { silenceShown } from "./lifecycle/failure.js";
 import { watchEngine } from "./lifecycle/orphan.js";
 import { createProvider } from "./lifecycle/provider.js";
 import { createRuntime, type Runtime } from "./lifecycle/runtime.js";
+import { createSetProvider } from "./lifecycle/set-provider.js";
 
 // One process serves all dynamic resources of a deployment: they share what the first call configures.
 let runtime: Runtime | undefined;
@@ -36,4 +38,5 @@ function configured(): Runtime {
 }
 
 export const advertiser = createProvider(kindNamed("Advertiser"), configured, configure);
+export const conversionEventSet = createSetProvider(conversionEventSetKind, configured, configure);
 export const conversionEvent = createProvider(kindNamed("ConversionEvent"), configured, configure);

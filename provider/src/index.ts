@@ -5,3 +5,5 @@ export type { AdvertiserArgs, AdvertiserReference } from "./resources/advertiser
 export { Advertiser } from "./resources/advertiser.js";
 export type { ConversionEventArgs, ConversionEventReference } from "./resources/conversion-event.js";
 export { ConversionEvent } from "./resources/conversion-event.js";
+export type { ConversionEventEntry, ConversionEventSetArgs } from "./resources/conversion-event-set.js";
+export { ConversionEventSet } from "./resources/conversion-event-set.js";

@@ -5,14 +5,13 @@ import { requestFields } from "../api/request.js";
 import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Attempt, Ending } from "../journal/journal.js";
-import type { Facts } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
-import { factsIn } from "../state/unresolved.js";
+import { factsIn, type UnresolvedMark } from "../state/unresolved.js";
 import { describeDefect } from "./failure.js";
 import { whatHappened } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-import type { Subject } from "./subject.js";
+import { isKnown, type Subject } from "./subject.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -82,17 +81,16 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
     case "unresolved": {
       const { entry } = begun;
       const otherwise = entry.id === undefined ? "" : " Its arguments were others than now.";
-      const what = `${whatHappened(label, entry)}${otherwise}`;
-      // What was sent then, which the arguments of now need not be.
-      const { facts, replaces } = entry;
-      return unresolved(
-        runtime,
-        { ...create, replaces: replaces ?? create.replaces },
-        entry.mark,
-        entry.at,
-        what,
-        facts,
-      );
+      const { mark, at, name, facts, replaces = create.replaces } = entry;
+      return unresolved(runtime, create, {
+        mark,
+        fingerprint: entry.fingerprint,
+        since: at,
+        what: `${whatHappened(label, entry)}${otherwise}`,
+        replaces,
+        // What was sent then, which the arguments of now need not be.
+        sent: { ...(name === undefined ? {} : { name }), ...(facts === undefined ? {} : { facts }) },
+      });
     }
   }
 }
@@ -135,7 +133,13 @@ async function send(
     const doubt = doubtIn(error, sentAt, label);
     await finish({ kind: doubt === undefined ? "not-created" : "unresolved" });
     if (doubt === undefined) throw error;
-    return unresolved(runtime, create, mark, doubt.sentAt, doubt.what);
+    return unresolved(runtime, create, {
+      mark,
+      fingerprint: fingerprintOf(fields),
+      since: doubt.sentAt,
+      what: doubt.what,
+      replaces: create.replaces,
+    });
   }
 }
 
@@ -150,25 +154,33 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
   };
 }
 
+/** A create that was sent, and of which nobody knows what became. */
+interface Doubtful {
+  readonly mark: string;
+  readonly fingerprint: string;
+  readonly since: string;
+  readonly what: string;
+  readonly replaces: string | undefined;
+  readonly sent?: Pick<UnresolvedMark, "name" | "facts">;
+}
+
 function unresolved(
-  runtime: Runtime,
-  { subject: { identity, urn }, secret, replaces }: Create,
-  mark: string,
-  since: string,
-  what: string,
-  facts?: Facts,
+  { reading, secrets }: Runtime,
+  { subject, secret }: Create,
+  { mark, fingerprint, since, what, replaces, sent }: Doubtful,
 ): Outcome {
-  const { traceField } = runtime.reading.settings;
+  const { traceField } = reading.settings;
   return {
     kind: "unresolved",
     mark,
+    fingerprint,
     unresolved: {
       since,
-      what: runtime.secrets.scrub(what),
-      ...(identity === undefined ? {} : { urn }),
+      what: secrets.scrub(what),
+      ...(isKnown(subject) ? { urn: subject.urn } : {}),
       ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
       ...(replaces === undefined || idOf(replaces) === undefined ? {} : { replaces }),
-      ...(facts === undefined ? {} : { facts }),
+      ...sent,
       ...(secret.size === 0 ? {} : { secret: [...secret] }),
     },
   };

@@ -19,4 +19,10 @@ export type Outcome =
   /** Nothing was created: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | { readonly kind: "not-created"; readonly error: AdvertisingError }
   /** Nobody knows what became of it. */
-  | { readonly kind: "unresolved"; readonly mark: string; readonly unresolved: UnresolvedMark };
+  | {
+      readonly kind: "unresolved";
+      readonly mark: string;
+      /** Of the body that was sent. */
+      readonly fingerprint: string;
+      readonly unresolved: UnresolvedMark;
+    };

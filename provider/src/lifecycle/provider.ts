@@ -3,7 +3,7 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { describeSettingProblem } from "../config/settings.js";
-import { ArgumentsError, SettingsError, UnsupportedError, withCode } from "../errors.js";
+import { ArgumentsError, SettingsError, UnsupportedError } from "../errors.js";
 import type { Kind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { readDeclared } from "../state/declared.js";
@@ -25,6 +25,7 @@ import {
 } from "./announce.js";
 import { adoptExisting, type Create, createOnce } from "./create.js";
 import { changedProperties } from "./diff.js";
+import { checkFailure, guard } from "./engine-call.js";
 import { forDisplay, forEngine, Incomplete, idOrError } from "./failure.js";
 import {
   argumentsIn,
@@ -42,15 +43,7 @@ import { isKnown, subjectOf } from "./subject.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(kind: Kind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
-  /** Runs what the engine asked for; whatever fails leaves scrubbed and without a stack. */
-  const guarded = async <T>(work: () => T | Promise<T>, asError: typeof forEngine): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      runtime().noteProgress("failed");
-      throw asError(error, runtime().secrets);
-    }
-  };
+  const guarded = guard(runtime);
 
   const stopAtUnresolved = (properties: Properties) => {
     const mark = unresolvedMarkOf(properties);
@@ -95,10 +88,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           }
         }
         const failures = [
-          ...(twice === undefined ? [] : [failure(twice, ArgumentsError)]),
-          ...settingProblems.map((problem) => failure(describeSettingProblem(problem), SettingsError)),
-          // Without the property's name: the engine would print the value in front of the reason, a secret one too.
-          ...problems.map(({ property, reason }) => failure(`${property} ${reason}`, ArgumentsError)),
+          ...(twice === undefined ? [] : [checkFailure(twice, ArgumentsError)]),
+          ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
+          ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
         ];
         if (failures.length > 0) runtime().noteProgress("failed");
         const hidden = {
@@ -193,11 +185,6 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       }, forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
-}
-
-/** A problem as the engine shows it at the resource: it prints each one after "resource '<name>' has a problem: ". */
-function failure(text: string, { code }: { readonly code: string }): dynamic.CheckFailure {
-  return { property: "", reason: withCode(text, code) };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Client } from "../api/client.js";
-import { systemClock } from "../clock.js";
+import { type Clock, systemClock } from "../clock.js";
 import { accountOf } from "../config/account.js";
 import { describeSettingProblems, readSettings, type Settings, type SettingsReading } from "../config/settings.js";
 import { SettingsError } from "../errors.js";
@@ -25,6 +25,7 @@ const JOURNAL_WAIT_MS = 30_000;
 export interface Runtime extends Messages {
   readonly reading: SettingsReading;
   readonly secrets: Secrets;
+  readonly clock: Clock;
   /** @throws SettingsError where the settings do not suffice to send anything. */
   client(): Client;
   /** At which installation, with which account; empty where the settings name none. */
@@ -95,6 +96,7 @@ export function createRuntime(
     ...messages,
     reading,
     secrets,
+    clock: systemClock,
     account: accountOf(settings),
     run,
     replacing: new Map(),

@@ -3,7 +3,7 @@
  * rules, which both processes know; only the program's half can tell a resource.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { type Kind, typeTokenOf } from "../kinds/kind.js";
+import { type Kind, type SetKind, typeTokenOf } from "../kinds/kind.js";
 import { InWords } from "../validation/show.js";
 import { isOfType, kindInWords } from "./kinds.js";
 
@@ -13,7 +13,7 @@ type Arguments = Readonly<Record<string, unknown>>;
  * `args` with the id's Output in place of each resource that stands for its id; it keeps the dependency, so that the engine
  * creates the resource first and replaces what follows it. A resource of another kind becomes words that no rule accepts.
  */
-export function idsOf(kind: Kind, args: Arguments): Record<string, unknown> {
+export function idsOf(kind: Kind | SetKind, args: Arguments): Record<string, unknown> {
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];

@@ -3,22 +3,25 @@
  * perhaps created already; so everything that is known in the program is checked here first, for the whole program.
  */
 import * as pulumi from "@pulumi/pulumi";
-import type { Kind } from "../kinds/kind.js";
+import type { Kind, SetKind } from "../kinds/kind.js";
+import { own } from "../record.js";
 import { writeDeclared } from "../state/declared.js";
-import { identityText, journalKeyOf, labelOf } from "../state/identity.js";
+import { identityText, journalKeyOf, labelOf, memberOf } from "../state/identity.js";
+import { isContainer } from "../validation/known.js";
 import { type Problem, validate } from "../validation/validate.js";
+import { comparedIn } from "./compared.js";
 import { identityOf, placeOfProgram } from "./identity.js";
 import { formerPlaces, typesOf } from "./place.js";
 import { isNotPlain } from "./plain.js";
 import { currentProgram, type Program } from "./program.js";
 import { sectionOf } from "./program-error.js";
 import { judgeRemovalsAtEnd } from "./removals.js";
-import { currentTurn } from "./turn.js";
+import { type Admission, currentTurn } from "./turn.js";
 import type { DeclaredHere } from "./undeclared.js";
 
 /** A resource as the program declares it. */
 export interface Examined {
-  readonly kind: Kind;
+  readonly kind: Kind | SetKind;
   readonly name: string;
   /** None where it is only read. */
   readonly args: Readonly<Record<string, unknown>> | undefined;
@@ -40,8 +43,9 @@ export function examine(examined: Examined): Promise<unknown> {
   });
   const turn = currentTurn(program);
   const declared = declaredOf(examined);
+  const members = "member" in examined.kind ? membersOf(examined.kind, declared, examined.args) : [];
   turn.declared.push(declared);
-  program.declared.push(declared);
+  program.declared.push(declared, ...members);
   const problems = problemsOf(examined, program);
   if (problems.length > 0) turn.sections.push(sectionOf(labelOf(examined.kind.name, examined.name), problems));
   const told = turn.admitted.then(async ({ first, resources, formerly }) => {
@@ -50,6 +54,7 @@ export function examine(examined: Examined): Promise<unknown> {
       identity: await identityOf(examined.name, examined.options.parent),
       ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources } } : {}),
       ...(maybe === undefined ? {} : { formerly: maybe }),
+      ...formerMembers(members, formerly),
     });
   });
   // Pulumi listens only later: Node would warn of a rejection that nobody handles.
@@ -60,15 +65,36 @@ export function examine(examined: Examined): Promise<unknown> {
 function declaredOf({ kind, name, args, options }: Examined): DeclaredHere {
   const parentTypes = typesOf(options.parent);
   return {
-    kind,
+    kind: "member" in kind ? kind.member : kind,
     name,
     parentTypes,
     key: journalKeyOf(kind.name, identityText({ ...placeOfProgram(), parentTypes, name })),
-    platformName: args?.[kind.nameProperty],
-    adopts: args?.existingId !== undefined,
+    platformName: "member" in kind ? undefined : args?.[kind.nameProperty],
+    existingId: args?.existingId,
     isRead: args === undefined,
+    hasKnownMembers: "member" in kind && isContainer(args?.events),
     formerly: formerPlaces(name, options),
   };
+}
+
+/** What a set declares, as far as the program knows it. */
+function membersOf({ member }: SetKind, set: DeclaredHere, args: Examined["args"]): DeclaredHere[] {
+  if (!isContainer(args?.events)) return [];
+  return Object.entries(args.events).map(([key, entry]) => ({
+    ...set,
+    hasKnownMembers: false,
+    key: memberOf(set.key, key),
+    platformName: own(entry, member.nameProperty),
+    existingId: own(entry, "existingId"),
+  }));
+}
+
+function formerMembers(members: readonly DeclaredHere[], formerly: Admission["formerly"]) {
+  const known = members.flatMap(({ key }) => {
+    const maybe = formerly.get(key);
+    return maybe === undefined ? [] : [[key, maybe] as const];
+  });
+  return known.length === 0 ? {} : { membersFormerly: Object.fromEntries(known) };
 }
 
 /** Holds the arguments and options against the rules; warns of what is allowed and likely a mistake. */
@@ -81,7 +107,10 @@ function problemsOf({ kind, name, args, asGiven, options }: Examined, { reading,
   return [
     ...problems,
     ...optionProblems(options),
-    ...comparison.add({ kind, name, args: asGiven, values, fits: problems.length === 0 }),
+    ...comparedIn({ kind, name, args: asGiven, values, fits: problems.length === 0 }, reading.settings).flatMap(
+      ({ path, ...compared }) =>
+        comparison.add(compared).map(({ property, reason }) => ({ property: `${path}${property}`, reason })),
+    ),
   ];
 }
 

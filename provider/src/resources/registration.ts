@@ -1,19 +1,19 @@
 /**
- * What both resource classes share: type tokens, the reference that stands in the state, default options, and the
+ * What the resource classes share: type tokens, the reference that stands in the state, default options, and the
  * checks before anything is registered.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { type Kind, typeTokenOf } from "../kinds/kind.js";
+import { type Kind, type SetKind, typeTokenOf } from "../kinds/kind.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { idsOf } from "./ids.js";
-import { isNotPlain } from "./plain.js";
 import { examine } from "./preflight.js";
+import { mayHoldSecrets, secretsOnce } from "./secret-arguments.js";
 
 /**
  * The text that the engine stores instead of code: the provider process evaluates it in the program's folder. It never
  * varies, neither with the version nor with the place of the package, so that neither changes a stack.
  */
-function referenceTo({ handler }: Kind): string {
+function referenceTo({ handler }: Kind | SetKind): string {
   return `exports.handler=()=>require("pulumi-advertising/handlers").${handler}`;
 }
 
@@ -26,7 +26,7 @@ function referenceTo({ handler }: Kind): string {
  * @param args the arguments, or nothing where an existing resource is read (`get`).
  */
 export function registrationOf(
-  kind: Kind,
+  kind: Kind | SetKind,
   name: string,
   args: object | undefined,
   options: pulumi.CustomResourceOptions | undefined,
@@ -48,26 +48,6 @@ export function registrationOf(
 }
 
 /** Every output, so that it is there even where the argument is left to its default. */
-function outputsOf({ outputs }: Kind): Record<string, undefined> {
+function outputsOf({ outputs }: Kind | SetKind): Record<string, undefined> {
   return Object.fromEntries(outputs.map((name) => [name, undefined]));
-}
-
-function mayHoldSecrets(given: Readonly<Record<string, unknown>>): boolean {
-  return Object.values(given).some((value) => isNotPlain(value));
-}
-
-/** Not asked before the whole program was found good; nobody need be told twice that it was not. */
-function secretsOnce(admitted: Promise<unknown>, given: Readonly<Record<string, unknown>>) {
-  const names = admitted.then(() => secretArguments(given));
-  names.catch(() => undefined);
-  return names;
-}
-
-/** The names of arguments whose values are secret: the provider gets the values in clear and must not quote them. */
-async function secretArguments(given: Readonly<Record<string, unknown>>): Promise<string[] | undefined> {
-  const names: string[] = [];
-  for (const [name, value] of Object.entries(given)) {
-    if (isNotPlain(value) && (await pulumi.isSecret(pulumi.output(value)))) names.push(name);
-  }
-  return names.length === 0 ? undefined : names;
 }

@@ -4,23 +4,28 @@
 import type { Settings } from "../config/settings.js";
 import { type Kind, removalWarning } from "../kinds/kind.js";
 import { kindNamed } from "../kinds/registry.js";
-import { aboutWhom, aliasFor, labelOf } from "../state/identity.js";
+import { aboutWhom, type Noted, renamedFrom, splitMember } from "../state/identity.js";
 import { whatIsOpen } from "../state/unresolved.js";
 import { count } from "../text.js";
 import type { History } from "./history.js";
 import { isAt, type Place } from "./place.js";
 
-/** A resource that the program declares. */
+/** A resource that the program declares, or a member of a set. */
 export interface DeclaredHere {
+  /** Of the object, or of a set's members. */
   readonly kind: Kind;
+  /** Of the resource. */
   readonly name: string;
   readonly parentTypes: string | undefined;
   /** Under which the journal knows it. */
   readonly key: string;
   /** As it was given: perhaps not known yet. */
   readonly platformName: unknown;
-  readonly adopts: boolean;
+  /** As it was given. */
+  readonly existingId: unknown;
   readonly isRead: boolean;
+  /** Whether it is a set whose members the program knows, and declares beside it. */
+  readonly hasKnownMembers: boolean;
   /** Where it was before, as its aliases say. */
   readonly formerly: readonly Place[];
 }
@@ -43,11 +48,12 @@ export interface Undeclared {
 
 export function undeclaredIn(history: History, declared: readonly DeclaredHere[], settings: Settings): Undeclared {
   const isDeclared = coverageOf(declared);
+  const hasLeftItsSet = departureFrom(declared);
   const isNew = isNewIn(history);
   const named = ({ kind, platformName }: DeclaredHere) => nameKey(kind.name, platformName);
   const heirs = Map.groupBy(declared.filter(isNew), named);
   const adopters = Map.groupBy(
-    declared.filter(({ adopts }) => adopts),
+    declared.filter(({ existingId }) => existingId !== undefined),
     named,
   );
   const of = (group: typeof heirs, key: string, name: string | undefined) =>
@@ -62,21 +68,15 @@ export function undeclaredIn(history: History, declared: readonly DeclaredHere[]
       const adopting = of(adopters, entry.key, entry.name);
       for (const adopter of adopting) add(adopter, entry.key);
       if (adopting.length > 0) return []; // somebody has found it, and named it under its new name
-      const { label, urn, ...old } = aboutWhom(entry.key);
+      const old = aboutWhom(entry.key);
       const [heir] = heirsOf(entry.key, entry.name);
       // What a killed run has left is told by the provider, unless this run would make another one.
       if (entry.reported === undefined && heir === undefined) return [];
       const trace = settings.traceField === undefined ? undefined : { field: settings.traceField, value: entry.mark };
-      const renamed =
-        heir === undefined
-          ? []
-          : [
-              `If ${labelOf(heir.kind.name, heir.name)} is its new name or place, add ${aliasFor({ ...old, urn }, heir)} to it.`,
-            ];
       return [
         {
           isAboutToBeSent: heir !== undefined,
-          title: `${label} is no longer declared, and ${entry.id === undefined ? "the outcome of its create is unknown" : `a run that was interrupted created it as ${entry.id}`}`,
+          title: `${old.label} is no longer declared, and ${entry.id === undefined ? "the outcome of its create is unknown" : `a run that was interrupted created it as ${entry.id}`}`,
           lines: whatIsOpen(
             {
               kind: old.kind,
@@ -87,17 +87,40 @@ export function undeclaredIn(history: History, declared: readonly DeclaredHere[]
               replaces: entry.replaces,
             },
             entry.id,
-            urn,
-            renamed,
+            old.urn,
+            heir === undefined ? [] : [asHeir(old, heir.key)],
           ),
         },
       ];
     });
 
   for (const [key, { name }] of history.live) {
-    if (!isDeclared(key)) for (const heir of heirsOf(key, name)) add(heir, key);
+    if (isDeclared(key) && !hasLeftItsSet(key)) continue;
+    for (const heir of heirsOf(key, name)) if (setKeyIn(heir.key) !== setKeyIn(key)) add(heir, key);
   }
   return { open, formerly };
+}
+
+/** What to do where an open create goes on under another name. */
+function asHeir(old: Noted, heirKey: string): string {
+  const { label } = aboutWhom(heirKey);
+  const option = renamedFrom(old, heirKey);
+  return option === undefined
+    ? `If it has moved to ${label}: settle it, and if it is there, set existingId there.`
+    : `If ${label} is its new name or place, add ${option} to it.`;
+}
+
+/** Members of sets that are declared, without this member. */
+function departureFrom(declared: readonly DeclaredHere[]): (key: string) => boolean {
+  const keys = new Set(declared.map(({ key }) => key));
+  const sets = new Set(declared.filter(({ hasKnownMembers }) => hasKnownMembers).map(({ key }) => key));
+  return (key) => !keys.has(key) && sets.has(setKeyIn(key));
+}
+
+/** The journal key of the set that has this member; of a resource that is no set, its own. */
+function setKeyIn(key: string): string {
+  const { member } = aboutWhom(key);
+  return member === undefined ? key : splitMember(key).of;
 }
 
 /** What leaves the state with nobody to take its place, as far as the names tell. */
@@ -106,9 +129,12 @@ export function removalWarnings(history: History, declared: readonly DeclaredHer
   const heirs = new Set(
     declared.filter(isNewIn(history)).map(({ kind, platformName }) => nameKey(kind.name, platformName)),
   );
-  const gone = [...history.live].filter(
-    ([key, { name }]) => !isDeclared(key) && !(name !== undefined && heirs.has(nameKey(aboutWhom(key).kind, name))),
-  );
+  const adopted = new Set(declared.map(({ kind, existingId }) => `${kind.name} ${String(existingId)}`));
+  const gone = [...history.live].filter(([key, { id, name }]) => {
+    if (isDeclared(key)) return false;
+    const { kind } = aboutWhom(key);
+    return !adopted.has(`${kind} ${id}`) && !(name !== undefined && heirs.has(nameKey(kind, name)));
+  });
   const lines = gone.slice(0, MAX_REMOVALS).map(([key, { id }]) => {
     const { label, kind } = aboutWhom(key);
     return removalWarning(kindNamed(kind), label, id);
@@ -124,18 +150,21 @@ const MAX_REMOVALS = 20;
 /** Declared, and not known to earlier runs: it would be created. */
 function isNewIn({ live, open }: History): (declared: DeclaredHere) => boolean {
   const noted = new Set(open.map(({ key }) => key));
-  return ({ key, isRead, adopts }) => !isRead && !adopts && !live.has(key) && !noted.has(key);
+  return ({ key, isRead, existingId }) => !isRead && existingId === undefined && !live.has(key) && !noted.has(key);
 }
 
 /** Whether a resource that earlier runs knew is declared, under its name or by an alias. */
 function coverageOf(declared: readonly DeclaredHere[]): (key: string) => boolean {
+  // A set that is declared knows by itself which of its members are no longer.
   const keys = new Set(declared.map(({ key }) => key));
-  const places = declared.flatMap(({ kind, formerly }) => formerly.map((place) => ({ kind: kind.name, place })));
+  const places = declared.flatMap(({ key, formerly }) =>
+    formerly.map((place) => ({ resource: aboutWhom(key).resource, place })),
+  );
   return (key) => {
-    if (keys.has(key)) return true;
+    if (keys.has(key) || keys.has(setKeyIn(key))) return true;
     if (places.length === 0) return false;
-    const { kind, name, parentTypes } = aboutWhom(key);
-    return places.some((each) => each.kind === kind && isAt(each.place, name, parentTypes));
+    const { resource, name, parentTypes } = aboutWhom(key);
+    return places.some((each) => each.resource === resource && isAt(each.place, name, parentTypes));
   };
 }
 

@@ -9,6 +9,8 @@ export interface Declared {
   readonly run?: { readonly isUp: boolean /** How many resources the part declares. */; readonly resources: number };
   /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
   readonly formerly?: readonly string[];
+  /** The same of a set's members, by their own journal keys. */
+  readonly membersFormerly?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** @returns nothing where it is no declaration: the resource was made by something else than this package's classes. */
@@ -20,5 +22,6 @@ export function readDeclared(value: unknown): Declared | undefined {
 
 /** As short as it can be: a message a resource. */
 export function writeDeclared(declared: Declared): string | Declared {
-  return declared.run === undefined && declared.formerly === undefined ? declared.identity : declared;
+  const { run, formerly, membersFormerly } = declared;
+  return run === undefined && formerly === undefined && membersFormerly === undefined ? declared.identity : declared;
 }

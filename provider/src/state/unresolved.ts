@@ -18,6 +18,8 @@ export interface UnresolvedMark {
   readonly trace?: { readonly field: string; readonly value: string };
   /** The id of the object that it was to replace. */
   readonly replaces?: string;
+  /** The name on the platform that was sent, where the resource's arguments are others by now. */
+  readonly name?: string;
   /** What else to look for, where the resource's arguments are others by now. */
   readonly facts?: Readonly<Record<string, string | number | boolean>>;
   /** Whether the name on the platform is secret, and so is not told. */
@@ -62,10 +64,10 @@ export interface Sought {
 export function soughtIn(
   kind: Kind,
   properties: Readonly<Record<string, unknown>>,
-  { since, trace, replaces, nameIsSecret, secret = [], facts }: UnresolvedMark,
+  { since, trace, replaces, nameIsSecret, secret = [], name: sentName, facts }: UnresolvedMark,
 ): Sought {
   const hidden = new Set(nameIsSecret === true ? [...secret, kind.nameProperty] : secret);
-  const name = properties[kind.nameProperty];
+  const name = sentName ?? properties[kind.nameProperty];
   return {
     kind: kind.name,
     name: typeof name === "string" && !hidden.has(kind.nameProperty) ? name : undefined,

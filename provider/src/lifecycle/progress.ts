@@ -1,0 +1,50 @@
+/**
+ * How far a long piece of work has come, told in a few lines: after a minute, and then each time that as much time has passed
+ * again as before.
+ */
+import type { Clock } from "../clock.js";
+import { count } from "../text.js";
+
+const FIRST_AFTER_MS = 60_000;
+/** At least so often, so that people see that it goes on. */
+const LONGEST_SILENCE_MS = 20 * 60_000;
+
+export class Progress {
+  readonly #total: number;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #tell: (message: string) => void;
+  readonly #beganMs: number;
+  #nextMs: number;
+  #done = 0;
+
+  /** @param tell is given `400 of 3000 done, 8.2 a second, about 6 minutes left`. */
+  constructor(total: number, clock: Pick<Clock, "monotonicMs">, tell: (message: string) => void) {
+    this.#total = total;
+    this.#clock = clock;
+    this.#tell = tell;
+    this.#beganMs = clock.monotonicMs();
+    this.#nextMs = this.#beganMs + FIRST_AFTER_MS;
+  }
+
+  /** One more is done. */
+  done(): void {
+    this.#done++;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs < this.#nextMs || this.#done === this.#total) return;
+    const elapsedMs = nowMs - this.#beganMs;
+    this.#nextMs = nowMs + Math.min(elapsedMs, LONGEST_SILENCE_MS);
+    const aSecond = (this.#done / elapsedMs) * 1000;
+    const left = (this.#total - this.#done) / aSecond;
+    this.#tell(`${this.#done} of ${this.#total} done, ${paceIn(aSecond)}, about ${durationIn(left)} left`);
+  }
+}
+
+function paceIn(aSecond: number): string {
+  return aSecond >= 1 ? `${aSecond.toFixed(1)} a second` : `${(aSecond * 60).toFixed(1)} a minute`;
+}
+
+function durationIn(seconds: number): string {
+  if (seconds < 90) return count(Math.ceil(seconds), "second");
+  if (seconds < 90 * 60) return count(Math.round(seconds / 60), "minute");
+  return count(Math.round(seconds / 3600), "hour");
+}

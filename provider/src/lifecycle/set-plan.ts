@@ -1,0 +1,145 @@
+/**
+ * What becomes of each member of a set: from what the state holds and what is declared to what is done, and from that to what
+ * the state holds next. Pure.
+ */
+import { requestFields } from "../api/request.js";
+import { fingerprintOf } from "../journal/fingerprint.js";
+import type { Kind } from "../kinds/kind.js";
+import { asRecord } from "../record.js";
+import { UNKNOWN } from "../state/properties.js";
+import {
+  type DeclaredSet,
+  eventIn,
+  type Shared,
+  type StoredSet,
+  type UnresolvedMember,
+  type Values,
+} from "../state/set.js";
+import { hasValue, holdsUnknown } from "./inputs.js";
+import type { Outcome } from "./outcome.js";
+
+export type Action =
+  | "keep"
+  | "create"
+  /** Its arguments differ: another object is created, and the one that the state holds stays live. */
+  | "create anew"
+  /** As "create anew", where values that are not known yet turn out to be others. */
+  | "perhaps create anew"
+  | "adopt"
+  | "let go"
+  /** An earlier create of it has an unknown outcome: nothing is done before somebody settles that. */
+  | "wait";
+
+export interface Member {
+  readonly key: string;
+  readonly action: Action;
+  /** The id that the state holds. */
+  readonly id: string | undefined;
+  /** As declared; empty where it is not. */
+  readonly entry: Values;
+  /** Its whole arguments. */
+  readonly values: Values;
+  /** Of the body that the object which the state holds was created with. */
+  readonly fingerprint: string | undefined;
+  readonly unresolved: UnresolvedMember | undefined;
+}
+
+/** @param stored an empty one for a set that is new. */
+export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet): Member[] {
+  const entries = declared.events ?? stored.events;
+  const isSharedUnknown = holdsUnknown(declared.advertiserId) || holdsUnknown(declared.defaults);
+  const members = [...entries].map(([key, given]): Member => {
+    const id = stored.eventIds.get(key);
+    const unresolved = stored.unresolved.get(key);
+    const entry = asRecord(given);
+    const values = eventIn(declared, entry);
+    const fingerprint = id === undefined ? undefined : storedFingerprint(kind, stored, key);
+    const isUnknown = isSharedUnknown || declared.events === undefined || holdsUnknown(given);
+    const adopts = hasValue(entry.existingId) && entry.existingId !== UNKNOWN;
+    const action = adopts
+      ? String(entry.existingId) === id && unresolved === undefined
+        ? "keep"
+        : "adopt"
+      : unresolved !== undefined
+        ? "wait"
+        : id === undefined
+          ? "create"
+          : isUnknown
+            ? "perhaps create anew"
+            : fingerprintOf(requestFields(kind, values)) === fingerprint
+              ? "keep"
+              : "create anew";
+    return { key, action, id, entry, values, fingerprint, unresolved };
+  });
+  const undeclared = new Set(
+    [...stored.eventIds.keys(), ...stored.unresolved.keys()].filter((key) => !entries.has(key)),
+  );
+  return [
+    ...members,
+    ...[...undeclared].map((key): Member => {
+      const unresolved = stored.unresolved.get(key);
+      const id = stored.eventIds.get(key);
+      const fingerprint = id === undefined ? undefined : storedFingerprint(kind, stored, key);
+      return {
+        key,
+        action: unresolved === undefined ? "let go" : "wait",
+        id,
+        entry: {},
+        values: {},
+        fingerprint,
+        unresolved,
+      };
+    }),
+  ];
+}
+
+/** @param outcomes of the members that were to be created or adopted. */
+export function setAfter(
+  kind: Kind,
+  stored: StoredSet,
+  shared: Shared,
+  members: readonly Member[],
+  outcomes: ReadonlyMap<string, Outcome>,
+): StoredSet {
+  const after = {
+    ...shared,
+    events: new Map<string, Values>(),
+    eventIds: new Map<string, string>(),
+    earlier: new Map<string, string>(),
+    unresolved: new Map<string, UnresolvedMember>(),
+  };
+  for (const { key, action, id, entry, fingerprint, unresolved } of members) {
+    if (action === "let go") continue;
+    const outcome = outcomes.get(key);
+    const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
+    if (outcome?.kind === "unresolved") {
+      const { mark, fingerprint: ofBody } = outcome;
+      after.unresolved.set(key, { ...outcome.unresolved, mark, fingerprint: ofBody });
+    } else if (unresolved !== undefined && isNow === undefined) {
+      after.unresolved.set(key, unresolved);
+    }
+    const held = isNow ?? id;
+    if (held === undefined) continue;
+    after.eventIds.set(key, held);
+    if (isNow !== undefined || action === "keep") {
+      after.events.set(key, entry);
+      continue;
+    }
+    // What was to take its place is not there.
+    const then = stored.events.get(key) ?? {};
+    after.events.set(key, then);
+    if (fingerprint !== undefined && fingerprint !== fingerprintOf(requestFields(kind, eventIn(shared, then)))) {
+      after.earlier.set(key, fingerprint);
+    }
+  }
+  return after;
+}
+
+/** Whether the state will hold something else afterwards, or something has to be done. */
+export function isChange(members: readonly Member[]): boolean {
+  return members.some(({ action }) => action !== "keep");
+}
+
+function storedFingerprint(kind: Kind, stored: StoredSet, key: string): string {
+  return stored.earlier.get(key) ?? fingerprintOf(requestFields(kind, eventIn(stored, stored.events.get(key) ?? {})));
+}

@@ -1,0 +1,211 @@
+/**
+ * A set of objects as the engine calls it: one resource, which is updated member by member and never replaced.
+ */
+import type * as dynamic from "@pulumi/pulumi/dynamic";
+import { describeSettingProblem } from "../config/settings.js";
+import { ArgumentsError, OutcomeUnknownError, SettingsError } from "../errors.js";
+import type { SetKind } from "../kinds/kind.js";
+import { own } from "../record.js";
+import { readDeclared } from "../state/declared.js";
+import { memberOf } from "../state/identity.js";
+import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
+import { eventIn, readDeclaredSet, readStoredSet, type StoredSet, writeStoredSet } from "../state/set.js";
+import { exactId } from "../validation/fields.js";
+import { validate } from "../validation/validate.js";
+import { expectSameAccount } from "./account.js";
+import { adoptedTwice, announceCreate, announceResource, noteHolder } from "./announce.js";
+import { checkFailure, guard } from "./engine-call.js";
+import { forDisplay, forEngine, Incomplete } from "./failure.js";
+import { argumentsIn, hasValue, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { noteHeld } from "./leftovers.js";
+import { Progress } from "./progress.js";
+import type { Runtime } from "./runtime.js";
+import { isChange, type Member, planSet, setAfter } from "./set-plan.js";
+import { carryOut } from "./set-run.js";
+import { maskSecretMembers, secretOfMembers } from "./set-secrets.js";
+import { leftLiveInWords, planInWords, takenOverInWords, troubleInWords } from "./set-words.js";
+import { isKnown, type KnownSubject, memberSubject, type Subject, subjectOf } from "./subject.js";
+
+/** @param runtime the process's runtime, once the engine has configured the provider. */
+export function createSetProvider(set: SetKind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
+  const kind = set.member;
+  const guarded = guard(runtime);
+
+  /** What is told of members that are new to the state, before anything is sent. */
+  const announceNew = async (subject: KnownSubject, members: readonly Member[]) => {
+    for (const { key, action, values } of members) {
+      if (action !== "create") continue;
+      const member = memberSubject(subject, key) as KnownSubject;
+      try {
+        await announceCreate(kind, runtime(), member, {
+          values,
+          fits: true,
+          formerly: runtime().formerly.get(member.key),
+        });
+      } catch (error) {
+        // It stops just this member, in the `up`.
+        if (!(error instanceof OutcomeUnknownError)) throw error;
+        runtime().tellAt("warn", subject.at, error.message);
+      }
+    }
+  };
+
+  const apply = async (id: string, stored: StoredSet, inputs: Properties): Promise<Properties> => {
+    const values = argumentsIn(inputs);
+    const paths = secretArgumentsOf(inputs);
+    maskSecretMembers(values, paths, runtime().secrets);
+    const subject = subjectOf(set.name, inputs[IDENTITY]);
+    const declared = readDeclaredSet(values);
+    const members = planSet(kind, stored, declared);
+    const due = members.filter(({ action }) => !["keep", "let go", "wait"].includes(action)).length;
+    const progress = new Progress(due, runtime().clock, (text) =>
+      runtime().tellAt("info", subject.at, `${subject.label}: ${text}`),
+    );
+    const secret = secretOfMembers(kind, paths);
+    const outcomes = await carryOut(set, runtime(), subject, members, secret, progress);
+    const after = setAfter(kind, stored, declared, members, outcomes);
+    const outs = writeStoredSet(after, exactId, runtime().account);
+
+    for (const text of [takenOverInWords(outcomes, subject), leftLiveInWords(kind, members, outcomes)]) {
+      if (text !== undefined) runtime().tellAt("warn", subject.at, runtime().secrets.scrub(text));
+    }
+    const trouble = troubleInWords(kind, subject, members, outcomes, after.eventIds.size);
+    if (trouble !== undefined) {
+      const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
+      const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
+      // What has no member is not saved: the next run creates it.
+      throw new Incomplete(trouble.text, isNothing ? undefined : saved, trouble.code);
+    }
+    if (isKnown(subject)) {
+      const journal = runtime().journal(subject.identity);
+      for (const outcome of outcomes.values()) if (outcome.kind === "created") journal.handOver(outcome.mark);
+    }
+    return outs;
+  };
+
+  return {
+    // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
+    async configure(request: dynamic.ConfigureRequest): Promise<void> {
+      configure(request.config);
+    },
+
+    async check(olds: Properties, news: Properties): Promise<dynamic.CheckResult> {
+      return guarded(async () => {
+        const declaration = readDeclared(own(news, IDENTITY));
+        const subject = subjectOf(set.name, declaration?.identity);
+        runtime().noteProgress("checked");
+        const { settings, problems: settingProblems } = runtime().reading;
+        const reading = {
+          isUnknown: holdsUnknown,
+          secret: secretArgumentsOf(news),
+          arrivedUndefined: "is the output's name right?",
+        };
+        const { values, problems } = validate(news, set.rules(settings), reading);
+        if (values.defaults !== UNKNOWN) {
+          values.defaults = { ...set.defaultsIn(settings), ...(values.defaults as Properties | undefined) };
+        }
+        const declared = readDeclaredSet(values);
+        const twice: string[] = [];
+        if (declaration !== undefined && isKnown(subject)) {
+          const keys = [...(declared.events?.keys() ?? [])];
+          await announceResource(
+            runtime(),
+            declaration,
+            subject,
+            keys.map((key) => memberOf(subject.key, key)),
+          );
+          for (const [key, formerly] of Object.entries(declaration.membersFormerly ?? {})) {
+            runtime().formerly.set(key, formerly);
+          }
+          for (const [key, entry] of declared.events ?? []) {
+            const existingId = own(entry, "existingId");
+            if (!hasValue(existingId) || holdsUnknown(existingId)) continue;
+            const found = adoptedTwice(
+              kind,
+              runtime(),
+              memberSubject(subject, key) as KnownSubject,
+              String(existingId),
+            );
+            if (found !== undefined) twice.push(`${memberOf("events", key)}.${found}`);
+          }
+          if (Object.keys(olds).length === 0 && problems.length === 0) {
+            const members = planSet(kind, readStoredSet({}), declared);
+            await announceNew(subject, members);
+            tellPlan(runtime(), subject, planInWords(kind, members));
+          }
+        }
+        const failures = [
+          ...twice.map((text) => checkFailure(text, ArgumentsError)),
+          ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
+          ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
+        ];
+        if (failures.length > 0) runtime().noteProgress("failed");
+        const hidden = {
+          [IDENTITY]: declaration?.identity ?? news[IDENTITY],
+          [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
+        };
+        return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
+      }, forDisplay);
+    },
+
+    async diff(_id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
+      return guarded(async () => {
+        const subject = subjectOf(set.name, own(news, IDENTITY));
+        expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
+        const stored = readStoredSet(olds);
+        const declared = readDeclaredSet(news);
+        const members = planSet(kind, stored, declared);
+        const secret = secretOfMembers(kind, secretArgumentsOf(news));
+        for (const [key, id] of stored.eventIds) {
+          const member = memberSubject(subject, key);
+          const values = eventIn(stored, stored.events.get(key) ?? {});
+          noteHolder(kind, runtime(), member, id, values, secret(key));
+          if (!isKnown(member)) continue;
+          for (const text of await noteHeld(kind, runtime(), member, id, values)) runtime().say(text);
+        }
+        if (isKnown(subject)) await announceNew(subject, members);
+        tellPlan(runtime(), subject, planInWords(kind, members));
+        return { changes: isChange(members), replaces: [], deleteBeforeReplace: false };
+      }, forDisplay);
+    },
+
+    async create(inputs: Properties): Promise<dynamic.CreateResult> {
+      return guarded(async () => {
+        const id = `set-${runtime().newMark()}`;
+        return { id, outs: await apply(id, readStoredSet({}), inputs) };
+      }, forEngine);
+    },
+
+    async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
+      return guarded(async () => ({ outs: await apply(id, readStoredSet(olds), news) }), forEngine);
+    },
+
+    async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
+      return guarded(() => {
+        expectSameAccount(properties[ACCOUNT], runtime().account, `${set.name} ${id}`);
+        // The platform can't be read: the state is given back as it is.
+        return { id, props: properties };
+      }, forDisplay);
+    },
+
+    /** Reached only where `retainOnDelete` was turned off where this package can't see it (a transformation). */
+    async delete(_id: string, properties: Properties): Promise<void> {
+      return guarded(() => {
+        const { eventIds } = readStoredSet(properties);
+        if (eventIds.size === 0) return;
+        runtime().say(
+          `The platform has no known way to delete, so ${eventIds.size} events of a set left the state, and each ${kind.afterlife}; ` +
+            `deactivate them there by hand: ${[...eventIds.values()].slice(0, MAX_IDS).join(", ")}${eventIds.size > MAX_IDS ? ", …" : ""}`,
+        );
+      }, forDisplay);
+    },
+  } satisfies dynamic.ResourceProvider;
+}
+
+const MAX_IDS = 50;
+
+/** In an `up` what was done is told afterwards, with the new ids. */
+function tellPlan(runtime: Runtime, { at }: Subject, plan: string | undefined): void {
+  if (plan === undefined || runtime.run.isUp === true) return;
+  runtime.tellAt("info", at, runtime.secrets.scrub(plan));
+}

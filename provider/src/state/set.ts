@@ -1,0 +1,90 @@
+/**
+ * How a set of conversion events stands in the state: its property names are contracts with every stored state. Pure.
+ */
+import { asRecord } from "../record.js";
+import { ACCOUNT, UNKNOWN, UNRESOLVED } from "./properties.js";
+import type { UnresolvedMark } from "./unresolved.js";
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** What all members of a set have in common. */
+export interface Shared {
+  /** Perhaps not known yet, as all that follows. */
+  readonly advertiserId: unknown;
+  readonly defaults: unknown;
+}
+
+/** A set as it is declared: checked inputs. */
+export interface DeclaredSet extends Shared {
+  /** By key; none while it is not known. */
+  readonly events: ReadonlyMap<string, unknown> | undefined;
+}
+
+/** A create of a member whose outcome is unknown. */
+export interface UnresolvedMember extends UnresolvedMark {
+  /** Of the attempt, in the journal. */
+  readonly mark: string;
+  /** Of the body that was sent. */
+  readonly fingerprint: string;
+}
+
+/** A set as its outputs hold it. */
+export interface StoredSet extends Shared {
+  /** What each object was created with, or adopted as: its entry of then. */
+  readonly events: ReadonlyMap<string, Values>;
+  /** The platform's ids. */
+  readonly eventIds: ReadonlyMap<string, string>;
+  /** Of an object that was created with another advertiser or other defaults than the set has now: the body's fingerprint. */
+  readonly earlier: ReadonlyMap<string, string>;
+  readonly unresolved: ReadonlyMap<string, UnresolvedMember>;
+}
+
+export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
+  return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events) };
+}
+
+/** Reads what any version may have written; empty where there is nothing. */
+export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values): StoredSet {
+  return {
+    advertiserId,
+    defaults,
+    events: mapOf<Values>(events),
+    eventIds: new Map([...mapOf(eventIds)].map(([key, id]) => [key, String(id)])),
+    earlier: mapOf<string>(earlier),
+    unresolved: mapOf<UnresolvedMember>(rest[UNRESOLVED]),
+  };
+}
+
+/** The outputs that hold it. @param asId makes an output of an id. @param account of the resource; empty where it is not known. */
+export function writeStoredSet(
+  { advertiserId, defaults, events, eventIds, earlier, unresolved }: StoredSet,
+  asId: (digits: string) => number | string,
+  account: string,
+): Record<string, unknown> {
+  return {
+    advertiserId,
+    defaults,
+    events: Object.fromEntries(events),
+    eventIds: Object.fromEntries([...eventIds].map(([key, id]) => [key, asId(id)])),
+    ...(earlier.size === 0 ? {} : { earlier: Object.fromEntries(earlier) }),
+    ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: Object.fromEntries(unresolved) }),
+    ...(account === "" ? {} : { [ACCOUNT]: account }),
+  };
+}
+
+/** The arguments of a whole event: an entry's own before the set's defaults. */
+export function eventIn({ advertiserId, defaults }: Shared, entry: Values): Values {
+  const shared = asRecord(defaults);
+  const { existingId: _, ...own } = entry;
+  const additionalFields = { ...asRecord(shared.additionalFields), ...asRecord(own.additionalFields) };
+  return {
+    ...shared,
+    ...own,
+    advertiserId,
+    ...(Object.keys(additionalFields).length === 0 ? {} : { additionalFields }),
+  };
+}
+
+function mapOf<T>(value: unknown): ReadonlyMap<string, T> {
+  return new Map(Object.entries(asRecord(value) as Record<string, T>));
+}
