@@ -12,7 +12,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
   const [{ kindNamed }, { systemClock }, { readSettings }] = await load(
     "kinds/registry.js",
     "clock.js",
-    "config/settings.js",
+    "config/read-settings.js",
   );
   const [{ Journal }, { fingerprintOf }, { connect, secretsIn, transportFor }] = await load(
     "journal/journal.js",

@@ -1,6 +1,6 @@
 /** The proxy of the environment, as both processes read it. */
 import { describe, expect, it } from "vitest";
-import { readSettings } from "../../provider/src/config/settings.js";
+import { readSettings } from "../../provider/src/config/read-settings.js";
 import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
 
 function read(environment: Record<string, string>, baseUrl = "https://x.example", mayLackPassword = false) {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { environmentNameOf, readSettings, SETTING_NAMES } from "../../provider/src/config/settings.js";
+import { z } from "zod";
+import { readSettings, readValue } from "../../provider/src/config/read-settings.js";
+import { commandFor } from "../../provider/src/config/setting-problems.js";
+import { environmentNameOf, SETTING_NAMES, type SettingRule } from "../../provider/src/config/settings.js";
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
 
@@ -240,5 +243,43 @@ describe("a structured value, which `pulumi config set --path` makes, reaches th
   it("an environment variable is never structured", () => {
     const { password: _, ...rest } = complete;
     expect(read(rest, { ADVERTISING_PASSWORD: "[1]" })).toMatchObject({ problems: [], settings: { password: "[1]" } });
+  });
+});
+
+describe("a setting that is an object", () => {
+  const operation = z
+    .string({ error: () => "expected a method and a path" })
+    .regex(/^[A-Z]+ \S+$/, "expected a method and a path");
+  const rule: SettingRule = {
+    schema: z.strictObject({ event: z.strictObject({ read: operation, search: operation.optional() }) }).optional(),
+    expected: "an object of operations",
+    example: "GET rest/event/{id}",
+    structured: { path: "event.read" },
+  };
+  const json = '{"event":{"read":"GET rest/event/{id}"}}';
+
+  it.each([true, false])("is read from JSON (in the stack's configuration: %s)", (isConfigured) => {
+    expect(readValue(rule, json, isConfigured)).toEqual({ value: JSON.parse(json) });
+  });
+
+  it("tells each entry that is wrong by its path", () => {
+    expect(readValue(rule, '{"event":{"read":1,"search":"find"}}', true)).toEqual({
+      refusals: [
+        { path: ".event.read", reason: "expected a method and a path" },
+        { path: ".event.search", reason: "expected a method and a path" },
+      ],
+    });
+  });
+
+  it.each(["GET rest/event/{id}", "{broken", "7"])("is not read from the text %s", (raw) => {
+    expect(readValue(rule, raw, true)).toEqual({
+      refusals: [{ path: "", reason: `expected an object of operations; got the string "${raw}"` }],
+    });
+  });
+
+  it("is set with the command for one entry", () => {
+    expect(commandFor("operations", rule)).toBe(
+      "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
+    );
   });
 });

@@ -1,7 +1,7 @@
 /** `pulumi-advertising relocate`: the same platform and account under a new address. */
 import { parseArgs } from "node:util";
 import { accountOf } from "../config/account.js";
-import { readSettings } from "../config/settings.js";
+import { readSettings } from "../config/read-settings.js";
 import { moveNotes } from "../files/places.js";
 import { inventoryPath } from "../journal/inventory.js";
 import { journalPath } from "../journal/journal-path.js";

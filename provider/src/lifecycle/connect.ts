@@ -3,7 +3,8 @@
  */
 import { Client } from "../api/client.js";
 import type { Clock } from "../clock.js";
-import type { Settings, SettingsReading } from "../config/settings.js";
+import type { SettingsReading } from "../config/read-settings.js";
+import type { Settings } from "../config/settings.js";
 import { type AttemptReport, PatientSender } from "../http/patient.js";
 import { createTransport, type Transport } from "../http/transport.js";
 import { Secrets } from "../secrets.js";

@@ -2,7 +2,7 @@
  * Turns a kind of resource into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { describeSettingProblem } from "../config/settings.js";
+import { describeSettingProblem } from "../config/setting-problems.js";
 import { ArgumentsError, SettingsError, UnsupportedError } from "../errors.js";
 import type { Kind } from "../kinds/kind.js";
 import { own } from "../record.js";

@@ -2,7 +2,7 @@
  * A set of objects as the engine calls it: one resource, which is updated member by member and never replaced.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { describeSettingProblem } from "../config/settings.js";
+import { describeSettingProblem } from "../config/setting-problems.js";
 import { ArgumentsError, OutcomeUnknownError, SettingsError } from "../errors.js";
 import type { SetKind } from "../kinds/kind.js";
 import { own } from "../record.js";

@@ -2,7 +2,8 @@
  * The one error with which a program ends when anything in it is wrong: it lists everything.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { describeSettingProblems, type SettingsReading } from "../config/settings.js";
+import type { SettingsReading } from "../config/read-settings.js";
+import { describeSettingProblems } from "../config/setting-problems.js";
 import { ArgumentsError, SettingsError, withCode } from "../errors.js";
 import { count } from "../text.js";
 import type { Problem } from "../validation/validate.js";

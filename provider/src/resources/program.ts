@@ -3,7 +3,8 @@
  * noted about its stack.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { NAMESPACE, readSettings, type SettingsReading } from "../config/settings.js";
+import { readSettings, type SettingsReading } from "../config/read-settings.js";
+import { NAMESPACE } from "../config/settings.js";
 import { identityText, stackOf } from "../state/identity.js";
 import { Comparison } from "./compare.js";
 import { type History, readHistory } from "./history.js";
