@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { digestOf } from "../files/places.js";
 import { readNow } from "../files/private-file.js";
+import { aboutWhom, type Noted } from "../state/identity.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
 
@@ -66,6 +67,8 @@ export class Inventory {
   readonly declared = new Set<string>();
   readonly #resources = new Set<string>();
   #asItBegan: ReadonlyMap<string, Live> | undefined;
+  /** By kind and id; made when it is first asked for, since most runs adopt nothing. */
+  #holders: ReadonlyMap<string, readonly string[]> | undefined;
   /** The file's length, as far as this run knows. */
   #bytes: number;
 
@@ -100,6 +103,15 @@ export class Inventory {
   get asItBegan(): ReadonlyMap<string, Live> {
     this.#asItBegan ??= readInventory(this.#path);
     return this.#asItBegan;
+  }
+
+  /** The journal keys of the resources that held this object as this run began. */
+  holdersOf(kind: Noted["kind"], id: string): readonly string[] {
+    this.#holders ??= Map.groupBy(
+      this.asItBegan.keys(),
+      (key) => `${aboutWhom(key).kind} ${this.asItBegan.get(key)?.id}`,
+    );
+    return this.#holders.get(`${kind} ${id}`) ?? [];
   }
 
   /**

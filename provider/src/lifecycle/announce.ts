@@ -84,12 +84,9 @@ export function adoptedTwice(
   { identity, urn }: KnownSubject,
   id: string,
 ): string | undefined {
-  const known = [...runtime.inventory(identity).asItBegan].find(
-    ([key, live]) =>
-      live.id === id && aboutWhom(key).kind === kind.name && runtime.inventory(identity).declared.has(key),
-  );
-  const holder =
-    runtime.holders.get(`${kind.name} ${id}`) ?? (known === undefined ? undefined : aboutWhom(known[0]).urn);
+  const inventory = runtime.inventory(identity);
+  const known = inventory.holdersOf(kind.name, id).find((key) => inventory.declared.has(key));
+  const holder = runtime.holders.get(`${kind.name} ${id}`) ?? (known === undefined ? undefined : aboutWhom(known).urn);
   if (holder !== undefined && holder !== urn)
     return `existingId ${id} is the resource ${holder} already: one object can't be two`;
   runtime.holders.set(`${kind.name} ${id}`, urn);

@@ -156,10 +156,12 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const declared = readDeclaredSet(news);
         const members = planSet(kind, stored, declared);
         const secret = secretOfMembers(kind, secretArgumentsOf(news));
-        for (const [key, id] of stored.eventIds) {
+        for (const { key, id, action } of members) {
+          if (id === undefined) continue;
           const member = memberSubject(subject, key);
           const values = eventIn(stored, stored.events.get(key) ?? {});
-          noteHolder(kind, runtime(), member, id, values, secret(key));
+          // What is let go may be adopted by another resource in the same run.
+          if (action !== "let go") noteHolder(kind, runtime(), member, id, values, secret(key));
           if (!isKnown(member)) continue;
           for (const text of await noteHeld(kind, runtime(), member, id, values)) runtime().say(text);
         }

@@ -10,6 +10,7 @@ import { identityText, journalKeyOf, labelOf, memberOf } from "../state/identity
 import { isContainer } from "../validation/known.js";
 import { type Problem, validate } from "../validation/validate.js";
 import { comparedIn } from "./compared.js";
+import type { DeclaredHere } from "./declarations.js";
 import { identityOf, placeOfProgram } from "./identity.js";
 import { formerPlaces, typesOf } from "./place.js";
 import { isNotPlain } from "./plain.js";
@@ -17,7 +18,6 @@ import { currentProgram, type Program } from "./program.js";
 import { sectionOf } from "./program-error.js";
 import { judgeRemovalsAtEnd } from "./removals.js";
 import { type Admission, currentTurn } from "./turn.js";
-import type { DeclaredHere } from "./undeclared.js";
 
 /** A resource as the program declares it. */
 export interface Examined {
@@ -45,7 +45,7 @@ export function examine(examined: Examined): Promise<unknown> {
   const declared = declaredOf(examined);
   const members = "member" in examined.kind ? membersOf(examined.kind, declared, examined.args) : [];
   turn.declared.push(declared);
-  program.declared.push(declared, ...members);
+  for (const each of [declared, ...members]) program.declarations.add(each);
   const problems = problemsOf(examined, program);
   if (problems.length > 0) turn.sections.push(sectionOf(labelOf(examined.kind.name, examined.name), problems));
   const told = turn.admitted.then(async ({ first, resources, formerly }) => {

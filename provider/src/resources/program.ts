@@ -7,14 +7,14 @@ import { readSettings, type SettingsReading } from "../config/read-settings.js";
 import { NAMESPACE } from "../config/settings.js";
 import { identityText, stackOf } from "../state/identity.js";
 import { Comparison } from "./compare.js";
+import { Declarations } from "./declarations.js";
 import { type History, readHistory } from "./history.js";
 import { placeOfProgram } from "./identity.js";
-import type { DeclaredHere } from "./undeclared.js";
 
 export class Program {
   readonly reading = readSettingsOfProgram();
   readonly comparison = new Comparison();
-  readonly declared: DeclaredHere[] = [];
+  readonly declarations = new Declarations();
   #history: History | undefined;
 
   /** Read once. Empty where the settings are wrong: it is not known then which account's notes to read. */

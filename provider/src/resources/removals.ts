@@ -22,10 +22,10 @@ export function judgeRemovalsAtEnd(program: Program): void {
 }
 
 /** @throws pulumi.RunError where a create of unknown outcome has lost its resource. */
-function judge({ reading, history, declared }: Program): void {
-  const { open } = undeclaredIn(history, declared, reading.settings);
+function judge({ reading, history, declarations }: Program): void {
+  const { open } = undeclaredIn(history, declarations, reading.settings);
   if (open.length > 0) {
     throw programError(reading, open.map(sectionOfOpen), "nothing was sent for it, and it stays in the state");
   }
-  for (const warning of removalWarnings(history, declared)) void pulumi.log.warn(warning);
+  for (const warning of removalWarnings(history, declarations)) void pulumi.log.warn(warning);
 }

@@ -3,10 +3,11 @@
  * for what comes after a wait for a timer, a file or the like.
  */
 import * as pulumi from "@pulumi/pulumi";
+import type { DeclaredHere } from "./declarations.js";
 import { isEmbedded } from "./embedding.js";
 import type { Program } from "./program.js";
 import { programError, type Section, sectionOfOpen } from "./program-error.js";
-import { type DeclaredHere, undeclaredIn } from "./undeclared.js";
+import { undeclaredIn } from "./undeclared.js";
 
 export interface Turn {
   /** What is wrong with its resources. */
@@ -45,7 +46,7 @@ function begin(program: Program): Turn {
       current.delete(program);
       const { reading, comparison, history } = program;
       for (const warning of comparison.newWarnings()) void pulumi.log.warn(warning);
-      const { open, formerly } = undeclaredIn(history, program.declared, reading.settings);
+      const { open, formerly } = undeclaredIn(history, program.declarations, reading.settings);
       const all = [...sections, ...open.filter(({ isAboutToBeSent }) => isAboutToBeSent).map(sectionOfOpen)];
       if (reading.problems.length === 0 && all.length === 0) {
         const own = declared.filter(({ isRead }) => !isRead);

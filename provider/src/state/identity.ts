@@ -122,6 +122,11 @@ export interface Noted {
   readonly urn: string;
 }
 
+/** The journal key of the set that has this member; of a resource that is no set, its own. */
+export function resourceKeyIn(journalKey: string): string {
+  return isOfSet(journalKey.split("::", 1)[0] ?? "") ? splitMember(journalKey).of : journalKey;
+}
+
 /** What a note of the journal is about. */
 export function aboutWhom(journalKey: string): Noted {
   const [resource] = journalKey.split("::", 1) as [ResourceName];

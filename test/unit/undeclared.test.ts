@@ -1,0 +1,127 @@
+/** What is declared no longer, as the program's half tells it before anything is registered. */
+import { describe, expect, it } from "vitest";
+import { advertiser } from "../../provider/src/kinds/advertiser.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { Declarations, type DeclaredHere } from "../../provider/src/resources/declarations.js";
+import type { History } from "../../provider/src/resources/history.js";
+import { removalWarnings, undeclaredIn } from "../../provider/src/resources/undeclared.js";
+import { settingsOf } from "../support/settings.js";
+
+const keyOf = (name: string, kind = "ConversionEvent") => `${kind}::organization/shop/dev::${name}`;
+
+const declared = (name: string, platformName: unknown, more: Partial<DeclaredHere> = {}): DeclaredHere => ({
+  kind: conversionEvent,
+  name,
+  parentTypes: undefined,
+  key: keyOf(name, more.kind?.name),
+  platformName,
+  adopts: false,
+  isRead: false,
+  formerly: [],
+  ...more,
+});
+
+function declarationsOf(...all: DeclaredHere[]): Declarations {
+  const declarations = new Declarations();
+  for (const each of all) declarations.add(each);
+  return declarations;
+}
+
+const historyOf = (live: Readonly<Record<string, string>>, open: History["open"] = []): History => ({
+  live: new Map(
+    Object.entries(live).map(([name, eventName], index) => [
+      keyOf(name),
+      { id: String(index + 1), fingerprint: "f", name: eventName },
+    ]),
+  ),
+  open,
+});
+
+const unresolved = {
+  mark: "m",
+  key: keyOf("old"),
+  fingerprint: "f",
+  at: "2026-01-01T00:00:00.000Z",
+  name: "Signup",
+  reported: true,
+} as const;
+
+const look = (history: History, ...all: DeclaredHere[]) =>
+  undeclaredIn(history, declarationsOf(...all), settingsOf({ traceField: "alternative_id" }));
+
+describe("a live object", () => {
+  const history = historyOf({ old: "Signup" });
+
+  it.each<[string, DeclaredHere, string[]]>([
+    ["a new resource of its name may be it", declared("new", "Signup"), [keyOf("old")]],
+    ["one of another name is not", declared("new", "Other"), []],
+    ["one of a name that is not known yet is not", declared("new", Promise.resolve("Signup")), []],
+    ["one of another kind is not", declared("new", "Signup", { kind: advertiser }), []],
+    ["one that only refers to something is not", declared("new", "Signup", { isRead: true }), []],
+    ["one that adopts is not", declared("new", "Signup", { adopts: true }), []],
+    [
+      "one with an alias for it is known to be it",
+      declared("new", "Signup", { formerly: [{ name: "old", parentTypes: undefined }] }),
+      [],
+    ],
+  ])("%s", (_, resource, formerly) => {
+    expect(look(history, resource).formerly.get(resource.key) ?? []).toEqual(formerly);
+  });
+
+  it("that is still declared has no heir, nor has one that earlier runs knew", () => {
+    expect(look(history, declared("old", "Signup"), declared("new", "Signup")).formerly.size).toBe(0);
+    const both = historyOf({ old: "Signup", known: "Signup" });
+    expect(look(both, declared("known", "Signup")).formerly.size).toBe(0);
+  });
+
+  it("that leaves without an heir is warned of, each of the first twenty by name", () => {
+    expect(removalWarnings(history, declarationsOf(declared("new", "Signup")))).toEqual([]);
+    expect(removalWarnings(history, declarationsOf())).toEqual([expect.stringContaining('ConversionEvent "old"')]);
+    const many = historyOf(Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`e${index}`, `E${index}`])));
+    const warnings = removalWarnings(many, declarationsOf(declared("e3", "E3")));
+    expect(warnings).toHaveLength(21);
+    expect(warnings.at(-1)).toBe("4 more objects leave the state and stay live on the platform.");
+  });
+});
+
+describe("a create of unknown outcome", () => {
+  const history = historyOf({}, [unresolved]);
+
+  it("that is declared, or has moved with an alias, is not told here", () => {
+    expect(look(history, declared("old", "Signup")).open).toEqual([]);
+    const moved = declared("new", "Signup", { formerly: [{ name: "old", parentTypes: undefined }] });
+    expect(look(history, moved).open).toEqual([]);
+  });
+
+  it("that is gone is told, with what to look for", () => {
+    const [open, ...others] = look(history, declared("new", "Other")).open;
+    expect(others).toEqual([]);
+    expect(open).toMatchObject({
+      isAboutToBeSent: false,
+      title: 'ConversionEvent "old" is no longer declared, and the outcome of its create is unknown',
+    });
+    expect(open?.lines.join("\n")).toContain("alternative_id = m");
+  });
+
+  it("that a new resource would send again is told before, with the alias", () => {
+    const [open] = look(history, declared("new", "Signup")).open;
+    expect(open?.isAboutToBeSent).toBe(true);
+    expect(open?.lines).toContainEqual(
+      expect.stringContaining(
+        'If ConversionEvent "new" is its new name or place, add { aliases: [{ name: "old" }] } to it.',
+      ),
+    );
+  });
+
+  it("that a resource of its name adopts is settled by that", () => {
+    const adopter = declared("new", "Signup", { adopts: true });
+    expect(look(history, adopter)).toEqual({ open: [], formerly: new Map([[adopter.key, [keyOf("old")]]]) });
+  });
+
+  it("left by a kill is the provider's to tell, unless a new resource would send it again", () => {
+    const { reported: _, ...noted } = unresolved;
+    const killed = historyOf({}, [noted]);
+    expect(look(killed).open).toEqual([]);
+    expect(look(killed, declared("new", "Signup")).open).toHaveLength(1);
+  });
+});
