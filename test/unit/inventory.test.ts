@@ -5,6 +5,7 @@ import { Inventory } from "../../provider/src/journal/inventory.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { adoptedTwice } from "../../provider/src/lifecycle/announce.js";
 import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
+import { type KnownSubject, subjectOf } from "../../provider/src/lifecycle/subject.js";
 import { newFolder } from "../support/folder.js";
 
 const keyOf = (kind: string, name: string) => `${kind}::organization/shop/dev::${name}`;
@@ -36,14 +37,16 @@ describe("who held an object", () => {
     expect(inventory().holdersOf("Advertiser", "8")).toEqual([]);
   });
 
+  const subject = (name: string) => subjectOf("ConversionEvent", identity(name)) as KnownSubject;
+
   it("keeps another resource from adopting it while its own is declared", () => {
     const known = inventory();
     const settings: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
     const runtime = { ...createRuntime((key) => settings[key], {}), inventory: () => known };
-    expect(adoptedTwice(conversionEvent, runtime, identity("new"), "7")).toBeUndefined(); // nobody declares the others
-    known.noteDeclared(keyOf("ConversionEvent", "two"));
-    expect(adoptedTwice(conversionEvent, runtime, identity("twin"), "8")).toContain("ConversionEvent::two already");
-    expect(adoptedTwice(conversionEvent, runtime, identity("two"), "8")).toBeUndefined(); // its own
-    expect(adoptedTwice(conversionEvent, runtime, identity("third"), "7")).toContain("ConversionEvent::new already");
+    expect(adoptedTwice(conversionEvent, runtime, subject("new"), "7")).toBeUndefined(); // nobody declares the others
+    known.noteDeclared(keyOf("ConversionEvent", "two"), []);
+    expect(adoptedTwice(conversionEvent, runtime, subject("twin"), "8")).toContain("ConversionEvent::two already");
+    expect(adoptedTwice(conversionEvent, runtime, subject("two"), "8")).toBeUndefined(); // its own
+    expect(adoptedTwice(conversionEvent, runtime, subject("third"), "7")).toContain("ConversionEvent::new already");
   });
 });

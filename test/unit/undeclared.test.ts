@@ -15,8 +15,9 @@ const declared = (name: string, platformName: unknown, more: Partial<DeclaredHer
   parentTypes: undefined,
   key: keyOf(name, more.kind?.name),
   platformName,
-  adopts: false,
+  existingId: undefined,
   isRead: false,
+  hasKnownMembers: false,
   formerly: [],
   ...more,
 });
@@ -58,7 +59,7 @@ describe("a live object", () => {
     ["one of a name that is not known yet is not", declared("new", Promise.resolve("Signup")), []],
     ["one of another kind is not", declared("new", "Signup", { kind: advertiser }), []],
     ["one that only refers to something is not", declared("new", "Signup", { isRead: true }), []],
-    ["one that adopts is not", declared("new", "Signup", { adopts: true }), []],
+    ["one that adopts is not", declared("new", "Signup", { existingId: 99 }), []],
     [
       "one with an alias for it is known to be it",
       declared("new", "Signup", { formerly: [{ name: "old", parentTypes: undefined }] }),
@@ -114,7 +115,7 @@ describe("a create of unknown outcome", () => {
   });
 
   it("that a resource of its name adopts is settled by that", () => {
-    const adopter = declared("new", "Signup", { adopts: true });
+    const adopter = declared("new", "Signup", { existingId: 99 });
     expect(look(history, adopter)).toEqual({ open: [], formerly: new Map([[adopter.key, [keyOf("old")]]]) });
   });
 
