@@ -99,11 +99,7 @@ describe("the file", () => {
     expect(modeOf(file)).toBe(0o600);
     expect(beside(file)).toEqual([]); // neither lock nor temporary file
     expect(readFileSync(file, "utf8")).not.toContain("sandbox-password");
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
-      session: "pulumi-advertising",
-      version: 2,
-      revision: 0,
-    });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ session: "pulumi-advertising", version: 2 });
   });
 
   it("is private from its first byte on: every file is made as 0600, every folder as 0700", async () => {
@@ -195,6 +191,13 @@ describe("the file", () => {
     const cookie = String(sandbox.requests.at(-1)?.headers.cookie).split("=")[1] ?? "";
     expect(readFileSync(file, "utf8")).toContain(cookie);
     for (const { secrets } of runs) expect(secrets.scrub(`x ${cookie} y`)).toBe("x [secret] y");
+  });
+
+  it("of before, which also counted its revisions: no login", async () => {
+    const { sandbox, file, client } = await startWithSession();
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), revision: 3 }));
+    expect(await client().create()).toMatchObject({ kind: "created" });
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
   it("is another mode's: a login of its own", async () => {
@@ -531,7 +534,7 @@ describe("a file that is put right", () => {
     ["without a jar", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: undefined })],
     ["with a jar that is none", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: { cookies: "none" } })],
     ["with a jar as text", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: "{" })],
-    ["with a negative revision", (whole) => JSON.stringify({ ...JSON.parse(whole), revision: -1 })],
+    ["without the moment", (whole) => JSON.stringify({ ...JSON.parse(whole), newestAtMs: undefined })],
     ["without a verifier", (whole) => JSON.stringify({ ...JSON.parse(whole), verifier: undefined })],
     ["with a verifier of other cost", (whole) => whole.replace('"N":32768', '"N":2')],
     ["with version 0", (whole) => JSON.stringify({ ...JSON.parse(whole), version: 0 })],

@@ -10,8 +10,8 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/clock.js";
 import { acquireLock } from "../../provider/src/files/lock.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
-import { CookieFile } from "../../provider/src/session/cookie-file.js";
 import { SessionJar } from "../../provider/src/session/jar.js";
+import { SharedStore } from "../../provider/src/session/shared-store.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { seededRandom } from "../support/random.js";
@@ -124,23 +124,22 @@ async function twoRuns(clock: FakeClock) {
     sleep: () => turn.promise,
   };
   const newRun = (clock: Clock) =>
-    new CookieFile({
+    new SharedStore({
       path: file,
       account: { baseUrl: "http://127.0.0.1", email: "ops@example.com" },
       password: "sandbox-password",
       keepLoggedIn: true,
       clock,
-      newStamp: randomUUID,
+      newId: randomUUID,
       maxLockWaitMs: 60_000,
       say: (message) => expect.fail(message),
-      onRead: async () => undefined,
     });
   const logIn = async () => {
     const jar = new SessionJar();
     await jar.store(["x_service_cookie=first; Path=/"], url);
     return jar;
   };
-  const open = async (run: CookieFile) => ({ run, session: await run.open(undefined, logIn, async () => true) });
+  const open = async (run: SharedStore) => ({ run, session: await run.open(undefined, logIn, async () => true) });
   const [early, late] = [await open(newRun(sleeping)), await open(newRun(clock))];
   const keep = ({ run, session }: typeof early, value: string) =>
     run.keep(session, [`x_service_cookie=${value}; Path=/`], url);
@@ -174,7 +173,7 @@ it("a late answer of a login that has ended is not written over the next login's
     return jar;
   };
   // The same process logs in anew, while the answer of the first login still waits for its turn.
-  const opening = early.run.open(early.session.stamp, logIn, async () => true);
+  const opening = early.run.open(early.session.loginId, logIn, async () => true);
   await begin();
   const second = await opening;
   await early.run.keep(early.session, ["x_service_cookie=late; Path=/"], url);

@@ -28,7 +28,7 @@ function open(authMode: "session" | "basic", restored = false) {
   });
   const jar = new SessionJar();
   const store = {
-    open: async () => ({ jar, stamp: "one", restored }),
+    open: async () => ({ jar, loginId: "one", restored }),
     newest: async () => jar,
     keep: async () => undefined,
   };

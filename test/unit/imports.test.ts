@@ -34,7 +34,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/(transport|connect|tunnel)\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(kinds|validation|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/(cookie-file|password-check)\.ts$/,
+  zod: /^(kinds|validation|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/(session-file|password-check)\.ts$/,
   "fastest-levenshtein": /^validation\/|^sandbox\/nearest\.ts$/,
   entities: /^decode\.ts$/,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,

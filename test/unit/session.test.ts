@@ -46,13 +46,13 @@ function start({ settings, store, create }: Given) {
     onWait: () => undefined,
     onRetry: () => undefined,
   });
-  const newStamp = () => `login ${logins}`;
+  const newId = () => `login ${logins}`;
   const session = new Session({
     settings: all,
     sender,
     secrets: new Secrets(),
     clock,
-    store: { ...memoryStore(newStamp), ...store },
+    store: { ...memoryStore(newId), ...store },
   });
   return { session, clock, creates, logins: () => logins };
 }

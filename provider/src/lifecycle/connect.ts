@@ -8,8 +8,8 @@ import type { Settings } from "../config/settings.js";
 import { type AttemptReport, PatientSender } from "../http/patient.js";
 import { createTransport, type Transport } from "../http/transport.js";
 import { Secrets } from "../secrets.js";
-import { CookieFile } from "../session/cookie-file.js";
 import { Session } from "../session/session.js";
+import { SharedStore } from "../session/shared-store.js";
 import { memoryStore, type SessionStore } from "../session/store.js";
 
 type Reading = Pick<SettingsReading, "settings" | "proxy">;
@@ -66,20 +66,17 @@ export function connect(settings: Settings, surroundings: Surroundings): Client 
   return new Client({ settings, session, clean: (text) => secrets.scrub(text) });
 }
 
-function storeFor(settings: Settings, { cookieFile, clock, newId, secrets, say }: Surroundings): SessionStore {
+function storeFor(settings: Settings, { cookieFile, clock, newId, say }: Surroundings): SessionStore {
   if (cookieFile === undefined || settings.authMode === "basic") return memoryStore(newId);
-  return new CookieFile({
+  return new SharedStore({
     path: cookieFile,
     account: settings,
     password: settings.password ?? "",
     keepLoggedIn: settings.keepLoggedIn,
     clock,
-    newStamp: newId,
+    newId,
     // Another process's login may have to wait for the rate limit, as long as this one would.
     maxLockWaitMs: (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000,
     say,
-    onRead: async (jar) => {
-      for (const value of await jar.allValues()) secrets.addPassing(value);
-    },
   });
 }

@@ -77,12 +77,12 @@ class CookieCredentials implements Credentials {
   async open(url: URL): Promise<Login> {
     const { settings, sender, secrets, store } = this.#options;
     const session = await store.open(
-      this.#last?.stamp,
+      this.#last?.loginId,
       () => logIn({ settings, sender, usedAt: url, clean: (text) => secrets.scrub(text) }),
       (jar) => jar.hasSession(url),
     );
     this.#last = session;
-    await this.#register(session.jar, url);
+    await this.#register(session.jar);
     return {
       headers: async (url) => ({ cookie: await this.#header(session, url) }),
       keep: (answer, url) => this.#keep(session, answer, url),
@@ -101,7 +101,7 @@ class CookieCredentials implements Credentials {
   async #header(session: OpenedSession, url: URL): Promise<string> {
     if (!this.#options.settings.keepLoggedIn) return session.jar.header(url);
     const jar = await this.#options.store.newest(session);
-    await this.#register(jar, url);
+    await this.#register(jar);
     return jar.header(url);
   }
 
@@ -110,14 +110,14 @@ class CookieCredentials implements Credentials {
     if (!this.#options.settings.keepLoggedIn || setCookies.length === 0) return;
     try {
       await this.#options.store.keep(session, setCookies, url);
-      await this.#register(session.jar, url);
+      await this.#register(session.jar);
     } catch {
       // The older cookie goes on being sent; where the platform takes it no more, there is one login.
     }
   }
 
-  async #register(jar: SessionJar, url: URL): Promise<void> {
-    for (const value of await jar.values(url)) this.#options.secrets.addPassing(value);
+  async #register(jar: SessionJar): Promise<void> {
+    for (const value of await jar.values()) this.#options.secrets.addPassing(value);
   }
 }
 

@@ -22,13 +22,8 @@ export class SessionJar {
   }
 
   /** Every value for any address, for the scrubber. */
-  async allValues(): Promise<string[]> {
+  async values(): Promise<string[]> {
     return (await this.#jar.serialize()).cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
-  }
-
-  /** Every value that goes to `url`, for the scrubber. */
-  async values(url: URL): Promise<string[]> {
-    return (await this.#jar.getCookies(url.href)).map((cookie) => cookie.value);
   }
 
   /** Whether a session cookie would go with a request to `url`. */

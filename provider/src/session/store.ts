@@ -6,15 +6,15 @@ import type { SessionJar } from "./jar.js";
 /** A session as it was found or opened. */
 export interface OpenedSession {
   readonly jar: SessionJar;
-  /** Unlike that of every other login. */
-  readonly stamp: string;
+  /** Identifies the login. */
+  readonly loginId: string;
   /** Opened by an earlier run or another process: its age and fate are not known. */
   readonly restored: boolean;
 }
 
 export interface SessionStore {
   /**
-   * A session other than the one stamped `ended`: a stored one, or a new one from `logIn`. Processes that ask for one at
+   * A session of another login than `ended`: a stored one, or a new one from `logIn`. Processes that ask for one at
    * the same time share one login.
    * @param isUsable whether a stored jar holds a session for the platform.
    */
@@ -30,10 +30,10 @@ export interface SessionStore {
 }
 
 /** For this process only. */
-export function memoryStore(newStamp: () => string): SessionStore {
+export function memoryStore(newId: () => string): SessionStore {
   return {
     async open(_ended, logIn) {
-      return { jar: await logIn(), stamp: newStamp(), restored: false };
+      return { jar: await logIn(), loginId: newId(), restored: false };
     },
     async newest({ jar }) {
       return jar;
