@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { bare } from "../support/pages.js";
 import { newStack, program, runProcess, useSandbox } from "../support/stack.js";
 
 const wrongProgram = program(`
@@ -197,5 +198,45 @@ LocalWorkspace.createOrSelectStack({ stackName: "inline", projectName: "tiny", p
   expect(code).toBe(0);
   expect(output).toContain("3 problems; nothing was registered and nothing was sent.");
   expect(output).toMatch(/did you mean advertiserName\?/);
+  expect(sandbox.requests).toEqual([]);
+});
+
+it("an id that .get() can't refer to is refused in the one list, and where it comes from an Output when that is known", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+const { Advertiser, ConversionEvent } = advertising;
+Advertiser.get("a", "");
+const acme = Advertiser.get("acme", 7);
+["", " ", "abc", -1, 1.5, undefined, null, {}, acme].forEach((id, index) => ConversionEvent.get("e" + index, id));`),
+    { sandbox },
+  );
+  const { code, output } = await stack.preview();
+  expect(code).not.toBe(0);
+  expect(output).toContain("10 problems; nothing was registered and nothing was sent.");
+  const expectRefused = (label: string, words: string) =>
+    expect(bare(output)).toContain(
+      bare(`${label}:\n id expected an id of the platform, an integer from 0; got ${words}\n`),
+    );
+  const all = [
+    'the string ""',
+    'the string " "',
+    'the string "abc"',
+    "-1",
+    "1.5",
+    "nothing",
+    "nothing",
+    "an object",
+    "an Advertiser",
+  ];
+  expectRefused('Advertiser "a"', 'the string ""');
+  for (const [index, words] of all.entries()) expectRefused(`ConversionEvent "e${index}"`, words);
+
+  stack.program(program(`advertising.ConversionEvent.get("later", pulumi.output(""));`));
+  const later = await stack.preview();
+  expect(later.code).not.toBe(0);
+  expect(later.output).toContain(
+    'Expected an id of the platform, an integer from 0; got the string "". [ADVERTISING_UNSUPPORTED]',
+  );
   expect(sandbox.requests).toEqual([]);
 });

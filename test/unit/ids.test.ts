@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
-import { idsOf, readIdOf } from "../../provider/src/resources/ids.js";
+import { idsOf, readIdOf, readIdProblem } from "../../provider/src/resources/ids.js";
 import { isNotPlain } from "../../provider/src/resources/plain.js";
 import { validate } from "../../provider/src/validation/validate.js";
 
@@ -120,4 +120,22 @@ it("the id of a resource that is read may be a number, which Pulumi does not tak
   expect(readIdOf(7)).toBe("7");
   expect(await settled(readIdOf(pulumi.output(7)))).toBe("7");
   expect(await settled(readIdOf(Promise.resolve("8")))).toBe("8");
+  for (const id of ["7", "007", "0", pulumi.output("7")]) expect(readIdProblem({ id })).toEqual([]);
+});
+
+it("what is no id is told in words, now or once it is known", async () => {
+  const wrong: [unknown, string][] = [
+    ["", 'the string ""'],
+    ["abc", 'the string "abc"'],
+    [-1, "-1"],
+    [undefined, "nothing"],
+    [advertiser(), "an Advertiser"],
+  ];
+  for (const [value, words] of wrong) {
+    const id = readIdOf(value as string);
+    expect(readIdProblem({ id })).toEqual([
+      { property: "id", reason: `expected an id of the platform, an integer from 0; got ${words}` },
+    ]);
+    expect(await settled(readIdOf(pulumi.output(value as string)))).toBe(words);
+  }
 });

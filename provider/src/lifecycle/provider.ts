@@ -11,7 +11,7 @@ import { isOfEarlierVersion } from "../state/identity.js";
 import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
 import { printable } from "../text.js";
-import { exactId } from "../validation/fields.js";
+import { exactId, isReadableId, READABLE_ID } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
 import {
@@ -149,9 +149,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       return guarded(() => {
         expectSameAccount(properties[ACCOUNT], runtime().account, `${kind.name} ${id}`);
         stopAtUnresolved(properties);
-        if (!/^\d{1,30}$/.test(id)) {
-          throw new UnsupportedError(`"${id}" is no id of the platform: an id is a number from 0 up.`);
-        }
+        if (!isReadableId(id)) throw new UnsupportedError(`Expected ${READABLE_ID}; got ${printable(id)}.`);
         if (properties[kind.nameProperty] !== undefined) runtime().say(NOTHING_COMPARED);
         // The platform can't be read: the state is given back as it is, and for .get() the id is what is known.
         return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };

@@ -4,7 +4,9 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/kind.js";
-import { InWords } from "../validation/show.js";
+import { isReadableId, READABLE_ID } from "../validation/fields.js";
+import { InWords, show } from "../validation/show.js";
+import type { Problem } from "../validation/validate.js";
 import { isOfType, kindInWords } from "./kinds.js";
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -35,8 +37,22 @@ function idIn(value: unknown, referred: Kind | undefined, refused: (words: strin
   return fits ? (value as unknown as Arguments)[referred.idProperty] : refused(kindInWords(value));
 }
 
-/** The id of a resource that is read: Pulumi takes texts only. */
+/**
+ * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. What is no id becomes words,
+ * which {@link readIdProblem} refuses in the program, and the provider where they come from an Output.
+ */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
-  if (typeof id === "string") return id;
-  return typeof id === "number" ? String(id) : pulumi.output(id).apply(String);
+  const isLater = pulumi.Output.isInstance(id) || id instanceof Promise;
+  return isLater ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords) : idOrWords(id);
+}
+
+function idOrWords(id: unknown): string {
+  if (pulumi.Resource.isInstance(id)) return kindInWords(id);
+  return isReadableId(String(id)) ? String(id) : show(id);
+}
+
+/** What is wrong with the id of a resource that is read; nothing where it is not known in the program yet. */
+export function readIdProblem({ id }: pulumi.CustomResourceOptions): Problem[] {
+  if (typeof id !== "string" || isReadableId(id)) return [];
+  return [{ property: "id", reason: `expected ${READABLE_ID}; got ${id === "" ? show(id) : id}` }];
 }

@@ -12,6 +12,7 @@ import { type Problem, validate } from "../validation/validate.js";
 import { comparedIn } from "./compared.js";
 import type { DeclaredHere } from "./declarations.js";
 import { identityOf, placeOfProgram } from "./identity.js";
+import { readIdProblem } from "./ids.js";
 import { formerPlaces, typesOf } from "./place.js";
 import { isNotPlain } from "./plain.js";
 import { currentProgram, type Program } from "./program.js";
@@ -99,7 +100,7 @@ function formerMembers(members: readonly DeclaredHere[], formerly: Admission["fo
 
 /** Holds the arguments and options against the rules; warns of what is allowed and likely a mistake. */
 function problemsOf({ kind, name, args, asGiven, options }: Examined, { reading, comparison }: Program): Problem[] {
-  if (args === undefined) return [];
+  if (args === undefined) return readIdProblem(options);
   const { values, problems } = validate(args, kind.rules(reading.settings), { isUnknown: isNotPlain });
   for (const { property, reason } of kind.warnings(values)) {
     void pulumi.log.warn(`${labelOf(kind.name, name)}: ${property} ${reason}`);

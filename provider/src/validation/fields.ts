@@ -68,6 +68,13 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   );
 }
 
+/** What a resource that is read must have as its id, as Pulumi takes it. */
+export const READABLE_ID = "an id of the platform, an integer from 0";
+
+export function isReadableId(id: string): boolean {
+  return /^\d{1,30}$/.test(id);
+}
+
 /** The number for `digits`, or the digits themselves where a number could not hold them exactly. */
 export function exactId(digits: string): number | string {
   const number = Number(digits);
