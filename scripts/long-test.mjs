@@ -5,7 +5,7 @@ import { setUp } from "./setup.mjs";
 
 /** The long versions of tests that `npm test` runs in short; a variable that is set already wins. */
 const LONG = {
-  kill: { file: "test/engine/kill.test.ts", variables: { KILLS: "30", LOSSES: "30" } },
+  kill: { file: "test/engine/kill.test.ts", variables: { KILLS: "30", FAST_KILLS: "30", LOSSES: "30" } },
   model: { file: "test/sandbox/model.test.ts", variables: { RUNS: "50000" } },
 };
 

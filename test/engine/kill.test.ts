@@ -1,6 +1,6 @@
 /**
  * Real runs of 60 events, killed at random moments and followed by ordinary ones: nothing twice, nothing lost.
- * KILLS and LOSSES set how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
+ * KILLS, FAST_KILLS and LOSSES set how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
  */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,6 +13,8 @@ import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 60;
 const KILLS = Number(process.env.KILLS ?? 4);
+/** Kills of runs that save the state at their end only: the journal alone knows what they created. */
+const FAST_KILLS = Number(process.env.FAST_KILLS ?? 4);
 /** Kills that take the disk along. */
 const LOSSES = Number(process.env.LOSSES ?? 2);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -33,13 +35,18 @@ async function killOne(random: () => number, stack: TestStack, sandbox: Sandbox,
   return { at, wasKilled };
 }
 
-it(`${KILLS} kills of ${EVENTS} events at random moments (SEED=${seed})`, { timeout: KILLS * 120_000 }, async () => {
+it.each([
+  { mode: "the state saved after each step", kills: KILLS, environment: {} },
+  { mode: "the state saved at the end", kills: FAST_KILLS, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } },
+])(`$kills kills of ${EVENTS} events at random moments, $mode (SEED=${seed})`, {
+  timeout: Math.max(KILLS, FAST_KILLS) * 120_000,
+}, async ({ mode, kills, environment }) => {
   const random = seededRandom(seed);
   let killed = 0;
   let unresolvedInAll = 0;
-  for (let round = 0; round < KILLS; round++) {
+  for (let round = 0; round < kills; round++) {
     const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
-    const stack = await newStack(shopOf(EVENTS), { sandbox });
+    const stack = await newStack(shopOf(EVENTS), { sandbox, environment });
     const victims: Victims = round % 4 === 3 ? "engine" : "tree";
     const { at, wasKilled } = await killOne(random, stack, sandbox, victims);
     if (wasKilled) killed++;
@@ -52,7 +59,9 @@ it(`${KILLS} kills of ${EVENTS} events at random moments (SEED=${seed})`, { time
     );
   }
   expect(killed).toBeGreaterThan(0);
-  console.log(`killed ${killed} of ${KILLS} runs (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`);
+  console.log(
+    `killed ${killed} of ${kills} runs, ${mode} (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`,
+  );
 });
 
 it(`${LOSSES} kills that take the journal with them, \`pending\` before each up (SEED=${seed})`, {
