@@ -38,31 +38,35 @@ async function killOne(random: () => number, stack: TestStack, sandbox: Sandbox,
 it.each([
   { mode: "the state saved after each step", kills: KILLS, environment: {} },
   { mode: "the state saved at the end", kills: FAST_KILLS, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } },
-])(`$kills kills of ${EVENTS} events at random moments, $mode (SEED=${seed})`, {
-  timeout: Math.max(KILLS, FAST_KILLS) * 120_000,
-}, async ({ mode, kills, environment }) => {
-  const random = seededRandom(seed);
-  let killed = 0;
-  let unresolvedInAll = 0;
-  for (let round = 0; round < kills; round++) {
-    const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
-    const stack = await newStack(shopOf(EVENTS), { sandbox, environment });
-    const victims: Victims = round % 4 === 3 ? "engine" : "tree";
-    const { at, wasKilled } = await killOne(random, stack, sandbox, victims);
-    if (wasKilled) killed++;
-    const inFlight = sandbox.creates - (await stack.resources()).length;
-    const { unresolved } = await recover(stack, sandbox);
-    unresolvedInAll += unresolved;
-    await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
+])(
+  `$kills kills of ${EVENTS} events at random moments, $mode (SEED=${seed})`,
+  {
+    timeout: Math.max(KILLS, FAST_KILLS) * 120_000,
+  },
+  async ({ mode, kills, environment }) => {
+    const random = seededRandom(seed);
+    let killed = 0;
+    let unresolvedInAll = 0;
+    for (let round = 0; round < kills; round++) {
+      const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
+      const stack = await newStack(shopOf(EVENTS), { sandbox, environment });
+      const victims: Victims = round % 4 === 3 ? "engine" : "tree";
+      const { at, wasKilled } = await killOne(random, stack, sandbox, victims);
+      if (wasKilled) killed++;
+      const inFlight = sandbox.creates - (await stack.resources()).length;
+      const { unresolved } = await recover(stack, sandbox);
+      unresolvedInAll += unresolved;
+      await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
+      console.log(
+        `round ${round}: ${victims} killed after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved`,
+      );
+    }
+    expect(killed).toBeGreaterThan(0);
     console.log(
-      `round ${round}: ${victims} killed after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved`,
+      `killed ${killed} of ${kills} runs, ${mode} (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`,
     );
-  }
-  expect(killed).toBeGreaterThan(0);
-  console.log(
-    `killed ${killed} of ${kills} runs, ${mode} (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`,
-  );
-});
+  },
+);
 
 it(`${LOSSES} kills that take the journal with them, \`pending\` before each up (SEED=${seed})`, {
   timeout: LOSSES * 120_000,
