@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { measureBackends } from "./bench-backends.mjs";
 import { measureJournal } from "./bench-journal.mjs";
 import { documented, nothing, ours } from "./bench-programs.mjs";
 import { forkSandbox } from "./bench-sandbox.mjs";
@@ -11,6 +12,7 @@ import { cliVersion, localFolder } from "./paths.mjs";
 import { Problem, runMain } from "./problem.mjs";
 
 const WARM_UP_EVENTS = 5;
+const BACKEND_ROUNDS = 3;
 const reportFile = join(localFolder, "bench.md");
 
 /** Measures and reports; see bench.mjs. First argument: the CLI's folder. */
@@ -22,9 +24,9 @@ await runMain(async () => {
   let sandbox;
   try {
     sandbox = await forkSandbox();
-    const apply = async (title, files) => {
+    const apply = async (title, files, where = {}) => {
       await sandbox.reset();
-      const applied = await applyOnce({ cli, folder, files, address: sandbox.address });
+      const applied = await applyOnce({ cli, folder, files, address: sandbox.address, ...where });
       const received = await sandbox.received();
       console.log(`  ${title}: ${applied.seconds.toFixed(2)} s, CPU ${applied.cpuSeconds.toFixed(2)} s`);
       return { ...applied, ...received };
@@ -50,7 +52,13 @@ await runMain(async () => {
     console.log("The journal …");
     const journal = await measureJournal({ folder, sandbox, rounds: pairs });
 
-    const report = reportOn({ runs, journal, events, loadBefore });
+    console.log("The backends …");
+    const backends = await measureBackends({
+      apply: (title, where) => apply(title, ours(events), where),
+      rounds: Math.min(pairs, BACKEND_ROUNDS),
+    });
+
+    const report = reportOn({ runs, journal, backends, events, loadBefore });
     writeFileSync(reportFile, report);
     console.log(`\n${report}\nWritten to ${reportFile}.`);
   } finally {
@@ -75,7 +83,7 @@ function countFrom(name, text) {
   return Number(text);
 }
 
-function reportOn({ runs, journal, events, loadBefore }) {
+function reportOn({ runs, journal, backends, events, loadBefore }) {
   const secondsOf = (those) => those.map(({ seconds }) => seconds);
   const cpuOf = (those) => those.map(({ cpuSeconds }) => cpuSeconds);
   const shown = (number) => (Number.isNaN(number) ? "–" : number.toFixed(2));
@@ -138,5 +146,11 @@ ${table(
     ["with notes, each on the disk", journal.withNotes],
   ].map(([title, perSecond]) => [title, median(perSecond).toFixed(0), (1000 / median(perSecond)).toFixed(2)]),
 )}
+
+## Backends
+
+The same \`up\` with the state kept elsewhere, on servers of this machine: medians of ${Math.min(runs.ours.length, BACKEND_ROUNDS)}, and the size of the stored state.
+
+${backends}
 `;
 }

@@ -10,10 +10,12 @@ const STACK = "dev";
 
 /**
  * Applies a program to a new stack of its own, with an empty cache. Answers the seconds of `up` and what it left: `resource`, one event's
- * entry in the exported state, and `checkpointBytes`, the size of the backend's file.
+ * entry in the exported state, and `checkpointBytes`, the size of the backend's file where the backend keeps files.
  * @param folder for everything that the stack needs; inside the repository, so that programs find its packages as installed ones.
+ * @param backend where the state is kept, as `startS3` answers it; a folder where absent
+ * @param environment more of Pulumi's settings
  */
-export async function applyOnce({ cli, folder, files, address }) {
+export async function applyOnce({ cli, folder, files, address, backend, environment = {} }) {
   const stack = mkdtempSync(join(folder, "stack-"));
   const inStack = (...parts) => join(stack, ...parts);
   const home = join(folder, "home"); // holds nothing of a stack, so all may share it
@@ -29,7 +31,9 @@ export async function applyOnce({ cli, folder, files, address }) {
   const env = {
     ...Object.fromEntries(inherited),
     PULUMI_HOME: home,
-    PULUMI_BACKEND_URL: pathToFileURL(inStack("backend")).href,
+    PULUMI_BACKEND_URL: backend?.backendUrl ?? pathToFileURL(inStack("backend")).href,
+    ...backend?.env,
+    ...environment,
     PULUMI_CONFIG_PASSPHRASE: "of a stack that holds nothing secret",
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
@@ -47,6 +51,8 @@ export async function applyOnce({ cli, folder, files, address }) {
   };
 
   await pulumi("stack", "init", STACK);
+  const stored = backend === undefined ? (path) => inStack("backend", path) : backend.stored;
+  const extension = environment.PULUMI_DIY_BACKEND_GZIP === undefined ? "json" : "json.gz";
   const cpuBefore = cpuSecondsOfChildren();
   const begin = performance.now();
   await pulumi("up", "--yes", "--skip-preview");
@@ -54,11 +60,15 @@ export async function applyOnce({ cli, folder, files, address }) {
   const cpuSeconds = cpuSecondsOfChildren() - cpuBefore;
 
   const { deployment } = JSON.parse(await pulumi("stack", "export"));
+  const checkpoint = stored?.(join(".pulumi", "stacks", PROJECT, `${STACK}.${extension}`));
+  const checkpointBytes = checkpoint === undefined ? undefined : statSync(checkpoint).size;
+  // The next stack in the same backend has the same name.
+  if (backend !== undefined) await pulumi("stack", "rm", STACK, "--yes", "--force");
   return {
     seconds,
     cpuSeconds,
     events: deployment.resources.filter(({ type }) => type.endsWith(":ConversionEvent")),
-    checkpointBytes: statSync(inStack("backend", ".pulumi", "stacks", PROJECT, `${STACK}.json`)).size,
+    checkpointBytes,
   };
 }
 

@@ -2,7 +2,7 @@
  * Real Pulumi runs of tiny programs: a project in a folder of its own, with its own backend, home and cache.
  */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
@@ -133,6 +133,22 @@ export class TestStack {
   refresh = (...args: string[]) => this.run(["refresh", "--yes", "--skip-preview", ...args]);
   destroy = (...args: string[]) => this.run(["destroy", "--yes", "--skip-preview", ...args]);
 
+  /** The same stack as another machine has it, whose home and cache are its own. */
+  async onAnotherMachine(): Promise<TestStack> {
+    const { cache: _own, ...options } = this.#options;
+    const { PULUMI_BACKEND_URL = "" } = this.#environment;
+    const other = new TestStack("", { ...options, environment: { ...options.environment, PULUMI_BACKEND_URL } });
+    onTestFinished(() => other.remove());
+    cpSync(this.programFolder, other.programFolder, { recursive: true });
+    const { code, output } = await other.run(["stack", "select", "dev"]);
+    if (code !== 0) throw new Error(`not the same stack: ${output}`);
+    return other;
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
   /** The whole exported state as text. */
   async exported(): Promise<string> {
     return (await this.run(["stack", "export"])).output;
@@ -154,7 +170,7 @@ export class TestStack {
 /** A new stack `dev` of a program of its own; its folder goes with the test. */
 export async function newStack(program: string, options: StackOptions = {}): Promise<TestStack> {
   const stack = new TestStack(program, options);
-  onTestFinished(() => rmSync(stack.folder, { recursive: true, force: true, maxRetries: 5 }));
+  onTestFinished(() => stack.remove());
   const { code, output } = await stack.run(["stack", "init", "dev"]);
   if (code !== 0) throw new Error(`no stack: ${output}`);
   return stack;
