@@ -21,25 +21,30 @@ it.each([["--version"], ["-v"]])("%s prints the package's version", async (optio
   expect(await run(option)).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
-it.each([[["--help"]], [["-h"]], [["help"]], [["pending", "--help"]]])("%j says what it takes", async (args) => {
-  const { code, stdout } = await run(...args);
-  expect(stdout).toMatch(/^Usage: pulumi-advertising/);
-  if (args[0] !== "pending") for (const part of ["--version", "relocate"]) expect(stdout).toContain(part);
-  expect(code).toBe(0);
-});
+it.each([[["--help"]], [["-h"]], [["help"]], [["pending", "--help"]], [["login", "--help"]]])(
+  "%j says what it takes",
+  async (args) => {
+    const { code, stdout } = await run(...args);
+    expect(stdout).toMatch(/^Usage: pulumi-advertising/);
+    if (args.length === 1) for (const part of ["--version", "relocate"]) expect(stdout).toContain(part);
+    expect(code).toBe(0);
+  },
+);
 
 describe("what is not known is refused with the nearest known name", () => {
   it.each([
     [["pendign"], 'there is no command "pendign"; did you mean pending?'],
     [["pend"], 'there is no command "pend"; did you mean pending?'],
     [["Pending"], 'there is no command "Pending"; did you mean pending?'],
-    [["frobnicate"], 'there is no command "frobnicate"; known are pending, relocate and help'],
-    [["\u001b[31mx"], 'there is no command "[31mx"; known are pending, relocate and help'],
+    [["frobnicate"], 'there is no command "frobnicate"; known are login, pending, relocate and help'],
+    [["\u001b[31mx"], 'there is no command "[31mx"; known are login, pending, relocate and help'],
     [["--verison"], "there is no option --verison; did you mean --version?"],
     [["-x"], "there is no option -x; known are --help and --version"],
     [["pending", "--creatd", "e=1"], "there is no option --creatd; did you mean --created?"],
     [["pending", "--not-create", "e"], "there is no option --not-create; did you mean --not-created?"],
     [["pending", "--notcreated=e"], "there is no option --notcreated; did you mean --not-created?"],
+    [["login", "--stak", "dev"], "there is no option --stak; did you mean --stack?"],
+    [["login", "--force"], "there is no option --force; known are --stack, --cwd and --help"],
     [["pending", "--stak", "dev"], "there is no option --stak; did you mean --stack?"],
     [
       ["pending", "--zzz"],

@@ -12,7 +12,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   resources: ["kinds", "state", "validation", "config", "journal", "files"],
   handlers: ["lifecycle", "kinds", "config"],
   lifecycle: ["kinds", "state", "validation", "config", "journal", "api", "session", "http", "wire", "files"],
-  cli: ["kinds", "state", "validation", "config", "journal", "files", "api"],
+  cli: ["kinds", "state", "validation", "config", "journal", "files", "api", "lifecycle", "session"],
   api: ["kinds", "session", "http", "wire", "config"],
   session: ["http", "wire", "config", "files"],
   wire: ["http"],

@@ -3,16 +3,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError, withCode } from "../errors.js";
+import { LOGIN_HELP, loginCommand } from "./login-command.js";
 import { PENDING_HELP, pendingCommand } from "./pending-command.js";
 import { RELOCATE_HELP, relocateCommand } from "./relocate-command.js";
 import { refuseUnknownOptions, unknownCommand } from "./unknown.js";
 
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  login: loginCommand,
   pending: pendingCommand,
   relocate: relocateCommand,
 };
 
-const HELP = [PENDING_HELP, RELOCATE_HELP, "Usage: pulumi-advertising --help | --version"].join("\n\n");
+const HELP = [LOGIN_HELP, PENDING_HELP, RELOCATE_HELP, "Usage: pulumi-advertising --help | --version"].join("\n\n");
 
 const FLAG = { type: "boolean" } as const;
 

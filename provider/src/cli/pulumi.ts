@@ -35,3 +35,15 @@ export async function stackName(stack: StackOptions): Promise<string | undefined
   const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names", ...stack]).catch(() => undefined);
   return name?.trim();
 }
+
+/** The stack's settings of our namespace, by key, as its programs read them; secrets in plain. */
+export async function stackSettings(
+  stack: StackOptions,
+): Promise<ReadonlyMap<string, { readonly value: string; readonly secret: boolean }>> {
+  const printed = await pulumi(["config", "--json", "--show-secrets", ...stack]);
+  const entries = Object.entries(JSON.parse(printed) as Record<string, { value: string; secret: boolean }>);
+  const prefix = `${NAMESPACE}:`;
+  return new Map(
+    entries.filter(([key]) => key.startsWith(prefix)).map(([key, entry]) => [key.slice(prefix.length), entry]),
+  );
+}

@@ -7,7 +7,10 @@ import type { SettingsReading } from "../config/read-settings.js";
 import type { Settings } from "../config/settings.js";
 import { type AttemptReport, PatientSender } from "../http/patient.js";
 import { createTransport, type Transport } from "../http/transport.js";
+import { conversionEvent } from "../kinds/conversion-event.js";
+import { addressOf } from "../kinds/operation.js";
 import { Secrets } from "../secrets.js";
+import { type NewSession, renewSession } from "../session/renew.js";
 import { Session } from "../session/session.js";
 import { SharedStore } from "../session/shared-store.js";
 import { memoryStore, type SessionStore } from "../session/store.js";
@@ -50,8 +53,28 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
 }
 
 export function connect(settings: Settings, surroundings: Surroundings): Client {
-  const { transport, clock, random, secrets, say, onAttempt } = surroundings;
-  const sender = new PatientSender({
+  const { clock, secrets } = surroundings;
+  const sender = senderFor(settings, surroundings);
+  const session = new Session({ settings, sender, secrets, clock, store: storeFor(settings, surroundings) });
+  return new Client({ settings, session, clean: (text) => secrets.scrub(text) });
+}
+
+/** Logs in once, whatever session is stored, and keeps the new one. @throws LoginError */
+export function logInAnew(settings: Settings, surroundings: Surroundings): Promise<NewSession> {
+  const { clock, secrets } = surroundings;
+  return renewSession({
+    settings,
+    sender: senderFor(settings, surroundings),
+    secrets,
+    clock,
+    url: addressOf(conversionEvent.create, settings.baseUrl),
+    store: storeFor(settings, surroundings),
+    stored: storeFor(settings, surroundings),
+  });
+}
+
+function senderFor(settings: Settings, { transport, clock, random, say, onAttempt }: Surroundings): PatientSender {
+  return new PatientSender({
     transport,
     clock,
     random,
@@ -62,8 +85,6 @@ export function connect(settings: Settings, surroundings: Surroundings): Client 
       say(`No connection to the platform yet (${reason}): trying for up to ${seconds} s more.`),
     ...(onAttempt === undefined ? {} : { onAttempt }),
   });
-  const session = new Session({ settings, sender, secrets, clock, store: storeFor(settings, surroundings) });
-  return new Client({ settings, session, clean: (text) => secrets.scrub(text) });
 }
 
 function storeFor(settings: Settings, { cookieFile, clock, newId, say }: Surroundings): SessionStore {

@@ -8,12 +8,11 @@ import { type Clock, systemClock } from "../clock.js";
 import { accountOf } from "../config/account.js";
 import { readSettings, type SettingsReading } from "../config/read-settings.js";
 import { describeSettingProblems } from "../config/setting-problems.js";
-import type { Settings } from "../config/settings.js";
 import { SettingsError } from "../errors.js";
-import { placesOf } from "../files/places.js";
 import { Inventory, inventoryPath } from "../journal/inventory.js";
 import { Journal } from "../journal/journal.js";
 import type { Secrets } from "../secrets.js";
+import { placesFor } from "../session/place.js";
 import { stackOf } from "../state/identity.js";
 import { connect, secretsIn, transportFor } from "./connect.js";
 import { debugLog } from "./debug-log.js";
@@ -69,7 +68,7 @@ export function createRuntime(
   const { settings } = reading;
   const secrets = secretsIn(reading);
   const messages = createMessages(secrets, log);
-  const places = placesOf(settings, sessionKindOf(settings), settings.cookieFile, process.cwd());
+  const places = placesFor(settings, process.cwd());
   const underWay = new UnderWay();
   const asked = new Set<string>();
   const progress = new Set<string>();
@@ -143,9 +142,4 @@ export function createRuntime(
       await journal?.release();
     },
   };
-}
-
-/** Sessions of one account that must not be taken for each other. */
-function sessionKindOf({ keepLoggedIn, authenticatePath }: Settings): string {
-  return `${keepLoggedIn ? "long-lived" : "short"} ${authenticatePath}`;
 }

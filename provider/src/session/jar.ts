@@ -31,6 +31,17 @@ export class SessionJar {
     return (await this.#jar.getCookies(url.href)).some(isSession);
   }
 
+  /**
+   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; none where they do not say.
+   * @param isLongLived another cookie, of whatever name, then says so too (API page, sessions).
+   */
+  async endsAtMs(url: URL, isLongLived: boolean): Promise<number | undefined> {
+    const cookies = (await this.#jar.getCookies(url.href)).filter((cookie) => isLongLived || isSession(cookie));
+    const ends = cookies.map((cookie) => cookie.expiryTime()).filter((end) => end !== undefined);
+    const stated = ends.filter(Number.isFinite);
+    return stated.length === 0 ? undefined : Math.max(...stated);
+  }
+
   /** Becomes a copy of `other`. */
   replaceWith(other: SessionJar): void {
     this.#jar = other.#jar;

@@ -1,0 +1,267 @@
+/** The command `login`, as its process runs: what it says, what it sends, what it stores, and who can use that then. */
+import { spawn } from "node:child_process";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { TestClient } from "../support/client.js";
+import { newFolder } from "../support/folder.js";
+import { useSandbox } from "../support/stack.js";
+
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+
+/** Without Pulumi and a stack: the settings are the environment's. */
+function start(
+  sandbox: Pick<Sandbox, "url" | "email" | "password">,
+  folder: string,
+  more: Record<string, string> = {},
+) {
+  const child = spawn(process.execPath, [command, "login"], {
+    cwd: folder,
+    env: {
+      PATH: "",
+      HOME: folder,
+      XDG_CACHE_HOME: join(folder, "cache"),
+      ADVERTISING_BASE_URL: sandbox.url,
+      ADVERTISING_EMAIL: sandbox.email,
+      ADVERTISING_PASSWORD: sandbox.password,
+      ADVERTISING_COOKIE_FILE: "session.json",
+      ...more,
+    },
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((done) =>
+    child.once("close", (code) => done({ code, stdout, stderr })),
+  );
+  return { child, ended };
+}
+
+const login = (...args: Parameters<typeof start>) => start(...args).ended;
+
+describe("a login", () => {
+  it("sends one request, keeps the session for its owner alone, and says where and until when", async () => {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    const before = Date.now();
+    const { code, stdout, stderr } = await login(sandbox, folder);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    const file = join(folder, "session.json");
+    expect(stdout).toContain(`Logged in as ${sandbox.email} at ${sandbox.url} (settings of the environment`);
+    expect(stdout).toContain(`It is kept in ${file}`);
+    const until = Date.parse(/likely good until (\S+) \(the platform's default/.exec(stdout)?.[1] ?? "");
+    expect(until).toBeGreaterThanOrEqual(before + 15 * 60_000);
+    expect(until).toBeLessThanOrEqual(Date.now() + 15 * 60_000);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(stdout + readFileSync(file, "utf8")).not.toContain(sandbox.password);
+    expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
+  });
+
+  it("goes to the user's cache folder by default, where runs look for it", async () => {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    const environment = { ADVERTISING_COOKIE_FILE: undefined as unknown as string };
+    const { code, stdout } = await login(sandbox, folder, environment);
+    expect(code).toBe(0);
+    const file = /^It is kept in (.+)$/m.exec(stdout)?.[1] ?? "";
+    expect(file).toMatch(/cache\/pulumi-advertising\/session-[0-9a-f]{16}\.json$/);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it("again is a new session of full length, in the place of the stored one", async () => {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    const stored = () => readFileSync(join(folder, "session.json"), "utf8");
+    expect((await login(sandbox, folder)).code).toBe(0);
+    const first = stored();
+    expect((await login(sandbox, folder)).code).toBe(0);
+    expect(stored()).not.toBe(first);
+    expect(sandbox.logins).toBe(2);
+  });
+
+  it("long-lived: until when the cookie says, for one machine at a time", async () => {
+    const sandbox = await useSandbox({ rotation: "strict" });
+    const folder = newFolder();
+    const { code, stdout } = await login(sandbox, folder, { ADVERTISING_KEEP_LOGGED_IN: "true" });
+    expect(code).toBe(0);
+    const until = Date.parse(/likely good until (\S+) \(as the platform's answer says/.exec(stdout)?.[1] ?? "");
+    expect(until).toBeGreaterThan(Date.now() + 29 * 24 * 3_600_000);
+    expect(stdout).toContain("use the file on one machine at a time, and copy it to no second one");
+    const cookieFile = join(folder, "session.json");
+    const client = new TestClient(sandbox.url, { cookieFile, settings: { keepLoggedIn: true } });
+    expect((await client.createMany(5)).map(({ kind }) => kind)).toEqual(Array(5).fill("created"));
+    expect(sandbox).toMatchObject({ logins: 1, creates: 5 });
+  });
+});
+
+describe("six machines with a carried file", () => {
+  const MACHINES = 6;
+  const CREATES = 10;
+
+  async function carried(sandbox: Sandbox) {
+    const folder = newFolder();
+    expect((await login(sandbox, folder)).code).toBe(0);
+    const file = readFileSync(join(folder, "session.json"), "utf8");
+    return Array.from({ length: MACHINES }, () => {
+      const cookieFile = join(newFolder(), "session.json");
+      copyFileSync(join(folder, "session.json"), cookieFile);
+      chmodSync(cookieFile, 0o644); // as archives are unpacked
+      const isAsCarried = () => readFileSync(cookieFile, "utf8") === file;
+      return { client: new TestClient(sandbox.url, { cookieFile }), cookieFile, isAsCarried };
+    });
+  }
+  const createOn = (machines: Awaited<ReturnType<typeof carried>>, prefix: string) =>
+    Promise.all(
+      machines.flatMap(({ client }, machine) =>
+        Array.from({ length: CREATES }, (_, index) => client.create(`${prefix} ${machine}.${index}`)),
+      ),
+    );
+  const namesIn = (sandbox: Sandbox) => sandbox.advertisers.map(({ advertiser_name }) => advertiser_name);
+
+  it("one login in all, and no machine writes its file", async () => {
+    const sandbox = await useSandbox();
+    const machines = await carried(sandbox);
+    const endings = await createOn(machines, "a");
+    expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
+    expect(sandbox).toMatchObject({ logins: 1, creates: MACHINES * CREATES });
+    expect(new Set(namesIn(sandbox)).size).toBe(MACHINES * CREATES);
+    expect(machines.every(({ isAsCarried }) => isAsCarried())).toBe(true);
+    expect(machines.map(({ cookieFile }) => statSync(cookieFile).mode & 0o777)).toEqual(Array(MACHINES).fill(0o600));
+  });
+
+  it("it ends in the middle: one login for each machine, each object once", async () => {
+    const sandbox = await useSandbox();
+    const machines = await carried(sandbox);
+    await createOn(machines, "before");
+    sandbox.expireSessions();
+    const endings = await createOn(machines, "after");
+    expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
+    expect(sandbox.logins).toBe(1 + MACHINES);
+    expect(sandbox.advertisers).toHaveLength(2 * MACHINES * CREATES);
+    expect(new Set(namesIn(sandbox)).size).toBe(2 * MACHINES * CREATES);
+  });
+
+  it("with another password, the carried session is not used", async () => {
+    const sandbox = await useSandbox();
+    const [machine] = await carried(sandbox);
+    const settings = { password: "another" };
+    const client = new TestClient(sandbox.url, { cookieFile: machine?.cookieFile as string, settings });
+    expect(await client.create()).toMatchObject({ kind: "LoginError" });
+    expect(sandbox).toMatchObject({ logins: 2, creates: 0 });
+    expect(machine?.isAsCarried()).toBe(true);
+  });
+});
+
+describe("exit code 1, with the reason", () => {
+  it("a wrong password: tried once, and the stored session stays", async () => {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    await login(sandbox, folder);
+    const stored = readFileSync(join(folder, "session.json"), "utf8");
+    const { code, stdout, stderr } = await login(sandbox, folder, { ADVERTISING_PASSWORD: "not-this-one" });
+    expect(stderr).toContain(
+      `The login of ${sandbox.email} at ${sandbox.url}/rest/authenticate failed: the platform refused`,
+    );
+    expect(stderr).toMatch(/Check advertising:email and advertising:password.*\[ADVERTISING_LOGIN\]\n$/);
+    expect(stdout + stderr).not.toContain("not-this-one");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(readFileSync(join(folder, "session.json"), "utf8")).toBe(stored);
+    expect(sandbox.logins).toBe(2);
+  });
+
+  it("the platform limits logins for longer than may be waited", async () => {
+    const sandbox = await useSandbox({ loginLimit: { count: 1, windowSeconds: 600 } });
+    const folder = newFolder();
+    expect((await login(sandbox, folder)).code).toBe(0);
+    const { code, stderr } = await login(sandbox, folder);
+    expect(stderr).toMatch(/the platform limits logins, and takes them again from \d{4}-.*\[ADVERTISING_LOGIN\]/s);
+    expect(code).toBe(1);
+  });
+
+  it("nobody listens there", async () => {
+    const sandbox = await useSandbox();
+    const { url, email, password } = sandbox;
+    await sandbox.close();
+    const { code, stderr } = await login({ url, email, password }, newFolder(), { ADVERTISING_MAX_WAIT_SECONDS: "0" });
+    expect(stderr).toContain("failed: ");
+    expect(stderr).toMatch(/ECONNREFUSED|refused/);
+    expect(stderr).toMatch(/\[ADVERTISING_LOGIN\]\n$/);
+    expect(code).toBe(1);
+  });
+
+  it("settings that do not suffice: all of them, and nothing is sent", async () => {
+    const sandbox = await useSandbox();
+    const { code, stderr } = await login(sandbox, newFolder(), {
+      ADVERTISING_BASE_URL: "ftp://x",
+      ADVERTISING_PASSWORD: undefined as unknown as string,
+    });
+    expect(stderr).toContain("Nothing was sent (settings of the environment, since no stack is selected here)");
+    expect(stderr).toContain("2 problems in the settings");
+    expect(stderr).toMatch(/\[ADVERTISING_SETTINGS\]\n$/);
+    expect(code).toBe(1);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it("a folder where others could replace the file", async () => {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    mkdirSync(join(folder, "shared"));
+    chmodSync(join(folder, "shared"), 0o777);
+    const { code, stderr } = await login(sandbox, folder, { ADVERTISING_COOKIE_FILE: "shared/session.json" });
+    expect(stderr).toContain("other users can write to its folder");
+    expect(stderr).toContain("But the session could not be kept in");
+    expect(code).toBe(1);
+    expect(existsSync(join(folder, "shared", "session.json"))).toBe(false);
+  });
+
+  it("a file of a later version: nothing is sent, and it stays", async () => {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    const later = JSON.stringify({ session: "pulumi-advertising", version: 99 });
+    writeFileSync(join(folder, "session.json"), later, { mode: 0o600 });
+    const { code, stderr } = await login(sandbox, folder);
+    expect(stderr).toContain("was written by a later version of this package");
+    expect(code).toBe(1);
+    expect(sandbox.requests).toEqual([]);
+    expect(readFileSync(join(folder, "session.json"), "utf8")).toBe(later);
+  });
+});
+
+describe("no session is kept, and that is told", () => {
+  it("Basic credentials: nothing is sent", async () => {
+    const sandbox = await useSandbox({ authMode: "basic" });
+    const { code, stdout } = await login(sandbox, newFolder(), { ADVERTISING_AUTH_MODE: "basic" });
+    expect(stdout).toContain("No login is needed");
+    expect(code).toBe(0);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it("cookieFile none: the credentials are checked", async () => {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    const { code, stdout } = await login(sandbox, folder, { ADVERTISING_COOKIE_FILE: "none" });
+    expect(stdout).toContain("The session is not kept, since advertising:cookieFile is none");
+    expect(code).toBe(0);
+    expect(sandbox.logins).toBe(1);
+    expect(existsSync(join(folder, "cache"))).toBe(false);
+  });
+
+  it("Ctrl-C while the platform does not answer", async () => {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    const unanswered = sandbox.fail({ on: "authenticate", with: { kind: "no-answer" } });
+    const { child, ended } = start(sandbox, folder);
+    while (unanswered.hits === 0) await sleep(10);
+    child.kill("SIGINT");
+    expect(await ended).toEqual({ code: 130, stdout: "", stderr: "Interrupted: no session was stored.\n" });
+    expect(existsSync(join(folder, "session.json"))).toBe(false);
+    expect((await login(sandbox, folder)).code, "the lock that it left is taken over").toBe(0);
+  });
+});
