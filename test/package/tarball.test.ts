@@ -32,7 +32,7 @@ it("holds package.json, what is compiled, README and LICENSE, and nothing else",
     .filter((file) => file.endsWith(".ts"))
     .flatMap((file) => [".js", ".d.ts"].map((ending) => `dist/${file.replace(/\.ts$/, ending)}`));
   expect(files, "if files of former sources stay in provider/dist, remove it and build again").toEqual(
-    ["package.json", ...documents, ...compiled].sort(),
+    ["catalog.schema.json", "package.json", ...documents, ...compiled].sort(),
   );
 });
 

@@ -10,6 +10,7 @@ const LEAVES = ["errors", "secrets", "decode", "text", "clock", "record"];
 const MAY_IMPORT: Record<string, string[]> = {
   index: ["resources", "kinds"],
   resources: ["kinds", "state", "validation", "config", "journal", "files"],
+  catalog: ["kinds", "validation"],
   handlers: ["lifecycle", "kinds", "config"],
   lifecycle: ["kinds", "state", "validation", "config", "journal", "api", "session", "http", "wire", "files"],
   cli: ["kinds", "state", "validation", "config", "journal", "files", "api", "lifecycle", "session"],
@@ -34,14 +35,17 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/(transport|connect|tunnel)\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(kinds|validation|config|sandbox|cli)\/|^journal\/(notes|inventory)\.ts$|^session\/(session-file|password-check)\.ts$/,
+  zod: /^(kinds|validation|config|sandbox|cli|catalog)\/|^journal\/(notes|inventory)\.ts$|^session\/(session-file|password-check)\.ts$/,
   "fastest-levenshtein": /^validation\/|^sandbox\/nearest\.ts$/,
+  // Required when a catalog is read; others import their types.
+  yaml: /^$/,
+  "csv-parse": /^$/,
   entities: /^decode\.ts$/,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|request|hints)\.ts|session\/(refusal|stated)\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
+  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|request|hints)\.ts|session\/(refusal|stated)\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;

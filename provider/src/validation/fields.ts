@@ -9,9 +9,12 @@ export interface Expectation {
   readonly expected: string;
 }
 
-/** A zod schema that says in words what it expects. */
-export function expecting<T extends z.ZodType>(expected: string, schema: T): T {
-  return schema.meta({ expected });
+/**
+ * A zod schema that says in words what it expects.
+ * @param forEditors what its JSON Schema can't be told from the rule: keywords of JSON Schema.
+ */
+export function expecting<T extends z.ZodType>(expected: string, schema: T, forEditors: object = {}): T {
+  return schema.meta({ expected, ...forEditors });
 }
 
 /** The words given to {@link expecting}, looked for behind `optional` and `default` too. */
@@ -22,16 +25,13 @@ export function expectationOf(schema: z.ZodType): string {
   return wraps ? expectationOf(schema.unwrap() as z.ZodType) : "another value";
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: naming the control characters is the purpose
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
-
-/** Anything but white space and format characters, which have no shape. */
-const VISIBLE = /[^\s\p{Cf}]/u;
+/** Something besides white space and format characters, which have no shape; no control characters, and no half ones. */
+const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
 
 /** Whether `text` is 1 to `most` characters that people can see and type. */
 export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
   // Code points: what a person counts.
-  return VISIBLE.test(text) && !CONTROL_CHARACTER.test(text) && text.isWellFormed() && [...text].length <= most;
+  return NAME.test(text) && [...text].length <= most;
 }
 
 /** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
@@ -41,13 +41,14 @@ export function nameOf(most: number | undefined) {
     `a string of ${bounds}, not blank, without control characters`,
     z
       .string()
-      .refine((text) => isName(text))
+      .regex(NAME)
       .superRefine((text, context) => {
         // Code points: what a person counts. The platform's own unit is not documented.
         const length = [...text].length;
         if (most !== undefined && length > most)
           context.addIssue({ code: "custom", message: `has ${length} characters; the limit is ${most}` });
       }),
+    most === undefined ? {} : { maxLength: most },
   );
 }
 
@@ -105,11 +106,12 @@ export function windowOf(maxSeconds: number) {
         const limit = `the limit is ${duration(maxSeconds)} (advertising:maxWindowSeconds, if your installation allows more)`;
         context.addIssue({ code: "custom", message: `is ${duration(seconds)}; ${limit}` });
       }),
+    { maximum: maxSeconds },
   );
 }
 
 /** `31 days`, `12 hours`, `90 seconds`: in the largest unit that is exact. */
-function duration(seconds: number): string {
+export function duration(seconds: number): string {
   for (const [unit, length] of [
     ["day", 86_400],
     ["hour", 3600],
@@ -133,6 +135,7 @@ export function additionalFieldsBeside(owned: ReadonlySet<string>, traceField: s
   return expecting(
     `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}${traced}`,
     z.record(z.string().refine(free), z.json()).refine(isWellFormed),
+    { propertyNames: { not: { enum: [...owned, "__proto__", ""] } } },
   );
 }
 

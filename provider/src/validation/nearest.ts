@@ -16,7 +16,8 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
   return best?.name;
 }
 
-function letters(name: string): string {
+/** Case and separators aside: what people take for the same name. */
+export function letters(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 

@@ -1,0 +1,243 @@
+/**
+ * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once.
+ */
+import { z } from "zod";
+import { advertiser } from "../kinds/advertiser.js";
+import { conversionEvent } from "../kinds/conversion-event.js";
+import type { Kind, Limits } from "../kinds/kind.js";
+import { count } from "../text.js";
+import { expectationOf, expecting } from "../validation/fields.js";
+import { nearest } from "../validation/nearest.js";
+import { show } from "../validation/show.js";
+import { type Rules, validate } from "../validation/validate.js";
+import { fieldNamed } from "./fields.js";
+import { advertiserKey, eventKey, LIVE_ADVERTISER, withoutCase } from "./keys.js";
+import { DEFAULT_WARNINGS, lint, RULES, type RuleValues } from "./rules.js";
+import {
+  errorAt,
+  type Finding,
+  type Written,
+  type WrittenAdvertiser,
+  type WrittenCatalog,
+  type WrittenEvent,
+} from "./written.js";
+
+export interface CatalogAdvertiser {
+  readonly key: string;
+  /** None where it lives already and is no resource: its key is its id. */
+  readonly args: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface CatalogEvent {
+  readonly key: string;
+  /** Its advertiser's key. */
+  readonly advertiser: string;
+  /** With the defaults of the catalog, without those of the platform. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly written: Written;
+}
+
+export interface Catalog {
+  /** Those without an error. */
+  readonly advertisers: readonly CatalogAdvertiser[];
+  /** Those without an error, of advertisers without one. */
+  readonly events: readonly CatalogEvent[];
+  /** In the order of the file. */
+  readonly findings: readonly Finding[];
+}
+
+/** The arguments of an event that a catalog may set for many. */
+export const DEFAULTABLE = [
+  "eventTypeId",
+  "segmentId",
+  "countUnique",
+  "clickWindow",
+  "viewWindow",
+  "attribution",
+  "additionalFields",
+];
+
+export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
+  return new Judge(written, limits).judge();
+}
+
+/** What may be written for an event or an advertiser; what the platform or the package fills in stays absent. */
+export function rulesWritten(kind: Kind, limits: Limits): Record<string, z.ZodType> {
+  const { advertiserId: _, ...rules } = kind.rules(limits);
+  const written = (rule: Rules[string]) =>
+    rule instanceof z.ZodDefault ? expecting(expectationOf(rule), (rule.unwrap() as z.ZodType).optional()) : rule;
+  return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, written(rule) as z.ZodType]));
+}
+
+export function defaultRules(limits: Limits): Record<string, z.ZodType> {
+  const rules = rulesWritten(conversionEvent, limits);
+  return Object.fromEntries(DEFAULTABLE.map((name) => [name, rules[name] as z.ZodType]));
+}
+
+class Judge {
+  readonly #findings: Finding[] = [];
+  readonly #eventRules: Record<string, z.ZodType>;
+  readonly #defaultRules: Record<string, z.ZodType>;
+  /** What has a key, its case aside, or an existingId already: where that stands. */
+  readonly #taken = new Map<string, string>();
+
+  constructor(
+    readonly written: WrittenCatalog,
+    readonly limits: Limits,
+  ) {
+    this.#eventRules = rulesWritten(conversionEvent, limits);
+    this.#defaultRules = defaultRules(limits);
+  }
+
+  judge(): Catalog {
+    const { written } = this;
+    const defaults = this.#values(written.defaults, this.#defaultRules);
+    const declared = written.advertisers ?? advertisersNamedIn(written.events);
+    const advertisers = declared.map((each) => this.#advertiser(each));
+    const defaultsOf = new Map(
+      declared.map((each) => [each.key, { ...defaults, ...this.#values(each.defaults, this.#defaultRules) }]),
+    );
+    const events = written.events.map((event) => this.#event(event, defaultsOf, defaults));
+    if (declared.length === 0 && events.length === 0 && written.findings.length === 0)
+      this.#findings.push(errorAt({ file: written.file, line: 1, column: 1 }, "", "has no advertisers and no events"));
+    this.#lint(events.filter(({ written: { subject } }) => !this.#wrong.has(subject)));
+
+    const wrong = this.#wrong;
+    const right = advertisers.filter(({ key }) => !wrong.has(key));
+    const live = [...new Set(events.map(({ advertiser: key }) => key))].filter((key) => LIVE_ADVERTISER.test(key));
+    const keys = new Set([...right.map(({ key }) => key), ...live]);
+    return {
+      advertisers: [...right, ...live.map((key) => ({ key, args: undefined }))],
+      events: events.filter((event) => !wrong.has(event.written.subject) && keys.has(event.advertiser)),
+      findings: [...written.findings, ...this.#findings].toSorted(inOrderOfFile),
+    };
+  }
+
+  /** The subjects of which anything is wrong. */
+  get #wrong(): Set<string> {
+    const errors = [...this.written.findings, ...this.#findings].filter(({ level }) => level === "error");
+    return new Set(errors.map(({ subject }) => subject));
+  }
+
+  #advertiser(written: WrittenAdvertiser): CatalogAdvertiser {
+    this.#key(written, advertiserKey, "");
+    const args = this.#values(written, rulesWritten(advertiser, this.limits));
+    this.#existingId(written, advertiser, args);
+    return { key: written.key, args };
+  }
+
+  #event(written: WrittenEvent, defaultsOf: ReadonlyMap<string, object>, byDefault: object): CatalogEvent {
+    const { key, advertiser: owner } = written;
+    this.#key(written, eventKey, owner);
+    if (!defaultsOf.has(owner) && !LIVE_ADVERTISER.test(owner)) {
+      const meant = nearest(owner, defaultsOf.keys());
+      const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+      const reason =
+        owner === "" ? "is required: expected the key of an advertiser" : `${show(owner)} is not declared${hint}`;
+      this.#find(written, "advertiser", reason);
+    }
+    const values = this.#values(written, this.#eventRules);
+    this.#existingId(written, conversionEvent, values);
+    for (const { property } of conversionEvent.warnings(values)) {
+      const seconds = Number(values[property]);
+      const reason = `is ${count(seconds, "second")}; windows are seconds where no unit is written. If days were meant, write ${seconds}d`;
+      this.#warn(written, property, reason);
+    }
+    return { key, advertiser: owner, args: { ...(defaultsOf.get(owner) ?? byDefault), ...values }, written };
+  }
+
+  /** The values that fit; what does not is noted. */
+  #values(written: Written | undefined, rules: Record<string, z.ZodType>): Record<string, unknown> {
+    if (written === undefined) return {};
+    const { values, problems } = validate(written.given, rules, { isUnknown: () => false });
+    for (const { property, reason } of problems) {
+      const isAbsent = written.given[property] === undefined;
+      if (isAbsent && (written as WrittenEvent).told?.has(property)) continue;
+      const advice = isAbsent ? undefined : fieldNamed(property)?.advice(written.given[property]);
+      this.#find(
+        written,
+        property,
+        advice === undefined ? reason : `${reason}; ${advice}`,
+        Object.hasOwn(rules, property),
+      );
+    }
+    return values;
+  }
+
+  #key(written: Written & { readonly key: string }, rule: z.ZodType, owner: string): void {
+    const { key } = written;
+    if (!rule.safeParse(key).success) {
+      const got = key === "" ? "is required" : `${show(key)} is no key`;
+      this.#find(written, "key", `${got}: expected ${expectationOf(rule)}`);
+      return;
+    }
+    const id = `key ${withoutCase(owner)}/${withoutCase(key)}`;
+    const other = this.#taken.get(id);
+    const { file, line } = written.sourceOf("key");
+    if (other === undefined) this.#taken.set(id, `${file}:${line}`);
+    else
+      this.#find(written, "key", `${show(key)} is there already, at ${other}; keys have to differ in more than case`);
+  }
+
+  #existingId(written: Written, kind: Kind, { existingId }: Readonly<Record<string, unknown>>): void {
+    if (existingId === undefined) return;
+    const id = `id ${kind.name} ${String(existingId)}`;
+    const other = this.#taken.get(id);
+    if (other === undefined) this.#taken.set(id, written.subject);
+    else
+      this.#find(
+        written,
+        "existingId",
+        `${String(existingId)} is adopted by ${other} already: one object can't be two resources`,
+      );
+  }
+
+  #lint(events: readonly CatalogEvent[]): void {
+    const { errors, warnings } = this.written.rules;
+    const strict: RuleValues = this.#values(errors, RULES);
+    const lenient: RuleValues = { ...DEFAULT_WARNINGS, ...this.#values(warnings, RULES) };
+    this.#findings.push(
+      ...lint(events, strict, "error", this.limits),
+      // Not told twice.
+      ...lint(
+        events,
+        strict.uniqueNames === true ? { ...lenient, uniqueNames: false } : lenient,
+        "warning",
+        this.limits,
+      ),
+    );
+  }
+
+  /** @param isKnown a property that is not known is found at its name. */
+  #find(written: Written, property: string, reason: string, isKnown = true): void {
+    const source = written.sourceOf(property, isKnown ? "value" : "name");
+    this.#findings.push({ level: "error", subject: written.subject, property, reason, source });
+  }
+
+  #warn(written: Written, property: string, reason: string): void {
+    const source = written.sourceOf(property);
+    const { subject } = written;
+    this.#findings.push({ level: "warning", subject, property, reason, source, isSaidOfResource: true });
+  }
+}
+
+/** Each text that stands for an advertiser is its key, and its name. */
+function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
+  const first = new Map<string, WrittenEvent>();
+  for (const event of events) {
+    const { advertiser: key } = event;
+    if (key !== "" && !LIVE_ADVERTISER.test(key) && !first.has(key)) first.set(key, event);
+  }
+  return [...first].map(([key, event]) => ({
+    key,
+    subject: key,
+    given: { advertiserName: key },
+    defaults: undefined,
+    sourceOf: () => event.sourceOf("advertiser"),
+  }));
+}
+
+function inOrderOfFile({ source: a }: Finding, { source: b }: Finding): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}

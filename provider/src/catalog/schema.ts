@@ -1,0 +1,69 @@
+/**
+ * The JSON Schema of a catalog in YAML or JSON, made of the rules that catalogs are held against: for editors. It knows what is
+ * wrong in one place; what is wrong between two, and the settings of an installation, only the rules themselves do.
+ */
+import { z } from "zod";
+import { advertiser } from "../kinds/advertiser.js";
+import { conversionEvent } from "../kinds/conversion-event.js";
+import type { Limits } from "../kinds/kind.js";
+import { fieldNamed } from "./fields.js";
+import { defaultRules, rulesWritten } from "./judge.js";
+import { advertiserKey, eventKey } from "./keys.js";
+import { RULES } from "./rules.js";
+
+/** An editor knows no stack: the widest that any installation may have. */
+const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, traceField: undefined };
+
+export function catalogJsonSchema(): object {
+  const defaults = z.strictObject(written(defaultRules(WIDEST))).optional();
+  const rules = z.strictObject(written(RULES)).optional();
+  const event = z.strictObject(written(rulesWritten(conversionEvent, WIDEST)));
+  const advertisers = z.record(
+    advertiserKey,
+    z.strictObject({
+      ...written(rulesWritten(advertiser, WIDEST)),
+      defaults,
+      events: z.record(eventKey, event).optional(),
+    }),
+  );
+  const catalog = z
+    .strictObject({
+      $schema: z.string().optional(),
+      defaults,
+      rules: z.strictObject({ errors: rules, warnings: rules }).optional(),
+      advertisers: advertisers.optional(),
+      eventsFile: z
+        .string()
+        .regex(/\.(csv|tsv)$/)
+        .optional(),
+    })
+    .meta({ title: "Advertisers and conversion events", anyOf: ["advertisers", "eventsFile"].map(required) });
+  return z.toJSONSchema(catalog, {
+    // What the editors' plug-ins know.
+    target: "draft-7",
+    io: "input",
+    // Of what can't be said, nothing is.
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      const { expected } = jsonSchema as { readonly expected?: string };
+      if (expected === undefined) return;
+      delete (jsonSchema as Record<string, unknown>).expected;
+      jsonSchema.description = `Expected: ${expected}`;
+    },
+  });
+}
+
+function required(name: string) {
+  return { required: [name] };
+}
+
+/** What may be written for each, in the place of its rule. */
+function written(rules: Readonly<Record<string, z.ZodType>>): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(rules).map(([name, rule]) => {
+      const inner = rule instanceof z.ZodOptional ? (rule.unwrap() as z.ZodType) : rule;
+      const may = fieldNamed(name)?.written(inner) ?? inner;
+      return [name, rule instanceof z.ZodOptional ? may.optional() : may];
+    }),
+  );
+}

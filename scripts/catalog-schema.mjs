@@ -1,0 +1,8 @@
+/** Writes provider/catalog.schema.json from the rules in provider/src/catalog, as they were built last. */
+
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { inRoot } from "./lib/paths.mjs";
+
+const { catalogJsonSchema } = createRequire(import.meta.url)(inRoot("provider", "dist", "catalog", "schema.js"));
+writeFileSync(inRoot("provider", "catalog.schema.json"), `${JSON.stringify(catalogJsonSchema(), undefined, 2)}\n`);

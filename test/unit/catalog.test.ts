@@ -1,0 +1,448 @@
+/** What a catalog's file says, and what is wrong with it, with its place. */
+import { globSync, mkdirSync, readFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { Ajv } from "ajv";
+import { describe, expect, it } from "vitest";
+import { fitsCasing } from "../../provider/src/catalog/casing.js";
+import { readCatalog } from "../../provider/src/catalog/read.js";
+import { catalogJsonSchema } from "../../provider/src/catalog/schema.js";
+import { secondsIn } from "../../provider/src/catalog/window.js";
+import { readYaml } from "../../provider/src/catalog/yaml-file.js";
+import { asSpreadsheet, csvOf, findingsIn, folderWith, LIMITS, MISTAKES, yamlWith } from "../support/catalogs.js";
+import { allPages, codeBlocksOf } from "../support/pages.js";
+
+const YAML = `
+# yaml-language-server: $schema=node_modules/pulumi-advertising/catalog.schema.json
+defaults: &d { clickWindow: 7d, attribution: WHITELIST }
+advertisers:
+  acme:
+    advertiserName: Acme Shoes
+    existingId: "90071992547409931"
+    additionalFields: { active: true }
+    defaults: { viewWindow: 12 hours }
+    events:
+      purchase: { eventName: "Purchase", value: 25, eventTypeId: Purchase, clickWindow: 3600 }
+      landing: { <<: *d, eventName: Landing page, value: 0.5, eventTypeId: LandingPage }
+      constructor: { eventName: "2024-01-01", value: -0, existingId: 12, countUnique: true }
+  no: { advertiserName: "Nøroy" }
+`;
+
+/** What is declared in a file without a fault. */
+function declaredIn(name: string, content: string | Buffer, beside: Record<string, string> = {}) {
+  const { advertisers, events, findings } = readCatalog(name, folderWith({ [name]: content, ...beside }), LIMITS);
+  expect(findings).toEqual([]);
+  return {
+    advertisers: Object.fromEntries(advertisers.map(({ key, args }) => [key, args])),
+    events: Object.fromEntries(events.map(({ key, advertiser, args }) => [`${advertiser}/${key}`, args])),
+  };
+}
+
+describe("YAML", () => {
+  const expected = {
+    advertisers: {
+      acme: { advertiserName: "Acme Shoes", existingId: "90071992547409931", additionalFields: { active: true } },
+      no: { advertiserName: "Nøroy" },
+    },
+    events: {
+      "acme/purchase": {
+        eventName: "Purchase",
+        value: 25,
+        eventTypeId: 0,
+        clickWindow: 3600,
+        viewWindow: 43_200,
+        attribution: "WHITELIST",
+      },
+      "acme/landing": {
+        eventName: "Landing page",
+        value: 0.5,
+        eventTypeId: 1,
+        clickWindow: 604_800,
+        viewWindow: 43_200,
+        attribution: "WHITELIST",
+      },
+      "acme/constructor": {
+        eventName: "2024-01-01",
+        value: 0,
+        existingId: 12,
+        countUnique: true,
+        clickWindow: 604_800,
+        viewWindow: 43_200,
+        attribution: "WHITELIST",
+      },
+    },
+  };
+
+  it("with defaults, anchors, merges, words and units", () => {
+    expect(declaredIn("catalog.yaml", YAML)).toEqual(expected);
+  });
+
+  it("in CRLF, with a byte order mark and in UTF-16 it says the same", () => {
+    expect(declaredIn("catalog.yml", `\ufeff${YAML.replaceAll("\n", "\r\n")}`)).toEqual(expected);
+    expect(declaredIn("catalog.yaml", Buffer.from(`\ufeff${YAML}`, "utf16le"))).toEqual(expected);
+  });
+
+  it.each(Object.entries(MISTAKES))("%s is told once, with its place", (_name, [text, told]) => {
+    const findings = findingsIn("catalog.yaml", text);
+    expect(findings).toHaveLength(1);
+    expect(findings[0]?.endsWith(told), findings[0]).toBe(true);
+    expect(findings[0]).toMatch(/^error catalog\.yaml:\d+:\d+ /);
+  });
+
+  it.each([
+    ["a key twice", "advertisers:\n  a: {}\n  a: {}\n", "3:3 is not read as YAML: Map keys must be unique"],
+    ["an alias of nothing", "advertisers: *no\n", "1:14 is not read as YAML: there is no &no before *no"],
+    ["a tab", "advertisers:\n\ta: {}\n", "2:1 is not read as YAML: Tabs are not allowed as indentation"],
+    [
+      "two documents",
+      "advertisers: {}\n---\na: 1\n",
+      "2:1 is not read as YAML: Source contains multiple documents; please use YAML.parseAllDocuments()",
+    ],
+    ["a type of its own", "advertisers: !mine {}\n", "1:14 "],
+    ["nothing", "# nothing yet\n", "1:1 has no advertisers and no events"],
+    ["a list", "- a\n", "1:1 expected advertisers, by key; got a list"],
+  ])("%s", (_name, text, told) => {
+    const [first] = findingsIn("catalog.yaml", text);
+    expect(first).toContain(`error catalog.yaml:${told}`);
+  });
+
+  it("an alias within itself, and aliases that grow without end, are refused", () => {
+    expect(
+      findingsIn("catalog.yaml", "advertisers: { a: { advertiserName: A, additionalFields: &a { b: *a } } }"),
+    ).toHaveLength(1);
+    const grow = Array.from({ length: 12 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(9)}]`);
+    expect(findingsIn("catalog.yaml", ["l0: &l0 [x]", ...grow].join("\n"))[0]).toContain("Excessive alias count");
+  });
+
+  it("keys that differ in case or in the form of their letters are one key", () => {
+    const keys = (one: string, other: string) =>
+      findingsIn(
+        "catalog.yaml",
+        `advertisers:\n  a:\n    advertiserName: A\n    events:\n      ${one}: {eventName: X, value: 1}\n      ${other}: {eventName: Y, value: 1}\n`,
+      );
+    expect(keys("café", "cafe\u0301")).toEqual([
+      expect.stringMatching(
+        /^error catalog\.yaml:6:7 .* is there already, at catalog\.yaml:5; keys have to differ in more than case$/,
+      ),
+    ]);
+    expect(keys("buy", "Buy")).toHaveLength(1);
+    expect(keys("buy", "buy-2")).toEqual([]);
+  });
+
+  it("one object adopted twice is refused, whatever the form of its id", () => {
+    const findings = findingsIn(
+      "catalog.yaml",
+      `${yamlWith("existingId: 12").trimEnd()}\n      other: { eventName: Other, value: 1, existingId: "12" }\n`,
+    );
+    expect(findings).toEqual([
+      "error catalog.yaml:6:56 acme/other: existingId 12 is adopted by acme/purchase already: one object can't be two resources",
+    ]);
+  });
+});
+
+describe("JSON", () => {
+  it("is read with places, and with every digit", () => {
+    const text =
+      '{\n\t"advertisers": { "a": { "advertiserName": "A", "existingId": 123456789012345678901, "events": {"e": {"eventName": "E", "value": 1}} } }\n}';
+    expect(declaredIn("catalog.json", text).advertisers).toEqual({
+      a: { advertiserName: "A", existingId: "123456789012345678901" },
+    });
+    expect(findingsIn("catalog.json", text.replace('"value": 1', '"value": "1"'))).toEqual([
+      'error catalog.json:2:130 a/e: value expected a finite number; got the string "1"; write 1, without quotes',
+    ]);
+    expect(findingsIn("catalog.json", text.replace('"value": 1', '"value": 1,'))[0]).toContain("is not JSON");
+    expect(findingsIn("catalog.json", '{"advertisers": {}, "advertisers": {}}')[0]).toContain(
+      "Map keys must be unique",
+    );
+    expect(findingsIn("catalog.json", "")[0]).toMatch(/^error catalog\.json:1:1 /);
+  });
+});
+
+describe("CSV", () => {
+  const args = (eventName: string, more: object = {}) => ({ eventName, value: 1, ...more });
+
+  it.each([
+    [
+      "wire names",
+      "key,advertiser_id,event_name,value,event_type_id,segment_id,count_unique,click_window,view_window,attribution,existing_id",
+    ],
+    [
+      "camelCase",
+      "key,advertiser,eventName,value,eventTypeId,segmentId,countUnique,clickWindow,viewWindow,attribution,existingId",
+    ],
+    [
+      "as people write them",
+      "Key , Advertiser,Event name,VALUE,Event Type ID,Segment-Id,Count unique,Click window,View window,Attribution,Existing ID",
+    ],
+  ])("headers in %s", (_name, header) => {
+    expect(declaredIn("c.csv", `${header}\nbuy,4711,Purchase,1,landing page,7,Yes,7 Days,3600,all,12\n`)).toEqual({
+      advertisers: { 4711: undefined },
+      events: {
+        "4711/buy": args("Purchase", {
+          eventTypeId: 1,
+          segmentId: 7,
+          countUnique: true,
+          clickWindow: 604_800,
+          viewWindow: 3600,
+          attribution: "ALL",
+          existingId: 12,
+        }),
+      },
+    });
+  });
+
+  it.each([
+    ["commas", "key,advertiser,eventName,value\na,Acme,A,1\n"],
+    [
+      "semicolons, CRLF, a byte order mark, quotes and empty rows",
+      '\ufeffkey;advertiser;eventName;value;;\r\n;;;;;\r\n\r\n"a"; Acme ;"A";1;;\r\n  ;;;\r\n',
+    ],
+    ["tabs", "key\tadvertiser\teventName\tvalue\r\na\tAcme\tA\t1"],
+    ["a line that names the delimiter", "sep=|\r\nkey|advertiser|eventName|value\r\na|Acme|A|1\r\n"],
+    [
+      "UTF-16, as spreadsheets save Unicode",
+      Buffer.from("\ufeffkey\tadvertiser\teventName\tvalue\r\na\tAcme\tA\t1", "utf16le"),
+    ],
+    [
+      "UTF-16 in the other order",
+      Buffer.from("\ufeffkey\tadvertiser\teventName\tvalue\r\na\tAcme\tA\t1", "utf16le").swap16(),
+    ],
+  ])("with %s", (_name, content) => {
+    expect(declaredIn("c.csv", content)).toEqual({
+      advertisers: { Acme: { advertiserName: "Acme" } },
+      events: { "Acme/a": args("A") },
+    });
+  });
+
+  it("everything that is wrong is told at once, in its place, also behind a line break in quotes", () => {
+    const text = [
+      "key;advertiser;eventName;value;clickWindw;countUnique;existingId;Value;clickWindow",
+      'a;Acme;"Buy\r\nnow";12,50;;ja;;;',
+      "b;Acme;Ä b;1.000,50;;no;1,23E+15;;",
+      "A;Acme;=1+1;10%;;;;;m",
+      ";Acme;D;€ 5;;;12;;40d",
+      "e;;E;#REF!;;;12;;1d;too many",
+      "f;acme;;;;;;;",
+    ].join("\r\n");
+    expect(findingsIn("c.csv", text)).toEqual([
+      'error c.csv:1:32 column the string "clickWindw" is not known; did you mean clickWindow?',
+      'error c.csv:1:66 column the string "Value" is there twice: both are value',
+      'error c.csv:2:8 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\r\\nnow"',
+      'error c.csv:3:6 Acme/a: value expected a finite number; got the string "12,50"; write 12.50, with a decimal point',
+      'error c.csv:3:13 Acme/a: countUnique expected true or false; got the string "ja"; write true or false',
+      'error c.csv:4:12 Acme/b: value expected a finite number; got the string "1.000,50"; write it without a thousands separator, and with a decimal point',
+      'error c.csv:4:25 Acme/b: existingId expected the id of a live event, an integer from 1 to 9007199254740991; got the string "1,23E+15"; a spreadsheet has shortened it: format the column as text, and type the digits again',
+      'error c.csv:5:1 Acme/A: key the string "A" is there already, at c.csv:2; keys have to differ in more than case',
+      'error c.csv:5:8 the string "=1+1" is a formula: write the value that it has',
+      'error c.csv:5:13 Acme/A: value expected a finite number; got the string "10%"; write a plain number, without a percent sign',
+      'error c.csv:5:21 Acme/A: clickWindow expected whole seconds from 1 to 2592000; got the string "m"; write seconds, or a number with its unit: 7d, 12h, 90min',
+      "error c.csv:6:1 Acme: key is required: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends",
+      'error c.csv:6:9 Acme: value expected a finite number; got the string "€ 5"; write a plain number, without a currency',
+      "error c.csv:6:19 Acme: clickWindow is 40 days; the limit is 30 days (advertising:maxWindowSeconds, if your installation allows more)",
+      "error c.csv:7:3 e: advertiser is required: expected the key of an advertiser",
+      'error c.csv:7:6 e: value expected a finite number; got the string "#REF!"; the spreadsheet could not work it out',
+      "error c.csv:7:14 e: existingId 12 is adopted by Acme already: one object can't be two resources",
+      'error c.csv:7:21 the string "too many" stands in no column; a text with the delimiter in it needs quotes',
+      'error c.csv:8:3 acme: key the string "acme" is there already, at c.csv:2; keys have to differ in more than case',
+      "error c.csv:8:8 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
+      "error c.csv:8:9 acme/f: value is required: expected a finite number",
+    ]);
+  });
+
+  it.each([
+    [
+      "nothing",
+      "",
+      "c.csv:1:1 is empty: expected a header with key, advertiser, eventName, value, and a row for each event",
+    ],
+    ["a header alone", "key,advertiser,eventName,value\n", "c.csv:1:1 has no advertisers and no events"],
+    ["no header", "a,Acme,A,1\n", "c.csv:1:1 has no column key, advertiser, eventName, value"],
+    ["no column for names", "key,advertiser,value\na,Acme,1\n", "c.csv:1:1 has no column eventName"],
+    ["an open quote", 'key,advertiser,eventName,value\na,Acme,A,x\nb,Acme,"B,1\n', "c.csv:3:7 is not read as CSV: "],
+  ])("%s", (_name, text, told) => {
+    expect(findingsIn("c.csv", text).map((each) => each.slice("error ".length))).toContainEqual(
+      expect.stringContaining(told),
+    );
+  });
+
+  it("an open quote hides nothing that stands before it", () => {
+    const findings = findingsIn("c.csv", 'key,advertiser,eventName,value\na,Acme,A,x\nb,Acme,"B,1\n');
+    expect(findings).toContainEqual(
+      expect.stringContaining('c.csv:2:10 Acme/a: value expected a finite number; got the string "x"'),
+    );
+  });
+
+  it("bytes of another encoding, a folder, a file that is not there and other names are told", () => {
+    expect(findingsIn("c.csv", Buffer.from("key;advertiser;eventName;value\na;B\xfccher;A;1", "latin1"))).toEqual([
+      'error c.csv:1:1 is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"',
+    ]);
+    const folder = folderWith({ "c.xlsx": "" });
+    mkdirSync(join(folder, "d.csv"));
+    const reasons = ["d.csv", "e.csv", "c.xlsx"].map((name) =>
+      readCatalog(name, folder, LIMITS).findings.map(({ reason }) => reason),
+    );
+    expect(reasons).toEqual([
+      ["is a folder"],
+      [`is not there; looked for ${join(folder, "e.csv")}`],
+      ["is no catalog by its name: expected one that ends in .yaml, .yml, .json, .csv, .tsv"],
+    ]);
+  });
+
+  it("rows in another order, columns in another order and other spellings say the same", () => {
+    const [header = "", ...rows] = csvOf(200);
+    const once = declaredIn("c.csv", asSpreadsheet([header, ...rows]));
+    expect(Object.keys(once.events)).toHaveLength(200);
+    expect(Object.keys(once.advertisers)).toHaveLength(10);
+    expect(declaredIn("c.csv", [header, ...rows.toReversed()].join("\n"))).toEqual(once);
+  });
+
+  it("of 3,000 rows, each with a fault, every place is found", () => {
+    const [header = "", ...rows] = csvOf(3000);
+    const findings = findingsIn("c.csv", [header, ...rows.map((row) => row.replace(";7d;", ";7x;"))].join("\n"));
+    expect(findings).toHaveLength(3000);
+    expect(findings.at(-1)).toMatch(/^error c\.csv:3001:\d+ Store 9\/event-2999: clickWindow /);
+  });
+});
+
+describe("events in a CSV file of a YAML catalog", () => {
+  const catalog =
+    "defaults: { clickWindow: 7d }\nadvertisers:\n  acme: { advertiserName: Acme Shoes, events: { a: { eventName: A, value: 1 } } }\neventsFile: events.csv\n";
+
+  it("have its defaults and its advertisers", () => {
+    const { events } = declaredIn("catalog.yaml", catalog, {
+      "events.csv": "key,advertiser,eventName,value\nb,acme,B,2\n",
+    });
+    expect(events).toEqual({
+      "acme/a": { eventName: "A", value: 1, clickWindow: 604_800 },
+      "acme/b": { eventName: "B", value: 2, clickWindow: 604_800 },
+    });
+  });
+
+  it("of an advertiser that is not declared are refused, with the nearest one", () => {
+    expect(
+      findingsIn("catalog.yaml", catalog, {
+        "events.csv": "key,advertiser,eventName,value\na,acme,B,2\nc,acmee,C,1\n",
+      }),
+    ).toEqual([
+      'error events.csv:2:1 acme/a: key the string "a" is there already, at catalog.yaml:3; keys have to differ in more than case',
+      'error events.csv:3:3 acmee/c: advertiser the string "acmee" is not declared; did you mean acme?',
+    ]);
+    expect(findingsIn("catalog.yaml", catalog)).toEqual([
+      expect.stringMatching(/^error catalog\.yaml:4:13 eventsFile the string "events\.csv" is not there; looked for /),
+    ]);
+  });
+});
+
+describe("a team's rules", () => {
+  const names = (rules: string, ...events: string[]) =>
+    findingsIn(
+      "c.yaml",
+      `rules: ${rules}\nadvertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events.map((event, i) => `      e${i}: { value: 1, ${event} }\n`).join("")}`,
+    );
+
+  it("two names that differ in case and separators alone are a warning, an error by choice, or nothing", () => {
+    const two = ["eventName: Add to cart", "eventName: add-to  Cart"];
+    const told =
+      'c.yaml:7:34 acme/e1: eventName the string "add-to  Cart" is the name of acme/e0 too, case and separators aside';
+    expect(names("{}", ...two)).toEqual([`warning ${told}`]);
+    expect(names("{ errors: { uniqueNames: true } }", ...two)).toEqual([`error ${told}`]);
+    expect(names("{ warnings: { uniqueNames: false } }", ...two)).toEqual([]);
+    expect(names("{}", "eventName: ★", "eventName: ☆")).toEqual([]);
+  });
+
+  it("windows beyond what it allows, the default one too", () => {
+    expect(
+      names(
+        "{ errors: { maxClickWindow: 7d }, warnings: { maxViewWindow: 1d } }",
+        "eventName: A, clickWindow: 8d, viewWindow: 24h",
+        "eventName: B, clickWindow: 7d",
+      ),
+    ).toEqual([
+      "error c.yaml:6:50 acme/e0: clickWindow is 8 days; the catalog's rules allow 7 days",
+      "warning c.yaml:7:7 acme/e1: viewWindow is 30 days by default, since nothing is written; the catalog's rules allow 1 day",
+    ]);
+  });
+
+  it("one casing, of names and of keys", () => {
+    expect(
+      names(
+        "{ warnings: { nameCasing: sentence }, errors: { keyCasing: upper } }",
+        "eventName: Landing page USA",
+        "eventName: Landing Page",
+      ),
+    ).toEqual([
+      'error c.yaml:6:7 acme/e0: key the string "e0" is not in upper case',
+      'error c.yaml:7:7 acme/e1: key the string "e1" is not in upper case',
+      'warning c.yaml:7:34 acme/e1: eventName the string "Landing Page" is not in sentence case',
+    ]);
+  });
+
+  it.each([
+    ["sentence", ["Landing page", "Buy now USA", "Über uns", "B2B sale", "登录"], ["landing page", "Landing Page"]],
+    ["title", ["Landing Page", "Add to Cart"], ["Landing page", "landing Page"]],
+    ["lower", ["landing page"], ["Landing"]],
+    ["upper", ["LANDING 2"], ["Landing"]],
+    ["kebab", ["landing-page-2"], ["landing page", "Landing-page", "landing_page", "a--b"]],
+    ["snake", ["landing_page"], ["landing-page", "LANDING_PAGE"]],
+    ["camel", ["landingPage"], ["LandingPage", "landing-page"]],
+    ["pascal", ["LandingPage"], ["landingPage", "Landing Page"]],
+  ] as const)("%s case", (casing, right, wrong) => {
+    expect(right.filter((name) => !fitsCasing(name, casing))).toEqual([]);
+    expect(wrong.filter((name) => fitsCasing(name, casing))).toEqual([]);
+  });
+
+  it("a window so short that days were probably meant is a warning", () => {
+    expect(findingsIn("c.csv", "key,advertiser,eventName,value,clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n")).toEqual([
+      "warning c.csv:2:12 Acme/a: clickWindow is 30 seconds; windows are seconds where no unit is written. If days were meant, write 30d",
+    ]);
+  });
+});
+
+it.each([
+  ["7d", 604_800],
+  ["1 day", 86_400],
+  ["1.5h", 5400],
+  ["90min", 5400],
+  ["2 weeks", 1_209_600],
+  ["30 seconds", 30],
+  ["1m", "1m"],
+  ["1 month", "1 month"],
+  ["0.3s", "0.3s"],
+  ["-7d", "-7d"],
+  ["7", "7"],
+])("the window %s is %s", (text, seconds) => {
+  expect(secondsIn(text)).toBe(seconds);
+});
+
+describe("catalog.schema.json", () => {
+  const repository = resolve(import.meta.dirname, "../..");
+  const schema = JSON.parse(readFileSync(join(repository, "provider/catalog.schema.json"), "utf8")) as object;
+  const accepts = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true }).compile(
+    schema,
+  );
+  const dataIn = (text: string): unknown => {
+    const yaml = readYaml(text, "catalog.yaml", "yaml");
+    if (!("data" in yaml)) throw new Error("not YAML");
+    return yaml.data;
+  };
+
+  it("is what the rules make: npm run schema writes it anew", () => {
+    expect(schema).toEqual(JSON.parse(JSON.stringify(catalogJsonSchema())));
+  });
+
+  const catalogs = allPages().flatMap(({ path, text }) =>
+    codeBlocksOf({ path, text })
+      .filter(({ code }) => /^(advertisers|eventsFile):/m.test(code))
+      .map(({ code }, index) => [`${path} ${index}`, code] as const),
+  );
+  const files = globSync("examples/*/*.{yaml,yml}", { cwd: repository })
+    .filter((file) => !basename(file).startsWith("Pulumi"))
+    .map((file) => [file, readFileSync(join(repository, file), "utf8")] as const);
+
+  it.each([...catalogs, ...files, ["with everything", YAML] as const])("accepts %s", (_name, text) => {
+    expect(accepts(dataIn(text)), JSON.stringify(accepts.errors)).toBe(true);
+  });
+
+  it.each(Object.entries(MISTAKES))("refuses %s", (_name, [text]) => {
+    expect(accepts(dataIn(text))).toBe(false);
+  });
+});
