@@ -3,6 +3,8 @@
 export { Attribution, days, EventType, hours } from "./kinds/vocabulary.js";
 export type { AdvertiserArgs, AdvertiserReference } from "./resources/advertiser.js";
 export { Advertiser } from "./resources/advertiser.js";
+export type { CatalogArgs } from "./resources/catalog.js";
+export { Catalog } from "./resources/catalog.js";
 export type { ConversionEventArgs, ConversionEventReference } from "./resources/conversion-event.js";
 export { ConversionEvent } from "./resources/conversion-event.js";
 export type { ConversionEventEntry, ConversionEventSetArgs } from "./resources/conversion-event-set.js";

@@ -16,7 +16,7 @@ const RESOLUTIONS: Record<string, readonly string[]> = {
   node10: ["--module", "commonjs", "--ignoreDeprecations", "6.0"],
 };
 
-const NAMES = ["Advertiser", "Attribution", "ConversionEvent", "EventType", "days", "hours"];
+const NAMES = ["Advertiser", "Attribution", "Catalog", "ConversionEvent", "EventType", "days", "hours"];
 
 describe.each(MANAGERS)("installed by %s", (manager) => {
   const temporary = useTemporaryFolder();
@@ -41,7 +41,7 @@ const values = { days: advertising.days(7), hours: advertising.hours(1), purchas
   landingPage: advertising.EventType.LandingPage, whitelist: advertising.Attribution.Whitelist };
 const loaded = [...Object.keys(require.cache), ...process.moduleLoadList];
 console.log(JSON.stringify({ names: Object.keys(advertising).sort(), values, count: loaded.length,
-  heavy: loaded.filter((name) => /undici|tough-cookie|pulumi-advertising.dist.(handlers|lifecycle|session|sandbox)/.test(name)) }));`;
+  heavy: loaded.filter((name) => /undici|tough-cookie|node_modules.(yaml|csv-parse)|pulumi-advertising.dist.(handlers|lifecycle|session|sandbox)/.test(name)) }));`;
     expect(await answerOf("required.js", script)).toEqual({
       names: NAMES,
       values: { days: 604_800, hours: 3_600, purchase: 0, landingPage: 1, whitelist: "WHITELIST" },

@@ -9,6 +9,8 @@ import {
   type AdvertiserArgs,
   type AdvertiserReference,
   Attribution,
+  Catalog,
+  type CatalogArgs,
   ConversionEvent,
   type ConversionEventArgs,
   type ConversionEventReference,
@@ -75,7 +77,14 @@ for (const eventTypeId of eventTypes) new ConversionEvent("typed", { ...eventArg
 new ConversionEvent("typed-later", { ...eventArgs, eventTypeId: pulumi.output(EventType.LandingPage) });
 new ConversionEvent("typed-number", { ...eventArgs, eventTypeId: config.requireNumber("eventType") });
 
+// Data files.
+const file: CatalogArgs = { file: "catalog.yaml" };
+const shop = new Catalog("shop", file, { protect: true, parent: acme });
+export const byKey: pulumi.Output<Record<string, number>>[] = [shop.advertiserIds, shop.eventIds];
+export const one: pulumi.Output<number | undefined> = shop.eventIds.apply((all) => all.purchase);
+
 const unknown: unknown = purchase;
+if (Catalog.isInstance(unknown)) unknown.eventIds.apply(Object.keys);
 if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
 
 export const handlers: pulumi.dynamic.ResourceProvider[] = [advertiser, conversionEvent];
@@ -125,5 +134,7 @@ export const eventType: EventType = 2;
 export const certain: pulumi.Output<string> = existing.advertiserName;
 // @ts-expect-error nor are an event's window
 export const window: pulumi.Output<number> = event.clickWindow;
+// @ts-expect-error a file that is known later
+new Catalog("c", { file: pulumi.output("catalog.yaml") });
 // @ts-expect-error outputs are only read
 acme.advertiserId = pulumi.output(1);

@@ -9,11 +9,11 @@ const source = resolve(import.meta.dirname, "../../provider/src");
 const LEAVES = ["errors", "secrets", "decode", "text", "clock", "record"];
 const MAY_IMPORT: Record<string, string[]> = {
   index: ["resources", "kinds"],
-  resources: ["kinds", "state", "validation", "config", "journal", "files"],
+  resources: ["catalog", "kinds", "state", "validation", "config", "journal", "files"],
   catalog: ["kinds", "validation"],
   handlers: ["lifecycle", "kinds", "config"],
   lifecycle: ["kinds", "state", "validation", "config", "journal", "api", "session", "http", "wire", "files"],
-  cli: ["kinds", "state", "validation", "config", "journal", "files", "api", "lifecycle", "session"],
+  cli: ["catalog", "kinds", "state", "validation", "config", "journal", "files", "api", "lifecycle", "session"],
   api: ["kinds", "session", "http", "wire", "config"],
   session: ["http", "wire", "config", "files"],
   wire: ["http"],

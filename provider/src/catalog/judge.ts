@@ -217,7 +217,7 @@ class Judge {
   #warn(written: Written, property: string, reason: string): void {
     const source = written.sourceOf(property);
     const { subject } = written;
-    this.#findings.push({ level: "warning", subject, property, reason, source, isSaidOfResource: true });
+    this.#findings.push({ level: "warning", subject, property, reason, source });
   }
 }
 

@@ -12,6 +12,8 @@ import { errorAt, type Finding, type WrittenCatalog } from "./written.js";
 import { readYamlCatalog } from "./yaml-catalog.js";
 import { readYaml } from "./yaml-file.js";
 
+export type { Catalog } from "./judge.js";
+
 const FORMATS: Readonly<Record<string, "yaml" | "json" | "csv">> = {
   ".yaml": "yaml",
   ".yml": "yaml",

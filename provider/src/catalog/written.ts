@@ -41,8 +41,6 @@ export interface Finding extends Problem {
   readonly level: "error" | "warning";
   readonly subject: string;
   readonly source: Source;
-  /** Said of the resource as well, where there is one. */
-  readonly isSaidOfResource?: true;
 }
 
 /** An error that stands in a file, about no property. */

@@ -12,6 +12,9 @@ export function typeTokenOf(resource: ResourceName): string {
   return `pulumi-nodejs:dynamic/advertising:${resource}`;
 }
 
+/** The type token of the component whose resources come from a file: a contract with the URNs of every stored state. */
+export const CATALOG_TYPE = "advertising:index:Catalog";
+
 /** What the rules depend on in the settings of an installation. */
 export interface Limits {
   /** The longest window in seconds (setting `maxWindowSeconds`). */

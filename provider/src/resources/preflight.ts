@@ -3,7 +3,7 @@
  * perhaps created already; so everything that is known in the program is checked here first, for the whole program.
  */
 import * as pulumi from "@pulumi/pulumi";
-import type { Kind, SetKind } from "../kinds/kind.js";
+import { CATALOG_TYPE, type Kind, type Limits, type SetKind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { writeDeclared } from "../state/declared.js";
 import { identityText, journalKeyOf, labelOf, memberOf } from "../state/identity.js";
@@ -13,6 +13,7 @@ import { comparedIn } from "./compared.js";
 import type { DeclaredHere } from "./declarations.js";
 import { identityOf, placeOfProgram } from "./identity.js";
 import { readIdProblem } from "./ids.js";
+import { isOfType } from "./kinds.js";
 import { formerPlaces, typesOf } from "./place.js";
 import { isNotPlain } from "./plain.js";
 import { currentProgram, type Program } from "./program.js";
@@ -38,10 +39,7 @@ export interface Examined {
  *   the program ends.
  */
 export function examine(examined: Examined): Promise<unknown> {
-  const program = currentProgram((begun) => {
-    for (const warning of begun.reading.warnings) void pulumi.log.warn(warning);
-    judgeRemovalsAtEnd(begun);
-  });
+  const program = programOfNow();
   const turn = currentTurn(program);
   const declared = declaredOf(examined);
   const members = "member" in examined.kind ? membersOf(examined.kind, declared, examined.args) : [];
@@ -61,6 +59,37 @@ export function examine(examined: Examined): Promise<unknown> {
   // Pulumi listens only later: Node would warn of a rejection that nobody handles.
   told.catch(() => undefined);
   return told;
+}
+
+/** For what makes resources of a file, and is told by its rules what is wrong there. */
+export interface ExaminedSource {
+  /** What the rules depend on. */
+  readonly limits: Limits;
+  /** Tells what is wrong with it, with the rest of the program. */
+  report(title: string, lines: readonly string[]): void;
+  /** Settles once the whole program was found good; as {@link examine} otherwise. */
+  readonly admitted: Promise<unknown>;
+}
+
+/** @param options of the component that it is. */
+export function examineSource(options: pulumi.ComponentResourceOptions): ExaminedSource {
+  const { reading } = programOfNow();
+  const { sections, admitted } = currentTurn(programOfNow());
+  return {
+    limits: reading.settings,
+    report(title, lines) {
+      const all = [...lines, ...optionProblems(options).map(({ property, reason }) => `${property} ${reason}`)];
+      if (all.length > 0) sections.push({ title, lines: all, problems: all.length });
+    },
+    admitted,
+  };
+}
+
+function programOfNow(): Program {
+  return currentProgram((begun) => {
+    for (const warning of begun.reading.warnings) void pulumi.log.warn(warning);
+    judgeRemovalsAtEnd(begun);
+  });
 }
 
 function declaredOf({ kind, name, args, options }: Examined): DeclaredHere {
@@ -102,7 +131,9 @@ function formerMembers(members: readonly DeclaredHere[], formerly: Admission["fo
 function problemsOf({ kind, name, args, asGiven, options }: Examined, { reading, comparison }: Program): Problem[] {
   if (args === undefined) return readIdProblem(options);
   const { values, problems } = validate(args, kind.rules(reading.settings), { isUnknown: isNotPlain });
-  for (const { property, reason } of kind.warnings(values)) {
+  // A catalog says it with the place in its file.
+  const warnings = isOfType(options.parent, CATALOG_TYPE) ? [] : kind.warnings(values);
+  for (const { property, reason } of warnings) {
     void pulumi.log.warn(`${labelOf(kind.name, name)}: ${property} ${reason}`);
   }
   return [

@@ -1,0 +1,122 @@
+import * as pulumi from "@pulumi/pulumi";
+import { CATALOG_RULES } from "../catalog/args.js";
+import { SEPARATOR } from "../catalog/keys.js";
+import { type Catalog as CatalogFile, readCatalog } from "../catalog/read.js";
+import { describeFinding, type Finding } from "../catalog/written.js";
+import { CATALOG_TYPE } from "../kinds/kind.js";
+import { exactId } from "../validation/fields.js";
+import { InWords } from "../validation/show.js";
+import { validate } from "../validation/validate.js";
+import { Advertiser, type AdvertiserArgs } from "./advertiser.js";
+import { ConversionEvent, type ConversionEventArgs } from "./conversion-event.js";
+import { isOfType } from "./kinds.js";
+import { isNotPlain } from "./plain.js";
+import { examineSource } from "./preflight.js";
+
+/** What a {@link Catalog} is declared with. */
+export interface CatalogArgs {
+  /** The data file, relative to the program's folder: `.yaml`, `.yml`, `.json`, `.csv` or `.tsv`. A plain string. */
+  file: string;
+}
+
+/**
+ * The advertisers and conversion events of a data file, each a resource of its own: `Advertiser` `<catalog>/<key>` and
+ * `ConversionEvent` `<catalog>/<advertiser's key>/<key>`. The keys alone make the names, so that another order or another form
+ * of the file changes nothing.
+ *
+ * Everything that is wrong in the file is told at once, with file, line and column, before anything is registered.
+ *
+ * @example
+ * const shop = new advertising.Catalog("shop", { file: "catalog.yaml" });
+ * export const eventIds = shop.eventIds;
+ */
+export class Catalog extends pulumi.ComponentResource {
+  /** The type token, for policy packs and `isInstance`. */
+  static readonly __pulumiType = CATALOG_TYPE;
+
+  /** By key: each advertiser's id. One that a number could not hold exactly (above 2^53 - 1) is its digits as a string. */
+  declare public readonly advertiserIds: pulumi.Output<Record<string, number>>;
+  /**
+   * By key: each event's id, as in `advertiserIds`. Where several advertisers have an event of the same key, its name here is
+   * `<advertiser's key>/<key>`.
+   */
+  declare public readonly eventIds: pulumi.Output<Record<string, number>>;
+
+  /**
+   * @param name unique among the stack's catalogs; the names of its resources begin with it.
+   * @param options Pulumi's own; `protect`, `parent` and `aliases` reach its resources as with any component.
+   */
+  constructor(name: string, args: CatalogArgs, options: pulumi.ComponentResourceOptions = {}) {
+    const { content, admitted } = examine(name, { ...args }, options);
+    // Registered no sooner than its resources are: once the whole program was found good.
+    super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: admitted }));
+    const advertisers = new Map(
+      content.advertisers.map((each) => [each.key, advertiserIn(this, name, each.key, each.args)]),
+    );
+    const timesOf = Map.groupBy(content.events, ({ key }) => key);
+    const eventIds = content.events.map(({ key, advertiser, args: values }) => {
+      const full = `${advertiser}${SEPARATOR}${key}`;
+      const all = { ...values, advertiserId: advertisers.get(advertiser) } as unknown as ConversionEventArgs;
+      const event = new ConversionEvent(`${name}${SEPARATOR}${full}`, all, { parent: this });
+      return [timesOf.get(key)?.length === 1 ? key : full, event.eventId] as const;
+    });
+    this.advertiserIds = pulumi.output(Object.fromEntries(advertisers)) as pulumi.Output<Record<string, number>>;
+    this.eventIds = pulumi.output(Object.fromEntries(eventIds)) as pulumi.Output<Record<string, number>>;
+    this.registerOutputs({ advertiserIds: this.advertiserIds, eventIds: this.eventIds });
+  }
+
+  /** Whether `value` is a Catalog, of whichever copy of this package. */
+  static override isInstance(value: unknown): value is Catalog {
+    return isOfType(value, CATALOG_TYPE);
+  }
+}
+
+/** @param args none where it lives already, and its key is its id. @returns its id. */
+function advertiserIn(
+  catalog: Catalog,
+  name: string,
+  key: string,
+  args: Readonly<Record<string, unknown>> | undefined,
+): pulumi.Input<number | string> {
+  if (args === undefined) return exactId(key);
+  const all = args as unknown as AdvertiserArgs;
+  return new Advertiser(`${name}${SEPARATOR}${key}`, all, { parent: catalog }).advertiserId;
+}
+
+const NOTHING: CatalogFile = { advertisers: [], events: [], findings: [] };
+
+/** Reads the file, and tells what is wrong with it together with the rest of the program. */
+function examine(name: string, args: Readonly<Record<string, unknown>>, options: pulumi.ComponentResourceOptions) {
+  const known = Object.entries(args).map(([key, value]) => [
+    key,
+    isNotPlain(value) ? new InWords("an Output or a Promise") : value,
+  ]);
+  const { values, problems } = validate(Object.fromEntries(known), CATALOG_RULES, { isUnknown: () => false });
+  const { limits, report, admitted } = examineSource(options);
+  const { file } = values;
+  const content = typeof file === "string" ? readCatalog(file, process.cwd(), limits) : NOTHING;
+  const title = `Catalog "${name}"`;
+  report(title, [
+    ...problems.map(({ property, reason }) => `${property} ${reason}`),
+    ...linesOf(content.findings, "error", MAX_ERRORS, String(file)),
+  ]);
+  const warnings = linesOf(content.findings, "warning", MAX_WARNINGS, String(file));
+  if (warnings.length > 0) void pulumi.log.warn([`${title}:`, ...warnings.map((line) => `  ${line}`)].join("\n"));
+  const nothing = admitted.then(() => []);
+  // Pulumi listens only later: Node would warn of a rejection that nobody handles.
+  nothing.catch(() => undefined);
+  return { content, admitted: nothing };
+}
+
+const MAX_ERRORS = 500;
+const MAX_WARNINGS = 20;
+
+/** More than `most` are counted. */
+function linesOf(findings: readonly Finding[], level: Finding["level"], most: number, file: string): string[] {
+  const all = findings.filter((finding) => finding.level === level);
+  const more = all.length - most;
+  return [
+    ...all.slice(0, most).map(describeFinding),
+    ...(more > 0 ? [`and ${more} more: npx pulumi-advertising check ${file}`] : []),
+  ];
+}

@@ -1,0 +1,164 @@
+/** Catalogs, applied for real. */
+import { expect, it } from "vitest";
+import { asSpreadsheet, csvOf } from "../support/catalogs.js";
+import { newStack, program, useSandbox } from "../support/stack.js";
+
+const CATALOG = program(`
+const shop = new advertising.Catalog("shop", { file: "events.csv" });
+exports.advertiserIds = shop.advertiserIds;
+exports.eventIds = shop.eventIds;`);
+
+it("200 events of a spreadsheet: ten mistakes told at once; each created once; no change in another order", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(CATALOG, { sandbox });
+  const [header = "", ...rows] = csvOf(200);
+
+  const faults: readonly (readonly [row: number, from: string, to: string, told: string])[] = [
+    [
+      0,
+      ";0.5;",
+      ";0,5;",
+      'events.csv:2:35 Store 0/event-0: value expected a finite number; got the string "0,5"; write 0.5, with a decimal point',
+    ],
+    [20, ";20.5;", ";20%;", "events.csv:22:37 Store 0/event-20: value expected a finite number"],
+    [40, ";7d;", ";7dd;", "events.csv:42:51 Store 0/event-40: clickWindow expected whole seconds from 1 to 2592000"],
+    [60, ";7d;", ";31d;", "events.csv:62:51 Store 0/event-60: clickWindow is 31 days; the limit is 30 days"],
+    [80, ";Purchase;", ";Purchse;", "events.csv:82:42 Store 0/event-80: eventTypeId expected an integer from 0"],
+    [100, ";whitelist", ";whitelst", 'events.csv:102:66 Store 0/event-100: attribution expected "ALL" or "WHITELIST"'],
+    [120, "event-120;", "Event-119;", "events.csv:122:1 Store 0/Event-119: "],
+    [140, ";Store 0;", ";;", "events.csv:142:11 event-140: advertiser is required"],
+    [160, '"Purchase; no. 160"', "", "events.csv:162:19 Store 0/event-160: eventName is required"],
+    [180, "event-180;", ";", "events.csv:182:1 Store 0: key is required"],
+  ];
+  const wrong = rows.map((row, index) =>
+    faults.filter(([at]) => at === index).reduce((text, [, from, to]) => text.replace(from, to), row),
+  );
+  wrong[119] = wrong[119]?.replace("Store 9", "Store 0") ?? "";
+  stack.write("events.csv", asSpreadsheet([header, ...wrong]));
+  for (const command of [stack.preview, stack.up]) {
+    const { code, output } = await command();
+    expect(code).not.toBe(0);
+    for (const [, , , told] of faults) expect(output).toContain(told);
+    expect(output).toContain("10 problems; nothing was registered and nothing was sent.");
+    expect(output).not.toContain("advertising:index:Catalog shop create");
+    expect(output).not.toMatch(/^\s+at .*:\d+/m);
+  }
+  expect(sandbox.requests).toEqual([]);
+
+  stack.write("events.csv", asSpreadsheet([header, ...rows]));
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 10, eventPosts: 200 });
+  expect(sandbox.events.find(({ event_name }) => event_name === "Purchase; no. 7")).toMatchObject({
+    value: 7.5,
+    event_type_id: 1,
+    click_window: 604_800,
+    view_window: 43_200,
+    attribution: "WHITELIST",
+    advertiser_id: sandbox.advertisers.find(({ advertiser_name }) => advertiser_name === "Store 7")?.id,
+  });
+  const { advertiserIds, eventIds } = (await stack.outputs()) as Record<string, Record<string, number>>;
+  expect(advertiserIds?.["Store 3"]).toBe(
+    sandbox.advertisers.find(({ advertiser_name }) => advertiser_name === "Store 3")?.id,
+  );
+  expect(eventIds).toEqual(
+    Object.fromEntries(
+      rows.map((_, i) => [
+        `event-${i}`,
+        sandbox.events.find(({ event_name }) => event_name === `Purchase; no. ${i}`)?.id,
+      ]),
+    ),
+  );
+
+  // In another order, with other delimiters, line breaks and spellings.
+  const shuffled = [...rows.filter((_, i) => i % 3 === 0), ...rows.filter((_, i) => i % 3 !== 0).toReversed()];
+  stack.write("events.csv", [header, ...shuffled].join("\n").replaceAll(";7d;", "; 7 days ;"));
+  const preview = await stack.preview("--expect-no-changes");
+  expect(preview.output).toContain("212 unchanged");
+  expect(preview.output).not.toMatch(/warning|info/i);
+  expect(preview.code).toBe(0);
+  expect(sandbox.creates).toBe(210);
+});
+
+it("two catalogs below a component: its options reach their resources; a renamed one keeps them by an alias", async () => {
+  const sandbox = await useSandbox();
+  const yaml = (name: string) =>
+    `advertisers: { a: { advertiserName: ${name}, events: { buy: { eventName: Buy, value: 1 }, constructor: { eventName: C, value: 1 } } } }`;
+  const body = (name: string, options: string) =>
+    program(`
+class Shop extends pulumi.ComponentResource {
+  constructor(name) {
+    super("my:index:Shop", name);
+    this.catalogs = [
+      new advertising.Catalog("one", { file: "one.yaml" }, { parent: this, protect: true }),
+      new advertising.Catalog("${name}", { file: "two.json" }, { parent: this${options} }),
+    ];
+  }
+}
+const { catalogs } = new Shop("shop");
+exports.ids = catalogs.map(({ eventIds }) => eventIds);
+exports.are = [catalogs[0], exports, advertising].map((each) => advertising.Catalog.isInstance(each));`);
+  const stack = await newStack(body("two", ""), { sandbox });
+  stack.write("one.yaml", yaml("One"));
+  stack.write(
+    "two.json",
+    JSON.stringify({ advertisers: { a: { advertiserName: "Two", events: { buy: { eventName: "Buy", value: 2 } } } } }),
+  );
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3 });
+  const resources = (await stack.resources()) as readonly {
+    urn: string;
+    protect?: boolean;
+    retainOnDelete?: boolean;
+  }[];
+  const below = "urn:pulumi:dev::tiny::my:index:Shop$advertising:index:Catalog$pulumi-nodejs:dynamic/advertising";
+  expect(resources.map(({ urn, protect = false, retainOnDelete }) => [urn, protect, retainOnDelete])).toEqual([
+    [`${below}:Advertiser::one/a`, true, true],
+    [`${below}:Advertiser::two/a`, false, true],
+    [`${below}:ConversionEvent::one/a/buy`, true, true],
+    [`${below}:ConversionEvent::one/a/constructor`, true, true],
+    [`${below}:ConversionEvent::two/a/buy`, false, true],
+  ]);
+  expect(await stack.outputs()).toMatchObject({
+    ids: [{ buy: expect.any(Number), constructor: expect.any(Number) }, { buy: expect.any(Number) }],
+    are: [true, false, false],
+  });
+
+  stack.program(body("zwei", ', aliases: [{ name: "two" }]'));
+  const renamed = await stack.preview("--expect-no-changes");
+  expect(renamed.output).not.toContain("to create");
+  expect(sandbox.creates).toBe(5);
+});
+
+it("what is wrong with a catalog's arguments, options and file is told with the rest of the program", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+new advertising.Advertiser("a", { advertiserName: "A", existingId: 7 });
+new advertising.Catalog("one", { file: "no.yaml" });
+new advertising.Catalog("two", { file: pulumi.output("two.yaml"), fil: 1 });
+new advertising.Catalog("three", { file: "three.csv" }, { retainOnDelete: false });
+new advertising.Catalog("four");
+new advertising.Advertiser("b", { advertiserName: "" });`),
+    { sandbox },
+  );
+  stack.write("three.csv", "key,advertiser,eventName,value,clickWindow\nx,7,X,1,7\ny,7,x ,1,7d\n");
+  const { code, output } = await stack.preview();
+  expect(code).not.toBe(0);
+  const lines = output.split("\n").map((line) => line.trim());
+  for (const line of [
+    "error: 6 problems; nothing was registered and nothing was sent.",
+    expect.stringMatching(/^no\.yaml:1:1 is not there; looked for \/.*no\.yaml$/),
+    "file expected the path of a file, known when the program runs; got an Output or a Promise",
+    "fil is not a known argument; did you mean file?",
+    expect.stringMatching(/^retainOnDelete can't be false/),
+    "file is required: expected the path of a file, known when the program runs",
+    expect.stringMatching(/^advertiserName expected a string of at least 1 character/),
+    "three.csv:2:9 7/x: clickWindow is 7 seconds; windows are seconds where no unit is written. If days were meant, write 7d",
+    'three.csv:3:5 7/y: eventName the string "x" is the name of 7/x too, case and separators aside',
+  ])
+    expect(lines).toContainEqual(line);
+  expect(output).not.toContain("advertising.days(7)");
+  expect(sandbox.requests).toEqual([]);
+});
