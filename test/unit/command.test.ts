@@ -1,17 +1,27 @@
 /** The command `pulumi-advertising`, as far as it needs neither a stack nor Pulumi. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { folderWith } from "../support/catalogs.js";
 
 const provider = resolve(import.meta.dirname, "../../provider");
 const { version } = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf8")) as { version: string };
 
 /** Nothing is on the PATH: whoever starts Pulumi here fails. */
-function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+function run(...args: string[]) {
+  return runIn(provider, {}, ...args);
+}
+
+function runIn(
+  cwd: string,
+  environment: Record<string, string>,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const file = resolve(provider, "dist/cli/command.js");
   return new Promise((resolved) => {
-    execFile(process.execPath, [file, ...args], { env: { PATH: "" } }, (error, stdout, stderr) =>
+    execFile(process.execPath, [file, ...args], { cwd, env: { PATH: "", ...environment } }, (error, stdout, stderr) =>
       resolved({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
@@ -26,7 +36,7 @@ it.each([[["--help"]], [["-h"]], [["help"]], [["pending", "--help"]], [["login",
   async (args) => {
     const { code, stdout } = await run(...args);
     expect(stdout).toMatch(/^Usage: pulumi-advertising/);
-    if (args.length === 1) for (const part of ["--version", "relocate"]) expect(stdout).toContain(part);
+    if (args.length === 1) for (const part of ["--version", "check", "relocate"]) expect(stdout).toContain(part);
     expect(code).toBe(0);
   },
 );
@@ -36,8 +46,8 @@ describe("what is not known is refused with the nearest known name", () => {
     [["pendign"], 'there is no command "pendign"; did you mean pending?'],
     [["pend"], 'there is no command "pend"; did you mean pending?'],
     [["Pending"], 'there is no command "Pending"; did you mean pending?'],
-    [["frobnicate"], 'there is no command "frobnicate"; known are login, pending, relocate and help'],
-    [["\u001b[31mx"], 'there is no command "[31mx"; known are login, pending, relocate and help'],
+    [["frobnicate"], 'there is no command "frobnicate"; known are check, login, pending, relocate and help'],
+    [["\u001b[31mx"], 'there is no command "[31mx"; known are check, login, pending, relocate and help'],
     [["--verison"], "there is no option --verison; did you mean --version?"],
     [["-x"], "there is no option -x; known are --help and --version"],
     [["pending", "--creatd", "e=1"], "there is no option --creatd; did you mean --created?"],
@@ -60,4 +70,83 @@ describe("what is not known is refused with the nearest known name", () => {
 
 it("no command at all is told", async () => {
   expect(await run()).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("a command is missing") });
+});
+
+describe("check", () => {
+  const files = {
+    "good.csv": "key,advertiser,eventName,value\na,Acme,A,1\nb,Acme,a ,2\n",
+    "bad, 100%.csv": "key,advertiser,eventName,value\na,Acme,A,10%\nb,Acme,B,2\n",
+    "bad.yaml": "advertisers: { a: { advertiserNam: A } }",
+    "wide.csv": "key,advertiser,eventName,value,clickWindow\na,Acme,A,1,31d\n",
+  };
+  const check = (args: string[], environment: Record<string, string> = {}) =>
+    runIn(folderWith(files), environment, "check", ...args);
+
+  it("without errors: what it holds and the warnings, exit code 0", async () => {
+    expect(await check(["good.csv"])).toEqual({
+      code: 0,
+      stdout:
+        'warning: good.csv:3:8 Acme/b: eventName the string "a" is the name of Acme/a too, case and separators aside\n' +
+        "good.csv: 1 advertiser, 2 conversion events; 0 errors, 1 warning\n",
+      stderr: "",
+    });
+  });
+
+  it("with errors: each with its place, exit code 1", async () => {
+    expect(await check(["bad.yaml"])).toEqual({
+      code: 1,
+      stdout:
+        "error: bad.yaml:1:16 a: advertiserName is required: expected a string of at least 1 character, not blank, without control characters\n" +
+        "error: bad.yaml:1:21 a: advertiserNam is not a known argument; did you mean advertiserName?\n" +
+        "bad.yaml: 2 errors, 0 warnings [ADVERTISING_ARGUMENTS]\n",
+      stderr: "",
+    });
+    expect(await check(["none.csv"])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("none.csv:1:1 is not there"),
+    });
+  });
+
+  it("--format json: the same as data", async () => {
+    const { code, stdout } = await check(["bad, 100%.csv", "--format", "json"]);
+    expect(code).toBe(1);
+    const message = 'expected a finite number; got the string "10%"; write a plain number, without a percent sign';
+    const place = { file: "bad, 100%.csv", line: 2, column: 10 };
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ file: "bad, 100%.csv", ok: false, advertisers: 1, events: 1 },
+      findings: [{ level: "error", ...place, subject: "Acme/a", property: "value", message }],
+    });
+    expect(JSON.parse((await check(["good.csv", "--format=json"])).stdout)).toMatchObject({ ok: true, events: 2 });
+  });
+
+  it("--format github: annotations at the file in the repository", async () => {
+    const { code, stdout } = await check(["bad, 100%.csv", "--format", "github"], { GITHUB_WORKSPACE: tmpdir() });
+    const [annotation, summary] = stdout.split("\n");
+    expect(annotation).toMatch(
+      /^::error file=advertising-catalog-\w+\/bad%2C 100%25\.csv,line=2,col=10::Acme\/a: value expected a finite number; got the string "10%25"; write /,
+    );
+    expect(summary).toBe("bad, 100%.csv: 1 error, 0 warnings [ADVERTISING_ARGUMENTS]");
+    expect(code).toBe(1);
+  });
+
+  it("the installation's limit comes from the environment", async () => {
+    expect((await check(["wide.csv"])).code).toBe(1);
+    expect((await check(["wide.csv"], { ADVERTISING_MAX_WINDOW_SECONDS: "2678400" })).code).toBe(0);
+    const wrong = await check(["wide.csv"], { ADVERTISING_MAX_WINDOW_SECONDS: "31d", ADVERTISING_EMAIL: "" });
+    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    expect(wrong.stderr).toMatch(
+      /^pulumi-advertising: ADVERTISING_MAX_WINDOW_SECONDS expected whole seconds[^;]*; got the string "31d"\n/,
+    );
+  });
+
+  it.each([
+    [[], "it takes one file; got none"],
+    [["a.csv", "b.csv"], "it takes one file; got a.csv b.csv"],
+    [["a.csv", "--format", "jsn"], 'there is no format "jsn"; did you mean json?'],
+    [["a.csv", "--fromat", "json"], "there is no option --fromat; did you mean --format?"],
+  ])("%j is no call", async (args, sentence) => {
+    const { code, stderr } = await check(args);
+    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee pulumi-advertising --help [ADVERTISING_COMMAND]\n`);
+    expect(code).toBe(2);
+  });
 });

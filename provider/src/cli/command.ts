@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError, withCode } from "../errors.js";
+import { CHECK_HELP, checkCommand } from "./check-command.js";
 import { LOGIN_HELP, loginCommand } from "./login-command.js";
 import { PENDING_HELP, pendingCommand } from "./pending-command.js";
 import { RELOCATE_HELP, relocateCommand } from "./relocate-command.js";
@@ -10,11 +11,14 @@ import { refuseUnknownOptions, unknownCommand } from "./unknown.js";
 
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   login: loginCommand,
+  check: checkCommand,
   pending: pendingCommand,
   relocate: relocateCommand,
 };
 
-const HELP = [LOGIN_HELP, PENDING_HELP, RELOCATE_HELP, "Usage: pulumi-advertising --help | --version"].join("\n\n");
+const HELP = [CHECK_HELP, LOGIN_HELP, PENDING_HELP, RELOCATE_HELP, "Usage: pulumi-advertising --help | --version"].join(
+  "\n\n",
+);
 
 const FLAG = { type: "boolean" } as const;
 
