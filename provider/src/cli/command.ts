@@ -10,8 +10,8 @@ import { RELOCATE_HELP, relocateCommand } from "./relocate-command.js";
 import { refuseUnknownOptions, unknownCommand } from "./unknown.js";
 
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  login: loginCommand,
   check: checkCommand,
+  login: loginCommand,
   pending: pendingCommand,
   relocate: relocateCommand,
 };
