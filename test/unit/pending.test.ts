@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { pendingIn, settle, type Verdict } from "../../provider/src/cli/pending.js";
+import { pendingIn, type Verdict } from "../../provider/src/cli/pending.js";
+import { settle } from "../../provider/src/cli/settle.js";
 import { type ExportedStack, readExport } from "../../provider/src/cli/stack-export.js";
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { UNRESOLVED } from "../../provider/src/state/properties.js";

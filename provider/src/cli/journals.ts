@@ -9,7 +9,7 @@ import { Inventory, inventoryPath, type Live } from "../journal/inventory.js";
 import { journalPath } from "../journal/journal-path.js";
 import { type Remembered, readNotes } from "../journal/notes.js";
 import { reviseNotes } from "../journal/revise.js";
-import { aboutWhom } from "../state/identity.js";
+import { aboutWhom, splitMember } from "../state/identity.js";
 
 /** The journals of one stack, of whichever account. */
 export class StackJournals {
@@ -28,11 +28,13 @@ export class StackJournals {
     return this.#each((path) => [...readNotes(readNow(path) ?? "").values()]).flat();
   }
 
-  /** Forgets the notes about these resources. @returns how many those were. */
+  /** Forgets the notes about these resources, and of sets those about their members. @returns how many those were. */
   forget(urns: readonly string[]): number {
-    const counts = this.#each((path) =>
-      reviseNotes(path, (entry) => (urns.includes(aboutWhom(entry.key).urn) ? undefined : entry)),
-    );
+    const isAbout = ({ key }: Remembered) => {
+      const { urn, member } = aboutWhom(key);
+      return urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
+    };
+    const counts = this.#each((path) => reviseNotes(path, (entry) => (isAbout(entry) ? undefined : entry)));
     return counts.reduce((sum, amount) => sum + amount, 0);
   }
 

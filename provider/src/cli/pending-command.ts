@@ -2,12 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { splitMember } from "../state/identity.js";
 import { describeSought } from "../state/unresolved.js";
 import { count, enumerate } from "../text.js";
 import { StackJournals } from "./journals.js";
-import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, settle, type Verdict } from "./pending.js";
+import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, type Verdict } from "./pending.js";
 import { pulumi, settingOf, stackName } from "./pulumi.js";
-import { type ExportedStack, idsIn, readExport, stackIn } from "./stack-export.js";
+import { settle } from "./settle.js";
+import { type ExportedStack, idsIn, nameIn, readExport, stackIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
 
 export const PENDING_HELP = `Usage: pulumi-advertising pending [options]
@@ -25,7 +27,8 @@ before an \`up\`.
   --cwd FOLDER           the Pulumi program's folder
   --file FILE            looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
 
-URN may be the resource's name in the program, where only one pending create has it. The first three may be given several
+URN may be the resource's name in the program, where only one pending create has it. Of a set's event it has the key behind
+it, as URN["key"]; --not-created and --forget take the set's own URN for all of its events. The first three may be given several
 times. Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out.`;
 
 const NOTHING =
@@ -65,13 +68,10 @@ export async function pendingCommand(args: readonly string[]): Promise<number> {
       `no journal of this stack on this machine has a note about ${enumerate(unknown)}, or the lock beside it (*.jsonl.lock) is held by a run`,
     );
   }
-  const isSettled = (urn: string) => options.forget.includes(urn) || verdicts.some((verdict) => verdict.urn === urn);
+  const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
+  const isSettled = (urn: string) => isForgotten(urn) || verdicts.some((verdict) => verdict.urn === urn);
   const left = pending.open.filter(({ urn }) => !isSettled(urn));
-  for (const { urn, id } of pending.known.filter(({ urn }) => !isSettled(urn))) {
-    console.log(
-      `${urn}\n  was created as ${id}: a journal on this machine knows it, and the next \`pulumi up\` takes it over.`,
-    );
-  }
+  for (const line of describeKnown(pending.known.filter(({ urn }) => !isSettled(urn)))) console.log(line);
   if (left.length === 0) {
     const history = verdicts.length > 0 ? 0 : countHistory(stack); // settling drops them
     return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`, 0);
@@ -88,7 +88,7 @@ async function settleAll(
 ): Promise<void> {
   const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.isInState);
   if (verdicts.some(isInState)) {
-    const settled = settle(stack, verdicts.filter(isInState), randomUUID);
+    const settled = settle(stack, verdicts.filter(isInState), randomUUID, journals?.notes() ?? []);
     await pulumi(["stack", "import", ...passed], JSON.stringify(settled));
     for (const { urn, createdAs } of verdicts) {
       const known = createdAs === undefined ? undefined : liveIn(settled, urn);
@@ -142,7 +142,12 @@ function readVerdicts(options: Options, pending: readonly OpenCreate[], stack: E
   const add = (wanted: string, createdAs: string | undefined) => {
     const found = pending.filter(({ urn, name }) => urn === wanted || name === wanted);
     const [only] = found;
-    if (only === undefined) faults.push(`"${wanted}" is no pending create`);
+    const ofSet = pending.filter(({ urn }) => isMemberOf(wanted, urn));
+    if (only === undefined && createdAs === undefined && ofSet.length > 0) {
+      for (const { urn } of ofSet) verdicts.push({ urn, createdAs });
+    } else if (only === undefined && ofSet.length > 0) {
+      faults.push(`"${wanted}" is a set: give the key of its event behind it, as ${ofSet[0]?.urn}`);
+    } else if (only === undefined) faults.push(`"${wanted}" is no pending create`);
     else if (found.length > 1) faults.push(`"${wanted}" is the name of ${found.length} pending creates: give the URN`);
     else if (verdicts.some(({ urn }) => urn === only.urn)) faults.push(`"${wanted}" is settled twice`);
     else {
@@ -169,6 +174,12 @@ function readVerdicts(options: Options, pending: readonly OpenCreate[], stack: E
   return verdicts;
 }
 
+/** Whether it is a member of this set, which is named by its URN or in the program. */
+function isMemberOf(set: string, urn: string): boolean {
+  const { of, key } = splitMember(urn);
+  return key !== undefined && (of === set || nameIn(of) === set);
+}
+
 function kindOf(pending: readonly OpenCreate[], { urn }: Verdict): string | undefined {
   return pending.find((create) => create.urn === urn)?.sought.kind;
 }
@@ -187,6 +198,20 @@ function describe(open: Pending["open"]): string {
     "  it is not there:  npx pulumi-advertising pending --not-created '<urn>'",
   ].join("\n");
 }
+
+/** Those of a set together: a killed run may leave thousands. */
+function describeKnown(known: Pending["known"]): string[] {
+  const takesOver = "a journal on this machine knows it, and the next `pulumi up` takes it over.";
+  return [...Map.groupBy(known, ({ urn }) => splitMember(urn).of)].map(([of, those]) => {
+    const [first] = those;
+    if (those.length === 1 || first === undefined) return `${first?.urn}\n  was created as ${first?.id}: ${takesOver}`;
+    const shown = those.slice(0, MAX_KNOWN).map(({ urn, id }) => `${splitMember(urn).key ?? urn} (${id})`);
+    const more = those.length > MAX_KNOWN ? [`${those.length - MAX_KNOWN} more`] : [];
+    return `${of}\n  ${those.length} of its events were created, ${enumerate([...shown, ...more])}: ${takesOver.replaceAll(" it", " them")}`;
+  });
+}
+
+const MAX_KNOWN = 20;
 
 /** None where it is not known which stack it is, as of an exported file without resources. */
 async function journalsOf(stack: ExportedStack, { file, passed, cwd }: Options): Promise<StackJournals | undefined> {

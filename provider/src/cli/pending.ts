@@ -1,20 +1,21 @@
 /**
- * Creates of unknown outcome, as the engine's own record, the state and the journals of this machine know them, and how they
- * are settled. Pure: an exported stack in, an exported stack out.
+ * Creates of unknown outcome, as the engine's own record, the state and the journals of this machine know them. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
 import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Live } from "../journal/inventory.js";
 import type { Remembered } from "../journal/notes.js";
+import { conversionEvent } from "../kinds/conversion-event.js";
 import type { Kind } from "../kinds/kind.js";
-import { kindOfType } from "../kinds/registry.js";
+import { kindOfType, setOfType } from "../kinds/registry.js";
+import { storedFingerprint } from "../lifecycle/set-plan.js";
 import { readDeclared } from "../state/declared.js";
-import { aboutWhom, journalKeyOf } from "../state/identity.js";
-import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNRESOLVED } from "../state/properties.js";
-import { type Sought, soughtIn, type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../state/unresolved.js";
-import { exactId } from "../validation/fields.js";
-import { inOrder } from "./resource-order.js";
+import { aboutWhom, journalKeyOf, memberOf, splitMember } from "../state/identity.js";
+import { IDENTITY } from "../state/properties.js";
+import { readStoredSet } from "../state/set.js";
+import { type Sought, soughtIn, type UnresolvedMark, unresolvedMarkOf } from "../state/unresolved.js";
+import { type OpenMember, openSets } from "./pending-sets.js";
 import {
   currentByUrn,
   type Deployment,
@@ -60,7 +61,7 @@ export interface Verdict {
  */
 export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembered[]): Pending {
   const current = currentByUrn(deployment.resources ?? []);
-  const noted = new Map(notes.map((note) => [aboutWhom(note.key).urn, note]));
+  const noted = byUrn(notes);
   const open = new Map<string, OpenCreate>();
   const known: KnownCreate[] = [];
   const add = (resource: Resource, mark: UnresolvedMark | undefined) => {
@@ -82,19 +83,31 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
   };
   for (const resource of pendingCreates(deployment).open) add(resource, undefined);
   for (const resource of deployment.resources ?? []) {
-    const mark = unresolvedMarkOf(resource.outputs);
+    const mark = setOfType(resource.type) === undefined ? unresolvedMarkOf(resource.outputs) : undefined;
     if (mark !== undefined) add(resource, mark);
   }
+  for (const { members } of openSets(deployment, noted)) {
+    for (const member of members) open.set(member.urn, fromMember(member));
+  }
+  const isKnown = new Set(known.map(({ urn }) => urn));
   for (const [urn, note] of noted) {
-    if (open.has(urn) || known.some((each) => each.urn === urn)) continue;
-    const held = current.get(urn);
-    const kind = held === undefined ? undefined : kindOfType(held.type);
+    if (open.has(urn) || isKnown.has(urn)) continue;
+    const held = objectAt(current, urn);
     // The next run's diff finds this out too.
-    if (held !== undefined && kind !== undefined && isHistory(note, kind, held)) continue;
+    if (
+      held !== undefined &&
+      (note.id === held.id || (note.id === undefined && note.fingerprint === held.fingerprint()))
+    ) {
+      continue;
+    }
     if (note.id !== undefined) known.push({ urn, id: note.id });
     else open.set(urn, fromNote(urn, note, held?.id));
   }
   return { open: [...open.values()], known };
+}
+
+export function byUrn(notes: readonly Remembered[]): Map<string, Remembered> {
+  return new Map(notes.map((note) => [aboutWhom(note.key).urn, note]));
 }
 
 function fromNote(
@@ -102,18 +115,44 @@ function fromNote(
   { key, name, at, facts = {}, replaces }: Remembered,
   heldAs: string | undefined,
 ): OpenCreate {
-  const about = aboutWhom(key);
   return {
     urn,
-    name: about.name,
-    sought: { kind: about.kind, name, facts, sentAt: at, replaces },
+    name: nameIn(urn),
+    sought: { kind: aboutWhom(key).kind, name, facts, sentAt: at, replaces },
     heldAs,
     isInState: false,
   };
 }
 
-function isHistory(note: Remembered, kind: Kind, held: Resource): boolean {
-  return note.id === held.id || (note.id === undefined && isOfThisBody(note, kind, held));
+function fromMember({ urn, unresolved, heldAs }: OpenMember): OpenCreate {
+  return { urn, name: nameIn(urn), sought: soughtIn(conversionEvent, {}, unresolved), heldAs, isInState: true };
+}
+
+/** What the state holds under this URN, of a resource or of a member of a set. */
+function objectAt(current: ReadonlyMap<string, Resource>, urn: string) {
+  const resource = current.get(urn);
+  const kind = resource === undefined ? undefined : kindOfType(resource.type);
+  if (resource !== undefined && kind !== undefined) {
+    return {
+      resource,
+      key: (identity: string) => journalKeyOf(kind.name, identity),
+      id: resource.id,
+      name: resource.inputs?.[kind.nameProperty],
+      fingerprint: () => fingerprintOf(requestFields(kind, resource.inputs ?? {})),
+    };
+  }
+  const { of, key } = splitMember(urn);
+  const holder = current.get(of);
+  const set = holder === undefined ? undefined : setOfType(holder.type);
+  if (holder === undefined || set === undefined || key === undefined) return undefined;
+  const stored = readStoredSet(holder.outputs ?? {});
+  return {
+    resource: holder,
+    key: (identity: string) => memberOf(journalKeyOf(set.name, identity), key),
+    id: stored.eventIds.get(key),
+    name: stored.events.get(key)?.[set.member.nameProperty],
+    fingerprint: () => storedFingerprint(set.member, stored, key),
+  };
 }
 
 function isOfThisBody({ fingerprint }: Remembered, kind: Kind, { inputs }: Resource): boolean {
@@ -130,18 +169,14 @@ export function liveIn(
   { deployment }: ExportedStack,
   urn: string,
 ): { readonly key: string; readonly live: Live } | undefined {
-  const resource = currentByUrn(deployment.resources ?? []).get(urn);
-  const kind = resource === undefined ? undefined : kindOfType(resource.type);
-  const declared = readDeclared(resource?.inputs?.[IDENTITY]);
-  if (resource?.id === undefined || kind === undefined || declared === undefined) return undefined;
-  const name = resource.inputs?.[kind.nameProperty];
+  const current = currentByUrn(deployment.resources ?? []);
+  const object = objectAt(current, urn);
+  const declared = readDeclared(object?.resource.inputs?.[IDENTITY]);
+  if (object?.id === undefined || declared === undefined) return undefined;
+  const { key, id, name, fingerprint } = object;
   return {
-    key: journalKeyOf(kind.name, declared.identity),
-    live: {
-      id: resource.id,
-      fingerprint: fingerprintOf(requestFields(kind, resource.inputs ?? {})),
-      ...(typeof name === "string" ? { name } : {}),
-    },
+    key: key(declared.identity),
+    live: { id, fingerprint: fingerprint(), ...(typeof name === "string" ? { name } : {}) },
   };
 }
 
@@ -154,7 +189,7 @@ export function countHistory({ deployment }: ExportedStack): number {
  * History is what a later run has settled: the state holds the resource with the create's arguments, or as unresolved.
  * (With other arguments the create may have been a replacement of it; with the same one only where `--replace` asked for it.)
  */
-function pendingCreates(deployment: Deployment): { readonly open: Resource[]; readonly history: Resource[] } {
+export function pendingCreates(deployment: Deployment): { readonly open: Resource[]; readonly history: Resource[] } {
   const current = currentByUrn(deployment.resources ?? []);
   const isHistory = ({ urn, inputs }: Resource) => {
     const held = current.get(urn);
@@ -178,90 +213,6 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
   );
 }
 
-/**
- * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
- * pending operation when a stack is imported, so those that nobody decided on are saved as unresolved: each later run
- * stops at them.
- * @param newMark makes a text that no other create has.
- */
-export function settle(stack: ExportedStack, verdicts: readonly Verdict[], newMark: () => string): ExportedStack {
-  const { deployment } = stack;
-  const verdictOn = (urn: string) => verdicts.find((verdict) => verdict.urn === urn);
-  const account = accountIn(deployment);
-  const dropped = new Set<string>();
-  const saved = (deployment.resources ?? []).flatMap((resource) => {
-    const verdict = unresolvedMarkOf(resource.outputs) === undefined ? undefined : verdictOn(resource.urn);
-    if (verdict === undefined) return [resource];
-    if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
-    if (verdict.createdAs !== undefined) return [adopted(resource, verdict.createdAs, account)];
-    dropped.add(resource.urn);
-    return [];
-  });
-  const since = deployment.manifest?.time ?? "";
-  const pending = pendingCreates(deployment).open.flatMap((resource) => {
-    const verdict = verdictOn(resource.urn);
-    if (verdict === undefined) return [asUnresolved(resource, since, newMark(), account)];
-    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs, account)];
-  });
-  const others = (deployment.pending_operations ?? []).filter((operation) => !isOurCreate(operation));
-  const resources = inOrder([...replaced(restored(saved, dropped), pending), ...pending]);
-  return { ...stack, deployment: { ...deployment, resources, pending_operations: others } };
-}
-
-/** Where a replacement was dropped, what it should have replaced is the current one again: the latest, which is the first. */
-function restored(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
-  const left = new Set(dropped);
-  return resources.map((resource) => {
-    if (!left.delete(resource.urn)) return resource;
-    const { delete: _, ...current } = resource;
-    return current;
-  });
-}
-
-/** What the new ones take the place of is marked, as by the engine: the next run takes it out of the state. */
-function replaced(resources: readonly Resource[], by: readonly Resource[]): Resource[] {
-  const urns = new Set(by.map(({ urn }) => urn));
-  return resources.map((resource) => (urns.has(resource.urn) ? { ...resource, delete: true } : resource));
-}
-
-function isOurCreate({ resource, type }: PendingOperation): boolean {
+export function isOurCreate({ resource, type }: PendingOperation): boolean {
   return type === "creating" && kindOfType(resource.type) !== undefined;
-}
-
-/** The resource as the engine would have saved it after the create. */
-function adopted({ initErrors: _, ...resource }: Resource, id: string, account: Record<string, unknown>): Resource {
-  const kind = kindOfType(resource.type);
-  const outputs = {
-    ...visible(resource),
-    ...account,
-    ...(kind === undefined ? {} : { [kind.idProperty]: exactId(id) }),
-  };
-  return { ...resource, id, outputs };
-}
-
-/** The resource as the provider would have had it saved after an unknown outcome. */
-function asUnresolved(resource: Resource, since: string, unique: string, account: Record<string, unknown>): Resource {
-  const what = `${resource.urn.split("::").at(-1)} was in flight when a run was killed.`;
-  const secret = resource.inputs?.[SECRET_ARGUMENTS];
-  const mark: UnresolvedMark = {
-    since,
-    what,
-    urn: resource.urn,
-    ...(Array.isArray(secret) ? { secret: secret as string[] } : {}),
-  };
-  const outputs = { ...visible(resource), ...account, [UNRESOLVED]: mark };
-  return { ...resource, id: unresolvedId(unique), outputs, initErrors: [what] };
-}
-
-/** Where the stack's resources were created, as the first one of them says. */
-function accountIn({ resources }: Deployment): Record<string, unknown> {
-  const recorded = (resources ?? []).map(({ outputs }) => outputs?.[ACCOUNT]).find((account) => account !== undefined);
-  return recorded === undefined ? {} : { [ACCOUNT]: recorded };
-}
-
-/** Inputs that are outputs too. */
-function visible({ inputs }: Resource): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(inputs ?? {}).filter(([name]) => !name.startsWith("__") || name === PROVIDER),
-  );
 }

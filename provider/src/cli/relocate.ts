@@ -2,10 +2,9 @@
  * Declares that the platform and account which a stack's resources were created at are the same under another address: the
  * state then says so. Pure: an exported stack in, an exported stack out.
  */
-import { kindOfType } from "../kinds/registry.js";
 import { ACCOUNT } from "../state/properties.js";
 import { enumerate } from "../text.js";
-import type { ExportedStack, Resource } from "./stack-export.js";
+import { type ExportedStack, isOurs, type Resource } from "./stack-export.js";
 
 /**
  * @param from @param to as messages name them: `<host>[:<port>][/<path>] <e-mail>`.
@@ -30,8 +29,7 @@ export function relocate(
     properties?.[ACCOUNT] === from ? { ...properties, [ACCOUNT]: to } : properties;
   const resources = all.map((resource) => {
     const { inputs, outputs } = resource;
-    if (kindOfType(resource.type) === undefined || (inputs?.[ACCOUNT] !== from && outputs?.[ACCOUNT] !== from))
-      return resource;
+    if (!isOurs(resource) || (inputs?.[ACCOUNT] !== from && outputs?.[ACCOUNT] !== from)) return resource;
     moved++;
     return { ...resource, inputs: changed(inputs), outputs: changed(outputs) };
   });

@@ -2,10 +2,11 @@
  * What `pulumi stack export` prints: read, and looked at for resources of ours. Pure.
  */
 import { z } from "zod";
-import { kindOfType } from "../kinds/registry.js";
+import { kindOfType, setOfType } from "../kinds/registry.js";
 import { readDeclared } from "../state/declared.js";
-import { stackOf } from "../state/identity.js";
-import { IDENTITY } from "../state/properties.js";
+import { memberOf, stackOf } from "../state/identity.js";
+import { ACCOUNT, IDENTITY, PROVIDER } from "../state/properties.js";
+import { readStoredSet } from "../state/set.js";
 
 const properties = z.record(z.string(), z.unknown()).optional();
 const resourceSchema = z.looseObject({
@@ -63,11 +64,21 @@ export function currentByUrn(resources: readonly Resource[]): ReadonlyMap<string
 /** By kind and id: the URN that the state holds an object under. */
 export function idsIn({ deployment }: ExportedStack): ReadonlyMap<string, string> {
   return new Map(
-    (deployment.resources ?? []).flatMap(({ type, id, urn }) => {
+    (deployment.resources ?? []).flatMap(({ type, id, urn, outputs }) => {
+      const set = setOfType(type);
+      if (set !== undefined) {
+        const { eventIds } = readStoredSet(outputs ?? {});
+        return [...eventIds].map(([key, held]) => [`${set.member.name} ${held}`, memberOf(urn, key)] as const);
+      }
       const kind = kindOfType(type)?.name;
       return kind === undefined || id === undefined ? [] : [[`${kind} ${id}`, urn] as const];
     }),
   );
+}
+
+/** Whether it is a resource of this package's classes. */
+export function isOurs({ type }: Resource): boolean {
+  return kindOfType(type) !== undefined || setOfType(type) !== undefined;
 }
 
 /** The name in the program. */
@@ -90,3 +101,16 @@ export function stackIn({ deployment }: ExportedStack): string | undefined {
 
 /** By which Pulumi marks secret values: a contract of its own. */
 export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
+
+/** Where the stack's resources were created, as the first one of them says. */
+export function accountIn({ resources }: Deployment): Record<string, unknown> {
+  const recorded = (resources ?? []).map(({ outputs }) => outputs?.[ACCOUNT]).find((account) => account !== undefined);
+  return recorded === undefined ? {} : { [ACCOUNT]: recorded };
+}
+
+/** Inputs that are outputs too. */
+export function visible({ inputs }: Resource): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(inputs ?? {}).filter(([name]) => !name.startsWith("__") || name === PROVIDER),
+  );
+}

@@ -3,13 +3,19 @@
  */
 import { advertiser } from "./advertiser.js";
 import { conversionEvent } from "./conversion-event.js";
-import { type Kind, typeTokenOf } from "./kind.js";
+import { conversionEventSet } from "./conversion-event-set.js";
+import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 
 export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
 
 /** @param token a resource's type token; none for a resource of another package. */
 export function kindOfType(token: string): Kind | undefined {
   return KINDS.find(({ name }) => typeTokenOf(name) === token);
+}
+
+/** @param token a resource's type token; none for a resource that is no set. */
+export function setOfType(token: string): SetKind | undefined {
+  return token === typeTokenOf(conversionEventSet.name) ? conversionEventSet : undefined;
 }
 
 export function kindNamed(name: Kind["name"]): Kind {

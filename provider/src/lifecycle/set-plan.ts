@@ -140,6 +140,7 @@ export function isChange(members: readonly Member[]): boolean {
   return members.some(({ action }) => action !== "keep");
 }
 
-function storedFingerprint(kind: Kind, stored: StoredSet, key: string): string {
+/** Of the body that the object which the state holds was created with. */
+export function storedFingerprint(kind: Kind, stored: StoredSet, key: string): string {
   return stored.earlier.get(key) ?? fingerprintOf(requestFields(kind, eventIn(stored, stored.events.get(key) ?? {})));
 }

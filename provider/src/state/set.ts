@@ -24,8 +24,8 @@ export interface DeclaredSet extends Shared {
 export interface UnresolvedMember extends UnresolvedMark {
   /** Of the attempt, in the journal. */
   readonly mark: string;
-  /** Of the body that was sent. */
-  readonly fingerprint: string;
+  /** Of the body that was sent; not known where that held secrets and only the engine has a record of it. */
+  readonly fingerprint?: string;
 }
 
 /** A set as its outputs hold it. */
