@@ -18,6 +18,7 @@ import { formerPlaces, typesOf } from "./place.js";
 import { isNotPlain } from "./plain.js";
 import { currentProgram, type Program } from "./program.js";
 import { sectionOf } from "./program-error.js";
+import { hideStackTracesOfFailures } from "./quiet-failures.js";
 import { judgeRemovalsAtEnd } from "./removals.js";
 import { type Admission, currentTurn } from "./turn.js";
 
@@ -89,6 +90,7 @@ function programOfNow(): Program {
   return currentProgram((begun) => {
     for (const warning of begun.reading.warnings) void pulumi.log.warn(warning);
     judgeRemovalsAtEnd(begun);
+    hideStackTracesOfFailures();
   });
 }
 
