@@ -1,6 +1,6 @@
 /** The rules of an advertiser (API page, POST rest/advertiser). */
 import { additionalFieldsBeside, identifierOf, nameOf } from "../validation/fields.js";
-import { type Kind, outputsOf } from "./kind.js";
+import { type Kind, onceFor, outputsOf } from "./kind.js";
 import { createOf } from "./operation.js";
 
 const wireNames = { advertiserName: "advertiser_name" } as const;
@@ -17,10 +17,10 @@ export const advertiser: Kind = {
   create: createOf("advertiser", wireNames),
   exactIds: new Set([]),
   refersTo: {},
-  rules: ({ traceField }) => ({
+  rules: onceFor(({ traceField }) => ({
     advertiserName: nameOf(undefined),
     existingId: identifierOf("the id of a live advertiser").optional(),
     additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
-  }),
+  })),
   warnings: () => [],
 };

@@ -4,7 +4,7 @@ import { count } from "../text.js";
 import { expecting, isName } from "../validation/fields.js";
 import type { Problem, Rules } from "../validation/validate.js";
 import { conversionEvent } from "./conversion-event.js";
-import type { SetKind } from "./kind.js";
+import { onceFor, type SetKind } from "./kind.js";
 
 const MAX_KEY_CHARACTERS = 100;
 
@@ -24,7 +24,7 @@ export const conversionEventSet: SetKind = {
   member: conversionEvent,
   exactIds: new Set(["advertiserId"]),
   refersTo: conversionEvent.refersTo,
-  rules(limits) {
+  rules: onceFor((limits) => {
     const { advertiserId, ...own } = withoutDefaults(conversionEvent.rules(limits));
     const { existingId: _, ...shared } = optionalOf(own);
     return {
@@ -32,13 +32,13 @@ export const conversionEventSet: SetKind = {
       defaults: { expected: "an object of arguments that all events share", fields: shared },
       events: { expected: "an object that holds each event under its key", key, members: own },
     };
-  },
-  defaultsIn(limits) {
+  }),
+  defaultsIn: onceFor((limits) => {
     const rules = Object.entries(conversionEvent.rules(limits));
     return Object.fromEntries(
       rules.flatMap(([name, rule]) => (rule instanceof z.ZodDefault ? [[name, rule.parse(undefined)]] : [])),
     );
-  },
+  }),
   warnings({ defaults, events }) {
     const found: Problem[] = [...warningsAt("defaults", defaults)];
     if (typeof events === "object" && events !== null) {

@@ -11,7 +11,7 @@ import {
   windowOf,
 } from "../validation/fields.js";
 import { advertiser } from "./advertiser.js";
-import { type Kind, outputsOf } from "./kind.js";
+import { type Kind, onceFor, outputsOf } from "./kind.js";
 import { createOf } from "./operation.js";
 import { Attribution, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
@@ -41,7 +41,7 @@ export const conversionEvent: Kind = {
   create: createOf("event", wireNames),
   exactIds: new Set(["advertiserId", "segmentId"]),
   refersTo: { advertiserId: advertiser },
-  rules: ({ maxWindowSeconds, traceField }) => {
+  rules: onceFor(({ maxWindowSeconds, traceField }) => {
     // The default must not be refused by an installation whose limit is lower than the API's default.
     const window = windowOf(maxWindowSeconds).default(Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds));
     return {
@@ -57,7 +57,7 @@ export const conversionEvent: Kind = {
       existingId: identifierOf("the id of a live event").optional(),
       additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
     };
-  },
+  }),
   warnings: (values) =>
     ["clickWindow", "viewWindow"].flatMap((property) => {
       const seconds = values[property];

@@ -23,6 +23,19 @@ export interface Limits {
   readonly traceField: string | undefined;
 }
 
+/**
+ * Makes rules once for the settings of a process: they are asked for at each resource, and to make them costs more than to
+ * hold a resource against them.
+ */
+export function onceFor<T extends object>(make: (limits: Limits) => T): (limits: Limits) => T {
+  const made = new WeakMap<Limits, T>();
+  return (limits) => {
+    const rules = made.get(limits) ?? make(limits);
+    made.set(limits, rules);
+    return rules;
+  };
+}
+
 /** What every resource class has. */
 interface ResourceKind {
   /** What `handlers.ts` exports its provider as: a contract with every stored state. */

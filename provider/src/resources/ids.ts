@@ -23,12 +23,26 @@ export function idsOf(kind: Kind | SetKind, args: Arguments): Record<string, unk
     const referred = kind.refersTo[name];
     if (pulumi.Output.isInstance(value) || value instanceof Promise) {
       // What an Output holds is known too late for the program's own checks: the provider refuses the words by name.
-      if (referred !== undefined) ids[name] = pulumi.output(value).apply((later) => idIn(later, referred, String));
+      if (referred !== undefined) ids[name] = laterIdIn(value, referred);
     } else {
       ids[name] = idIn(value, referred, (words) => new InWords(words));
     }
   }
   return ids;
+}
+
+/** By kind and what was given: programs pass one Output to thousands of events, and each `apply` makes promises. */
+const laterIds = new WeakMap<Kind, WeakMap<object, unknown>>();
+
+function laterIdIn(given: object, referred: Kind): unknown {
+  const known = laterIds.get(referred) ?? new WeakMap<object, unknown>();
+  laterIds.set(referred, known);
+  if (!known.has(given))
+    known.set(
+      given,
+      pulumi.output(given).apply((later) => idIn(later, referred, String)),
+    );
+  return known.get(given);
 }
 
 function idIn(value: unknown, referred: Kind | undefined, refused: (words: string) => unknown): unknown {

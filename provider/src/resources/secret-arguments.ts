@@ -23,19 +23,22 @@ export function secretsOnce(admitted: Promise<unknown>, given: Arguments): Promi
 }
 
 async function secretPaths(given: Arguments): Promise<string[] | undefined> {
-  const found = await Promise.all(
-    Object.entries(given).map(([name, value]) => secretPathsAt(name, value, PARTS[name] ?? 0)),
-  );
+  // Most values are plain: to wait for each would cost a promise.
+  const unknown = Object.entries(given).filter(([, value]) => isNotPlain(value));
+  const found = await Promise.all(unknown.map(([name, value]) => secretPathsAt(name, value, PARTS[name] ?? 0)));
   const paths = found.flat();
   return paths.length === 0 ? undefined : paths;
 }
 
-/** @param levels how many levels below this value have paths of their own. */
+/** @param value is or holds what is not plain. @param levels how many levels below this value have paths of their own. */
 async function secretPathsAt(path: string, value: unknown, levels: number): Promise<string[]> {
-  if (!isNotPlain(value)) return [];
-  if (levels === 0 || !isContainer(value)) return (await pulumi.isSecret(pulumi.output(value))) ? [path] : [];
+  if (levels === 0 || !isContainer(value)) {
+    const output = pulumi.Output.isInstance(value) ? value : pulumi.output(value);
+    return (await pulumi.isSecret(output)) ? [path] : [];
+  }
+  const unknown = Object.entries(value).filter(([, part]) => isNotPlain(part));
   const found = await Promise.all(
-    Object.entries(value).map(([key, part]) =>
+    unknown.map(([key, part]) =>
       secretPathsAt(levels === 2 ? memberOf(path, key) : `${path}.${key}`, part, levels - 1),
     ),
   );

@@ -36,8 +36,7 @@ export function parseIdentity(text: string): Identity {
   const place = isEarlier ? earlierPlace(path) : currentPlace(path);
   const rest = text.slice(path.length + "::".length);
   const types = /^(.*?)\$::/s.exec(rest)?.[1];
-  const isMarked = types !== undefined && types.split("$").every((type) => type === "" || isType(type));
-  if (isMarked) {
+  if (types?.split("$").every((type) => type === "" || isType(type))) {
     return { ...place, parentTypes: types === "" ? undefined : types, name: rest.slice(types.length + "$::".length) };
   }
   const [first = "", ...more] = rest.split("::");
@@ -64,7 +63,10 @@ function currentPlace(path: string) {
 
 /** The part that all resources of a stack share: `<organization>/<project>/<stack>`. */
 export function stackOf(identity: string): string {
-  const { organization, project, stack } = parseIdentity(identity);
+  return stackIn(parseIdentity(identity));
+}
+
+function stackIn({ organization, project, stack }: Identity): string {
   return `${organization}/${project}/${stack}`;
 }
 
@@ -82,7 +84,8 @@ export function urnOf(identity: string, typeToken: string): string {
 
 /** Under which the journal knows a resource: an advertiser and an event may have one name. */
 export function journalKeyOf(resource: ResourceName, identity: string): string {
-  return [resource, stackOf(identity), ...placeIn(parseIdentity(identity))].join("::");
+  const parsed = parseIdentity(identity);
+  return [resource, stackIn(parsed), ...placeIn(parsed)].join("::");
 }
 
 /** `of["key"]`: one member of a set, by the set's journal key, URN, or path. */
