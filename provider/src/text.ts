@@ -17,6 +17,11 @@ export function excerpt(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
+/** One word of a POSIX shell's command. */
+export function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** Joins names for a sentence: `a`, `a and b`, `a, b and c`. */
 export function enumerate(items: readonly string[]): string {
   if (items.length < 2) return items.join("");

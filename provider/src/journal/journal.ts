@@ -91,6 +91,8 @@ export class Journal {
   readonly path: string;
   /** What the state holds of the resources that earlier runs left notes about. */
   readonly #held = new Map<string, { readonly id: string; readonly fingerprint: string }>();
+  /** What the engine will have saved when the run ends cleanly, and may ask for again until then. */
+  readonly #savedAtEnd = new Set<string>();
   /** As the run began, read without a lock. */
   #leftovers: Promise<Ledger> | undefined;
   /** What the file remembers and the engine was not handed, once this run has opened it. */
@@ -122,6 +124,11 @@ export class Journal {
     return decisive((await this.#readOnce()).about(key).filter((entry) => !this.#isHistory(entry)));
   }
 
+  /** As {@link leftovers}, of creates with this body. */
+  async leftoversLike(fingerprint: string): Promise<Remembered[]> {
+    return (await this.#readOnce()).like(fingerprint).filter((entry) => !this.#isHistory(entry));
+  }
+
   /**
    * Begins a create, unless an earlier one of the same resource is not settled: an earlier run's, or this run's own, since
    * the engine may ask again for a create that ended in doubt (its error hooks do).
@@ -141,6 +148,11 @@ export class Journal {
   /** The engine is handed what this create made, and will have saved it when the run ends cleanly. (The file keeps it until then.) */
   handOver(mark: string): void {
     this.#ledger.remove(mark);
+  }
+
+  /** As {@link handOver}, beside an error: the engine's error hooks may have this run asked for the same again. */
+  handOverBesideError(mark: string): void {
+    this.#savedAtEnd.add(mark);
   }
 
   /**
@@ -195,7 +207,8 @@ export class Journal {
         if (this.#leftovers !== undefined)
           reviseNotes(this.path, (entry) => (this.#isHistory(entry) ? undefined : marked(entry)));
       } else if (this.#file !== undefined && this.#lock.isHeld()) {
-        keepOnly(this.path, this.#ledger.all.map(marked));
+        const open = this.#ledger.all.filter(({ mark }) => !this.#savedAtEnd.has(mark));
+        keepOnly(this.path, open.map(marked));
       }
     } catch {
       // The notes stay, and the next run's diffs settle them.

@@ -51,13 +51,14 @@ export async function announceCreate(
 ): Promise<void> {
   const { identity, key, label, at } = subject;
   const adopts = values.existingId !== undefined && values.existingId !== UNKNOWN;
-  await announceLeftover(runtime, subject, adopts);
+  const isLeft = await announceLeftover(runtime, subject, adopts);
   if (adopts) {
     if (formerly !== undefined) runtime.formerly.set(key, formerly);
     runtime.tellAt("info", at, `adopts ${String(values.existingId)}; nothing is sent`);
     return;
   }
-  if (!fits) return;
+  // Taken over, or unresolved: nothing is sent.
+  if (!fits || isLeft) return;
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOf(requestFields(kind, values));
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
   const same = runtime.replacing.has(key) ? undefined : runtime.inventory(identity).asItBegan.get(key);

@@ -3,18 +3,14 @@
  * asks for it.
  */
 
-import { requestFields } from "../api/request.js";
 import { JournalError, OutcomeUnknownError } from "../errors.js";
-import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Journal } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
-import type { Kind } from "../kinds/kind.js";
 import { aboutWhom, renamedFrom } from "../state/identity.js";
 import { waysOut } from "../state/unresolved.js";
+import { shellWord } from "../text.js";
 import type { Runtime } from "./runtime.js";
-import type { KnownSubject } from "./subject.js";
-
-type Properties = Readonly<Record<string, unknown>>;
+import { type KnownSubject, memberSubject } from "./subject.js";
 
 /** The topic of what is told once a run. */
 const UNCLAIMED = "unclaimed";
@@ -25,38 +21,52 @@ const MAX_UNCLAIMED = 20;
 /**
  * Says in a preview what an `up` will make of a create that an interrupted run left.
  * @param adopts whether the user has named the object, which settles it.
+ * @returns whether it was sent before.
  */
 export async function announceLeftover(
   runtime: Runtime,
   { identity, key, label }: KnownSubject,
   adopts: boolean,
-): Promise<void> {
+): Promise<boolean> {
   const remembered = await journalled(runtime, (journal) => journal.leftover(key), identity);
-  if (remembered === undefined || adopts) return;
+  if (remembered === undefined) return false;
+  if (adopts) return true;
   runtime.say(
     remembered.id === undefined
       ? `${whatHappened(label, remembered)} \`pulumi up\` will not send it, but save it as unresolved.`
       : `${label} was created as ${remembered.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`,
   );
+  return true;
+}
+
+/** What an interrupted run has left of a set's members, by key: nothing is sent for them. */
+export async function memberLeftovers(
+  runtime: Runtime,
+  set: KnownSubject,
+  members: readonly string[],
+): Promise<Map<string, Remembered>> {
+  const found = new Map<string, Remembered>();
+  for (const member of members) {
+    const { key } = memberSubject(set, member);
+    const remembered = await journalled(runtime, (journal) => journal.leftover(key), set.identity);
+    if (remembered !== undefined) found.set(member, remembered);
+  }
+  return found;
 }
 
 /**
- * Tells the journal that the state holds a resource, so that it forgets what an interrupted run noted of it, and says
+ * Tells the journal that the state holds an object, so that it forgets what an interrupted run noted of it, and says
  * what it forgets on a guess.
+ * @param fingerprint of the body that it was created with.
  * @returns in words, what stays there: a replacement settles it, a run without a change does not.
  */
 export async function noteHeld(
-  kind: Kind,
   runtime: Runtime,
   { identity, key, urn, label }: KnownSubject,
   id: string,
-  properties: Properties,
+  fingerprint: () => string,
 ): Promise<string[]> {
-  const others = await journalled(
-    runtime,
-    (journal) => journal.reconcile(key, id, () => fingerprintOf(requestFields(kind, properties))),
-    identity,
-  );
+  const others = await journalled(runtime, (journal) => journal.reconcile(key, id, fingerprint), identity);
   return (others ?? []).flatMap(({ isForgotten, entry }) => {
     const what = `${whatHappened(label, entry)} The state holds ${id}`;
     if (isForgotten) {
@@ -93,7 +103,7 @@ export async function announceUnclaimed(runtime: Runtime, identity: string): Pro
 }
 
 function forgetCommand(urn: string): string {
-  return `npx pulumi-advertising pending --forget '${urn}'`;
+  return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
 }
 
 /** For what only looks: a journal that can't be read is said, and stops the next create. */
@@ -120,10 +130,8 @@ export async function expectNotUnresolvedElsewhere(
   { identity, key, label }: KnownSubject,
   fingerprint: string,
 ): Promise<void> {
-  const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
-  const open = leftovers.find(
-    (entry) => entry.id === undefined && entry.key !== key && entry.fingerprint === fingerprint,
-  );
+  const leftovers = (await journalled(runtime, (journal) => journal.leftoversLike(fingerprint), identity)) ?? [];
+  const open = leftovers.find((entry) => entry.id === undefined && entry.key !== key);
   if (open === undefined) return;
   const old = aboutWhom(open.key);
   const renamed = renamedFrom(old, key);

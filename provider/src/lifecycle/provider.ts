@@ -2,8 +2,10 @@
  * Turns a kind of resource into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
+import { requestFields } from "../api/request.js";
 import { describeSettingProblem } from "../config/setting-problems.js";
 import { ArgumentsError, SettingsError, UnsupportedError } from "../errors.js";
+import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Kind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { readDeclared } from "../state/declared.js";
@@ -107,7 +109,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const subject = subjectOf(kind.name, own(news, IDENTITY));
         expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
         if (/^\d+$/.test(id)) noteHolder(kind, runtime(), subject, id, olds, secretArgumentsOf(news));
-        const left = isKnown(subject) ? await noteHeld(kind, runtime(), subject, id, olds) : [];
+        const left = isKnown(subject)
+          ? await noteHeld(runtime(), subject, id, () => fingerprintOf(requestFields(kind, olds)))
+          : [];
         const existingId = own(news, "existingId");
         const mark = unresolvedMarkOf(olds);
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.

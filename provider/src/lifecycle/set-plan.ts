@@ -17,6 +17,7 @@ import {
 } from "../state/set.js";
 import { hasValue, holdsUnknown } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
+import { secretOfMembers } from "./set-secrets.js";
 
 export type Action =
   | "keep"
@@ -25,6 +26,7 @@ export type Action =
   | "create anew"
   /** As "create anew", where values that are not known yet turn out to be others. */
   | "perhaps create anew"
+  /** Somebody has named its object: nothing is sent, and its arguments are taken for what the object is. */
   | "adopt"
   | "let go"
   /** An earlier create of it has an unknown outcome: nothing is done before somebody settles that. */
@@ -56,20 +58,18 @@ export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet): M
     const fingerprint = id === undefined ? undefined : storedFingerprint(kind, stored, key);
     const isUnknown = isSharedUnknown || declared.events === undefined || holdsUnknown(given);
     const adopts = hasValue(entry.existingId) && entry.existingId !== UNKNOWN;
-    const action = adopts
-      ? String(entry.existingId) === id && unresolved === undefined
-        ? "keep"
-        : "adopt"
-      : unresolved !== undefined
-        ? "wait"
-        : id === undefined
-          ? "create"
-          : isUnknown
-            ? "perhaps create anew"
-            : fingerprintOf(requestFields(kind, values)) === fingerprint
-              ? "keep"
-              : "create anew";
-    return { key, action, id, entry, values, fingerprint, unresolved };
+    const isSame = () => fingerprintOf(requestFields(kind, values)) === fingerprint;
+    const action = (): Action => {
+      if (adopts) {
+        const isHeld = String(entry.existingId) === id && unresolved === undefined;
+        return isHeld && (isUnknown || isSame()) ? "keep" : "adopt";
+      }
+      if (unresolved !== undefined) return "wait";
+      if (id === undefined) return "create";
+      if (isUnknown) return "perhaps create anew";
+      return isSame() ? "keep" : "create anew";
+    };
+    return { key, action: action(), id, entry, values, fingerprint, unresolved };
   });
   const undeclared = new Set(
     [...stored.eventIds.keys(), ...stored.unresolved.keys()].filter((key) => !entries.has(key)),
@@ -93,16 +93,23 @@ export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet): M
   ];
 }
 
-/** @param outcomes of the members that were to be created or adopted. */
+/**
+ * @param secret paths of the arguments that are secret now.
+ * @param outcomes of the members that were to be created or adopted.
+ */
 export function setAfter(
   kind: Kind,
   stored: StoredSet,
-  shared: Shared,
+  { advertiserId, defaults }: Shared,
+  secret: ReadonlySet<string>,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
 ): StoredSet {
+  const shared = { advertiserId, defaults };
+  const wasSecret = secretOfMembers(kind, stored.secret);
   const after = {
     ...shared,
+    secret,
     events: new Map<string, Values>(),
     eventIds: new Map<string, string>(),
     earlier: new Map<string, string>(),
@@ -126,7 +133,7 @@ export function setAfter(
       continue;
     }
     // What was to take its place is not there.
-    const then = stored.events.get(key) ?? {};
+    const then = withoutNames(stored.events.get(key) ?? {}, wasSecret(key));
     after.events.set(key, then);
     if (fingerprint !== undefined && fingerprint !== fingerprintOf(requestFields(kind, eventIn(shared, then)))) {
       after.earlier.set(key, fingerprint);
@@ -136,8 +143,12 @@ export function setAfter(
 }
 
 /** Whether the state will hold something else afterwards, or something has to be done. */
-export function isChange(members: readonly Member[]): boolean {
-  return members.some(({ action }) => action !== "keep");
+export function isChange({ events }: DeclaredSet, members: readonly Member[]): boolean {
+  return events === undefined || members.some(({ action }) => action !== "keep");
+}
+
+function withoutNames(values: Values, names: ReadonlySet<string>): Values {
+  return names.size === 0 ? values : Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)));
 }
 
 /** Of the body that the object which the state holds was created with. */

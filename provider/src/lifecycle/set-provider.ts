@@ -10,20 +10,31 @@ import { readDeclared } from "../state/declared.js";
 import { memberOf } from "../state/identity.js";
 import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type StoredSet, writeStoredSet } from "../state/set.js";
+import { count } from "../text.js";
 import { exactId } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
 import { adoptedTwice, announceCreate, announceResource, noteHolder } from "./announce.js";
 import { checkFailure, guard } from "./engine-call.js";
+import type { Severity } from "./engine-log.js";
 import { forDisplay, forEngine, Incomplete } from "./failure.js";
 import { argumentsIn, hasValue, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
-import { noteHeld } from "./leftovers.js";
+import { memberLeftovers, noteHeld } from "./leftovers.js";
+import type { Outcome } from "./outcome.js";
 import { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
 import { isChange, type Member, planSet, setAfter } from "./set-plan.js";
 import { carryOut } from "./set-run.js";
-import { maskSecretMembers, secretOfMembers } from "./set-secrets.js";
-import { leftLiveInWords, planInWords, takenOverInWords, troubleInWords } from "./set-words.js";
+import { maskSecretMembers, type SecretOf, secretOfMembers } from "./set-secrets.js";
+import { troubleInWords } from "./set-trouble.js";
+import {
+  besidesInWords,
+  leftLiveInWords,
+  leftoversInWords,
+  planInWords,
+  renamesInWords,
+  takenOverInWords,
+} from "./set-words.js";
 import { isKnown, type KnownSubject, memberSubject, type Subject, subjectOf } from "./subject.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
@@ -31,10 +42,18 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
   const kind = set.member;
   const guarded = guard(runtime);
 
-  /** What is told of members that are new to the state, before anything is sent. */
+  /** What is told of what is to be created, before anything is sent. */
   const announceNew = async (subject: KnownSubject, members: readonly Member[]) => {
-    for (const { key, action, values } of members) {
-      if (action !== "create") continue;
+    const toCreate = members.filter(({ action }) => action === "create" || action === "create anew");
+    const left = await memberLeftovers(
+      runtime(),
+      subject,
+      toCreate.map(({ key }) => key),
+    );
+    tellPlan(runtime(), subject, leftoversInWords(subject, left));
+    tell("warn", subject, renamesInWords(kind, subject, members, left));
+    for (const { key, action, values } of toCreate) {
+      if (action !== "create" || left.has(key)) continue;
       const member = memberSubject(subject, key) as KnownSubject;
       try {
         await announceCreate(kind, runtime(), member, {
@@ -45,9 +64,20 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       } catch (error) {
         // It stops just this member, in the `up`.
         if (!(error instanceof OutcomeUnknownError)) throw error;
-        runtime().tellAt("warn", subject.at, error.message);
+        runtime().warnEach(
+          "elsewhere",
+          subject.at,
+          error.message,
+          member.label,
+          (amount) =>
+            `${count(amount, "more event")} that will not be sent, since others of unknown outcome have the same arguments`,
+        );
       }
     }
+  };
+
+  const tell = (severity: Severity, { at }: Subject, text: string | undefined) => {
+    if (text !== undefined) runtime().tellAt(severity, at, text);
   };
 
   const apply = async (id: string, stored: StoredSet, inputs: Properties): Promise<Properties> => {
@@ -63,24 +93,55 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     );
     const secret = secretOfMembers(kind, paths);
     const outcomes = await carryOut(set, runtime(), subject, members, secret, progress);
-    const after = setAfter(kind, stored, declared, members, outcomes);
+    const after = setAfter(kind, stored, declared, paths, members, outcomes);
     const outs = writeStoredSet(after, exactId, runtime().account);
 
-    for (const text of [takenOverInWords(outcomes, subject), leftLiveInWords(kind, members, outcomes)]) {
-      if (text !== undefined) runtime().tellAt("warn", subject.at, runtime().secrets.scrub(text));
-    }
+    tell("warn", subject, takenOverInWords(outcomes, subject));
+    tell("warn", subject, leftLiveInWords(kind, members, outcomes));
     const trouble = troubleInWords(kind, subject, members, outcomes, after.eventIds.size);
     if (trouble !== undefined) {
       const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
       const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
+      handOver(subject, outcomes, true);
       // What has no member is not saved: the next run creates it.
       throw new Incomplete(trouble.text, isNothing ? undefined : saved, trouble.code);
     }
-    if (isKnown(subject)) {
-      const journal = runtime().journal(subject.identity);
-      for (const outcome of outcomes.values()) if (outcome.kind === "created") journal.handOver(outcome.mark);
-    }
+    handOver(subject, outcomes, false);
     return outs;
+  };
+
+  /** The engine is handed what was created, perhaps beside an error. */
+  const handOver = (subject: Subject, outcomes: ReadonlyMap<string, Outcome>, isBesideError: boolean) => {
+    if (!isKnown(subject)) return;
+    const journal = runtime().journal(subject.identity);
+    for (const outcome of outcomes.values()) {
+      if (outcome.kind !== "created") continue;
+      if (isBesideError) journal.handOverBesideError(outcome.mark);
+      else journal.handOver(outcome.mark);
+    }
+  };
+
+  /**
+   * Tells the run and the journal what the state holds.
+   * @returns in words, what the journal says besides of what stays as it is.
+   */
+  const noteStored = async (subject: Subject, stored: StoredSet, members: readonly Member[], secret: SecretOf) => {
+    const besides: string[] = [];
+    const wasSecret = secretOfMembers(kind, stored.secret);
+    for (const { key, action, id, fingerprint } of members) {
+      if (id === undefined) continue;
+      const member = memberSubject(subject, key);
+      // Another resource may take on what this set lets go of.
+      if (action !== "let go" && action !== "adopt") {
+        const values = eventIn(stored, stored.events.get(key) ?? {});
+        noteHolder(kind, runtime(), member, id, values, new Set([...secret(key), ...wasSecret(key)]));
+      }
+      if (!isKnown(member)) continue;
+      const words = await noteHeld(runtime(), member, id, () => fingerprint ?? "");
+      // What is created or adopted asks for it, and what is unresolved is told by itself.
+      if (action === "keep" || action === "let go") besides.push(...words);
+    }
+    return besides;
   };
 
   return {
@@ -156,18 +217,10 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const declared = readDeclaredSet(news);
         const members = planSet(kind, stored, declared);
         const secret = secretOfMembers(kind, secretArgumentsOf(news));
-        for (const { key, id, action } of members) {
-          if (id === undefined) continue;
-          const member = memberSubject(subject, key);
-          const values = eventIn(stored, stored.events.get(key) ?? {});
-          // What is let go may be adopted by another resource in the same run.
-          if (action !== "let go") noteHolder(kind, runtime(), member, id, values, secret(key));
-          if (!isKnown(member)) continue;
-          for (const text of await noteHeld(kind, runtime(), member, id, values)) runtime().say(text);
-        }
+        tell("warn", subject, besidesInWords(await noteStored(subject, stored, members, secret)));
         if (isKnown(subject)) await announceNew(subject, members);
         tellPlan(runtime(), subject, planInWords(kind, members));
-        return { changes: isChange(members), replaces: [], deleteBeforeReplace: false };
+        return { changes: isChange(declared, members), replaces: [], deleteBeforeReplace: false };
       }, forDisplay);
     },
 
@@ -209,5 +262,5 @@ const MAX_IDS = 50;
 /** In an `up` what was done is told afterwards, with the new ids. */
 function tellPlan(runtime: Runtime, { at }: Subject, plan: string | undefined): void {
   if (plan === undefined || runtime.run.isUp === true) return;
-  runtime.tellAt("info", at, runtime.secrets.scrub(plan));
+  runtime.tellAt("info", at, plan);
 }

@@ -3,12 +3,14 @@
  * own.
  */
 import { requestFields } from "../api/request.js";
-import { type AdvertisingError, NotSentError, RefusedError } from "../errors.js";
+import { AdvertisingError, DefectError, NotSentError, OutcomeUnknownError, RefusedError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { SetKind } from "../kinds/kind.js";
+import { memberOf } from "../state/identity.js";
 import { factsIn } from "../state/unresolved.js";
 import { noteLive } from "./announce.js";
 import { adoptExisting, type Create, createOnce } from "./create.js";
+import { describeDefect } from "./failure.js";
 import { expectNotUnresolvedElsewhere } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import type { Progress } from "./progress.js";
@@ -35,6 +37,9 @@ export async function carryOut(
   progress: Progress,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
+  const openBodies = new Map(
+    members.flatMap(({ key, unresolved }) => (unresolved ? [[unresolved.fingerprint, key]] : [])),
+  );
   const tally = { created: 0, unresolved: 0 };
   let trouble: string | undefined;
 
@@ -59,25 +64,32 @@ export async function carryOut(
       secret: secret(key),
       replaces: id,
     };
-    const outcome = action === "adopt" ? await adoptExisting(runtime, wanted) : await send(wanted);
+    const outcome = await (action === "adopt" ? adoptExisting(runtime, wanted) : send(wanted)).catch(asOutcome);
     if (outcome.kind === "created" || outcome.kind === "adopted") noteLive(kind, runtime, wanted, outcome.id);
     note(key, outcome.kind === "unresolved" ? withSought(outcome, wanted) : outcome);
   };
 
   const send = async (wanted: Create): Promise<Outcome> => {
     const { subject, values } = wanted;
-    try {
-      if (isKnown(subject)) {
-        await expectNotUnresolvedElsewhere(runtime, subject, fingerprintOf(requestFields(kind, values)));
-      }
-    } catch (error) {
-      return { kind: "not-created", error: error as AdvertisingError };
-    }
+    const fingerprint = fingerprintOf(requestFields(kind, values));
+    expectNotOpen(subject, fingerprint);
+    if (isKnown(subject)) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
     return runtime.track((mayBegin) =>
       createOnce(kind, runtime, wanted, () => {
         mayBegin();
         if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, since ${trouble}`);
       }),
+    );
+  };
+
+  /** @throws OutcomeUnknownError the state holds a create of unknown outcome with this body, under another key. */
+  const expectNotOpen = ({ label }: Subject, fingerprint: string) => {
+    const other = openBodies.get(fingerprint);
+    if (other === undefined) return;
+    throw new OutcomeUnknownError(
+      `${label} is not sent: ${memberOf("events", other)} was sent with the same arguments, and its outcome is unknown. ` +
+        "Settle that first.",
+      "",
     );
   };
 
@@ -101,9 +113,15 @@ export async function carryOut(
   return outcomes;
 }
 
+/** What failed before anything was sent. Not raised on purpose, it must not keep the others' outcomes from being told. */
+function asOutcome(error: unknown): Outcome {
+  const isOurs = error instanceof AdvertisingError;
+  return { kind: "not-created", error: isOurs ? error : new DefectError(describeDefect(error)) };
+}
+
 /** Whether the failure says nothing about other members. */
 function isAboutItself(error: AdvertisingError): boolean {
-  return error instanceof RefusedError || error.code === "ADVERTISING_OUTCOME_UNKNOWN";
+  return error instanceof RefusedError || error instanceof OutcomeUnknownError;
 }
 
 function firstLine({ message }: AdvertisingError): string {

@@ -8,8 +8,11 @@ import type { Secrets } from "../secrets.js";
 import { memberOf, splitMember } from "../state/identity.js";
 import { maskSecretsIn, type Properties } from "./inputs.js";
 
+/** The names of a member's secret arguments, by its key. */
+export type SecretOf = (key: string) => ReadonlySet<string>;
+
 /** @returns the names of a member's secret arguments, by its key. */
-export function secretOfMembers({ outputs }: Kind, paths: ReadonlySet<string>): (key: string) => ReadonlySet<string> {
+export function secretOfMembers({ outputs }: Kind, paths: ReadonlySet<string>): SecretOf {
   const everything: ReadonlySet<string> = new Set(outputs);
   if (paths.has("events") || paths.has("defaults")) return () => everything;
   const byHolder = new Map<string | undefined, Set<string>>();

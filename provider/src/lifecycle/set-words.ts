@@ -1,20 +1,18 @@
 /**
- * What people read of a set: what a preview will do to which keys, what an `up` has done, and all that failed. Pure.
+ * What people read of a set: what a preview will do to which keys, and what an `up` has done. Pure.
  */
 import { requestFields } from "../api/request.js";
-import { type AdvertisingError, OutcomeUnknownError, withCode } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
+import type { Remembered } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
-import { memberOf } from "../state/identity.js";
-import { describeSought, soughtIn, waysOut } from "../state/unresolved.js";
 import { count, printable } from "../text.js";
 import { holdsUnknown } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Action, Member } from "./set-plan.js";
-import { memberSubject, type Subject } from "./subject.js";
+import type { Subject } from "./subject.js";
 
 /** More keys, or lines, are counted. */
-const MAX_LISTED = 20;
+export const MAX_LISTED = 20;
 
 /** What an `up` would do; nothing where that is nothing. */
 export function planInWords(kind: Kind, members: readonly Member[]): string | undefined {
@@ -47,27 +45,58 @@ export function planInWords(kind: Kind, members: readonly Member[]): string | un
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...lines,
-    ...renamesIn(kind, members),
     ...(leavesLive(members) === 0
       ? []
       : [`What the set lets go of, or creates anew, ${afterlife}; deactivate it there by hand.`]),
   ].join("\n");
 }
 
-/** A key that is new, with the arguments of one that is let go. */
-function renamesIn(kind: Kind, members: readonly Member[]): string[] {
+/** Keys that are new, with the arguments of one that is let go; nothing where there are none. */
+export function renamesInWords(
+  kind: Kind,
+  { label }: Subject,
+  members: readonly Member[],
+  left: ReadonlyMap<string, unknown>,
+): string | undefined {
   const gone = members.filter(({ action, id }) => action === "let go" && id !== undefined);
-  if (gone.length === 0) return [];
+  if (gone.length === 0) return undefined;
   const byBody = new Map(gone.map((member) => [member.fingerprint, member]));
   const lines = members.flatMap(({ key, action, values }) => {
-    if (action !== "create" || holdsUnknown(values)) return [];
+    if (action !== "create" || left.has(key) || holdsUnknown(values)) return [];
     const former = byBody.get(fingerprintOf(requestFields(kind, values)));
     if (former === undefined) return [];
-    return [
-      `  ${shownKey(key)} has the arguments of ${shownKey(former.key)}, which is let go: if it is a rename, set existingId: ${former.id} there, and nothing is sent`,
-    ];
+    return [`  ${shownKey(key)} has the arguments of ${shownKey(former.key)}: existingId: ${former.id}`];
   });
-  return cut(lines);
+  if (lines.length === 0) return undefined;
+  return [
+    `${label}: ${count(lines.length, "new key")} with the arguments of one that is let go: this creates a second live ` +
+      `${kind.create.noun} for each. If it is a rename, set existingId there, and nothing is sent:`,
+    ...cut(lines),
+  ].join("\n");
+}
+
+/** What an interrupted run has left of members that would be created otherwise; nothing where that is nothing. */
+export function leftoversInWords({ label }: Subject, left: ReadonlyMap<string, Remembered>): string | undefined {
+  const all = [...left];
+  const created = all.flatMap(([key, { id }]) => (id === undefined ? [] : [`${shownKey(key)} (${id})`]));
+  const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));
+  if (all.length === 0) return undefined;
+  return [
+    `${label}: a run that was interrupted has left something, so nothing is sent for ${count(all.length, "event")} of it.`,
+    ...(created.length === 0
+      ? []
+      : [
+          `  created: ${listed(created)}; \`pulumi up\` takes over those whose arguments are the same, and asks about the others`,
+        ]),
+    ...(open.length === 0
+      ? []
+      : [`  sent, with an answer that was not noted: ${listed(open)}; \`pulumi up\` saves them as unresolved`]),
+  ].join("\n");
+}
+
+/** What the journal says besides of objects that the state holds; nothing where that is nothing. */
+export function besidesInWords(words: readonly string[]): string | undefined {
+  return words.length === 0 ? undefined : cut(words).join("\n");
 }
 
 /** What an `up` has left on the platform that nothing manages any more; nothing where that is nothing. */
@@ -100,63 +129,6 @@ export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label
   return `${label}: a run that was interrupted had created ${those.length} of it, which are taken over, and nothing is sent for them: ${listed(keys)}`;
 }
 
-/** What failed, or waits for somebody: what the error of the whole set says. */
-export interface Trouble {
-  readonly text: string;
-  readonly code: string;
-}
-
-/** @param unresolved all members of unknown outcome. @param held how many members the state holds afterwards. */
-export function troubleInWords(
-  kind: Kind,
-  set: Subject,
-  members: readonly Member[],
-  outcomes: ReadonlyMap<string, Outcome>,
-  held: number,
-): Trouble | undefined {
-  const failed = members.flatMap(({ key }) => {
-    const outcome = outcomes.get(key);
-    return outcome?.kind === "not-created" ? [{ key, error: outcome.error }] : [];
-  });
-  const open = members.flatMap((member) => {
-    const { key, unresolved, values } = member;
-    const outcome = outcomes.get(key);
-    const mark = outcome?.kind === "unresolved" ? outcome.unresolved : outcome === undefined ? unresolved : undefined;
-    return mark === undefined ? [] : [{ key, mark, sought: describeSought(soughtIn(kind, values, mark)) }];
-  });
-  if (failed.length + open.length === 0) return undefined;
-  const [first] = failed;
-  const [anyOpen] = open;
-  const lines = [
-    `${set.label}: ${count(held, kind.create.noun)} of ${members.length} are in the state; this is wrong with the others.`,
-  ];
-  for (const { keys, reason } of byReason(set, failed).slice(0, MAX_LISTED)) lines.push(`  ${listed(keys)}: ${reason}`);
-  const more = byReason(set, failed).length - MAX_LISTED;
-  if (more > 0) lines.push(`  and ${count(more, "more reason")}`);
-  if (failed.length > 0) lines.push("The next `pulumi up` sends just what is missing.");
-  if (anyOpen !== undefined) {
-    lines.push(
-      `The outcome of ${open.length} is unknown, so nothing is sent for ${open.length === 1 ? "it" : "them"} until somebody has looked into the account for`,
-      ...cut(open.map(({ key, sought, mark }) => `  ${memberOf("events", key)}: ${sought}\n    ${mark.what}`)),
-      ...waysOut(memberSubject(set, anyOpen.key).urn),
-    );
-    if (open.length > 1) lines.push("Likewise for the others, with their keys.");
-  }
-  return {
-    text: lines.join("\n"),
-    code: anyOpen !== undefined ? OutcomeUnknownError.code : (first?.error.code ?? OutcomeUnknownError.code),
-  };
-}
-
-/** The same reason is told once, with all whom it is about. */
-function byReason(set: Subject, failed: readonly { readonly key: string; readonly error: AdvertisingError }[]) {
-  const groups = Map.groupBy(failed, ({ key, error }) => {
-    const { label } = memberSubject(set, key);
-    return withCode(error.message.replace(label, "").replace(/^[:\s]+/, ""), error.code);
-  });
-  return [...groups].map(([reason, those]) => ({ reason, keys: those.map(({ key }) => shownKey(key)) }));
-}
-
 function leavesLive(members: readonly Member[]): number {
   return members.filter(({ action, id, entry }) => {
     if (id === undefined) return false;
@@ -172,16 +144,16 @@ function keyAndId({ key, id }: Member): string {
   return `${shownKey(key)} (${id ?? "without an id"})`;
 }
 
-function shownKey(key: string): string {
+export function shownKey(key: string): string {
   return printable(key);
 }
 
-function listed(items: readonly string[]): string {
+export function listed(items: readonly string[]): string {
   const more = items.length - MAX_LISTED;
   return [...items.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }
 
-function cut(lines: readonly string[]): string[] {
+export function cut(lines: readonly string[]): string[] {
   const more = lines.length - MAX_LISTED;
   return [...lines.slice(0, MAX_LISTED), ...(more > 0 ? [`  and ${more} more`] : [])];
 }

@@ -3,7 +3,7 @@
  */
 
 import type { Kind } from "../kinds/kind.js";
-import { printable } from "../text.js";
+import { printable, shellWord } from "../text.js";
 import { UNRESOLVED } from "./properties.js";
 
 /** What the state keeps of an unresolved create; its field names are a contract. */
@@ -110,8 +110,8 @@ export function describeSought({ kind, name, facts, sentAt, trace, replaces }: S
 /** The two commands that settle it, one for each answer. */
 export function waysOut(urn: string): string[] {
   return [
-    `  If it is there:     npx pulumi-advertising pending --created '${urn}=<its id>'`,
-    `  If it is not there: npx pulumi-advertising pending --not-created '${urn}'`,
+    `  If it is there:     npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}`,
+    `  If it is not there: npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
     "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
   ];
 }
@@ -122,7 +122,7 @@ export function whatIsOpen(sought: Sought, id: string | undefined, urn: string, 
     return [
       ...hints,
       `To go on with ${id}: give the resource existingId: ${id}. To forget it (it stays live):`,
-      `  npx pulumi-advertising pending --forget '${urn}'`,
+      `  npx pulumi-advertising pending --forget ${shellWord(urn)}`,
     ];
   }
   return [`Look into the account for ${describeSought(sought)}.`, ...hints, ...waysOut(urn)];

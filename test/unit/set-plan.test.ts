@@ -1,0 +1,282 @@
+/** What becomes of each member of a set, and what the state holds afterwards. */
+import { describe, expect, it } from "vitest";
+import { requestFields } from "../../provider/src/api/request.js";
+import { RefusedError } from "../../provider/src/errors.js";
+import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import type { Outcome } from "../../provider/src/lifecycle/outcome.js";
+import { isChange, planSet, setAfter } from "../../provider/src/lifecycle/set-plan.js";
+import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { eventIn, readDeclaredSet, readStoredSet, type Values, writeStoredSet } from "../../provider/src/state/set.js";
+import { exactId } from "../../provider/src/validation/fields.js";
+
+const bodyOf = (shared: { advertiserId: unknown; defaults: unknown }, entry: Values) =>
+  fingerprintOf(requestFields(conversionEvent, eventIn(shared, entry)));
+
+const shared = { advertiserId: 7, defaults: { clickWindow: 60 } };
+const A = { eventName: "A", value: 1 };
+const B = { eventName: "B", value: 2 };
+const unresolvedMember = { mark: "m", fingerprint: "f", since: "2026-01-01T00:00:00Z", what: "sent" };
+const created = (id: string): Outcome => ({ kind: "created", id, mark: "m", isTakenOver: false });
+const refused: Outcome = { kind: "not-created", error: new RefusedError("no") };
+const doubt: Outcome = {
+  kind: "unresolved",
+  mark: "m2",
+  fingerprint: "f2",
+  unresolved: { since: "2026-01-02T00:00:00Z", what: "sent" },
+};
+
+/** Plans, and takes the outcomes for what was done. @returns the actions, and the state as the engine would keep it. */
+function step(olds: Values, news: Values, done: Record<string, Outcome> = {}, secret: string[] = []) {
+  const [stored, declared] = [readStoredSet(olds), readDeclaredSet(news)];
+  const members = planSet(conversionEvent, stored, declared);
+  return {
+    actions: Object.fromEntries(members.map(({ key, action }) => [key, action])),
+    changes: isChange(declared, members),
+    /** Only an `up` gets to it, where everything is known. */
+    get state() {
+      const outcomes = new Map(Object.entries(done));
+      const after = setAfter(conversionEvent, stored, declared, new Set(secret), members, outcomes);
+      return JSON.parse(JSON.stringify(writeStoredSet(after, exactId, ""))) as Values;
+    },
+  };
+}
+
+const held = { ...shared, events: { a: A, b: B }, eventIds: { a: 1, b: 2 } };
+
+describe("actions", () => {
+  it.each<[string, Values, Values, Record<string, string>, boolean]>([
+    ["a new set", {}, { ...shared, events: { a: A } }, { a: "create" }, true],
+    ["nothing differs", held, { ...shared, events: { b: B, a: A } }, { b: "keep", a: "keep" }, false],
+    [
+      "one differs",
+      held,
+      { ...shared, events: { a: { ...A, value: 3 }, b: B } },
+      { a: "create anew", b: "keep" },
+      true,
+    ],
+    ["a key is gone", held, { ...shared, events: { a: A } }, { a: "keep", b: "let go" }, true],
+    [
+      "a key is new",
+      held,
+      { ...shared, events: { ...held.events, c: A } },
+      { a: "keep", b: "keep", c: "create" },
+      true,
+    ],
+    ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "create anew", b: "create anew" }, true],
+    [
+      "other defaults, of which one has its own",
+      held,
+      { ...shared, defaults: { clickWindow: 61 }, events: { a: A, b: { ...B, clickWindow: 60 } } },
+      { a: "create anew", b: "keep" },
+      true,
+    ],
+    [
+      "the advertiser is not known",
+      held,
+      { ...held, advertiserId: UNKNOWN, events: { a: A, c: A, d: { ...A, existingId: 9 } } },
+      { a: "perhaps create anew", c: "create", d: "adopt", b: "let go" },
+      true,
+    ],
+    [
+      "one entry is not known",
+      held,
+      { ...shared, events: { a: UNKNOWN, b: B, c: UNKNOWN } },
+      { a: "perhaps create anew", b: "keep", c: "create" },
+      true,
+    ],
+    [
+      "a part of an entry is not known",
+      held,
+      { ...shared, events: { a: { ...A, value: UNKNOWN }, b: B } },
+      { a: "perhaps create anew", b: "keep" },
+      true,
+    ],
+    [
+      "none is known",
+      held,
+      { ...shared, events: UNKNOWN },
+      { a: "perhaps create anew", b: "perhaps create anew" },
+      true,
+    ],
+    ["none is known of an empty set", {}, { ...shared, events: UNKNOWN }, {}, true],
+    [
+      "an object is named",
+      held,
+      { ...shared, events: { a: { ...A, existingId: 9 }, b: B } },
+      { a: "adopt", b: "keep" },
+      true,
+    ],
+    [
+      "the held one is named",
+      held,
+      { ...shared, events: { a: { ...A, existingId: 1 }, b: B } },
+      { a: "keep", b: "keep" },
+      false,
+    ],
+    [
+      "the held one is named, with other arguments",
+      held,
+      { ...shared, events: { a: { ...A, value: 5, existingId: 1 }, b: B } },
+      { a: "adopt", b: "keep" },
+      true,
+    ],
+    [
+      "unresolved",
+      { ...held, unresolved: { a: unresolvedMember, c: unresolvedMember } },
+      { ...shared, events: { a: A, c: A } },
+      { a: "wait", c: "wait", b: "let go" },
+      true,
+    ],
+    [
+      "unresolved, and settled by an id",
+      { ...held, unresolved: { a: unresolvedMember, c: unresolvedMember } },
+      { ...shared, events: { a: { ...A, existingId: 1 }, c: { ...A, existingId: 9 }, b: B } },
+      { a: "adopt", c: "adopt", b: "keep" },
+      true,
+    ],
+    [
+      "unresolved, and declared no longer",
+      { ...held, unresolved: { b: unresolvedMember, c: unresolvedMember } },
+      { ...shared, events: { a: A } },
+      { a: "keep", b: "wait", c: "wait" },
+      true,
+    ],
+  ])("%s", (_, olds, news, actions, changes) => {
+    const plan = step(olds, news);
+    expect(plan.actions).toEqual(actions);
+    expect(plan.changes).toBe(changes);
+  });
+
+  it.each(["constructor", "toString", "hasOwnProperty", "a.b", `a"]["b`, "событие 🛒", "1", "__x", "k".repeat(100)])(
+    "the key %s is a key like any other",
+    (key) => {
+      const declared = { ...shared, events: { [key]: A } };
+      const first = step({}, declared, { [key]: created("5") });
+      expect(first.actions).toEqual({ [key]: "create" });
+      expect(first.state).toEqual({ ...declared, eventIds: { [key]: 5 } });
+      expect(step(first.state, declared).actions).toEqual({ [key]: "keep" });
+      expect(step(first.state, { ...shared, events: {} }).actions).toEqual({ [key]: "let go" });
+      // No inherited property is taken for a member.
+      expect(step({}, { ...shared, events: { x: A } }).actions).toEqual({ x: "create" });
+    },
+  );
+});
+
+describe("the state afterwards", () => {
+  it("holds what was created, and not what was refused: the next run sends just that", () => {
+    const news = { ...shared, events: { a: A, b: B } };
+    const { state } = step({}, news, { a: created("1"), b: refused });
+    expect(state).toEqual({ ...shared, events: { a: A }, eventIds: { a: 1 } });
+    expect(step(state, news).actions).toEqual({ a: "keep", b: "create" });
+  });
+
+  it("an id beyond a number's precision stays exact", () => {
+    const news = { ...shared, events: { a: A } };
+    const { state } = step({}, news, { a: created("9007199254740993") });
+    expect(state.eventIds).toEqual({ a: "9007199254740993" });
+    expect(step(state, news).actions).toEqual({ a: "keep" });
+  });
+
+  it("what could not be created anew stays with its id and its arguments, also under a changed advertiser", () => {
+    const news = { ...shared, advertiserId: 8, events: { a: A, b: B } };
+    const { state } = step(held, news, { a: created("3"), b: refused });
+    expect(state).toEqual({
+      ...news,
+      eventIds: { a: 3, b: 2 },
+      earlier: { b: bodyOf(shared, B) },
+    });
+    expect(step(state, news).actions).toEqual({ a: "keep", b: "create anew" });
+    // Set back, it is again what it was: nothing is sent for it.
+    expect(step(state, { ...news, advertiserId: 7 }).actions).toEqual({ a: "create anew", b: "keep" });
+    expect(step(state, news, { b: created("4") }).state).toEqual({ ...news, eventIds: { a: 3, b: 4 } });
+  });
+
+  it("`earlier` outlives several runs that fail", () => {
+    const news = { ...shared, advertiserId: 8, events: { a: A, b: B } };
+    const first = step(held, news, { a: refused, b: refused });
+    const second = step(first.state, { ...news, advertiserId: 9 }, { a: refused, b: refused });
+    expect(second.state.earlier).toEqual({ a: bodyOf(shared, A), b: bodyOf(shared, B) });
+    expect(step(second.state, held).actions).toEqual({ a: "keep", b: "keep" });
+  });
+
+  it("an unknown outcome stands beside the id that it was to replace, until it is settled", () => {
+    const news = { ...shared, events: { a: { ...A, value: 3 }, b: B, c: A } };
+    const first = step(held, news, { a: doubt, c: doubt });
+    const open = { ...(doubt as { unresolved: object }).unresolved, mark: "m2", fingerprint: "f2" };
+    expect(first.state).toEqual({ ...held, unresolved: { a: open, c: open } });
+    expect(step(first.state, news).state).toEqual(first.state);
+    // Given up, it still waits; and so does one whose entry is set back.
+    expect(step(first.state, { ...shared, events: { b: B } }).state).toEqual({
+      ...held,
+      unresolved: { a: open, c: open },
+    });
+    const named = {
+      ...shared,
+      events: { a: { ...A, value: 3, existingId: 11 }, b: B, c: { ...A, existingId: 12 } },
+    };
+    const settled = step(first.state, named, { a: { kind: "adopted", id: "11" }, c: { kind: "adopted", id: "12" } });
+    expect(settled.state).toEqual({ ...named, eventIds: { a: 11, b: 2, c: 12 } });
+    // existingId may be taken away afterwards.
+    expect(step(settled.state, news).changes).toBe(false);
+  });
+
+  it("arguments that were changed by hand, said with the same existingId, are what the object is from then on", () => {
+    const changed = { ...shared, events: { a: { ...A, value: 5, existingId: 1 }, b: B } };
+    const { state } = step(held, changed, { a: { kind: "adopted", id: "1" } });
+    expect(step(state, { ...shared, events: { a: { ...A, value: 5 }, b: B } }).changes).toBe(false);
+  });
+
+  it("secret arguments of an entry that is not the one of now are not kept: nothing would keep them secret", () => {
+    const secret = [`events["a"].eventName`];
+    const first = step({}, { ...shared, events: { a: A, b: B } }, { a: created("1"), b: created("2") }, secret);
+    expect(first.state.__secret).toEqual(secret);
+    const news = { ...shared, events: { a: { eventName: "Public", value: 1 }, b: B } };
+    const second = step(first.state, news, { a: refused });
+    expect(second.state).toEqual({ ...held, events: { a: { value: 1 }, b: B }, earlier: { a: bodyOf(shared, A) } });
+    expect(step(second.state, news).actions).toEqual({ a: "create anew", b: "keep" });
+    expect(step(second.state, { ...shared, events: { a: A, b: B } }).actions).toEqual({ a: "keep", b: "keep" });
+  });
+});
+
+it("reads a state as this version writes it: a contract", () => {
+  const state = {
+    advertiserId: 7,
+    defaults: {
+      countUnique: false,
+      clickWindow: 604_800,
+      viewWindow: 2_592_000,
+      attribution: "ALL",
+      additionalFields: { team: "x" },
+    },
+    events: {
+      landing: { eventName: "Landing page", value: 0, eventTypeId: 1 },
+      purchase: { eventName: "Purchase", value: 25, existingId: 4711 },
+      lead: { eventName: "Lead", value: 3 },
+    },
+    eventIds: { landing: 1, purchase: 4711, lead: "9007199254740993" },
+    earlier: { lead: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b" },
+    unresolved: {
+      lead: {
+        since: "2026-11-21T20:00:00.000Z",
+        what: `events["lead"] of ConversionEventSet "funnel": POST https://x.example/rest/event was sent`,
+        urn: `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEventSet::funnel["lead"]`,
+        name: "Lead",
+        facts: { advertiserId: 7, value: 4 },
+        replaces: "9007199254740993",
+        mark: "5b1c6d1e-0000-4000-8000-000000000000",
+        fingerprint: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9c",
+      },
+    },
+    __at: "https://x.example ops@example.com",
+    __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").conversionEventSet',
+  };
+  const stored = readStoredSet(state);
+  expect(writeStoredSet(stored, exactId, state.__at)).toEqual({ ...state, __provider: undefined });
+  const { events, advertiserId, defaults } = state;
+  const { actions } = step(state, { advertiserId, defaults, events });
+  expect(actions).toEqual({ landing: "keep", purchase: "keep", lead: "wait" });
+  // How a body's fingerprint is made is a contract too.
+  const [landing] = planSet(conversionEvent, stored, readDeclaredSet({ advertiserId, defaults, events }));
+  expect(landing?.fingerprint).toMatchInlineSnapshot(`"5eb6a87d3abda4defe2ea9226cd4dfa8"`);
+});

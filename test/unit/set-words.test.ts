@@ -1,0 +1,186 @@
+/** What people read of a set. */
+import { describe, expect, it } from "vitest";
+import { RefusedError } from "../../provider/src/errors.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import type { Outcome } from "../../provider/src/lifecycle/outcome.js";
+import { type Member, planSet } from "../../provider/src/lifecycle/set-plan.js";
+import { troubleInWords } from "../../provider/src/lifecycle/set-trouble.js";
+import {
+  leftLiveInWords,
+  leftoversInWords,
+  planInWords,
+  renamesInWords,
+  takenOverInWords,
+} from "../../provider/src/lifecycle/set-words.js";
+import { memberSubject, subjectOf } from "../../provider/src/lifecycle/subject.js";
+import { readDeclaredSet, readStoredSet } from "../../provider/src/state/set.js";
+
+const set = subjectOf("ConversionEventSet", "shop/dev::funnel");
+const shared = { advertiserId: 7, defaults: {} };
+const A = { eventName: "A", value: 1 };
+
+const plan = (olds: object, news: object) =>
+  planSet(conversionEvent, readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news }));
+const many = (count: number, of: (index: number) => object = (index) => ({ eventName: `E${index}`, value: 1 })) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, of(index)]));
+const idsOf = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index + 1]));
+
+describe("a preview", () => {
+  it("says what becomes of which key, and how many live objects that makes", () => {
+    const members = plan(
+      { events: { a: A, b: A, gone: { eventName: "X", value: 1 } }, eventIds: { a: 1, b: 2, gone: 3 } },
+      { events: { a: A, b: { ...A, value: 2 }, c: { ...A, value: 9 }, d: { ...A, existingId: 8 }, e: A } },
+    );
+    expect(planInWords(conversionEvent, members)).toBe(
+      [
+        "events: 2 to create, 1 to create anew, 1 to adopt, 1 to let go, 1 unchanged",
+        "  created: c, e",
+        "  created anew, which makes 1 more live event: b (2)",
+        "  adopted, and nothing is sent: d (8)",
+        "  let go: gone (3)",
+        "What the set lets go of, or creates anew, stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
+      ].join("\n"),
+    );
+  });
+
+  it("says nothing where nothing is to be done", () => {
+    expect(planInWords(conversionEvent, plan({ events: { a: A }, eventIds: { a: 1 } }, { events: { a: A } }))).toBe(
+      undefined,
+    );
+  });
+
+  it("counts what would be a long list", () => {
+    const text = planInWords(conversionEvent, plan({}, { events: many(3000) })) ?? "";
+    expect(text).toContain("events: 3000 to create, 0 unchanged");
+    expect(text).toContain("k19, and 2980 more");
+    expect(text.length).toBeLessThan(500);
+  });
+
+  it("warns of a key that was likely renamed, with the way to send nothing", () => {
+    const members = plan({ events: many(30), eventIds: idsOf(30) }, { events: { x: { eventName: "E3", value: 1 } } });
+    expect(renamesInWords(conversionEvent, set, members, new Map())).toBe(
+      [
+        'ConversionEventSet "funnel": 1 new key with the arguments of one that is let go: this creates a second live event for each. If it is a rename, set existingId there, and nothing is sent:',
+        "  x has the arguments of k3: existingId: 4",
+      ].join("\n"),
+    );
+    const named = plan({ events: many(3), eventIds: idsOf(3) }, { events: { x: { ...A, existingId: 4 } } });
+    expect(renamesInWords(conversionEvent, set, named, new Map())).toBe(undefined);
+  });
+
+  it("keys can't command a terminal", () => {
+    const text = planInWords(conversionEvent, plan({}, { events: { "a\u202eb": A } })) ?? "";
+    expect(text).toContain("created: a b");
+  });
+
+  it("tells once what an interrupted run has left", () => {
+    const left = new Map(
+      Array.from({ length: 1000 }, (_, index) => [
+        `k${index}`,
+        { mark: `m${index}`, key: "", fingerprint: "f", at: "", ...(index % 2 === 0 ? { id: String(index) } : {}) },
+      ]),
+    );
+    const text = leftoversInWords(set, left) ?? "";
+    expect(text).toContain("nothing is sent for 1000 events of it");
+    expect(text).toContain("created: k0 (0), k2 (2)");
+    expect(text).toContain("sent, with an answer that was not noted: k1, k3");
+    expect(text.length).toBeLessThan(1200);
+    expect(leftoversInWords(set, new Map())).toBe(undefined);
+  });
+});
+
+describe("after an `up`", () => {
+  it("names what nothing manages any more, with both ids", () => {
+    const members = plan(
+      { events: many(3), eventIds: idsOf(3) },
+      { events: { k0: { eventName: "E0", value: 2 }, k1: { ...A, existingId: 9 } } },
+    );
+    const outcomes = new Map<string, Outcome>([
+      ["k0", { kind: "created", id: "5", mark: "m", isTakenOver: false }],
+      ["k1", { kind: "adopted", id: "9" }],
+    ]);
+    expect(leftLiveInWords(conversionEvent, members, outcomes)).toMatch(
+      /^No longer managed, as a result of this run: 3 live events\.\n {2}1: k0 is 5 now\n {2}2: k1 is 9 now\n {2}3, which was k2\n/,
+    );
+    expect(leftLiveInWords(conversionEvent, members, new Map())).toContain("1 live event.");
+  });
+
+  it("says how many were taken over", () => {
+    const outcomes = new Map<string, Outcome>(
+      Array.from({ length: 40 }, (_, i) => [
+        `k${i}`,
+        { kind: "created", id: `${i}`, mark: "m", isTakenOver: i % 2 === 0 },
+      ]),
+    );
+    expect(takenOverInWords(outcomes, set)).toMatch(/had created 20 of it.*k38 \(38\)$/);
+    expect(takenOverInWords(new Map(), set)).toBe(undefined);
+  });
+});
+
+describe("the error of the whole set", () => {
+  const refusedFor = (member: Member, reason: string): Outcome => ({
+    kind: "not-created",
+    error: new RefusedError(`${memberSubject(set, member.key).label}: POST https://x was refused: ${reason}`),
+  });
+  const doubt: Outcome = {
+    kind: "unresolved",
+    mark: "m",
+    fingerprint: "f",
+    unresolved: { since: "2026-01-01T00:00:00Z", what: "it was sent, and the connection failed" },
+  };
+
+  it("tells each reason once, with all whom it is about, and its code", () => {
+    const members = plan({}, { events: many(50) });
+    const outcomes = new Map(
+      members.map(
+        (member, index) => [member.key, refusedFor(member, index === 7 ? "the name is taken" : "no")] as const,
+      ),
+    );
+    const { text = "", code } = troubleInWords(conversionEvent, set, members, outcomes, 0) ?? {};
+    expect(code).toBe("ADVERTISING_REFUSED");
+    expect(text.split("\n")).toEqual([
+      'ConversionEventSet "funnel": 0 events of 50 are in the state; this is wrong with the others.',
+      expect.stringMatching(
+        /^ {2}k0, k1, .*k20, and 29 more: POST https:\/\/x was refused: no \[ADVERTISING_REFUSED\]$/,
+      ),
+      "  k7: POST https://x was refused: the name is taken [ADVERTISING_REFUSED]",
+      "The next `pulumi up` sends just what is missing.",
+    ]);
+  });
+
+  it("counts what would be too long: 3,000 refusals, each with words of its own", () => {
+    const members = plan({}, { events: many(3000) });
+    const outcomes = new Map(members.map((member) => [member.key, refusedFor(member, `no ${member.key}`)] as const));
+    const { text = "" } = troubleInWords(conversionEvent, set, members, outcomes, 0) ?? {};
+    expect(text).toContain("and 2980 more reasons");
+    expect(text.length).toBeLessThan(4000);
+  });
+
+  it("gives the ways out of an unknown outcome, as commands that a shell takes as they are", () => {
+    const key = `it's "a"`;
+    const members = plan({}, { events: { [key]: A, b: A, c: A } });
+    const outcomes = new Map<string, Outcome>([
+      [key, doubt],
+      ["b", doubt],
+      ["c", { kind: "adopted", id: "1" }],
+    ]);
+    const { text = "", code } = troubleInWords(conversionEvent, set, members, outcomes, 1) ?? {};
+    expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
+    expect(text).toContain("The outcome of 2 is unknown");
+    expect(text).toContain('the ConversionEvent named "A" (advertiserId 7, value 1), sent at 2026-01-01T00:00:00Z');
+    expect(text).toContain(
+      `--not-created 'urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEventSet::funnel["it'\\''s \\"a\\""]'`,
+    );
+    expect(text).toContain("Likewise for the others, with their keys.");
+  });
+
+  it("cuts the list of unknown outcomes", () => {
+    const members = plan({}, { events: many(500) });
+    const outcomes = new Map(members.map(({ key }) => [key, doubt] as const));
+    const { text = "" } = troubleInWords(conversionEvent, set, members, outcomes, 0) ?? {};
+    expect(text).toContain("The outcome of 500 is unknown");
+    expect(text).toContain("and 480 more");
+    expect(text.length).toBeLessThan(6000);
+  });
+});
