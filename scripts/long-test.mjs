@@ -5,14 +5,20 @@ import { setUp } from "./setup.mjs";
 
 /** The long versions of tests that `npm test` runs in short; a variable that is set already wins. */
 const LONG = {
-  kill: { file: "test/engine/kill.test.ts", variables: { KILLS: "30", FAST_KILLS: "30", LOSSES: "30" } },
-  model: { file: "test/sandbox/model.test.ts", variables: { RUNS: "50000" } },
+  kill: {
+    files: ["test/engine/kill.test.ts", "test/engine/set-kill.test.ts"],
+    variables: { KILLS: "30", FAST_KILLS: "30", LOSSES: "30", SET_KILLS: "30" },
+  },
+  model: {
+    files: ["test/sandbox/model.test.ts", "test/sandbox/set-model.test.ts"],
+    variables: { RUNS: "50000", SET_RUNS: "5000" },
+  },
 };
 
 await runMain(async () => {
   const long = LONG[process.argv[2]];
   if (long === undefined) throw new Problem(`Which one? ${Object.keys(LONG).join(" or ")}`);
   const { node, env } = await setUp();
-  const args = [inRoot("node_modules", "vitest", "vitest.mjs"), "run", long.file, ...process.argv.slice(3)];
+  const args = [inRoot("node_modules", "vitest", "vitest.mjs"), "run", ...long.files, ...process.argv.slice(3)];
   return (await run(node, args, { cwd: inRoot(), env: { ...long.variables, ...env } })).exitCode;
 });

@@ -5,9 +5,12 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
+import type { Severity } from "../../provider/src/lifecycle/engine-log.js";
 import { createProvider } from "../../provider/src/lifecycle/provider.js";
 import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
+import { createSetProvider } from "../../provider/src/lifecycle/set-provider.js";
 
 export interface RunOptions {
   /** @default session.json in the folder; the journal stands beside it. */
@@ -31,7 +34,14 @@ export function newRun(
 ) {
   const { url: baseUrl, email, password } = platform;
   const config: Record<string, string> = { baseUrl, email, password, cookieFile, ...settings };
-  const real = createRuntime((key) => config[key], environment);
+  const told: { readonly severity: Severity; readonly urn: string; readonly message: string }[] = [];
+  const real = createRuntime(
+    (key) => config[key],
+    environment,
+    async (severity, urn, message) => {
+      told.push({ severity, urn, message });
+    },
+  );
   const said: string[] = [];
   const runtime = adapt({ ...real, say: (message) => void said.push(real.secrets.scrub(message)) });
   onTestFinished(() => real.closeNow());
@@ -45,6 +55,13 @@ export function newRun(
     runtime,
     /** Messages of the whole run, scrubbed, as often as they were said. */
     said,
+    /** Messages at resources. */
+    told,
+    set: createSetProvider(
+      conversionEventSet,
+      () => runtime,
+      () => undefined,
+    ),
     advertiser: providerOf(advertiser),
     event: providerOf(conversionEvent),
     /** The process is gone as after a kill: its lock is free, its notes are there. */

@@ -1,0 +1,314 @@
+/** A set of events, run after run, over real sockets: what arrives, what the state holds, and what is told. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, vi } from "vitest";
+import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { newFolder } from "../support/folder.js";
+import { SetEngine } from "../support/set-engine.js";
+import { useSandbox } from "../support/stack.js";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+type Events = Record<string, Record<string, unknown>>;
+
+async function start(options: SandboxOptions = {}) {
+  const sandbox = await useSandbox(options);
+  const folder = newFolder();
+  const engine = new SetEngine(sandbox, folder);
+  const advertiserId = Number((await engine.newRun().advertiser.create({ advertiserName: "A" })).id);
+  const declare = (events: Events, more: Record<string, unknown> = {}) => ({ advertiserId, events, ...more });
+  return { sandbox, folder, engine, declare, logins: sandbox.logins };
+}
+
+/** `count` events `k0`, `k1`, … whose names on the platform are their keys. */
+const eventsOf = (count: number, value = 1): Events =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, { eventName: `k${index}`, value }]));
+
+/** The state holds each declared event with the id of the one object of that name. */
+function expectAllOnce(engine: SetEngine, sandbox: Sandbox, events: Events) {
+  expect(sandbox.events).toHaveLength(Object.keys(events).length);
+  expect(engine.eventIds).toEqual(
+    Object.fromEntries(sandbox.events.map(({ event_name, id }) => [String(event_name), id])),
+  );
+  expect(engine.unresolved).toEqual({});
+}
+
+const html = { "content-type": "text/html" };
+const lostAnswers: Fault[] = [
+  { kind: "close-without-answer" },
+  { kind: "reset" },
+  { kind: "half-body" },
+  { kind: "bad-length" },
+  { kind: "bad-chunk" },
+  { kind: "garbage" },
+  { kind: "answer", status: 500, body: { message: "internal" } },
+  { kind: "answer", status: 502, headers: html, body: "<html>Bad gateway</html>" },
+  { kind: "answer", status: 200, body: { success: true } },
+  { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
+  { kind: "answer", status: 204 },
+  { kind: "answer", status: 307, headers: { location: "/elsewhere" } },
+];
+const refusals: Fault[] = [
+  { kind: "answer", status: 400, body: { errors: { event: { event_name: ["bad"] } } } },
+  { kind: "answer", status: 404, body: { message: "no such thing" } },
+  { kind: "answer", status: 406, body: { errors: ["bad"] } },
+  { kind: "answer", status: 409, body: { message: "taken" } },
+  { kind: "answer", status: 422, body: { message: "bad" } },
+  { kind: "answer", status: 200, body: { success: false, message: "bad" } },
+];
+const nameOf = (fault: Fault) => ("status" in fault ? `${fault.kind} ${fault.status}` : fault.kind);
+
+describe("one of 40 meets a fault, and the others go on", () => {
+  it.each(lostAnswers.map((fault) => [nameOf(fault), fault] as const))(
+    "%s: it waits, until existingId settles it",
+    async (_, fault) => {
+      const { sandbox, engine, declare } = await start();
+      const events = eventsOf(40);
+      sandbox.fail({ on: "event", after: 17, act: true, with: fault });
+      const first = await engine.up(declare(events));
+      expect(first.error).toContain("39 events of 40 are in the state");
+      expect(first.error).toContain("The outcome of 1 is unknown");
+      expect(first.error).toMatch(/\[ADVERTISING_OUTCOME_UNKNOWN\]$/);
+      expect(Object.keys(engine.eventIds)).toHaveLength(39);
+      const [open = ""] = Object.keys(engine.unresolved);
+      expect(engine.eventIds).not.toHaveProperty([open]);
+      // Nothing is sent for it again; what is new beside it is.
+      const more = { ...events, new: { eventName: "new", value: 1 } };
+      const second = await engine.up(declare(more));
+      expect(second.error).toContain(`events["${open}"]: the ConversionEvent named "${open}"`);
+      expect(sandbox.eventPosts).toBe(41);
+      expect(Object.keys(engine.eventIds)).toHaveLength(40);
+      const found = sandbox.events.filter(({ event_name }) => event_name === open);
+      expect(found).toHaveLength(1);
+      more[open] = { ...more[open], existingId: found[0]?.id };
+      expect((await engine.up(declare(more))).error).toBe(undefined);
+      delete more[open]?.existingId;
+      expect((await engine.up(declare(more))).error).toBe(undefined);
+      expect(sandbox.eventPosts).toBe(41);
+      expectAllOnce(engine, sandbox, more);
+    },
+  );
+
+  it.each(refusals.map((fault) => [nameOf(fault), fault] as const))(
+    "%s: the next run sends just that one",
+    async (_, fault) => {
+      const { sandbox, engine, declare } = await start();
+      const events = eventsOf(40);
+      sandbox.fail({ on: "event", after: 17, with: fault });
+      const first = await engine.up(declare(events));
+      expect(first.error).toContain("39 events of 40 are in the state");
+      expect(first.error).toMatch(/\[ADVERTISING_REFUSED\]$/m);
+      expect(sandbox.eventPosts).toBe(40);
+      expect(await engine.preview(declare(events))).toContain("events: 1 to create, 39 unchanged");
+      expect((await engine.up(declare(events))).error).toBe(undefined);
+      expect(sandbox.eventPosts).toBe(41);
+      expectAllOnce(engine, sandbox, events);
+    },
+  );
+
+  it.each<[string, Fault]>([
+    ["the session ends", { kind: "session-refusal" }],
+    ["the rate is limited", { kind: "answer", status: 429, headers: { "retry-after": "0" } }],
+    ["the connection closes after the answer", { kind: "close-after" }],
+    ["early hints", { kind: "early-hints" }],
+  ])("%s: nobody notices", async (_, fault) => {
+    const { sandbox, engine, declare } = await start();
+    sandbox.fail({ on: "event", after: 17, act: !["session-refusal", "answer"].includes(fault.kind), with: fault });
+    expect((await engine.up(declare(eventsOf(40)))).error).toBe(undefined);
+    expectAllOnce(engine, sandbox, eventsOf(40));
+    expect(sandbox.logins).toBeLessThanOrEqual(2);
+  });
+});
+
+it("40 refusals in two sorts are two reasons", async () => {
+  const { sandbox, engine, declare } = await start();
+  sandbox.fail({
+    on: "event",
+    times: 30,
+    with: { kind: "answer", status: 406, body: { errors: ["the quota is used up"] } },
+  });
+  sandbox.fail({
+    on: "event",
+    times: 10,
+    with: { kind: "answer", status: 409, body: { message: "the name is taken" } },
+  });
+  const { error = "" } = await engine.up(declare(eventsOf(40)));
+  expect(error.match(/ADVERTISING_REFUSED/g)).toHaveLength(3); // and the code of the whole
+  expect(error).toContain("and 10 more: POST");
+  expect(engine.state).toBe(undefined);
+  expect((await engine.up(declare(eventsOf(40)))).error).toBe(undefined);
+  expectAllOnce(engine, sandbox, eventsOf(40));
+  expect(sandbox.eventPosts).toBe(80);
+});
+
+it("a platform in trouble is met with few creates, not with all", async () => {
+  const { sandbox, engine, declare } = await start();
+  sandbox.fail({
+    on: "event",
+    times: 1000,
+    act: true,
+    with: { kind: "answer", status: 502, headers: html, body: "<p>Bad gateway" },
+  });
+  const { error = "" } = await engine.up(declare(eventsOf(300)));
+  expect(sandbox.eventPosts).toBeGreaterThanOrEqual(16);
+  expect(sandbox.eventPosts).toBeLessThanOrEqual(48);
+  expect(Object.keys(engine.unresolved)).toHaveLength(sandbox.eventPosts);
+  expect(error).toMatch(/2\d\d more: .*was not sent, since the outcomes of \d+ events before it are unknown/);
+  expect(error.length).toBeLessThan(20_000);
+});
+
+it("a login that is refused: one login, no create, one reason", async () => {
+  const sandbox = await useSandbox();
+  const engine = new SetEngine(sandbox, newFolder());
+  const declared = { advertiserId: 1, events: eventsOf(40) };
+  const { error = "" } = await engine.up(declared, { settings: { password: "another password" } });
+  expect(
+    sandbox.logins + sandbox.requests.filter(({ path }) => path.endsWith("authenticate")).length,
+  ).toBeLessThanOrEqual(2);
+  expect(sandbox.eventPosts).toBe(0);
+  expect(error.match(/ADVERTISING_LOGIN/g)?.length).toBeLessThanOrEqual(3);
+  expect(error).not.toContain("another password");
+  expect(engine.state).toBe(undefined);
+});
+
+it("an engine that asks again within the run, as its error hooks do: nothing twice", async () => {
+  const { sandbox, engine, declare } = await start();
+  const events = eventsOf(40);
+  sandbox.fail({ on: "event", after: 5, act: true, with: { kind: "reset" } });
+  sandbox.fail({ on: "event", after: 20, with: { kind: "answer", status: 406, body: { errors: ["bad"] } } });
+  const run = engine.newRun();
+  const before = engine.state;
+  for (let i = 0; i < 3; i++) {
+    engine.state = before; // hooks ask for the same once more
+    expect(await engine.apply(run, declare(events))).toContain("The outcome of 1 is unknown");
+  }
+  // All 40, and the refused one once more.
+  expect(sandbox.eventPosts).toBe(41);
+  expect(Object.keys(engine.eventIds)).toHaveLength(39);
+  run.closeNow();
+  // The same of an update.
+  const next = engine.newRun();
+  const changed = {
+    ...events,
+    ...Object.fromEntries(Object.keys(engine.eventIds).map((key) => [key, { eventName: key, value: 2 }])),
+  };
+  sandbox.fail({ on: "event", after: 20, with: { kind: "answer", status: 406, body: { errors: ["bad"] } } });
+  const held = engine.state;
+  for (let i = 0; i < 3; i++) {
+    engine.state = structuredClone(held);
+    await engine.apply(next, declare(changed));
+  }
+  expect(sandbox.eventPosts).toBe(41 + 39 + 1);
+  next.closeNow();
+  const [open = ""] = Object.keys(engine.unresolved);
+  changed[open] = { ...events[open], existingId: sandbox.events.find(({ event_name }) => event_name === open)?.id };
+  const last = await engine.up(declare(changed));
+  expect(last.error).toBe(undefined);
+  expect(sandbox.eventPosts).toBe(81);
+  expect(last.run.told.filter(({ severity }) => severity === "warn")).toEqual([]);
+});
+
+describe("killed in the middle", () => {
+  const received = async (sandbox: Sandbox, creates: number) => {
+    while (sandbox.eventPosts < creates) await sleep(2);
+  };
+
+  it("the next run takes over what there is, says so in one message, and sends the rest", async () => {
+    const { sandbox, engine, declare } = await start({ latencyMs: 5 });
+    const events = eventsOf(400);
+    await engine.upAndKill(declare(events), received(sandbox, 100));
+    const sent = sandbox.eventPosts;
+    expect(sent).toBeLessThan(400);
+    expect(engine.state).toBe(undefined);
+    const told = await engine.preview(declare(events));
+    expect(told).toContain(`nothing is sent for ${sent} events of it`);
+    expect(told).not.toContain("second");
+    expect(told.split("\n").length).toBeLessThan(10);
+    const { error, run } = await engine.up(declare(events));
+    expect(error).toBe(undefined);
+    expect(run.told.map(({ message }) => message).join("\n")).toContain(`had created ${sent} of it`);
+    expect(run.said).toEqual([]);
+    expect(sandbox.eventPosts).toBe(400);
+    expectAllOnce(engine, sandbox, events);
+    expect(await engine.preview(declare(events))).toBe("");
+  });
+
+  it("an update likewise: what was created anew is taken over, and nothing is called unmanaged", async () => {
+    const { sandbox, engine, declare } = await start({ latencyMs: 5 });
+    await engine.up(declare(eventsOf(200)));
+    const changed = eventsOf(200, 2);
+    await engine.upAndKill(declare(changed), received(sandbox, 260));
+    const told = await engine.preview(declare(changed));
+    expect(told).not.toContain("nothing manages");
+    expect(told.split("\n").length).toBeLessThan(12);
+    const { error } = await engine.up(declare(changed));
+    expect(error).toBe(undefined);
+    expect(sandbox.eventPosts).toBe(400);
+    const live = new Map(sandbox.events.map(({ id, value }) => [id, value]));
+    expect(Object.values(engine.eventIds).map((id) => live.get(id as number))).toEqual(Array(200).fill(2));
+  });
+
+  it("set back to what it was, what the killed run has made besides is told once, as a list", async () => {
+    const { sandbox, engine, declare } = await start({ latencyMs: 5 });
+    await engine.up(declare(eventsOf(100)));
+    await engine.upAndKill(declare(eventsOf(100, 2)), received(sandbox, 150));
+    const made = sandbox.events.length - 100;
+    const told = await engine.preview(declare(eventsOf(100)));
+    expect(told.match(/nothing manages \d+/g)).toHaveLength(20);
+    expect(told).toContain(`and ${made - 20} more`);
+    expect((await engine.up(declare(eventsOf(100)))).error).toBe(undefined);
+    expect(sandbox.events.length - 100).toBe(made);
+  });
+
+  it("with its journal gone as well, an unknown outcome that the state holds still stops its key, and its arguments under another one", async () => {
+    const { sandbox, engine, declare, folder } = await start();
+    const events = eventsOf(5);
+    sandbox.fail({ on: "event", after: 2, act: true, with: { kind: "reset" } });
+    await engine.up(declare(events));
+    rmSync(join(folder), { recursive: true });
+    const [open = ""] = Object.keys(engine.unresolved);
+    expect((await engine.up(declare(events))).error).toContain("The outcome of 1 is unknown");
+    const { [open]: moved = {}, ...others } = events;
+    const { error } = await engine.up(declare({ ...others, renamed: moved }));
+    expect(error).toContain(`renamed: is not sent: events["${open}"] was sent with the same arguments`);
+    expect(sandbox.eventPosts).toBe(5);
+  });
+});
+
+it("1,000 live events are adopted, and nothing is sent", async () => {
+  const { sandbox, engine, declare } = await start();
+  const events = Object.fromEntries(
+    Object.entries(eventsOf(1000)).map(([key, event], index) => [key, { ...event, existingId: 5000 + index }]),
+  );
+  const { error, run } = await engine.up(declare(events));
+  expect(error).toBe(undefined);
+  expect(run.told.length + run.said.length).toBeLessThan(5);
+  expect(sandbox.eventPosts).toBe(0);
+  expect(engine.eventIds.k999).toBe(5999);
+  expect((await engine.up(declare(eventsOf(1000)))).error).toBe(undefined);
+  expect(sandbox.eventPosts).toBe(0);
+  const twice = await engine.up(declare({ ...events, x: { eventName: "x", value: 1, existingId: 5999 } }));
+  expect(twice.error).toContain("one object can't be two");
+});
+
+it("10,000 members: each once, a state of at most 400 bytes an event, and few words", async () => {
+  const { sandbox, engine, declare } = await start();
+  const events = eventsOf(10_000);
+  sandbox.fail({
+    on: "event",
+    after: 9000,
+    times: 500,
+    with: { kind: "answer", status: 406, body: { errors: ["bad"] } },
+  });
+  const first = await engine.up(declare(events));
+  expect(first.error).toContain("9500 events of 10000 are in the state");
+  const { error, run } = await engine.up(declare(events));
+  expect(error).toBe(undefined);
+  expect(sandbox.eventPosts).toBe(10_500);
+  expectAllOnce(engine, sandbox, events);
+  expect(run.told.length + run.said.length).toBeLessThan(5);
+  // Inputs and outputs, as the engine's file holds them.
+  expect(JSON.stringify(engine.state, undefined, 4).length / 10_000).toBeLessThanOrEqual(400);
+  expect(JSON.stringify(engine.state?.outputs).length).toBeLessThan(4 * 1024 * 1024);
+});

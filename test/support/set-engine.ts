@@ -1,0 +1,121 @@
+/**
+ * What Pulumi's engine does with one set, run after run: checks, compares, creates or updates, and saves what it is handed.
+ */
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { newRun, type RunOptions } from "./run.js";
+
+type Values = Record<string, unknown>;
+type Run = ReturnType<typeof newRun>;
+
+interface Saved {
+  id: string;
+  inputs: Values;
+  outputs: Values;
+  /** Why it is not whole; the engine asks for an update then, whatever differs. */
+  initError?: string;
+}
+
+export interface SetResult {
+  /** What the engine shows of a failure. */
+  readonly error: string | undefined;
+  readonly run: Run;
+}
+
+/** As it comes through the engine. */
+const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
+
+export class SetEngine {
+  state: Saved | undefined;
+  readonly #sandbox: Sandbox;
+  readonly #folder: string;
+  readonly #name: string;
+
+  /** @param folder of the session's file and the journal. */
+  constructor(sandbox: Sandbox, folder: string, name = "funnel") {
+    this.#sandbox = sandbox;
+    this.#folder = folder;
+    this.#name = name;
+  }
+
+  get eventIds(): Record<string, number | string> {
+    return (this.state?.outputs.eventIds ?? {}) as Record<string, number | string>;
+  }
+
+  get unresolved(): Record<string, Values> {
+    return (this.state?.outputs.unresolved ?? {}) as Record<string, Values>;
+  }
+
+  newRun(options?: RunOptions): Run {
+    return newRun(this.#sandbox, this.#folder, options);
+  }
+
+  /** A whole run, which ends cleanly. */
+  async up(declared: Values, options?: RunOptions): Promise<SetResult> {
+    const run = this.newRun(options);
+    const error = await this.apply(run, declared);
+    run.closeNow();
+    return { error, run };
+  }
+
+  /** A run that only looks. @returns what it tells. */
+  async preview(declared: Values): Promise<string> {
+    const run = this.newRun();
+    const inputs = await this.#checked(run, declared, false);
+    if (this.state !== undefined) await run.set.diff(this.state.id, this.state.outputs, inputs);
+    run.closeNow();
+    return [...run.told.map(({ message }) => message), ...run.said].join("\n");
+  }
+
+  /** A run that is killed when `when` resolves: the engine saves nothing of it. */
+  async upAndKill(declared: Values, when: Promise<unknown>): Promise<void> {
+    const run = this.newRun();
+    const before = structuredClone(this.state);
+    const applying = this.apply(run, declared);
+    await when;
+    await run.kill();
+    await applying;
+    this.state = before;
+  }
+
+  /** What the engine asks of a run's provider, and saves. @returns the failure, as it is shown. */
+  async apply(run: Run, declared: Values): Promise<string | undefined> {
+    try {
+      const inputs = await this.#checked(run, declared, true);
+      const { state } = this;
+      if (state === undefined) {
+        const { id, outs } = await run.set.create(inputs);
+        this.state = { id, inputs, outputs: carried(outs ?? {}) };
+        return undefined;
+      }
+      const { changes } = await run.set.diff(state.id, state.outputs, inputs);
+      if (changes === false && state.initError === undefined) {
+        this.state = { ...state, inputs };
+        return undefined;
+      }
+      const { outs } = await run.set.update(state.id, state.outputs, inputs);
+      this.state = { id: state.id, inputs, outputs: carried(outs ?? {}) };
+      return undefined;
+    } catch (thrown) {
+      const error = thrown as Error & { id?: string; properties?: Values };
+      if (error.id !== undefined) {
+        this.state = {
+          id: error.id,
+          inputs: carried(declared),
+          outputs: carried(error.properties ?? {}),
+          initError: error.message,
+        };
+      }
+      return error.message;
+    }
+  }
+
+  async #checked(run: Run, declared: Values, isUp: boolean): Promise<Values> {
+    const identity = { identity: `tiny/dev::${this.#name}`, run: { isUp, resources: 1 } };
+    const { inputs, failures = [] } = await run.set.check(
+      this.state?.inputs ?? {},
+      carried({ ...declared, __identity: identity, __provider: "exports.handler" }),
+    );
+    if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("\n"));
+    return carried(inputs ?? {});
+  }
+}
