@@ -1,0 +1,146 @@
+/** examples/fleet, as its files are: twelve real stacks from one data file, in one run; and as the jobs of examples/ci/fleet.yml. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
+import { newFolder } from "../support/folder.js";
+import { runProcess, TestStack, useSandbox } from "../support/stack.js";
+
+const example = resolve(import.meta.dirname, "../../examples/fleet");
+const STACKS = 12;
+/** One advertiser and two events. */
+const OBJECTS = 3;
+
+/** Not what developers' own runs leave there. */
+const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules|logs)$/.test(basename(path));
+
+it("preview, apply with one failing stack, apply that one again, wrong password", async () => {
+  const sandbox = await useSandbox();
+  const stack = new TestStack("", { file: "index.ts", sandbox });
+  onTestFinished(() => stack.remove());
+  const { programFolder: folder, environment } = stack;
+  cpSync(example, folder, {
+    recursive: true,
+    filter: (path) => !/^(Pulumi\..+\.yaml|node_modules|logs)$/.test(basename(path)),
+  });
+  const fleet = (args: readonly string[], more: Record<string, string> = {}) =>
+    runProcess("node", ["fleet.mts", ...args], folder, { ...environment, ...more });
+
+  const preview = await fleet(["--preview", "--only", "be"], { ADVERTISING_PASSWORD: "" });
+  expect(preview.output).toMatch(/1 stacks: 1 done, 0 failed, 0 not begun\.\n$/);
+  expect(preview.output).toMatch(/^ {2}1\/1 {2}be {2}done +[\d.]+ s {2}4 create$/m);
+  expect(preview.code).toBe(0);
+  expect(sandbox.requests).toEqual([]);
+
+  const data = join(folder, "fleet.json");
+  const whole = readFileSync(data, "utf8");
+  writeFileSync(data, whole.replace("Acme France", " "));
+  const most = await fleet(["--parallel", "3"]);
+  expect(most.output).toContain(`Logged in as ${sandbox.email}`);
+  expect(most.output).toMatch(/^fr {2}failed +[\d.]+ s {2}.*advertiserName/m);
+  expect(most.output).toContain(`${STACKS} stacks: ${STACKS - 1} done, 1 failed, 0 not begun.`);
+  expect(most.output.match(/^ *\d+\/12 /gm)).toHaveLength(STACKS);
+  expect(most.code).toBe(1);
+  expect(sandbox).toMatchObject({ logins: 1, creates: (STACKS - 1) * OBJECTS });
+  expect(readFileSync(join(folder, "logs", "fr.log"), "utf8")).toContain("[ADVERTISING_ARGUMENTS]");
+  expect(readFileSync(join(folder, "logs", "de.log"), "utf8")).toContain("4 created");
+
+  writeFileSync(data, whole);
+  const rest = await fleet(["--only", "fr"]);
+  expect(rest.output).toMatch(/^fr {2}done +[\d.]+ s {2}.*\d create/m);
+  expect(rest.code).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 2, creates: STACKS * OBJECTS });
+  const events = sandbox.events.map(({ advertiser_id, event_name, value }) => [advertiser_id, event_name, value]);
+  expect(new Set(events.map(String)).size).toBe(STACKS * (OBJECTS - 1));
+  const valueIn = (name: string) => {
+    const advertiser = sandbox.advertisers.find(({ advertiser_name }) => advertiser_name === name);
+    return events.find(([id, event]) => id === advertiser?.id && event === "Purchase")?.[2];
+  };
+  expect([valueIn("Acme Czechia"), valueIn("Acme France")]).toEqual([270, 25]);
+
+  const refused = await fleet([], { ADVERTISING_PASSWORD: "not-this-one" });
+  expect(refused.output).toMatch(/\[ADVERTISING_LOGIN\]\n$/);
+  expect(refused.output).not.toMatch(/^ *\d+\/12 /m);
+  expect(refused.code).toBe(1);
+  expect(sandbox).toMatchObject({ logins: 3, creates: STACKS * OBJECTS });
+});
+
+it("what is typed wrongly stops before anything runs", async () => {
+  const stack = new TestStack("", {});
+  onTestFinished(() => stack.remove());
+  const { folder, environment } = stack;
+  for (const [args, said] of [
+    [["--only", "de,atlantis"], "fleet.json has no stack atlantis; it has at, be, "],
+    [["--parallel", "0"], "--parallel takes a whole number from 1 up"],
+    [["--preveiw"], "--preveiw"],
+  ] as const) {
+    const { code, output } = await runProcess("node", [join(example, "fleet.mts"), ...args], folder, environment);
+    expect(output).toContain(said);
+    expect(output).not.toMatch(/^\s+at /m);
+    expect(code).toBe(2);
+  }
+});
+
+interface Workflow {
+  readonly env: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<
+    Record<"login" | "up", { readonly steps: readonly { readonly run?: string; readonly with?: object }[] }>
+  >;
+}
+
+const missing = ["openssl", "jq"].filter((tool) => spawnSync(tool, ["--version"]).error !== undefined);
+
+describe.skipIf(missing.length > 0)(
+  `examples/ci/fleet.yml${missing.map((tool) => `, without ${tool}`).join("")}`,
+  () => {
+    it("its steps, with a machine for each job: one login for all", async () => {
+      const sandbox = await useSandbox();
+      const workflow = parse(readFileSync(resolve(example, "../ci/fleet.yml"), "utf8")) as Workflow;
+      const backend = newFolder();
+      const tools = {
+        "pulumi-advertising": resolve("node_modules/.bin/pulumi-advertising"),
+        pulumi: execFileSync("which", ["pulumi"], { encoding: "utf8" }).trim(),
+      };
+
+      /** A fresh runner, which has what the actions bring. */
+      async function run(job: "login" | "up", carried: string | undefined, more: Record<string, string> = {}) {
+        const machine = new TestStack("", { file: "index.ts", sandbox });
+        onTestFinished(() => machine.remove());
+        const folder = machine.programFolder;
+        cpSync(example, folder, { recursive: true, filter: isOwn });
+        mkdirSync(join(folder, "node_modules", ".bin"), { recursive: true });
+        // npx looks here first, and for `pulumi` as well.
+        for (const [name, file] of Object.entries(tools)) symlinkSync(file, join(folder, "node_modules", ".bin", name));
+        if (carried !== undefined) copyFileSync(carried, join(folder, "session.enc"));
+        const environment = {
+          ...machine.environment,
+          ADVERTISING_COOKIE_FILE: workflow.env.ADVERTISING_COOKIE_FILE ?? "",
+          PULUMI_BACKEND_URL: `file://${backend}?metadata=skip`,
+          SESSION_KEY: "a key of a test",
+          GITHUB_OUTPUT: join(folder, "output"),
+          ...more,
+        };
+        for (const { run: script } of workflow.jobs[job].steps) {
+          if (script === undefined || script === "npm ci") continue;
+          const { code, output } = await runProcess(
+            "bash",
+            ["-e", "-o", "pipefail", "-c", script],
+            folder,
+            environment,
+          );
+          if (code !== 0) throw new Error(`${script}: ${output}`);
+        }
+        return folder;
+      }
+
+      const login = await run("login", undefined);
+      const encrypted = join(login, "session.enc");
+      expect(readFileSync(encrypted, "latin1")).not.toContain("service_cookie");
+      const names = JSON.parse(readFileSync(join(login, "output"), "utf8").replace(/^names=/, "")) as string[];
+      expect(names).toHaveLength(STACKS);
+      for (const STACK of ["at", "be"]) await run("up", encrypted, { STACK });
+      expect(sandbox).toMatchObject({ logins: 1, creates: 2 * OBJECTS });
+    });
+  },
+);
