@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { upAndKill, type Victims } from "../support/killing.js";
 import { seededRandom } from "../support/random.js";
-import { expectEachOnce, recover, settlePending, shopOf } from "../support/recovery.js";
+import { expectEachOnce, expectListed, recover, settlePending, shopOf } from "../support/recovery.js";
 import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 60;
@@ -19,6 +19,7 @@ const FAST_KILLS = Number(process.env.FAST_KILLS ?? 4);
 const LOSSES = Number(process.env.LOSSES ?? 2);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
+const FAST = "the state saved at the end";
 
 /** Resolves when the sandbox has received so many creates, and a moment later. */
 async function received(sandbox: Sandbox, creates: number, thenMs: number, signal: AbortSignal): Promise<void> {
@@ -37,7 +38,7 @@ async function killOne(random: () => number, stack: TestStack, sandbox: Sandbox,
 
 it.each([
   { mode: "the state saved after each step", kills: KILLS, environment: {} },
-  { mode: "the state saved at the end", kills: FAST_KILLS, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } },
+  { mode: FAST, kills: FAST_KILLS, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } },
 ])(
   `$kills kills of ${EVENTS} events at random moments, $mode (SEED=${seed})`,
   {
@@ -53,6 +54,7 @@ it.each([
       const victims: Victims = round % 4 === 3 ? "engine" : "tree";
       const { at, wasKilled } = await killOne(random, stack, sandbox, victims);
       if (wasKilled) killed++;
+      if (mode === FAST) await expectListed(stack, sandbox, `round ${round}`);
       const inFlight = sandbox.creates - (await stack.resources()).length;
       const { unresolved } = await recover(stack, sandbox);
       unresolvedInAll += unresolved;

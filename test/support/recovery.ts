@@ -3,7 +3,7 @@
  */
 import { resolve } from "node:path";
 import { expect } from "vitest";
-import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import type { Sandbox, SandboxObject } from "../../provider/src/sandbox/index.js";
 import { program, runProcess, type TestStack } from "./stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
@@ -34,12 +34,7 @@ export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unr
       expect(found.length, "at most one object of an unresolved resource").toBeLessThanOrEqual(1);
       if (found[0] !== undefined) adopt[name] = found[0].id;
       else {
-        const settled = await runProcess(
-          "node",
-          [command, "pending", "--not-created", urn],
-          stack.programFolder,
-          stack.environment,
-        );
+        const settled = await pendingCommand(stack, "--not-created", urn);
         expect(settled.output).toContain(`Settled as not created: ${urn}`);
       }
     }
@@ -48,11 +43,27 @@ export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unr
   throw new Error("unreachable");
 }
 
+/** The command, for this stack. */
+export function pendingCommand(stack: TestStack, ...args: readonly string[]) {
+  return runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
+}
+
+/** After a kill that left nothing in the state: each object that exists is one that `pending` knows from the journal. */
+export async function expectListed(stack: TestStack, sandbox: Sandbox, round: string): Promise<void> {
+  const names = [...sandbox.advertisers, ...sandbox.events].map(nameOf);
+  const { output } = await pendingCommand(stack);
+  const listed = [...output.matchAll(/::(\w+)\n {2}(?:was created as \d+: a journal| {2}look into the account)/g)];
+  const known = listed.map(([, name = ""]) => name.toUpperCase());
+  expect(
+    names.filter((name) => !known.includes(name)),
+    `${round}: ${output}`,
+  ).toEqual([]);
+}
+
 /** What a pipeline does on a runner whose disk is gone: asks the engine's own record, looks, and settles each. */
 export async function settlePending(stack: TestStack, sandbox: Sandbox): Promise<number> {
   await stack.run(["cancel", "--yes"]);
-  const pending = (...args: string[]) =>
-    runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
+  const pending = (...args: string[]) => pendingCommand(stack, ...args);
   const listed = await pending();
   if (listed.code === 0) return 0;
   expect(listed.code, listed.output).toBe(1);
@@ -70,16 +81,16 @@ export async function settlePending(stack: TestStack, sandbox: Sandbox): Promise
   return names.length;
 }
 
+const nameOf = (object: SandboxObject) => String(object.advertiser_name ?? object.event_name);
+
 function objectsNamed(sandbox: Sandbox, name: string) {
-  return [...sandbox.advertisers, ...sandbox.events].filter(
-    (object) => (object.advertiser_name ?? object.event_name) === name.toUpperCase(),
-  );
+  return [...sandbox.advertisers, ...sandbox.events].filter((object) => nameOf(object) === name.toUpperCase());
 }
 
 /** Every object is there once and managed, and nothing is left to do. */
 export async function expectEachOnce(stack: TestStack, sandbox: Sandbox, events: number, round: string): Promise<void> {
   const objects = [...sandbox.advertisers, ...sandbox.events];
-  const names = objects.map((object) => object.advertiser_name ?? object.event_name);
+  const names = objects.map(nameOf);
   expect(new Set(names).size, `${round}: nothing twice`).toBe(names.length);
   const managed = (await stack.resources()).map(({ id }) => id).sort();
   expect(managed).toEqual(objects.map(({ id }) => String(id)).sort());
