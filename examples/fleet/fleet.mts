@@ -58,7 +58,7 @@ function readOptions(all: readonly string[]): { preview: boolean; names: readonl
         parallel: { type: "string", default: "4" },
       },
     });
-    const names = values.only?.split(",") ?? all;
+    const names = [...new Set(values.only?.split(",") ?? all)];
     const unknown = names.filter((name) => !all.includes(name)).join(", ");
     if (unknown !== "") throw new Error(`fleet.json has no stack ${unknown}; it has ${all.join(", ")}`);
     const parallel = Number(values.parallel);
@@ -72,7 +72,12 @@ function readOptions(all: readonly string[]): { preview: boolean; names: readonl
 
 /** Runs the package's own command, which npm puts on the PATH, with the settings of one stack: all have the same account. */
 async function logIn(stackName: string): Promise<void> {
-  await LocalWorkspace.createOrSelectStack({ stackName, workDir: folder });
+  try {
+    await LocalWorkspace.createOrSelectStack({ stackName, workDir: folder });
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(1);
+  }
   const { status, error } = spawnSync("pulumi-advertising", ["login", "--stack", stackName], {
     cwd: folder,
     shell: process.platform === "win32",
@@ -130,6 +135,6 @@ function summarize(): void {
   );
   const amountOf = (state: Outcome["state"]) => outcomes.filter((outcome) => outcome.state === state).length;
   const states = (["done", "failed", "not begun"] as const).map((state) => `${amountOf(state)} ${state}`);
-  console.log(`\n${names.length} stacks: ${states.join(", ")}.`);
+  console.log(`\nOf ${names.length}: ${states.join(", ")}.`);
   process.exitCode = amountOf("done") === names.length ? 0 : 1;
 }

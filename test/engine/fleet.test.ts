@@ -28,7 +28,7 @@ it("preview, apply with one failing stack, apply that one again, wrong password"
     runProcess("node", ["fleet.mts", ...args], folder, { ...environment, ...more });
 
   const preview = await fleet(["--preview", "--only", "be"], { ADVERTISING_PASSWORD: "" });
-  expect(preview.output).toMatch(/1 stacks: 1 done, 0 failed, 0 not begun\.\n$/);
+  expect(preview.output).toMatch(/Of 1: 1 done, 0 failed, 0 not begun\.\n$/);
   expect(preview.output).toMatch(/^ {2}1\/1 {2}be {2}done +[\d.]+ s {2}4 create$/m);
   expect(preview.code).toBe(0);
   expect(sandbox.requests).toEqual([]);
@@ -39,7 +39,7 @@ it("preview, apply with one failing stack, apply that one again, wrong password"
   const most = await fleet(["--parallel", "3"]);
   expect(most.output).toContain(`Logged in as ${sandbox.email}`);
   expect(most.output).toMatch(/^fr {2}failed +[\d.]+ s {2}.*advertiserName/m);
-  expect(most.output).toContain(`${STACKS} stacks: ${STACKS - 1} done, 1 failed, 0 not begun.`);
+  expect(most.output).toContain(`Of ${STACKS}: ${STACKS - 1} done, 1 failed, 0 not begun.`);
   expect(most.output.match(/^ *\d+\/12 /gm)).toHaveLength(STACKS);
   expect(most.code).toBe(1);
   expect(sandbox).toMatchObject({ logins: 1, creates: (STACKS - 1) * OBJECTS });
