@@ -1,7 +1,8 @@
-/** Answers as the transport hands them on. */
-import type { HttpAnswer } from "../../provider/src/http/transport.js";
+/** Answers as the transport hands them on, read. */
+import { type Answer, readAnswer } from "../../provider/src/wire/answer.js";
 
 /** @param body a text as it is, anything else as JSON. */
-export function answer(status: number, body: unknown = "", headers: Record<string, string> = {}): HttpAnswer {
-  return { status, headers, setCookies: [], body: typeof body === "string" ? body : JSON.stringify(body) };
+export function answer(status: number, body: unknown = "", headers: Record<string, string> = {}): Answer {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return readAnswer({ status, headers, setCookies: [], body: text });
 }

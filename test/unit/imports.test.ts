@@ -40,12 +40,12 @@ const MAY_LOAD: Record<string, RegExp> = {
   // Required when a catalog is read; others import their types.
   yaml: /^$/,
   "csv-parse": /^$/,
-  entities: /^decode\.ts$/,
+  entities: /^(decode|wire\/markup)\.ts$/,
   "@pulumi/pulumi": /^(resources\/|handlers\.ts$|lifecycle\/)/,
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|request|hints)\.ts|session\/(refusal|stated)\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
+  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|request|hints)\.ts|session\/refusal\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;

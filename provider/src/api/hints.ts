@@ -4,7 +4,7 @@
  */
 import type { HttpAnswer } from "../http/transport.js";
 import type { Operation } from "../kinds/operation.js";
-import { leavesOf } from "../wire/leaves.js";
+import { everyLeafOf } from "../wire/leaves.js";
 
 export interface Refused {
   readonly answer: Pick<HttpAnswer, "status">;
@@ -15,7 +15,7 @@ export interface Refused {
 
 /** A sentence in small letters, without what it quotes and what was sent, codes as words. */
 interface Sentence {
-  /** The last name of the path in front of it, or an empty text. */
+  /** The last name of the path in front of it, or an empty string. */
   readonly about: string;
   readonly text: string;
 }
@@ -117,7 +117,7 @@ function sentenceOf(word: string, sent: Readonly<Record<string, unknown>>): Sent
 function withoutSent(text: string, sent: Readonly<Record<string, unknown>>): string {
   let rest = text;
   let seen = 0;
-  for (const { value } of leavesOf(sent)) {
+  for (const { value } of everyLeafOf(sent)) {
     if (seen++ === MAX_SENT) break;
     if (typeof value !== "string" || !/\p{L}/u.test(value) || value.length > rest.length) continue;
     const literally = value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

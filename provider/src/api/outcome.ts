@@ -1,15 +1,13 @@
 /**
  * What an answer to a create means: created, refused, or not known. Pure; the only place that judges it.
  */
-import type { HttpAnswer } from "../http/transport.js";
 import type { Operation } from "../kinds/operation.js";
 import { asRecord, own } from "../record.js";
 import { excerpt, printable } from "../text.js";
-import { readBody } from "../wire/body.js";
-import { describeTarget, redirectOf } from "../wire/redirect.js";
-import type { Clean } from "../wire/tell.js";
-import { errorEntries, saysRefused } from "../wire/verdict.js";
-import { wordsOf } from "../wire/words.js";
+import { type Answer, describeTarget, redirectOf } from "../wire/answer.js";
+import type { Clean } from "../wire/redact.js";
+import { saysRefused } from "../wire/verdict.js";
+import { type Reading, warningsOf, wordsOf } from "../wire/words.js";
 
 export type Outcome =
   | { readonly kind: "created"; readonly id: string; readonly warnings: readonly string[] }
@@ -26,17 +24,18 @@ const UNDECIDED_STATUS = new Set([408, 499]);
  * @param clean removes secrets from the platform's words.
  */
 export function readOutcome(
-  answer: HttpAnswer,
+  answer: Answer,
   operation: Operation,
   sent: Readonly<Record<string, unknown>>,
   clean: Clean,
 ): Outcome {
   const { status } = answer;
   // Only where they are told: cleaning is dear while cookies rotate.
-  const words = () => wordsOf(answer, { ...operation, sent, clean });
+  const reading = { ...operation, sent, clean };
+  const words = () => wordsOf(answer, reading);
   const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words: words() });
 
-  if (status >= 200 && status < 300) return readSuccess(answer, operation, words, clean);
+  if (status >= 200 && status < 300) return readSuccess(answer, reading, words);
   if (status >= 300 && status < 400) {
     // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it where
     // the answer points to what may be the new object. Elsewhere nothing was created, since no redirect is followed.
@@ -48,12 +47,12 @@ export function readOutcome(
   return unknown(`status ${status}`);
 }
 
-function target(answer: HttpAnswer, clean: Clean): string {
+function target(answer: Answer, clean: Clean): string {
   const described = describeTarget(answer);
   return described === undefined ? "" : `, to ${excerpt(printable(clean(described)), 200)}`;
 }
 
-function readSuccess(answer: HttpAnswer, operation: Operation, words: () => string[], clean: Clean): Outcome {
+function readSuccess(answer: Answer, reading: Reading & { noun: string }, words: () => string[]): Outcome {
   const unknown = (reason: string): Outcome => ({
     kind: "unknown",
     reason: `status ${answer.status}, ${reason}`,
@@ -62,18 +61,17 @@ function readSuccess(answer: HttpAnswer, operation: Operation, words: () => stri
   if (answer.broken !== undefined)
     return unknown(`but the answer's body is not whole or not readable (${answer.broken})`);
 
-  const body = readBody(answer);
-  if (body.kind !== "json") {
-    const type = excerpt(printable(clean(answer.headers["content-type"] ?? "no content type")), 100);
-    return unknown(body.kind === "empty" ? "but the answer is empty" : `but the answer is no JSON (${type})`);
+  if (answer.kind !== "json") {
+    const type = excerpt(printable(reading.clean(answer.headers["content-type"] ?? "no content type")), 100);
+    return unknown(answer.kind === "empty" ? "but the answer is empty" : `but the answer is no JSON (${type})`);
   }
 
   // The prefix and the inner flag decide, not the presence of errors, and not that of an id.
-  if (saysRefused(body.value, operation.noun)) return { kind: "refused", words: words() };
+  if (saysRefused(answer, reading.noun)) return { kind: "refused", words: words() };
 
-  const id = readId(body.value, operation.noun);
-  if (id === undefined) return unknown(`but without a readable id (${shapeOf(body.value)})`);
-  return { kind: "created", id, warnings: errorEntries(body.value, clean, operation.noun) };
+  const id = readId(answer.data, reading.noun);
+  if (id === undefined) return unknown(`but without a readable id (${shapeOf(answer.data)})`);
+  return { kind: "created", id, warnings: warningsOf(answer, reading) };
 }
 
 /** The id wherever it sensibly stands, exact to the last digit; never another object's, such as an event's advertiser_id. */

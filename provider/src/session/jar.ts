@@ -16,7 +16,7 @@ export class SessionJar {
     }
   }
 
-  /** The Cookie header's value for `url`, or an empty text. */
+  /** The Cookie header's value for `url`, or an empty string. */
   async header(url: URL): Promise<string> {
     return this.#jar.getCookieString(url.href);
   }

@@ -7,10 +7,10 @@ import { LoginError } from "../errors.js";
 import { describeFailure } from "../http/describe.js";
 import type { PatientSender } from "../http/patient.js";
 import { StopWaiting } from "../http/patient.js";
-import { type HttpAnswer, TransportFailure } from "../http/transport.js";
+import { TransportFailure } from "../http/transport.js";
 import { enumerate } from "../text.js";
-import { readBody } from "../wire/body.js";
-import type { Clean } from "../wire/tell.js";
+import { type Answer, readAnswer } from "../wire/answer.js";
+import type { Clean } from "../wire/redact.js";
 import { saysRefused } from "../wire/verdict.js";
 import { wordsOf } from "../wire/words.js";
 import { SessionJar, whyNoSession } from "./jar.js";
@@ -41,10 +41,10 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
     body: JSON.stringify(sent),
   };
 
-  let answer: HttpAnswer;
+  let answer: Answer;
   try {
     // A login may be repeated where its outcome is unknown: a second session does no harm.
-    answer = await sender.send(() => request, { repeatable: true, patience: sender.patience() });
+    answer = readAnswer(await sender.send(() => request, { repeatable: true, patience: sender.patience() }));
   } catch (error) {
     if (error instanceof StopWaiting) {
       const from = error.allowedFrom;
@@ -73,7 +73,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
 }
 
 /** Why the answer is no success, as sentences; none where it is one. */
-function refusalOf(answer: HttpAnswer, sent: Readonly<Record<string, unknown>>, clean: Clean): string | undefined {
+function refusalOf(answer: Answer, sent: Readonly<Record<string, unknown>>, clean: Clean): string | undefined {
   const { status } = answer;
   const words = wordsOf(answer, { fields: [], sent, clean });
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
@@ -81,11 +81,9 @@ function refusalOf(answer: HttpAnswer, sent: Readonly<Record<string, unknown>>, 
     "Check advertising:email and advertising:password; it was tried once and is not tried again in this run.";
 
   if (status >= 200 && status < 300) {
-    const body = readBody(answer);
-    if (body.kind === "html")
+    if (answer.kind === "html")
       return `the answer is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
-    const value = body.kind === "json" ? body.value : undefined;
-    return saysRefused(value, undefined) ? `the platform refused it (${said}). ${credentials}` : undefined;
+    return saysRefused(answer, undefined) ? `the platform refused it (${said}). ${credentials}` : undefined;
   }
   if (status === 404 || status === 405) {
     return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;

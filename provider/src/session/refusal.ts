@@ -3,11 +3,8 @@
  * every way that PLATFORM-like services use is recognised.
  */
 
-import type { HttpAnswer } from "../http/transport.js";
-import { readBody, saysNo } from "../wire/body.js";
-import { redirectOf } from "../wire/redirect.js";
-import { anyPart } from "../wire/verdict.js";
-import { statedBy } from "./stated.js";
+import { type Answer, redirectOf } from "../wire/answer.js";
+import { isFlaggedFailure, statedBy } from "../wire/verdict.js";
 
 export type SessionSign =
   /** Speaks of the login itself: a redirect to one, a login page, words about a session, a 401 with hardly any. */
@@ -34,25 +31,23 @@ const LOGIN_FORM = /<input\b[^>]*\btype\s*=\s*["']?password/i;
 const LOGIN_TITLE = /<title[^>]*>[^<]*\b(log|sign)[ -]?(in|on)\b/i;
 const LOGIN_LINK = /\b(log|sign)[ -]?in\b/i;
 
-export function sessionSignOf(answer: HttpAnswer): SessionSign | undefined {
+export function sessionSignOf(answer: Answer): SessionSign | undefined {
   const { status } = answer;
   const redirect = redirectOf(answer);
   if (redirect !== undefined) return redirect === "login" ? "clear" : undefined;
   if (status !== 200 && status !== 401 && status !== 403) return undefined;
-  const body = readBody(answer);
   if (status !== 200) {
     const plain = status === 401 ? "clear" : "bare";
-    if (body.kind === "html") return isLoginPage(answer) || LOGIN_LINK.test(answer.body) ? "clear" : plain;
+    if (answer.kind === "html") return isLoginPage(answer) || LOGIN_LINK.test(answer.body) ? "clear" : plain;
     const words = statedBy(answer);
     if (words.some(isAboutALogin)) return "clear";
     const said = words.join(" ").replace(/\berror_code \S+|\bcode \d+/g, "");
     // Field errors under names that are not known here are words about something else as well.
-    const isBare = STATUS_PHRASE.test(said) && !hasFieldErrors(body);
+    const isBare = STATUS_PHRASE.test(said) && !hasFieldErrors(answer);
     return isBare ? plain : "doubtful";
   }
-  if (body.kind === "html") return isLoginPage(answer) ? "clear" : undefined;
-  if (body.kind !== "json") return undefined;
-  if (!anyPart(body.value, undefined, saysNo)) return undefined;
+  if (answer.kind === "html") return isLoginPage(answer) ? "clear" : undefined;
+  if (!isFlaggedFailure(answer)) return undefined;
   const words = statedBy(answer);
   return words.some(isAboutALogin) || saysUnauthorized(words) ? "clear" : undefined;
 }
@@ -61,7 +56,7 @@ export function sessionSignOf(answer: HttpAnswer): SessionSign | undefined {
  * A whole page that asks for a password, or is called a login. Nothing less will do where the status tells of success: a page
  * with a link "Log in", or one that holds the name of what was sent, may come after the create was carried out.
  */
-function isLoginPage({ body, broken }: HttpAnswer): boolean {
+function isLoginPage({ body, broken }: Answer): boolean {
   if (broken !== undefined || !/^\s*\ufeff?\s*<(!doctype html|html)\b/i.test(body)) return false;
   return LOGIN_FORM.test(body) || (LOGIN_TITLE.test(body) && /<form\b/i.test(body));
 }
@@ -88,9 +83,9 @@ function spelledOut(sentence: string): string {
     .replaceAll("_", " ");
 }
 
-function hasFieldErrors(body: ReturnType<typeof readBody>): boolean {
-  if (body.kind !== "json" || typeof body.value !== "object" || body.value === null) return false;
-  return Object.values(body.value).some(
+function hasFieldErrors({ kind, data }: Answer): boolean {
+  if (kind !== "json" || typeof data !== "object" || data === null) return false;
+  return Object.values(data).some(
     (value) => typeof value === "object" && value !== null && Object.keys(value).length > 0,
   );
 }

@@ -6,7 +6,8 @@
 import type { Clock } from "../clock.js";
 import { LoginError } from "../errors.js";
 import type { Later, Patience } from "../http/patient.js";
-import { type HttpAnswer, type HttpRequest, TransportFailure } from "../http/transport.js";
+import { type HttpRequest, TransportFailure } from "../http/transport.js";
+import { type Answer, readAnswer } from "../wire/answer.js";
 import { type CredentialsOptions, credentialsOf, type Login } from "./credentials.js";
 import { type Lease, Leases } from "./lease.js";
 import { type SessionSign, sessionSignOf } from "./refusal.js";
@@ -16,7 +17,7 @@ export interface SessionOptions extends CredentialsOptions {
 }
 
 export interface SessionAnswer {
-  readonly answer: HttpAnswer;
+  readonly answer: Answer;
   /**
    * Whether the session let it through. `refused`: the answer speaks of the session, but a new one would not help, or
    * there is none to be had (Basic). `refused-again`: also on a session that was opened for it.
@@ -47,7 +48,7 @@ interface Sending extends SessionRequest {
 
 /** An answer, and the lease that its request still holds. */
 interface Answered {
-  readonly answer: HttpAnswer;
+  readonly answer: Answer;
   readonly sign: SessionSign | undefined;
   readonly kept: Promise<void>;
   readonly lease: Lease<Login>;
@@ -108,12 +109,13 @@ export class Session {
       return { until: DONE };
     };
     try {
-      const answer = await sender.send(prepare, {
+      const received = await sender.send(prepare, {
         repeatable,
         patience,
         // Between two attempts it holds nothing.
         onPause: (failure) => (failure === undefined ? held.lease?.release() : held.lease?.unreachable()),
       });
+      const answer = readAnswer(received);
       const lease = held.lease as Lease<Login>; // without one nothing was sent
       // Storing cookies may have to wait for another process; what the answer says must not.
       return { answer, sign: sessionSignOf(answer), kept: lease.login.keep(answer, url), lease };

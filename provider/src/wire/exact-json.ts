@@ -9,7 +9,7 @@ interface ExactJson {
 }
 const exact = JSON as unknown as ExactJson;
 
-/** Parses JSON; integers that a number can't hold exactly become their digits as text. @throws SyntaxError, RangeError */
+/** Parses JSON; integers that a number can't hold exactly become a string of their digits. @throws SyntaxError, RangeError */
 export function parseExact(text: string): unknown {
   return exact.parse(text, (_key, value, { source }) =>
     typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)

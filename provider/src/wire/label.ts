@@ -4,9 +4,9 @@
 
 import { own } from "../record.js";
 import { excerpt } from "../text.js";
-import type { IsEcho } from "./echo.js";
 import type { Place } from "./leaves.js";
-import { isPlainName } from "./names.js";
+import { isNamed } from "./names.js";
+import type { IsEcho } from "./redact.js";
 
 export interface Naming {
   /** The resource's name on the wire. */
@@ -37,7 +37,7 @@ export function labelOf(place: Place | undefined, subject: string, { noun, known
   for (let at = place; at !== undefined && names.length < MAX_NAMES; at = at.parent) {
     const { name, parent } = at;
     // A field may be called `description`; but at the top that is what the answer says.
-    const isPlain = isPlainName(name) && (parent === undefined || !known.has(name));
+    const isPlain = isNamed(name, "message", "wrapper") && (parent === undefined || !known.has(name));
     if (!isPlain && NAME.test(name) && !/^\d+$/.test(name) && !isEcho(name)) names.unshift(name);
   }
   const label = excerpt(names.join("."), MAX_CHARACTERS);
@@ -68,25 +68,6 @@ export function subjectOf(holder: object | undefined, isEcho: IsEcho): string {
 export function codeOf(holder: object | undefined): string {
   const codes = CODE_NAMES.map((name) => String(own(holder, name) ?? ""));
   return codes.find((code) => /^[\w.:-]{1,60}$/.test(code)) ?? "";
-}
-
-/** Beside a message these say where, of what sort or in which language, and nothing by themselves. */
-const ASIDE_NAMES = [
-  "loc",
-  "path",
-  "pointer",
-  "type",
-  "kind",
-  "class",
-  "domain",
-  "location",
-  "lang",
-  "language",
-  "locale",
-];
-
-export function isAsideName(name: string): boolean {
-  return ASIDE_NAMES.includes(name);
 }
 
 /** Whether {@link codeOf} finds what stands under this name. */

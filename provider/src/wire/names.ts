@@ -3,25 +3,27 @@
  * `error-code`). Pure.
  */
 
-/** Under these stands what an answer has to say, a single word as well. */
-const MESSAGE = namesOf(`message messages msg msgs messagetext text detail details error errors err errormessage
-  errormessages errormsg errordescription errordetail errordetails errortext errorstring description reason reasons title
-  nonfielderrors globalerrors fielderrors validationerrors formerrors warning warnings fault faultstring faultmessage
-  violations problem problems issue issues invalidparams summary explanation payload`);
+const NAMES = {
+  /** Under these stands what an answer has to say, a single word as well. */
+  message:
+    namesOf(`message messages msg msgs messagetext text detail details error errors err errormessage errormessages
+    errormsg errordescription errordetail errordetails errortext errorstring description reason reasons title
+    nonfielderrors globalerrors fielderrors validationerrors formerrors warning warnings fault faultstring faultmessage
+    violations problem problems issue issues invalidparams summary explanation payload`),
+  /** Below these stands what is wrong, under whatever names. */
+  errors: namesOf(`errors error err messages details detail reasons fault nonfielderrors globalerrors fielderrors
+    validationerrors formerrors warnings violations problems issues invalidparams`),
+  /** Says nothing of what the text under it is about, so it is left out in front of a sentence. */
+  wrapper: namesOf("data result results response body content envelope exception fields extensions meta info"),
+  code: namesOf("code errorcode errcode errorcodes faultcode reasoncode statuscode"),
+  flag: namesOf("success successful ok status result state outcome"),
+  /** Whoever it belongs to: such a record is not what the answer has to say. */
+  person: namesOf("user users owner customer contact person profile createdby updatedby modifiedby"),
+  /** Beside a message these say where, of what sort or in which language, and nothing by themselves. */
+  aside: namesOf("loc path pointer type kind class domain location lang language locale"),
+};
 
-/** Below these stands what is wrong, under whatever names. */
-const ERRORS = namesOf(`errors error err messages details detail reasons fault nonfielderrors globalerrors fielderrors
-  validationerrors formerrors warnings violations problems issues invalidparams`);
-
-/** Says nothing of what the text under it is about, so it is left out in front of a sentence. */
-const WRAPPER = namesOf("data result results response body content envelope exception fields extensions meta info");
-
-const CODE = namesOf("code errorcode errcode errorcodes faultcode reasoncode statuscode");
-const FLAG = namesOf("success successful ok status result state outcome");
 const FLAG_VALUE = /^(true|false|yes|no|0|1|n?ok|ko|success(ful)?|unsuccessful|err(or)?|fail(ed|ure)?)$/i;
-
-/** Whoever it belongs to: such a record is not what the answer has to say. */
-const PERSON = namesOf("user users owner customer contact person profile createdby updatedby modifiedby");
 
 const SECRET_PART =
   /passw|passphrase|passcode|pwd|secret|token|cookie|session|sess_?id|credential|authoriz|csrf|xsrf|jwt|bearer|(api|access|private|signing|encryption|account|client)[-_ ]?key/i;
@@ -37,30 +39,14 @@ export function isSecretName(name: string): boolean {
   return words.some((word) => SECRET_WORD.test(word));
 }
 
-export function isMessageName(name: string): boolean {
-  return MESSAGE.has(folded(name));
-}
-
-export function isErrorsName(name: string): boolean {
-  return ERRORS.has(folded(name));
-}
-
-/** Whether it stays out of the path that is told in front of a sentence. */
-export function isPlainName(name: string): boolean {
-  return MESSAGE.has(folded(name)) || WRAPPER.has(folded(name));
-}
-
-export function isCodeName(name: string): boolean {
-  return CODE.has(folded(name));
-}
-
-export function isPersonName(name: string): boolean {
-  return PERSON.has(folded(name));
+export function isNamed(name: string, ...sorts: (keyof typeof NAMES)[]): boolean {
+  const plain = folded(name);
+  return sorts.some((sort) => NAMES[sort].has(plain));
 }
 
 /** Whether it just says that it went well or did not. */
 export function isStatusFlag(name: string, text: string): boolean {
-  return FLAG.has(folded(name)) ? FLAG_VALUE.test(text) : /^error$/i.test(name) && /^(true|false)$/i.test(text);
+  return isNamed(name, "flag") ? FLAG_VALUE.test(text) : /^error$/i.test(name) && /^(true|false)$/i.test(text);
 }
 
 function namesOf(names: string): ReadonlySet<string> {

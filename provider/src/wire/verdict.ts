@@ -1,53 +1,32 @@
 /**
- * What an answer says of itself: whether it refuses, and what accompanies a success. Narrow on purpose, since it decides:
- * of all that stands in an answer, only fields that are known to speak of the request count. Pure.
+ * What an answer says of itself, for whoever decides by it. Narrow on purpose: of all that stands in an answer, only fields
+ * that are known to speak of the request count, or the name of an event could change what becomes of it. Pure.
  */
-
-import { asRecord, own } from "../record.js";
+import { own } from "../record.js";
 import { excerpt, printable } from "../text.js";
-import { saysNo } from "./body.js";
-import type { Clean } from "./tell.js";
+import type { Answer } from "./answer.js";
+import { type Leaf, leavesOf, namesTo } from "./leaves.js";
 
 /** Fields that hold a sentence. */
-export const SENTENCE_FIELDS: readonly string[] = [
-  "message",
-  "detail",
-  "error",
-  "error_description",
-  "description",
-  "reason",
-  "title",
-];
-export const CODE_FIELDS: readonly string[] = ["error_code", "code"];
-/** In an object that holds one sentence: what the sentence is about. */
-const SUBJECT_FIELDS = ["field", "field_name", "param", "parameter", "property"];
-/** Enough for every problem of one request; a hostile answer can't fill the screen. */
-const MAX_SENTENCES = 20;
-const MAX_SENTENCE_CHARACTERS = 500;
-const MAX_DEPTH = 4;
+const SENTENCES = ["message", "detail", "error", "error_description", "description", "reason", "title"];
+/** Below these each string is one, under whatever name. */
+const LISTS = ["errors", "error", "messages", "warnings", "non_field_errors", "detail"];
+const CODES = ["error_code", "code"];
+/** In an object that holds a sentence: what the sentence is about. */
+const SUBJECTS = ["field", "field_name", "param", "parameter", "property"];
 
-/** The entries of `errors`, wherever it stands: they accompany successes too. */
-export function errorEntries(value: unknown, clean: Clean, noun?: string): string[] {
-  const found: string[] = [];
-  anyPart(value, noun, (part) => {
-    for (const { label, text } of sentencesIn(own(part, "errors"), "", 0)) {
-      if (found.length >= MAX_SENTENCES) break;
-      found.push(labelled(label, text));
-    }
-    return false; // on to the next part
-  });
-  return [...new Set(found.map((sentence) => excerpt(printable(clean(sentence)), MAX_SENTENCE_CHARACTERS)))].slice(
-    0,
-    MAX_SENTENCES,
-  );
+const MAX_DEPTH = 4;
+const MAX_STATED = 20;
+const MAX_CHARACTERS = 500;
+
+/** Whether an answer says itself that it refuses: by a flag, or by an entry of `errors` that begins with `ERROR:`. */
+export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
+  return kind === "json" && anyPart(data, noun, (part) => saysNo(part) || hasError(own(part, "errors")));
 }
 
-/**
- * Whether an answer says itself that it refuses: by a flag, or by an entry that begins with `ERROR:`. The entry as it
- * came, without its field in front, and each one, however many there are.
- */
-export function saysRefused(value: unknown, noun: string | undefined): boolean {
-  return anyPart(value, noun, (part) => saysNo(part) || hasError(own(part, "errors")));
+/** Whether an answer is JSON with a `success` flag that says no. */
+export function isFlaggedFailure({ kind, data }: Answer): boolean {
+  return kind === "json" && anyPart(data, undefined, saysNo);
 }
 
 /**
@@ -66,72 +45,73 @@ export function anyPart(
     return value.length > 0 && value.every((entry) => anyPart(entry, noun, test, depth + 1));
   }
   if (test(value)) return true;
-  return ["payload", ...nounsOf(noun)].some((name) => anyPart(own(value, name), noun, test, depth + 1));
+  const inward = ["payload", ...(noun === undefined ? [] : [noun, `${noun}s`])];
+  return inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
 }
 
-function nounsOf(noun: string | undefined): string[] {
-  return noun === undefined ? [] : [noun, `${noun}s`];
+/** A `success` flag, as a boolean or as a string. */
+function saysNo(value: unknown): boolean {
+  const flag = own(value, "success");
+  return flag === false || (typeof flag === "string" && flag.trim().toLowerCase() === "false");
 }
 
+/** The entry as it came, without its field in front, and each one, however many there are. */
 function hasError(errors: unknown): boolean {
-  for (const { text } of sentencesIn(errors, "", 0)) {
-    if (/^\s*ERROR\s*:/i.test(printable(text))) return true;
+  for (const leaf of leavesOf(errors)) {
+    if (!isBesideSentence(leaf) && /^\s*ERROR\s*:/i.test(printable(String(leaf.value)))) return true;
   }
   return false;
 }
 
-export interface Sentence {
-  /** The field that it is about, where it stood under one. */
-  readonly label: string;
-  readonly text: string;
+/**
+ * The sentences of a whole answer, with the field that they are about in front; a code with its field's name. Looked at,
+ * never shown. None of HTML.
+ */
+export function statedBy(answer: Answer): string[] {
+  // Where it was cut, what it states may be half of a sentence.
+  if (answer.broken !== undefined || answer.kind === "html") return [];
+  if (answer.kind === "text") return [shortened(answer.body)];
+  const stated = new Set<string>();
+  for (const leaf of leavesOf(answer.data)) {
+    const sentence = shortened(statementIn(leaf));
+    if (sentence !== "") stated.add(sentence);
+    if (stated.size === MAX_STATED) break;
+  }
+  return [...stated];
 }
 
-/** Sentences in a list, or in an object keyed by field, however nested. */
-export function* sentencesIn(value: unknown, label: string, depth: number): Generator<Sentence> {
-  if (depth > MAX_DEPTH + 2) return;
-  if (typeof value === "string") {
-    yield { label, text: value };
-  } else if (Array.isArray(value)) {
-    for (const entry of value) yield* sentencesIn(entry, label, depth + 1);
-  } else {
-    const subject = subjectOf(value);
-    if (subject !== undefined) {
-      yield* sentencesAbout(value, join(label, subject));
-      return;
-    }
-    for (const [name, entry] of Object.entries(asRecord(value))) {
-      const isPlain = SENTENCE_FIELDS.includes(name) || CODE_FIELDS.includes(name) || /^\d+$/.test(name);
-      yield* sentencesIn(entry, isPlain ? label : join(label, name), depth + 1);
-    }
-  }
+/** A sentence that stands where sentences stand, or an empty string. */
+function statementIn(leaf: Leaf): string {
+  const { place, value, holder } = leaf;
+  const names = namesTo(place);
+  while (names[0] === "payload") names.shift();
+  const [first = "", ...below] = names;
+  const isDirect = below.length === 0 && holder !== undefined; // not in a list
+  if (isDirect && CODES.includes(first)) return `${first} ${value}`;
+  if (typeof value !== "string") return "";
+  if (first === "") return value;
+  if (!LISTS.includes(first) && !(isDirect && SENTENCES.includes(first))) return "";
+  if (below.length > 0 && isBesideSentence(leaf)) return "";
+  const about = below.filter((name) => !SENTENCES.includes(name) && !CODES.includes(name) && !/^\d+$/.test(name));
+  const label = [...about, subjectOf(holder) ?? ""].filter((name) => name !== "").join(".");
+  return label === "" ? value : `${label}: ${value}`;
 }
 
-/** One problem as an object that names its field: a sentence, with the code in it, and nothing else that stands there. */
-function* sentencesAbout(value: unknown, label: string): Generator<Sentence> {
-  const code = CODE_FIELDS.map((name) => own(value, name)).find((entry) => ["string", "number"].includes(typeof entry));
-  let suffix = code === undefined ? "" : ` (code ${code})`;
-  for (const name of SENTENCE_FIELDS) {
-    const sentence = own(value, name);
-    if (typeof sentence !== "string") continue;
-    yield { label, text: `${sentence}${suffix}` };
-    suffix = "";
-  }
+/** In an object that names its field, only the sentence counts, and its code. */
+function isBesideSentence({ place, holder }: Leaf): boolean {
+  const name = place?.name ?? "";
+  return subjectOf(holder) !== undefined && !SENTENCES.includes(name) && !CODES.includes(name);
 }
 
 /** The field that an object with a sentence names; an object keyed by field may have one of that name, with words in it. */
-export function subjectOf(value: unknown): string | undefined {
-  if (!SENTENCE_FIELDS.some((name) => typeof own(value, name) === "string")) return undefined;
-  for (const name of SUBJECT_FIELDS) {
-    const subject = own(value, name);
-    if (typeof subject === "string" && /^[\w.[\]-]{1,60}$/.test(subject)) return subject;
-  }
-  return undefined;
+function subjectOf(holder: object | undefined): string | undefined {
+  if (!SENTENCES.some((name) => typeof own(holder, name) === "string")) return undefined;
+  const subjects = SUBJECTS.map((name) => own(holder, name));
+  return subjects.find(
+    (subject): subject is string => typeof subject === "string" && /^[\w.[\]-]{1,60}$/.test(subject),
+  );
 }
 
-export function labelled(label: string, text: string): string {
-  return label === "" ? text : `${label}: ${text}`;
-}
-
-function join(label: string, name: string): string {
-  return label === "" ? name : `${label}.${name}`;
+function shortened(sentence: string): string {
+  return excerpt(printable(sentence), MAX_CHARACTERS);
 }

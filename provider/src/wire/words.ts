@@ -3,15 +3,14 @@
  * every sentence is quoted, wherever it stands, but for the values that were sent and what stands under a name that sounds
  * secret; where nothing reads like a sentence, what can be read at all. Pure.
  */
-import type { HttpAnswer } from "../http/transport.js";
-import { readBody } from "./body.js";
-import { echoOf } from "./echo.js";
-import { codeOf, isAsideName, isToldBehind, labelOf, mainNameOf, type Naming, subjectOf } from "./label.js";
-import { type Leaf, leavesOf, type Place } from "./leaves.js";
-import { looksLikeXml, readXml } from "./markup.js";
-import { isCodeName, isMessageName, isStatusFlag } from "./names.js";
-import { type Clean, told } from "./tell.js";
-import { visibleSentence, visibleText } from "./visible.js";
+import { own } from "../record.js";
+import type { Answer } from "./answer.js";
+import { codeOf, isToldBehind, labelOf, mainNameOf, type Naming, subjectOf } from "./label.js";
+import { everyLeafOf, type Leaf, type Place } from "./leaves.js";
+import { isNamed, isStatusFlag } from "./names.js";
+import { visibleSentence, visibleText } from "./page.js";
+import { type Clean, echoOf, told } from "./redact.js";
+import { anyPart } from "./verdict.js";
 
 export interface Reading {
   /** The resource's name on the wire. */
@@ -53,35 +52,35 @@ type Rank = "message" | "code" | "sentence" | "person" | "word";
  * @returns each sentence once, fit to be shown, with the path in front where it helps: first what stands under names that
  *   messages stand under and under those of the request's fields, then codes, then what stands elsewhere.
  */
-export function wordsOf(answer: HttpAnswer, { noun, fields, sent, clean }: Reading): string[] {
+export function wordsOf(answer: Answer, reading: Reading): string[] {
   // Where it was cut, half of a secret may be left, which nobody could recognise.
-  if (answer.broken !== undefined) return [];
-  const body = readBody(answer);
-  if (body.kind === "empty") return [];
-  const isEcho = echoOf(sent);
-  const known = new Set([...fields, ...Object.keys(sent)]);
-  const context = { noun, known, isEcho, clean, status: answer.status };
-  const data = body.kind === "json" ? body.value : dataIn(answer);
-  if (data !== undefined) return wordsIn(data, context);
-  const word = told(visibleText(answer.body, body.kind === "html", clean, isEcho), clean, MAX_CHARACTERS);
+  if (answer.broken !== undefined || answer.kind === "empty") return [];
+  const context = contextOf(answer, reading);
+  if (answer.data !== undefined) return wordsIn(answer.data, context);
+  const { clean, isEcho } = context;
+  const word = told(visibleText(answer.body, answer.kind === "html", clean, isEcho), clean, MAX_CHARACTERS);
   return word === "" ? [] : [word];
 }
 
-/** XML, and JSON that is nested too deep to be parsed with exact integers. */
-function dataIn({ body }: HttpAnswer): unknown {
-  const text = body.replace(/^\ufeff/, "").trim();
-  if (!/^[[{]/.test(text)) return looksLikeXml(text) ? readXml(text) : undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // It only began like JSON, or broke off.
-  }
+/** What stands in `errors` beside a success, wherever that is. */
+export function warningsOf(answer: Answer, reading: Reading): string[] {
+  const context = contextOf(answer, reading);
+  const found: string[] = [];
+  anyPart(answer.data, reading.noun, (part) => {
+    found.push(...wordsIn({ errors: own(part, "errors") }, context));
+    return false; // on to the next part
+  });
+  return [...new Set(found)].slice(0, MAX_WORDS);
+}
+
+function contextOf({ status }: Answer, { noun, fields, sent, clean }: Reading): Context {
+  return { noun, known: new Set([...fields, ...Object.keys(sent)]), isEcho: echoOf(sent), clean, status };
 }
 
 function wordsIn(data: unknown, context: Context): string[] {
   const found: Record<Rank, Leaf[]> = { message: [], code: [], sentence: [], person: [], word: [] };
   let withheld: Place | undefined;
-  for (const leaf of leavesOf(data)) {
+  for (const leaf of everyLeafOf(data)) {
     if (leaf.place?.isSecret === true) {
       if (typeof leaf.value === "string" && leaf.value !== "") withheld ??= leaf.place;
       continue;
@@ -108,16 +107,16 @@ function rankOf({ place, value, holder, isInEntry, isName }: Leaf, context: Cont
   }
   if (typeof value === "number" || !/[\p{L}\p{N}]/u.test(text) || isStatusFlag(name, text)) return undefined;
   if (OPAQUE.test(text) || isDate(text)) return undefined;
-  const isMessage = place === undefined || isMessageName(name);
+  const isMessage = place === undefined || isNamed(name, "message");
   if (place?.isPersonal === true && !isMessage) return isSentence(text) ? "person" : undefined;
   if (isMessage) return "message";
-  if (isSentence(text)) return context.known.has(name) ? "message" : "sentence";
+  if (isSentence(text)) return context.known.has(name) || place.isAmongErrors ? "message" : "sentence";
   // `errors: { event_name: "too_long" }`; but beside a message it is what that is about, its type, its class.
-  return place.isAmongErrors && mainNameOf(holder) === undefined && !isAsideName(name) ? "message" : "word";
+  return place.isAmongErrors && mainNameOf(holder) === undefined && !isNamed(name, "aside") ? "message" : "word";
 }
 
 function isCode(name: string, text: string): boolean {
-  return isCodeName(name) && !/\s/.test(text);
+  return isNamed(name, "code") && !/\s/.test(text);
 }
 
 function isSentence(text: string): boolean {
@@ -146,7 +145,7 @@ function tell({ place, value, holder, isInEntry }: Leaf, context: Context): stri
   if (isCode(name, String(value).trim())) return told(`${name} ${value}`, clean, MAX_CHARACTERS);
   const text = visibleSentence(String(value), clean);
   if (text === "") return "";
-  const label = labelOf(place, isMessageName(name) ? subjectOf(holder, isEcho) : "", context);
+  const label = labelOf(place, isNamed(name, "message") ? subjectOf(holder, isEcho) : "", context);
   const code = isInEntry && name === mainNameOf(holder) ? codeOf(holder) : "";
   const sentence = `${label === "" ? "" : `${label}: `}${text}${code === "" ? "" : ` (code ${code})`}`;
   return told(sentence, clean, MAX_CHARACTERS);

@@ -1,7 +1,37 @@
 /**
- * Where an answer leads elsewhere: to a login, or to what was just created. Pure. No redirect is ever followed.
+ * An answer, its body read once: whoever judges or tells it reads this. Pure.
  */
 import type { HttpAnswer } from "../http/transport.js";
+import { parseExact } from "./exact-json.js";
+import { looksLikeXml, readXml } from "./markup.js";
+
+export interface Answer extends HttpAnswer {
+  /** What the body is by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */
+  readonly kind: "json" | "html" | "text" | "empty";
+  /** The body as data. Of XML and of JSON that is nested too deep for exact integers as well: fit to be told, not to decide. */
+  readonly data?: unknown;
+}
+
+export function readAnswer(answer: HttpAnswer): Answer {
+  const text = answer.body.replace(/^\ufeff/, "").trim();
+  if (text === "") return { ...answer, kind: "empty" };
+  try {
+    return { ...answer, kind: "json", data: parseExact(text) };
+  } catch {
+    const contentType = answer.headers["content-type"] ?? "";
+    const isHtml = /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
+    return { ...answer, kind: isHtml ? "html" : "text", data: dataIn(text) };
+  }
+}
+
+function dataIn(text: string): unknown {
+  if (!/^[[{]/.test(text)) return looksLikeXml(text) ? readXml(text) : undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // It only began like JSON, or broke off.
+  }
+}
 
 /** Statuses after which a client asks again with GET. (307 and 308 ask for the same POST elsewhere.) */
 const SEE_ELSEWHERE = new Set([301, 302, 303]);
@@ -11,6 +41,7 @@ const OBJECT_IN_QUERY = /[?&](\w+_)?id=\d+(&|$)/i;
 const NOWHERE = "https://nowhere.invalid";
 
 /**
+ * Where an answer leads. No redirect is ever followed.
  * @returns none where the answer does not lead elsewhere; `object` where it names one by a number, as services answer
  *   that carried a create out and want the browser to show it; otherwise `login`: an assumption (PLATFORM knows of
  *   redirects to a login page, whose address may have any name).

@@ -1,8 +1,10 @@
 /**
- * Text of an answer on its way to people: without secrets, without what could make a terminal show something else, and no
- * longer than is read. Pure.
+ * Text of an answer on its way to people: without secrets, without what it just gives back of the request, without what
+ * could make a terminal show something else, and no longer than is read. Pure.
  */
 import { excerpt, printable } from "../text.js";
+import { everyLeafOf } from "./leaves.js";
+import { decoded } from "./markup.js";
 
 /** Removes secrets that an answer echoes; must come before anything is cut, or half of one would be left. */
 export type Clean = (text: string) => string;
@@ -37,4 +39,36 @@ function withoutNamedSecrets(text: string): string {
       const isValue = between.includes("=") || /^\\{0,3}["']/.test(value) || ODD.test(value) || after === "";
       return isValue && !isComplaint ? `${name}${between}${MASK}${after}` : all;
     });
+}
+
+/** Whether a text is a value that was sent. @param isField it stands under a name of the request. */
+export type IsEcho = (text: string, isField?: boolean) => boolean;
+
+/** Shorter beginnings of a value may be anything. */
+const MIN_BEGINNING = 12;
+
+/** By the values, not by the names alone: under the name of a field may stand what is wrong with it. */
+export function echoOf(sent: Readonly<Record<string, unknown>>): IsEcho {
+  const values = new Set<string>();
+  for (const { place, value } of everyLeafOf(sent)) {
+    const text = folded(String(value));
+    if (text === "") continue;
+    values.add(text);
+    // As a line of a text or a page that shows the request.
+    const name = folded(place?.name ?? "");
+    for (const line of [`${name}: ${text}`, `${name}=${text}`, `${name} = ${text}`, `"${name}": "${text}"`])
+      values.add(line);
+  }
+  const all = [...values];
+  return (text, isField = false) => {
+    const whole = folded(text);
+    if (values.has(whole) || values.has(whole.replace(/,$/, ""))) return true;
+    const beginning = whole.replace(/(\.{3}|\u2026)$/, "");
+    if (beginning.length < MIN_BEGINNING || (beginning === whole && !isField)) return false;
+    return all.some((value) => value.startsWith(beginning));
+  };
+}
+
+function folded(text: string): string {
+  return decoded(text).trim().replace(/\s+/g, " ").toLowerCase();
 }

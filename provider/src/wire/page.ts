@@ -1,10 +1,16 @@
 /**
  * What can be read of a body that is no data: a page of HTML, or a text. Pure.
  */
-import type { IsEcho } from "./echo.js";
-import { holdsHtml, readPage } from "./markup.js";
+import { holdsHtml, tokensOf } from "./markup.js";
 import { isSecretName } from "./names.js";
-import type { Clean } from "./tell.js";
+import type { Clean, IsEcho } from "./redact.js";
+
+/** What runs on in a line. Every other tag begins a new block. */
+const INLINE = new Set(
+  "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark nobr q s samp small span strong sub sup time tt u var wbr".split(
+    " ",
+  ),
+);
 
 /** A page longer than this is told by its sentences: menus and the like come before them. */
 const LONG = 400;
@@ -52,4 +58,22 @@ function withoutNamedCells(blocks: readonly string[]): string[] {
     const before = blocks[at - 1] ?? "";
     return /\s/.test(block) || before.split(" ").length > 3 || !isSecretName(before);
   });
+}
+
+/** @returns what is visible, a paragraph, heading, cell or the like each, as it is written but for tags and entities. */
+function readPage(html: string): { readonly title: string; readonly blocks: readonly string[] } {
+  const blocks = [""];
+  let title = "";
+  let inTitle = false;
+  for (const { kind, text } of tokensOf(html, true)) {
+    if (kind !== "text") {
+      if (text === "title") inTitle = kind === "open" && title === "";
+      else if (!INLINE.has(text)) blocks.push("");
+    } else if (inTitle) {
+      title += text;
+    } else {
+      blocks.push(`${blocks.pop()}${text}`);
+    }
+  }
+  return { title: title.trim(), blocks: blocks.map((block) => block.trim()).filter((block) => block !== "") };
 }
