@@ -1,6 +1,6 @@
 /**
  * One process of several that share a cookie file: the built package's client with real time. Started by
- * cookie-file.test.ts, which tells it what to do as JSON in its argument and when to begin over IPC.
+ * shared-store-processes.test.ts, which tells it what to do as JSON in its argument and when to begin over IPC.
  *
  * Without `names` it gets them in messages, and creates those of one message at once, until it is let go.
  * `dieAtCall`: kills itself, without any chance to tidy up, just before that file-system call.

@@ -19,7 +19,7 @@ import { useSandbox } from "../support/stack.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const script = resolve(import.meta.dirname, "cookie-file-process.mjs");
+const script = resolve(import.meta.dirname, "shared-store-process.mjs");
 const PROCESSES = 6;
 /** As many as each of them has in flight at most. */
 const AT_ONCE = 4;

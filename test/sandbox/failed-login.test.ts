@@ -1,0 +1,172 @@
+/** One login: what is told of one that fails, tried once for all that wait. */
+import { describe, expect, it, vi } from "vitest";
+import { messageOf, TestClient } from "../support/client.js";
+import { counts, expectEachOnce, start } from "../support/session.js";
+import { useSandbox } from "../support/stack.js";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+describe("a login that fails", () => {
+  it("row 38: a wrong password is tried once, for 20 resources", async () => {
+    const { sandbox, client } = await start({}, { settings: { password: "wrong-password" } });
+    const endings = await client.createMany(20);
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+    const told = endings.map(messageOf).filter((message) => message.includes("the e-mail or the password is wrong"));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatch(
+      /^The login of ops@example\.com at http.*\/rest\/authenticate failed: the platform refused it \(status 401: .*advertising:email and advertising:password.*No create was sent/,
+    );
+    expect(endings.map(messageOf).join()).not.toContain("wrong-password");
+    // Later resources of the run are not tried either.
+    expect(messageOf(await client.create())).toMatch(/Not sent: the login failed before/);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it.each<[string, number, unknown]>([
+    ["401 with hardly any body", 401, ""],
+    ["403", 403, { message: "Forbidden" }],
+    ["200 with success: false", 200, { success: false, message: "wrong" }],
+    ["200 with success as text", 200, { success: "false" }],
+    ["an ERROR: entry", 200, { success: true, errors: ["ERROR: wrong"] }],
+  ])("row 38: refused as %s: tried once", async (_, status, body) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status, body }, times: 100 });
+    expect((await client.create()).kind).toBe("LoginError");
+    expect((await client.create()).kind).toBe("LoginError");
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it("429 is waited out, for all together", async () => {
+    const clock = new TestClient("http://127.0.0.1:1").clock;
+    const sandbox = await useSandbox({ loginLimit: { count: 1, windowSeconds: 60 }, clock: () => clock.wallMs() });
+    expect(await new TestClient(sandbox.url, { clock }).create("other run")).toMatchObject({ kind: "created" });
+    const client = new TestClient(sandbox.url, { clock });
+    const endings = await client.createMany(20);
+    expect(endings.filter(({ kind }) => kind !== "created")).toEqual([]);
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(60_000);
+    expect(clock.monotonicMs()).toBeLessThan(62_000);
+    expect(client.said).toEqual(["The platform limits the rate (status 429): all requests wait for 60 s."]);
+    expect(counts(sandbox)).toEqual({ logins: 1 + 2, creates: 1 + 20 });
+  });
+
+  it("429 for longer than may be waited: one error, nothing sent", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({
+      on: "authenticate",
+      with: { kind: "answer", status: 429, headers: { "retry-after": "3600" } },
+      times: 100,
+    });
+    const endings = await client.createMany(20);
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+    expect(messageOf(endings[0])).toMatch(
+      /limits logins, and takes them again from 2026-01-01T01:00:00.000Z on.*maxWaitSeconds \(120 s\)/,
+    );
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it("row 28: 503, then served", async () => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 503 } });
+    expectEachOnce(sandbox, await client.createMany(5));
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 5 });
+  });
+
+  it("an unknown outcome is tried three times and no more", async () => {
+    for (const kind of ["reset", "close-without-answer", "garbage"] as const) {
+      const { sandbox, client } = await start();
+      sandbox.fail({ on: "authenticate", with: { kind }, times: 100 });
+      const ending = await client.create();
+      expect(ending.kind).toBe("LoginError");
+      expect(messageOf(ending)).toMatch(
+        /The login of .* failed: the connection to 127\.0\.0\.1:\d+ failed.*No create was sent/,
+      );
+      expect(counts(sandbox)).toEqual({ logins: 3, creates: 0 });
+    }
+  });
+
+  const login = (...cookies: string[]) => ({
+    kind: "answer" as const,
+    status: 200,
+    headers: cookies.length === 0 ? {} : { "set-cookie": cookies },
+    body: { success: true, message: "the cookie was set" },
+  });
+  it.each<[string, string[], RegExp]>([
+    ["no cookie", [], /the answer set no cookie/],
+    [
+      "another name",
+      ["PHPSESSID=value-4711; Path=/"],
+      /none of the cookies it set is named <instance_key>_service_cookie/,
+    ],
+    [
+      "a foreign domain",
+      ["x_service_cookie=value-4711; Path=/; Domain=elsewhere.example"],
+      /belongs to another domain than 127\.0\.0\.1/,
+    ],
+    [
+      "already expired",
+      ["x_service_cookie=value-4711; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
+      /has already expired/,
+    ],
+    [
+      "already expired in another century's year",
+      ["x_service_cookie=value-4711; Path=/; Expires=Sat, 01 Jan 2000 00:00:00 GMT"],
+      /has already expired/,
+    ],
+    ["an age of 0", ["x_service_cookie=value-4711; Path=/; Max-Age=0"], /has already expired/],
+    [
+      "another path",
+      ["x_service_cookie=value-4711; Path=/admin"],
+      /does not fit http:\/\/127\.0\.0\.1:\d+ \(path, Secure or expiry\)/,
+    ],
+    ["an empty value", ["x_service_cookie=; Path=/"], /the session cookie that it set is empty/],
+    [
+      "two hundred cookies of other names",
+      Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),
+      /none of the cookies it set is named <instance_key>_service_cookie/,
+    ],
+  ])("row 41: a success with %s names it, and is not repeated", async (_, cookies, words) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: login(...cookies), times: 100 });
+    const endings = await client.createMany(5);
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+    expect(messageOf(endings[0])).toMatch(/the platform accepted it \(status 200\), but/);
+    expect(messageOf(endings[0])).toMatch(words);
+    expect(messageOf(endings[0])).not.toContain("value-4711");
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
+  });
+
+  it.each<[string, number, Record<string, string>, unknown, RegExp]>([
+    [
+      "an HTML page",
+      200,
+      { "content-type": "text/html" },
+      "<html><title>Welcome</title></html>",
+      /HTML page.*authenticatePath/,
+    ],
+    ["404", 404, {}, "", /there is no login at this address.*authenticatePath/],
+    ["a redirect", 302, { location: "/" }, "", /redirect, which is never followed/],
+    ["500 three times", 500, {}, "", /answered status 500/],
+  ])("%s", async (_, status, headers, body, words) => {
+    const { sandbox, client } = await start();
+    sandbox.fail({ on: "authenticate", with: { kind: "answer", status, headers, body }, times: 100 });
+    const ending = await client.create();
+    expect(ending.kind).toBe("LoginError");
+    expect(messageOf(ending)).toMatch(words);
+    expect(counts(sandbox)).toEqual({ logins: status === 500 ? 3 : 1, creates: 0 });
+  });
+});
+
+it("row 41: a success with ten thousand cookies, more than is read: an error, and nothing is created", async () => {
+  const { sandbox, client } = await start();
+  const cookies = Array.from({ length: 10_000 }, (_, index) => `c${index}=value-4711; Path=/`);
+  sandbox.fail({
+    on: "authenticate",
+    with: { kind: "answer", status: 200, headers: { "set-cookie": cookies }, body: { success: true } },
+    times: 100,
+  });
+  const endings = await client.createMany(5);
+  expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
+  expect(endings.map(messageOf).join()).not.toContain("value-4711");
+  expect(sandbox.logins).toBeLessThanOrEqual(3);
+  expect(sandbox.creates).toBe(0);
+});

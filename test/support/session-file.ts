@@ -1,0 +1,73 @@
+/** A sandbox, and clients that share a session file; what is wrong with that file, and what is seen of it. */
+import { readdirSync, statSync } from "node:fs";
+import fsp from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { expect, onTestFinished, vi } from "vitest";
+import { advertiser } from "../../provider/src/kinds/advertiser.js";
+import { createProvider } from "../../provider/src/lifecycle/provider.js";
+import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
+import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { TestClient, type TestClientOptions } from "./client.js";
+import { FakeClock } from "./clock.js";
+import { newFolder } from "./folder.js";
+import { useSandbox } from "./stack.js";
+
+/** A lock is waited for as long as its holder may take. */
+export const waitingAMinute = { maxWaitSeconds: 40, requestTimeoutSeconds: 20 };
+export const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
+export const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+/** A sandbox, a place for a cookie file, and clients that share both; each as a process of its own would be. */
+export async function start(options: SandboxOptions = {}) {
+  const sandbox = await useSandbox(options);
+  const folder = newFolder();
+  const file = join(folder, "session.json");
+  // Files have real times: so does the clock, at the start.
+  const client = (more: TestClientOptions = {}) =>
+    new TestClient(sandbox.url, { cookieFile: file, clock: new FakeClock(Date.now()), ...more });
+  return { sandbox, folder, file, client };
+}
+
+/** The same, with a session in the file. */
+export async function startWithSession(options: SandboxOptions = {}, more: TestClientOptions = {}) {
+  const started = await start(options);
+  expect(await started.client(more).create("earlier")).toMatchObject({ kind: "created" });
+  started.sandbox.resetCounts();
+  return started;
+}
+
+/** A run with all that belongs to it, and what its user gets to see. */
+export function userRun({ url, email, password }: Sandbox, cookieFile: string) {
+  const config: Record<string, string> = { baseUrl: url, email, password, cookieFile };
+  const runtime = createRuntime((key) => config[key], {});
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  onTestFinished(() => warn.mockRestore());
+  const provider = createProvider(
+    advertiser,
+    () => runtime,
+    () => undefined,
+  );
+  return {
+    create: (advertiserName: string) => provider.create({ advertiserName }),
+    seen: () => warn.mock.calls.map(([message]) => message as string),
+  };
+}
+
+/** What stands in `folder` beside the cookie file. */
+export const beside = (file: string) => readdirSync(dirname(file)).filter((name) => name !== basename(file));
+
+/** Replaces functions of node:fs/promises until the test's end; `open` can thus also change the handles it gives. */
+export function replaceInFs(replacements: Partial<Record<keyof typeof fsp, unknown>>): void {
+  const originals = Object.fromEntries(Object.keys(replacements).map((name) => [name, fsp[name as keyof typeof fsp]]));
+  Object.assign(fsp, replacements);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fsp, originals);
+    syncBuiltinESMExports();
+  });
+}
+
+export function systemError(code: string, syscall: string): Error {
+  return Object.assign(new Error(`${code}: injected, ${syscall}`), { code, syscall });
+}

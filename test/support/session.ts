@@ -1,0 +1,21 @@
+/** A sandbox with a client, and what each create of a good session comes to. */
+import { expect } from "vitest";
+import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { type Ending, messageOf, TestClient, type TestClientOptions } from "./client.js";
+import { useSandbox } from "./stack.js";
+
+export async function start(options: SandboxOptions = {}, client: TestClientOptions = {}) {
+  const sandbox = await useSandbox(options);
+  return { sandbox, client: new TestClient(sandbox.url, client) };
+}
+
+export const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
+
+/** Each create's object lives exactly once, under the id that was reported. */
+export function expectEachOnce(sandbox: Sandbox, endings: readonly Ending[]): void {
+  expect(endings.filter(({ kind }) => kind !== "created").map(messageOf)).toEqual([]);
+  const ids = endings.map((ending) => ("id" in ending ? ending.id : ""));
+  expect(new Set(ids).size).toBe(endings.length);
+  expect(sandbox.advertisers.map(({ id }) => String(id)).sort()).toEqual([...ids].sort());
+  expect(new Set(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).size).toBe(endings.length);
+}

@@ -1,0 +1,15 @@
+/** What is told of an answer to the create of an event. */
+import { wordsOf } from "../../provider/src/wire/words.js";
+import { answer } from "./answers.js";
+
+const fields = ["event_name", "advertiser_id", "value"];
+export const SENT = { event_name: "purchase of shoes", advertiser_id: 3, value: 1, colour: ["dark red"] };
+export const HTML = { "content-type": "text/html" };
+
+export const read = (
+  status: number,
+  body: unknown,
+  headers = {},
+  sent: object = SENT,
+  clean: (text: string) => string = String,
+) => wordsOf(answer(status, body, headers), { noun: "event", fields, sent: { ...sent }, clean });
