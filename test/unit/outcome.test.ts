@@ -79,6 +79,15 @@ describe("an id is read wherever it sensibly stands", () => {
     expect(read(200, [{ success: true, payload: { event: { id: 1, errors } } }])).toMatchObject({ warnings });
   });
 
+  it("tells no warning with a secret that it names, and none that is what was sent", () => {
+    const errors = ["WARNING: token=canary-1 is not used", "correct horse battery", { password: "WARNING: canary" }];
+    expect(read(200, { success: true, errors, payload: { id: 1 } })).toEqual({
+      kind: "created",
+      id: "1",
+      warnings: ["WARNING: token=[secret] is not used"],
+    });
+  });
+
   it("is not misled by __proto__ keys", () => {
     expect(read(200, '{"__proto__":{"id":5},"payload":{"__proto__":{"id":6}}}')).toMatchObject({ kind: "unknown" });
     expect(({} as { id?: number }).id).toBeUndefined();

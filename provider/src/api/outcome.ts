@@ -30,8 +30,8 @@ export function readOutcome(
   clean: Clean,
 ): Outcome {
   const { status } = answer;
-  // Only where they are told: cleaning is dear while cookies rotate.
   const reading = { ...operation, sent, clean };
+  // Only where they are told: cleaning is dear while cookies rotate.
   const words = () => wordsOf(answer, reading);
   const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, words: words() });
 

@@ -1,10 +1,9 @@
 /**
  * What a sentence is about: the path in front of it, the code behind. Pure.
  */
-
 import { own } from "../record.js";
 import { excerpt } from "../text.js";
-import type { Place } from "./leaves.js";
+import type { Leaf, Place } from "./leaves.js";
 import { isNamed } from "./names.js";
 import type { IsEcho } from "./redact.js";
 
@@ -31,8 +30,21 @@ const SUBJECT_NAMES = [
 ];
 const CODE_NAMES = ["error_code", "code", "errorCode", "errorcode"];
 
+/** `text` with what it is about in front, and with the code that stands beside it. */
+export function labelled({ place, holder, isInEntry }: Leaf, text: string, naming: Naming): string {
+  const name = place?.name ?? "";
+  const label = labelOf(place, naming, isNamed(name, "message") ? subjectOf(holder, naming.isEcho) : "");
+  const code = isInEntry && name === mainNameOf(holder) ? codeOf(holder) : "";
+  return `${label === "" ? "" : `${label}: `}${text}${code === "" ? "" : ` (code ${code})`}`;
+}
+
+/** Whether it is a code that {@link labelled} puts behind the sentence beside it. */
+export function isToldBehind({ place, holder, isInEntry }: Leaf): boolean {
+  return isInEntry && CODE_NAMES.includes(place?.name ?? "") && mainNameOf(holder) !== undefined;
+}
+
 /** The names on the way to a text that tell something. @param subject what the text is about, below that place. */
-export function labelOf(place: Place | undefined, subject: string, { noun, known, isEcho }: Naming): string {
+export function labelOf(place: Place | undefined, { noun, known, isEcho }: Naming, subject = ""): string {
   const names = subject === "" ? [] : [subject];
   for (let at = place; at !== undefined && names.length < MAX_NAMES; at = at.parent) {
     const { name, parent } = at;
@@ -51,7 +63,7 @@ export function mainNameOf(holder: object | undefined): string | undefined {
 }
 
 /** The field that an object with a message names. */
-export function subjectOf(holder: object | undefined, isEcho: IsEcho): string {
+function subjectOf(holder: object | undefined, isEcho: IsEcho): string {
   if (mainNameOf(holder) === undefined) return "";
   for (const from of [holder, own(holder, "source")]) {
     for (const name of SUBJECT_NAMES) {
@@ -65,12 +77,7 @@ export function subjectOf(holder: object | undefined, isEcho: IsEcho): string {
   return "";
 }
 
-export function codeOf(holder: object | undefined): string {
+function codeOf(holder: object | undefined): string {
   const codes = CODE_NAMES.map((name) => String(own(holder, name) ?? ""));
   return codes.find((code) => /^[\w.:-]{1,60}$/.test(code)) ?? "";
-}
-
-/** Whether {@link codeOf} finds what stands under this name. */
-export function isToldBehind(name: string): boolean {
-  return CODE_NAMES.includes(name);
 }

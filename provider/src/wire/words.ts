@@ -5,7 +5,7 @@
  */
 import { own } from "../record.js";
 import type { Answer } from "./answer.js";
-import { codeOf, isToldBehind, labelOf, mainNameOf, type Naming, subjectOf } from "./label.js";
+import { isToldBehind, labelled, labelOf, mainNameOf, type Naming } from "./label.js";
 import { everyLeafOf, type Leaf, type Place } from "./leaves.js";
 import { isNamed, isStatusFlag } from "./names.js";
 import { visibleSentence, visibleText } from "./page.js";
@@ -96,14 +96,14 @@ function wordsIn(data: unknown, context: Context): string[] {
   return words.length > 0 || withheld === undefined ? words : [tellWithheld(withheld, context)];
 }
 
-function rankOf({ place, value, holder, isInEntry, isName }: Leaf, context: Context): Rank | undefined {
+function rankOf(leaf: Leaf, context: Context): Rank | undefined {
+  const { place, value, holder, isName } = leaf;
   const name = place?.name ?? "";
   const text = String(value).trim();
   if (isName) return isSentence(text) ? "word" : undefined;
   if (isCode(name, text)) {
     // In a list of problems it is told with its sentence.
-    const isBehind = isInEntry && isToldBehind(name) && mainNameOf(holder) !== undefined;
-    return text === "" || text === String(context.status) || isBehind ? undefined : "code";
+    return text === "" || text === String(context.status) || isToldBehind(leaf) ? undefined : "code";
   }
   if (typeof value === "number" || !/[\p{L}\p{N}]/u.test(text) || isStatusFlag(name, text)) return undefined;
   if (OPAQUE.test(text) || isDate(text)) return undefined;
@@ -139,21 +139,18 @@ function tellAll(leaves: readonly Leaf[], context: Context): string[] {
   return [...words];
 }
 
-function tell({ place, value, holder, isInEntry }: Leaf, context: Context): string {
-  const { clean, isEcho } = context;
+function tell(leaf: Leaf, context: Context): string {
+  const { place, value } = leaf;
+  const { clean } = context;
   const name = place?.name ?? "";
   if (isCode(name, String(value).trim())) return told(`${name} ${value}`, clean, MAX_CHARACTERS);
   const text = visibleSentence(String(value), clean);
-  if (text === "") return "";
-  const label = labelOf(place, isNamed(name, "message") ? subjectOf(holder, isEcho) : "", context);
-  const code = isInEntry && name === mainNameOf(holder) ? codeOf(holder) : "";
-  const sentence = `${label === "" ? "" : `${label}: `}${text}${code === "" ? "" : ` (code ${code})`}`;
-  return told(sentence, clean, MAX_CHARACTERS);
+  return text === "" ? "" : told(labelled(leaf, text, context), clean, MAX_CHARACTERS);
 }
 
 /** So that people know where to look, with means of their own. */
 function tellWithheld(place: Place, context: Context): string {
-  const label = told(labelOf(place, "", context), context.clean, MAX_CHARACTERS);
+  const label = told(labelOf(place, context), context.clean, MAX_CHARACTERS);
   const where = label === "" ? "a name that sounds" : `"${label}", a name that sounds`;
   return `what it says stands under ${where} secret, and is not shown`;
 }
