@@ -5,6 +5,7 @@
 import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import fsp from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/clock.js";
@@ -15,6 +16,7 @@ import { SharedStore } from "../../provider/src/session/shared-store.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { seededRandom } from "../support/random.js";
+import { replaceInFs } from "../support/session-file.js";
 import { useSandbox } from "../support/stack.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -161,6 +163,35 @@ it("an answer that had to wait for the lock is not written over one that came af
   await begin();
   expect(storedIn(file)).toBe("late");
   expect(await (await early.run.newest(early.session)).header(url)).toBe("x_service_cookie=late");
+});
+
+it("what was read before a newer answer was written is not used after it", async () => {
+  const clock = new FakeClock();
+  const { file, late, keep, lock, begin, url } = await twoRuns(clock);
+  await lock.release();
+  await begin();
+  clock.advance(1000);
+  // The next reading of the file is held up, with what the file holds now.
+  const goOn = Promise.withResolvers<void>();
+  const { open } = fsp;
+  let isFirst = true;
+  replaceInFs({
+    open: async (path: string, ...rest: [number, number]) => {
+      const handle = await open(path, ...rest);
+      if (path !== file || !isFirst) return handle;
+      isFirst = false;
+      const content = await handle.readFile();
+      return Object.assign(handle, { readFile: () => goOn.promise.then(() => content) });
+    },
+  });
+  const reading = late.run.newest(late.session);
+  const kept = keep(late, "newer");
+  // Long enough for a write that does not wait for the reading.
+  await Promise.race([kept, systemClock.sleep(500)]);
+  goOn.resolve();
+  await Promise.all([reading, kept]);
+  expect(await late.session.jar.header(url)).toBe("x_service_cookie=newer");
+  expect(storedIn(file)).toBe("newer");
 });
 
 it("a late answer of a login that has ended is not written over the next login's", async () => {
