@@ -1,15 +1,17 @@
 /**
  * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once.
  */
-import { z } from "zod";
+import type { z } from "zod";
 import { advertiser } from "../kinds/advertiser.js";
 import { conversionEvent } from "../kinds/conversion-event.js";
 import type { Kind, Limits } from "../kinds/kind.js";
+import { asRecord } from "../record.js";
 import { count } from "../text.js";
-import { expectationOf, expecting } from "../validation/fields.js";
+import { expectationOf } from "../validation/fields.js";
 import { nearest } from "../validation/nearest.js";
 import { show } from "../validation/show.js";
 import { type Rules, validate } from "../validation/validate.js";
+import { type CatalogRules, catalogRules } from "./catalog-rules.js";
 import { fieldNamed } from "./fields.js";
 import { advertiserKey, eventKey, LIVE_ADVERTISER, withoutCase } from "./keys.js";
 import { DEFAULT_WARNINGS, lint, RULES, type RuleValues } from "./rules.js";
@@ -21,6 +23,8 @@ import {
   type WrittenCatalog,
   type WrittenEvent,
 } from "./written.js";
+
+type Values = Readonly<Record<string, unknown>>;
 
 export interface CatalogAdvertiser {
   readonly key: string;
@@ -46,38 +50,13 @@ export interface Catalog {
   readonly findings: readonly Finding[];
 }
 
-/** The arguments of an event that a catalog may set for many. */
-export const DEFAULTABLE = [
-  "eventTypeId",
-  "segmentId",
-  "countUnique",
-  "clickWindow",
-  "viewWindow",
-  "attribution",
-  "additionalFields",
-];
-
 export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
   return new Judge(written, limits).judge();
 }
 
-/** What may be written for an event or an advertiser; what the platform or the package fills in stays absent. */
-export function rulesWritten(kind: Kind, limits: Limits): Record<string, z.ZodType> {
-  const { advertiserId: _, ...rules } = kind.rules(limits);
-  const written = (rule: Rules[string]) =>
-    rule instanceof z.ZodDefault ? expecting(expectationOf(rule), (rule.unwrap() as z.ZodType).optional()) : rule;
-  return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, written(rule) as z.ZodType]));
-}
-
-export function defaultRules(limits: Limits): Record<string, z.ZodType> {
-  const rules = rulesWritten(conversionEvent, limits);
-  return Object.fromEntries(DEFAULTABLE.map((name) => [name, rules[name] as z.ZodType]));
-}
-
 class Judge {
   readonly #findings: Finding[] = [];
-  readonly #eventRules: Record<string, z.ZodType>;
-  readonly #defaultRules: Record<string, z.ZodType>;
+  readonly #rules: CatalogRules;
   /** What has a key, its case aside, or an existingId already: where that stands. */
   readonly #taken = new Map<string, string>();
 
@@ -85,17 +64,16 @@ class Judge {
     readonly written: WrittenCatalog,
     readonly limits: Limits,
   ) {
-    this.#eventRules = rulesWritten(conversionEvent, limits);
-    this.#defaultRules = defaultRules(limits);
+    this.#rules = catalogRules(limits);
   }
 
   judge(): Catalog {
     const { written } = this;
-    const defaults = this.#values(written.defaults, this.#defaultRules);
+    const defaults = this.#values(written.defaults, this.#rules.defaults);
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const advertisers = declared.map((each) => this.#advertiser(each));
     const defaultsOf = new Map(
-      declared.map((each) => [each.key, { ...defaults, ...this.#values(each.defaults, this.#defaultRules) }]),
+      declared.map((each) => [each.key, mergedWith(defaults, this.#values(each.defaults, this.#rules.defaults))]),
     );
     const events = written.events.map((event) => this.#event(event, defaultsOf, defaults));
     if (declared.length === 0 && events.length === 0 && written.findings.length === 0)
@@ -121,12 +99,12 @@ class Judge {
 
   #advertiser(written: WrittenAdvertiser): CatalogAdvertiser {
     this.#key(written, advertiserKey, "");
-    const args = this.#values(written, rulesWritten(advertiser, this.limits));
+    const args = this.#values(written, this.#rules.advertiser);
     this.#existingId(written, advertiser, args);
     return { key: written.key, args };
   }
 
-  #event(written: WrittenEvent, defaultsOf: ReadonlyMap<string, object>, byDefault: object): CatalogEvent {
+  #event(written: WrittenEvent, defaultsOf: ReadonlyMap<string, Values>, byDefault: Values): CatalogEvent {
     const { key, advertiser: owner } = written;
     this.#key(written, eventKey, owner);
     if (!defaultsOf.has(owner) && !LIVE_ADVERTISER.test(owner)) {
@@ -136,18 +114,18 @@ class Judge {
         owner === "" ? "is required: expected the key of an advertiser" : `${show(owner)} is not declared${hint}`;
       this.#find(written, "advertiser", reason);
     }
-    const values = this.#values(written, this.#eventRules);
+    const values = this.#values(written, this.#rules.event);
     this.#existingId(written, conversionEvent, values);
     for (const { property } of conversionEvent.warnings(values)) {
       const seconds = Number(values[property]);
       const reason = `is ${count(seconds, "second")}; windows are seconds where no unit is written. If days were meant, write ${seconds}d`;
       this.#warn(written, property, reason);
     }
-    return { key, advertiser: owner, args: { ...(defaultsOf.get(owner) ?? byDefault), ...values }, written };
+    return { key, advertiser: owner, args: mergedWith(defaultsOf.get(owner) ?? byDefault, values), written };
   }
 
   /** The values that fit; what does not is noted. */
-  #values(written: Written | undefined, rules: Record<string, z.ZodType>): Record<string, unknown> {
+  #values(written: Written | undefined, rules: Rules): Record<string, unknown> {
     if (written === undefined) return {};
     const { values, problems } = validate(written.given, rules, { isUnknown: () => false });
     for (const { property, reason } of problems) {
@@ -219,6 +197,13 @@ class Judge {
     const { subject } = written;
     this.#findings.push({ level: "warning", subject, property, reason, source });
   }
+}
+
+/** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
+function mergedWith(defaults: Values, own: Values): Values {
+  const fields = { ...asRecord(defaults.additionalFields), ...asRecord(own.additionalFields) };
+  const additional = Object.keys(fields).length === 0 ? {} : { additionalFields: fields };
+  return { ...defaults, ...own, ...additional };
 }
 
 /** Each text that stands for an advertiser is its key, and its name. */

@@ -3,11 +3,9 @@
  * wrong in one place; what is wrong between two, and the settings of an installation, only the rules themselves do.
  */
 import { z } from "zod";
-import { advertiser } from "../kinds/advertiser.js";
-import { conversionEvent } from "../kinds/conversion-event.js";
 import type { Limits } from "../kinds/kind.js";
+import { catalogRules } from "./catalog-rules.js";
 import { fieldNamed } from "./fields.js";
-import { defaultRules, rulesWritten } from "./judge.js";
 import { advertiserKey, eventKey } from "./keys.js";
 import { RULES } from "./rules.js";
 
@@ -15,15 +13,15 @@ import { RULES } from "./rules.js";
 const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, traceField: undefined };
 
 export function catalogJsonSchema(): object {
-  const defaults = z.strictObject(written(defaultRules(WIDEST))).optional();
+  const { event, advertiser, defaults: shared } = catalogRules(WIDEST);
+  const defaults = z.strictObject(written(shared)).optional();
   const rules = z.strictObject(written(RULES)).optional();
-  const event = z.strictObject(written(rulesWritten(conversionEvent, WIDEST)));
   const advertisers = z.record(
     advertiserKey,
     z.strictObject({
-      ...written(rulesWritten(advertiser, WIDEST)),
+      ...written(advertiser),
       defaults,
-      events: z.record(eventKey, event).optional(),
+      events: z.record(eventKey, z.strictObject(written(event))).optional(),
     }),
   );
   const catalog = z
