@@ -4,9 +4,6 @@
 import { z } from "zod";
 import { expecting } from "../validation/fields.js";
 
-/** Stands between the parts of a resource's name. */
-export const SEPARATOR = "/";
-
 /** No white space at the ends, no control or format characters, no `/`, no `::`, not `__proto__`; 1 to 100 characters. */
 const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;
 

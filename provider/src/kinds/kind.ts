@@ -15,6 +15,9 @@ export function typeTokenOf(resource: ResourceName): string {
 /** The type token of the component whose resources come from a file: a contract with the URNs of every stored state. */
 export const CATALOG_TYPE = "advertising:index:Catalog";
 
+/** Between the catalog's name and the keys in the names of its resources: no key holds it. A contract as well. */
+export const CATALOG_SEPARATOR = "/";
+
 /** What the rules depend on in the settings of an installation. */
 export interface Limits {
   /** The longest window in seconds (setting `maxWindowSeconds`). */

@@ -83,8 +83,12 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         let twice: string | undefined;
         if (declared !== undefined && isKnown(subject)) {
           await announceResource(runtime(), declared, subject);
-          const { formerly } = declared;
-          if (isNew) await announceCreate(kind, runtime(), subject, { values, fits: problems.length === 0, formerly });
+          const { formerly, catalogResources } = declared;
+          if (catalogResources !== undefined) runtime().catalogPlans.expect(subject, catalogResources);
+          if (isNew) {
+            await announceCreate(kind, runtime(), subject, { values, fits: problems.length === 0, formerly });
+            runtime().catalogPlans.note(subject, hasValue(existingId) ? "adopt" : "create");
+          }
           if (hasValue(existingId) && !holdsUnknown(existingId)) {
             twice = adoptedTwice(kind, runtime(), subject, String(existingId));
           }
@@ -116,7 +120,10 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const mark = unresolvedMarkOf(olds);
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (mark !== undefined && hasValue(existingId)) {
-          if (isKnown(subject)) runtime().settling.set(subject.key, markOf(id));
+          if (isKnown(subject)) {
+            runtime().settling.set(subject.key, markOf(id));
+            runtime().catalogPlans.note(subject, "adopt");
+          }
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
         stopAtUnresolved(olds);
@@ -124,6 +131,10 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
         else announceReplacement(kind, runtime(), subject, id, existingId);
+        if (isKnown(subject)) {
+          const instead = hasValue(existingId) ? "adopt" : "replace";
+          runtime().catalogPlans.note(subject, replaces.length === 0 ? "leave" : instead);
+        }
         return { changes: replaces.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
     },

@@ -14,6 +14,7 @@ import { Journal } from "../journal/journal.js";
 import type { Secrets } from "../secrets.js";
 import { placesFor } from "../session/place.js";
 import { stackOf } from "../state/identity.js";
+import { CatalogPlans } from "./catalog-plan.js";
 import { connect, secretsIn, transportFor } from "./connect.js";
 import { debugLog } from "./debug-log.js";
 import { engineLog, type TellAt } from "./engine-log.js";
@@ -43,6 +44,8 @@ export interface Runtime extends Messages {
   readonly formerly: Map<string, readonly string[]>;
   /** By kind and id: the URN of the resource that holds, or adopts, this object in this run. */
   readonly holders: Map<string, string>;
+  /** What a preview says of each catalog. */
+  readonly catalogPlans: CatalogPlans;
   /** Whether it is asked for the first time in this run. */
   isFirst(question: string): boolean;
   readonly newMark: () => string;
@@ -104,6 +107,7 @@ export function createRuntime(
     settling: new Map(),
     formerly: new Map(),
     holders: new Map(),
+    catalogPlans: new CatalogPlans(messages.tellAt),
     newMark: randomUUID,
     isFirst(question) {
       const isFirst = !asked.has(question);

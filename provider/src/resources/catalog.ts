@@ -1,9 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { CATALOG_RULES } from "../catalog/args.js";
-import { SEPARATOR } from "../catalog/keys.js";
 import { type Catalog as CatalogFile, readCatalog } from "../catalog/read.js";
 import { describeFinding, type Finding } from "../catalog/written.js";
-import { CATALOG_TYPE } from "../kinds/kind.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE } from "../kinds/kind.js";
 import { exactId } from "../validation/fields.js";
 import { InWords } from "../validation/show.js";
 import { validate } from "../validation/validate.js";
@@ -11,7 +10,7 @@ import { Advertiser, type AdvertiserArgs } from "./advertiser.js";
 import { ConversionEvent, type ConversionEventArgs } from "./conversion-event.js";
 import { isOfType } from "./kinds.js";
 import { isNotPlain } from "./plain.js";
-import { examineSource } from "./preflight.js";
+import { announceResources, examineSource } from "./preflight.js";
 
 /** What a {@link Catalog} is declared with. */
 export interface CatalogArgs {
@@ -50,14 +49,16 @@ export class Catalog extends pulumi.ComponentResource {
     const { content, admitted } = examine(name, { ...args }, options);
     // Registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: admitted }));
+    const created = content.advertisers.filter((each) => each.args !== undefined);
+    announceResources(this, created.length + content.events.length);
     const advertisers = new Map(
       content.advertisers.map((each) => [each.key, advertiserIn(this, name, each.key, each.args)]),
     );
     const timesOf = Map.groupBy(content.events, ({ key }) => key);
     const eventIds = content.events.map(({ key, advertiser, args: values }) => {
-      const full = `${advertiser}${SEPARATOR}${key}`;
+      const full = `${advertiser}${CATALOG_SEPARATOR}${key}`;
       const all = { ...values, advertiserId: advertisers.get(advertiser) } as unknown as ConversionEventArgs;
-      const event = new ConversionEvent(`${name}${SEPARATOR}${full}`, all, { parent: this });
+      const event = new ConversionEvent(`${name}${CATALOG_SEPARATOR}${full}`, all, { parent: this });
       return [timesOf.get(key)?.length === 1 ? key : full, event.eventId] as const;
     });
     this.advertiserIds = pulumi.output(Object.fromEntries(advertisers)) as pulumi.Output<Record<string, number>>;
@@ -80,7 +81,7 @@ function advertiserIn(
 ): pulumi.Input<number | string> {
   if (args === undefined) return exactId(key);
   const all = args as unknown as AdvertiserArgs;
-  return new Advertiser(`${name}${SEPARATOR}${key}`, all, { parent: catalog }).advertiserId;
+  return new Advertiser(`${name}${CATALOG_SEPARATOR}${key}`, all, { parent: catalog }).advertiserId;
 }
 
 const NOTHING: CatalogFile = { advertisers: [], events: [], findings: [] };

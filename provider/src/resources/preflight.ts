@@ -46,6 +46,7 @@ export function examine(examined: Examined): Promise<unknown> {
   const members = "member" in examined.kind ? membersOf(examined.kind, declared, examined.args) : [];
   turn.declared.push(declared);
   for (const each of [declared, ...members]) program.declarations.add(each);
+  const catalogResources = declaredBy(examined.options.parent);
   const problems = problemsOf(examined, program);
   if (problems.length > 0) turn.sections.push(sectionOf(labelOf(examined.kind.name, examined.name), problems));
   const told = turn.admitted.then(async ({ first, resources, formerly }) => {
@@ -55,6 +56,7 @@ export function examine(examined: Examined): Promise<unknown> {
       ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources } } : {}),
       ...(maybe === undefined ? {} : { formerly: maybe }),
       ...formerMembers(members, formerly),
+      ...(catalogResources === undefined ? {} : { catalogResources }),
     });
   });
   // Pulumi listens only later: Node would warn of a rejection that nobody handles.
@@ -70,6 +72,20 @@ export interface ExaminedSource {
   report(title: string, lines: readonly string[]): void;
   /** Settles once the whole program was found good; as {@link examine} otherwise. */
   readonly admitted: Promise<unknown>;
+}
+
+/** How many resources a catalog declares, until the first of them was looked at. */
+const announced = new WeakMap<pulumi.Resource, number>();
+
+/** Before the catalog's resources are made: a preview then tells what becomes of them together. */
+export function announceResources(catalog: pulumi.Resource, amount: number): void {
+  if (pulumi.runtime.isDryRun()) announced.set(catalog, amount);
+}
+
+function declaredBy(parent: pulumi.Resource | undefined): number | undefined {
+  const amount = parent === undefined ? undefined : announced.get(parent);
+  if (parent !== undefined) announced.delete(parent);
+  return amount;
 }
 
 /** @param options of the component that it is. */

@@ -11,6 +11,8 @@ export interface Declared {
   readonly formerly?: readonly string[];
   /** The same of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>>;
+  /** In a preview, on one resource of a catalog: how many the catalog declares. */
+  readonly catalogResources?: number;
 }
 
 /** @returns nothing where it is no declaration: the resource was made by something else than this package's classes. */
@@ -22,6 +24,6 @@ export function readDeclared(value: unknown): Declared | undefined {
 
 /** As short as it can be: a message a resource. */
 export function writeDeclared(declared: Declared): string | Declared {
-  const { run, formerly, membersFormerly } = declared;
-  return run === undefined && formerly === undefined && membersFormerly === undefined ? declared.identity : declared;
+  const { identity, ...more } = declared;
+  return Object.values(more).every((value) => value === undefined) ? identity : declared;
 }
