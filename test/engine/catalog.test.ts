@@ -193,3 +193,57 @@ new advertising.Advertiser("b", { advertiserName: "" });`),
   expect(output).not.toContain("advertising.days(7)");
   expect(sandbox.requests).toEqual([]);
 });
+
+it("as sets: one resource an advertiser, each event created once; the form is not changed without a word", async () => {
+  const sandbox = await useSandbox();
+  const as = (sets: boolean) =>
+    program(`exports.ids = new advertising.Catalog("shop", { file: "shop.yaml", sets: ${sets} }).eventIds;`);
+  const stack = await newStack(as(true), { sandbox });
+  const yaml = (more: readonly string[] = ["", "", ""]) => `
+defaults: { clickWindow: 7d }
+advertisers:
+  acme:
+    advertiserName: Acme
+    events:
+      buy: { eventName: Buy, value: 1${more[0]} }
+      look: { eventName: Look, value: 0, clickWindow: 1d${more[1]} }
+  hats:
+    advertiserName: Hats
+    events: { buy: { eventName: Buy, value: 2${more[2]} } }
+`;
+  stack.write("shop.yaml", yaml());
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3 });
+  expect(sandbox.events.map(({ click_window }) => click_window).sort()).toEqual([604_800, 604_800, 86_400]);
+  const idOf = (name: string, value: number) =>
+    sandbox.events.find((event) => event.event_name === name && event.value === value)?.id;
+  const ids = { "acme/buy": idOf("Buy", 1), look: idOf("Look", 0), "hats/buy": idOf("Buy", 2) };
+  expect((await stack.outputs()).ids).toEqual(ids);
+  const below = "urn:pulumi:dev::tiny::advertising:index:Catalog$pulumi-nodejs:dynamic/advertising";
+  const urns = async () => (await stack.resources()).map(({ urn }) => urn.replace(below, ""));
+  expect(await urns()).toEqual([
+    ":Advertiser::shop/acme",
+    ":Advertiser::shop/hats",
+    ":ConversionEventSet::shop/acme",
+    ":ConversionEventSet::shop/hats",
+  ]);
+
+  stack.program(as(false));
+  const refused = await stack.up();
+  expect(refused.code).not.toBe(0);
+  expect(refused.output).toContain(
+    "sets is not set, and 3 events of the catalog are members of sets in this stack: acme/buy (",
+  );
+  expect(sandbox.creates).toBe(5);
+
+  stack.write(
+    "shop.yaml",
+    yaml(Object.values({ a: ids["acme/buy"], b: ids.look, c: ids["hats/buy"] }).map((id) => `, existingId: ${id}`)),
+  );
+  const adopted = await stack.up();
+  expect(adopted.code, adopted.output).toBe(0);
+  expect((await stack.outputs()).ids).toEqual(ids);
+  expect(await urns()).toHaveLength(5);
+  expect(sandbox.creates).toBe(5);
+});

@@ -11,6 +11,7 @@ import { isContainer } from "../validation/known.js";
 import { type Problem, validate } from "../validation/validate.js";
 import { comparedIn } from "./compared.js";
 import type { DeclaredHere } from "./declarations.js";
+import type { History } from "./history.js";
 import { identityOf, placeOfProgram } from "./identity.js";
 import { readIdProblem } from "./ids.js";
 import { isOfType } from "./kinds.js";
@@ -68,6 +69,8 @@ export function examine(examined: Examined): Promise<unknown> {
 export interface ExaminedSource {
   /** What the rules depend on. */
   readonly limits: Limits;
+  /** By journal key: what runs on this machine have created. */
+  readonly live: History["live"];
   /** Tells what is wrong with it, with the rest of the program. */
   report(title: string, lines: readonly string[]): void;
   /** Settles once the whole program was found good; as {@link examine} otherwise. */
@@ -90,10 +93,11 @@ function declaredBy(parent: pulumi.Resource | undefined): number | undefined {
 
 /** @param options of the component that it is. */
 export function examineSource(options: pulumi.ComponentResourceOptions): ExaminedSource {
-  const { reading } = programOfNow();
-  const { sections, admitted } = currentTurn(programOfNow());
+  const program = programOfNow();
+  const { sections, admitted } = currentTurn(program);
   return {
-    limits: reading.settings,
+    limits: program.reading.settings,
+    live: program.history.live,
     report(title, lines) {
       const all = [...lines, ...optionProblems(options).map(({ property, reason }) => `${property} ${reason}`)];
       if (all.length > 0) sections.push({ title, lines: all, problems: all.length });
