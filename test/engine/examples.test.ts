@@ -115,3 +115,37 @@ it("npm start, twice: the ids and what lives on the platform; then nothing chang
 
 /** The lines about objects on the platform. */
 const living = (output: string) => output.split("\n").filter((line) => /^ +(advertiser|event) \d+ {2}/.test(line));
+
+it("examples/catalog: each object of the files once, with the defaults that apply to it", async () => {
+  const sandbox = await useSandbox();
+  const stack = await exampleStack({ project: "catalog", files: { "examples/catalog": "" }, sandbox });
+  const { code, output } = await stack.up();
+  expect(output).not.toMatch(/warning|error/i);
+  expect(code, output).toBe(0);
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 3, eventPosts: 7 });
+  const [day, views] = [86_400, 2_592_000];
+  const sent = sandbox.events.map(({ event_name, value, click_window, view_window }) => [
+    ...[event_name, value, click_window, view_window],
+  ]);
+  expect(sent.toSorted((a, b) => Number(a[1]) - Number(b[1]))).toEqual([
+    ["Landing page", 0, day / 2, views],
+    ["Newsletter", 1.5, 14 * day, day],
+    ["Basket", 3, views, day],
+    ["Loyalty card", 4, 7 * day, day],
+    ["Purchase", 9.5, views, 7 * day],
+    ["Purchase", 12.5, 14 * day, day],
+    ["Purchase", 25, 14 * day, views],
+  ]);
+  const idOf = (value: number) => sandbox.events.find((event) => event.value === value)?.id;
+  expect((await stack.outputs()).eventIds).toEqual({
+    shop: {
+      "shoes/purchase": idOf(25),
+      landing: idOf(0),
+      "hats/purchase": idOf(12.5),
+      newsletter: idOf(1.5),
+      loyalty: idOf(4),
+    },
+    outlet: { basket: idOf(3), purchase: idOf(9.5) },
+  });
+  await expectUnchanged(stack, sandbox, 12);
+});

@@ -165,7 +165,7 @@ describe("settings", () => {
     const variables = pages.flatMap((each) => each.text.match(/\bADVERTISING_[A-Z_]*[A-Z]\b/g) ?? []);
     expect(variables.filter((name) => !known.includes(name))).toEqual([]);
     const keys = pages.flatMap((each) =>
-      [...each.text.matchAll(/(?<!dynamic\/)\badvertising:([a-z]\w+)/g)].map(([, key = ""]) => key),
+      [...each.text.matchAll(/(?<!dynamic\/)\badvertising:(?!index:)([a-z]\w+)/g)].map(([, key = ""]) => key),
     );
     expect(keys.filter((key) => !(SETTING_NAMES as string[]).includes(key))).toEqual([]);
   });
