@@ -109,14 +109,14 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
     "rules: { errors: { nameCasing: shout } }\nadvertisers: { acme: { advertiserName: A } }",
     'expected one of sentence, title, lower, upper, kebab, snake, camel, pascal; got the string "shout"',
   ],
-  "digits as an advertiser's key": ['advertisers: { "12": { advertiserName: A } }', "not digits alone"],
+  "digits as an advertiser's key": ['advertisers: { "12": { advertiserName: A } }', "not a number"],
   "a key with a slash": [
     "advertisers: { a/b: { advertiserName: A } }",
-    'the string "a/b" is no key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not digits alone',
+    'the string "a/b" is no key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
   ],
   "a key with spaces at its end": [
     'advertisers: { "a ": { advertiserName: A } }',
-    'the string "a " is no key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not digits alone',
+    'the string "a " is no key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
   ],
   "__proto__ as a key": [
     "advertisers: { acme: { advertiserName: A, events: { __proto__: { eventName: E, value: 1 } } } }",

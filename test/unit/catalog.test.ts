@@ -264,6 +264,11 @@ describe("CSV", () => {
     );
   });
 
+  it.each(["0047", "4711.0", "4.711", "1,23E+15", "0"])("the advertiser %s is neither an id nor a name", (text) => {
+    const findings = findingsIn("c.csv", `key;advertiser;eventName;value\na;${text};A;1\n`);
+    expect(findings).toEqual([expect.stringMatching(/^error c\.csv:2:3 .* is no key: expected .*, not a number$/)]);
+  });
+
   it("an open quote hides nothing that stands before it", () => {
     const findings = findingsIn("c.csv", 'key,advertiser,eventName,value\na,Acme,A,x\nb,Acme,"B,1\n');
     expect(findings).toContainEqual(

@@ -57,8 +57,8 @@ export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
 class Judge {
   readonly #findings: Finding[] = [];
   readonly #rules: CatalogRules;
-  /** What has a key, its case aside, or an existingId already: where that stands. */
-  readonly #taken = new Map<string, string>();
+  /** What has a key, its case aside, or an existingId already. */
+  readonly #taken = new Map<string, Written>();
 
   constructor(
     readonly written: WrittenCatalog,
@@ -151,22 +151,26 @@ class Judge {
     }
     const id = `key ${withoutCase(owner)}/${withoutCase(key)}`;
     const other = this.#taken.get(id);
-    const { file, line } = written.sourceOf("key");
-    if (other === undefined) this.#taken.set(id, `${file}:${line}`);
-    else
-      this.#find(written, "key", `${show(key)} is there already, at ${other}; keys have to differ in more than case`);
+    if (other === undefined) {
+      this.#taken.set(id, written);
+      return;
+    }
+    // Looked up for a finding only: in a long file that takes its time.
+    const { file, line } = other.sourceOf("key");
+    const at = `${file}:${line}`;
+    this.#find(written, "key", `${show(key)} is there already, at ${at}; keys have to differ in more than case`);
   }
 
   #existingId(written: Written, kind: Kind, { existingId }: Readonly<Record<string, unknown>>): void {
     if (existingId === undefined) return;
     const id = `id ${kind.name} ${String(existingId)}`;
     const other = this.#taken.get(id);
-    if (other === undefined) this.#taken.set(id, written.subject);
+    if (other === undefined) this.#taken.set(id, written);
     else
       this.#find(
         written,
         "existingId",
-        `${String(existingId)} is adopted by ${other} already: one object can't be two resources`,
+        `${String(existingId)} is adopted by ${other.subject} already: one object can't be two resources`,
       );
   }
 

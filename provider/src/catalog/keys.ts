@@ -12,13 +12,15 @@ export const eventKey = expecting(
   z.string().regex(KEY),
 );
 
-/** Digits alone name a live advertiser by its id. */
+/** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
+const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
+
 export const advertiserKey = expecting(
-  `${eventKey.meta()?.expected}, not digits alone`,
-  z.string().regex(new RegExp(KEY.source.replace("^", "^(?!\\d+$)"), "u")),
+  `${eventKey.meta()?.expected}, not a number`,
+  z.string().regex(new RegExp(KEY.source.replace("^", `^${NOT_A_NUMBER}`), "u")),
 );
 
-export const LIVE_ADVERTISER = /^\d+$/;
+export const LIVE_ADVERTISER = /^[1-9]\d{0,29}$/;
 
 /** One form for all ways to write the same letters. */
 export function keyOf(written: string): string {
