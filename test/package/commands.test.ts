@@ -32,6 +32,19 @@ describe.each(MANAGERS)("installed by %s", (manager) => {
     expect(code).toBe(0);
   });
 
+  it("pulumi-advertising check reads YAML and CSV; the schema for editors is there", async () => {
+    project.write("catalog.yaml", "advertisers: { acme: { advertiserName: Acme } }\neventsFile: events.csv\n");
+    project.write("events.csv", "key;advertiser;event name;value\r\nbuy;acme;Buy;1\r\n");
+    const { code, output } = await project.exec("pulumi-advertising", "check", "catalog.yaml");
+    expect(output).toContain("catalog.yaml: 1 advertiser, 1 conversion event; 0 errors, 0 warnings\n");
+    expect(code).toBe(0);
+    const schema = await project.node(
+      "schema.js",
+      `console.log(require("pulumi-advertising/catalog.schema.json").title)`,
+    );
+    expect(schema.output).toBe("Advertisers and conversion events\n");
+  });
+
   it.each([
     [["--port", "abc"], /--port .*"abc"/],
     [["--port", "65536"], /--port .*"65536"/],

@@ -16,7 +16,16 @@ const RESOLUTIONS: Record<string, readonly string[]> = {
   node10: ["--module", "commonjs", "--ignoreDeprecations", "6.0"],
 };
 
-const NAMES = ["Advertiser", "Attribution", "Catalog", "ConversionEvent", "EventType", "days", "hours"];
+const NAMES = [
+  "Advertiser",
+  "Attribution",
+  "Catalog",
+  "ConversionEvent",
+  "ConversionEventSet",
+  "EventType",
+  "days",
+  "hours",
+];
 
 describe.each(MANAGERS)("installed by %s", (manager) => {
   const temporary = useTemporaryFolder();
@@ -61,6 +70,27 @@ console.log(JSON.stringify(Object.entries(imported).map(([name, value]) => [name
     expect(await answerOf("imported.mjs", script)).toEqual(
       NAMES.map((name) => [name, kinds[name] ?? "function", true]),
     );
+  });
+
+  it.each([
+    [
+      "required",
+      "catalog.js",
+      `const { Catalog } = require("pulumi-advertising"); const pulumi = require("@pulumi/pulumi");`,
+    ],
+    [
+      "imported",
+      "catalog.mjs",
+      `import { Catalog } from "pulumi-advertising"; import * as pulumi from "@pulumi/pulumi";`,
+    ],
+  ])("a catalog's libraries are found where the package was %s", async (_how, file, loading) => {
+    project.write("events.csv", "key,advertiser,eventName,value\nbuy,4711,Buy,1\n");
+    const script = `${loading}
+process.env.ADVERTISING_PASSWORD = "x";
+pulumi.runtime.setMocks({ newResource: ({ inputs }) => ({ id: "7", state: { ...inputs, eventId: 7 } }), call: () => ({}) });
+pulumi.runtime.setAllConfig({ "advertising:baseUrl": "http://127.0.0.1:1", "advertising:email": "a@example.com" });
+new Catalog("shop", { file: "events.csv" }).eventIds.apply((ids) => console.log(JSON.stringify(ids)));`;
+    expect(await answerOf(file, script)).toEqual({ buy: 7 });
   });
 
   it.each([
