@@ -37,6 +37,10 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   "a wire name": [yamlWith("click_window: 7d"), "did you mean clickWindow?"],
   "a number in quotes": [yamlWith('eventTypeId: "1"'), 'got the string "1"; write 1, without quotes'],
   "a decimal comma": [yamlWith('segmentId: "1,5"'), 'got the string "1,5"; write 1.5, with a decimal point'],
+  "a decimal comma between braces": [
+    yamlWith("additionalFields: {}").replace("value: 1", "value: 1,5"),
+    "5:49 acme/purchase: 5 is not a known argument; known are eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, additionalFields; within { } a comma begins another entry: write a decimal point",
+  ],
   "a thousands separator": [
     yamlWith('eventTypeId: "1,000"'),
     "write it without a thousands separator, and with a decimal point",

@@ -255,8 +255,16 @@ describe("CSV", () => {
       "c.csv:1:1 is empty: expected a header with key, advertiser, eventName, value, and a row for each event",
     ],
     ["a header alone", "key,advertiser,eventName,value\n", "c.csv:1:1 has no advertisers and no events"],
-    ["no header", "a,Acme,A,1\n", "c.csv:1:1 has no column key, advertiser, eventName, value"],
-    ["no column for names", "key,advertiser,value\na,Acme,1\n", "c.csv:1:1 has no column eventName"],
+    [
+      "no header",
+      "a,Acme,A,1\n",
+      "c.csv:1:1 has no column key, advertiser, eventName, value: the first row names the columns",
+    ],
+    [
+      "no column for names",
+      "key,advertiser,value\na,Acme,1\n",
+      "c.csv:1:1 has no column eventName: the first row names the columns",
+    ],
     ["an open quote", 'key,advertiser,eventName,value\na,Acme,A,x\nb,Acme,"B,1\n', "c.csv:3:7 is not read as CSV: "],
   ])("%s", (_name, text, told) => {
     expect(findingsIn("c.csv", text).map((each) => each.slice("error ".length))).toContainEqual(
@@ -396,6 +404,9 @@ describe("a team's rules", () => {
   });
 
   it("a window so short that days were probably meant is a warning", () => {
+    expect(findingsIn("c.yaml", "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }")).toEqual([
+      "warning c.yaml:1:25 defaults: viewWindow is 1 second; windows are seconds where no unit is written. If days were meant, write 1d",
+    ]);
     expect(findingsIn("c.csv", "key,advertiser,eventName,value,clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n")).toEqual([
       "warning c.csv:2:12 Acme/a: clickWindow is 30 seconds; windows are seconds where no unit is written. If days were meant, write 30d",
     ]);

@@ -51,7 +51,10 @@ export function readCsvEvents(text: string, file: string): CsvEvents {
   }
   const { columns, findings } = readHeader(header);
   const missing = REQUIRED.filter((column) => !columns.includes(column));
-  if (missing.length > 0) findings.push(errorAt(header[0]?.source ?? top, "", `has no column ${missing.join(", ")}`));
+  if (missing.length > 0)
+    findings.push(
+      errorAt(header[0]?.source ?? top, "", `has no column ${missing.join(", ")}: the first row names the columns`),
+    );
   // The rows would say nothing but that.
   if (missing.includes("key") || missing.includes("advertiser"))
     return { events: [], findings: [...unread, ...findings] };

@@ -69,18 +69,17 @@ class Judge {
 
   judge(): Catalog {
     const { written } = this;
-    const defaults = this.#values(written.defaults, this.#rules.defaults);
+    const defaults = this.#defaults(written.defaults);
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const advertisers = declared.map((each) => this.#advertiser(each));
-    const defaultsOf = new Map(
-      declared.map((each) => [each.key, mergedWith(defaults, this.#values(each.defaults, this.#rules.defaults))]),
-    );
+    const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, this.#defaults(each.defaults))]));
     const events = written.events.map((event) => this.#event(event, defaultsOf, defaults));
     if (declared.length === 0 && events.length === 0 && written.findings.length === 0)
       this.#findings.push(errorAt({ file: written.file, line: 1, column: 1 }, "", "has no advertisers and no events"));
-    this.#lint(events.filter(({ written: { subject } }) => !this.#wrong.has(subject)));
+    const wrongAlone = this.#wrong();
+    this.#lint(events.filter(({ written: { subject } }) => !wrongAlone.has(subject)));
 
-    const wrong = this.#wrong;
+    const wrong = this.#wrong();
     const right = advertisers.filter(({ key }) => !wrong.has(key));
     const live = [...new Set(events.map(({ advertiser: key }) => key))].filter((key) => LIVE_ADVERTISER.test(key));
     const keys = new Set([...right.map(({ key }) => key), ...live]);
@@ -92,7 +91,7 @@ class Judge {
   }
 
   /** The subjects of which anything is wrong. */
-  get #wrong(): Set<string> {
+  #wrong(): Set<string> {
     const errors = [...this.written.findings, ...this.#findings].filter(({ level }) => level === "error");
     return new Set(errors.map(({ subject }) => subject));
   }
@@ -116,11 +115,7 @@ class Judge {
     }
     const values = this.#values(written, this.#rules.event);
     this.#existingId(written, conversionEvent, values);
-    for (const { property } of conversionEvent.warnings(values)) {
-      const seconds = Number(values[property]);
-      const reason = `is ${count(seconds, "second")}; windows are seconds where no unit is written. If days were meant, write ${seconds}d`;
-      this.#warn(written, property, reason);
-    }
+    this.#warnOfShortWindows(written, values);
     return { key, advertiser: owner, args: mergedWith(defaultsOf.get(owner) ?? byDefault, values), written };
   }
 
@@ -131,15 +126,26 @@ class Judge {
     for (const { property, reason } of problems) {
       const isAbsent = written.given[property] === undefined;
       if (isAbsent && (written as WrittenEvent).told?.has(property)) continue;
-      const advice = isAbsent ? undefined : fieldNamed(property)?.advice(written.given[property]);
-      this.#find(
-        written,
-        property,
-        advice === undefined ? reason : `${reason}; ${advice}`,
-        Object.hasOwn(rules, property),
-      );
+      const advice = isAbsent ? undefined : adviceFor(property, written.given[property]);
+      const told = advice === undefined ? reason : `${reason}; ${advice}`;
+      this.#find(written, property, told, Object.hasOwn(rules, property));
     }
     return values;
+  }
+
+  #defaults(written: Written | undefined): Values {
+    const values = this.#values(written, this.#rules.defaults);
+    if (written !== undefined) this.#warnOfShortWindows(written, values);
+    return values;
+  }
+
+  #warnOfShortWindows(written: Written, values: Values): void {
+    for (const { property } of conversionEvent.warnings(values)) {
+      const seconds = Number(values[property]);
+      const reason = `is ${count(seconds, "second")}; windows are seconds where no unit is written. If days were meant, write ${seconds}d`;
+      const source = written.sourceOf(property);
+      this.#findings.push({ level: "warning", subject: written.subject, property, reason, source });
+    }
   }
 
   #key(written: Written & { readonly key: string }, rule: z.ZodType, owner: string): void {
@@ -195,12 +201,13 @@ class Judge {
     const source = written.sourceOf(property, isKnown ? "value" : "name");
     this.#findings.push({ level: "error", subject: written.subject, property, reason, source });
   }
+}
 
-  #warn(written: Written, property: string, reason: string): void {
-    const source = written.sourceOf(property);
-    const { subject } = written;
-    this.#findings.push({ level: "warning", subject, property, reason, source });
-  }
+/** What to write instead of a value that was refused. */
+function adviceFor(property: string, value: unknown): string | undefined {
+  // `{ value: 12,50 }`
+  if (/^\d+$/.test(property) && value === null) return "within { } a comma begins another entry: write a decimal point";
+  return fieldNamed(property)?.advice(value);
 }
 
 /** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
