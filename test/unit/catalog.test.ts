@@ -277,6 +277,26 @@ describe("CSV", () => {
     expect(findings).toEqual([expect.stringMatching(/^error c\.csv:2:3 .* is no key: expected .*, not a number$/)]);
   });
 
+  it("an advertiser that is almost another one is a warning, where nothing declares them", () => {
+    const rows = [
+      "Acme Shoes",
+      "Acme Shoes",
+      "Acme Sheos",
+      "Acme Hats",
+      "Store A",
+      "Store A",
+      "Store B",
+      "Shop 1",
+      "Shop 1",
+      "Shop 2",
+    ];
+    const text = ["key,advertiser,eventName,value", ...rows.map((name, i) => `k${i},${name},E${i},1`)].join("\n");
+    expect(findingsIn("c.csv", text)).toEqual([
+      'warning c.csv:4:4 Acme Sheos/k2: advertiser the string "Acme Sheos" is almost the string "Acme Shoes": it is another advertiser, with this event alone',
+      'warning c.csv:5:4 Acme-Shoes/k3: advertiser the string "Acme-Shoes" is almost the string "Acme Shoes": it is another advertiser, with this event alone',
+    ]);
+  });
+
   it("an open quote hides nothing that stands before it", () => {
     const findings = findingsIn("c.csv", 'key,advertiser,eventName,value\na,Acme,A,x\nb,Acme,"B,1\n');
     expect(findings).toContainEqual(

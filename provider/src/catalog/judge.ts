@@ -14,6 +14,7 @@ import { type Rules, validate } from "../validation/validate.js";
 import { type CatalogRules, catalogRules } from "./catalog-rules.js";
 import { fieldNamed } from "./fields.js";
 import { advertiserKey, eventKey, LIVE_ADVERTISER, withoutCase } from "./keys.js";
+import { misspeltAdvertisers } from "./misspelt.js";
 import { DEFAULT_WARNINGS, lint, RULES, type RuleValues } from "./rules.js";
 import {
   errorAt,
@@ -72,6 +73,7 @@ class Judge {
     const defaults = this.#defaults(written.defaults);
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const advertisers = declared.map((each) => this.#advertiser(each));
+    if (written.advertisers === undefined) this.#findings.push(...misspeltAdvertisers(written.events));
     const defaultsOf = new Map(declared.map((each) => [each.key, mergedWith(defaults, this.#defaults(each.defaults))]));
     const events = written.events.map((event) => this.#event(event, defaultsOf, defaults));
     if (declared.length === 0 && events.length === 0 && written.findings.length === 0)

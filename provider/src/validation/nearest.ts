@@ -16,6 +16,18 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
   return best?.name;
 }
 
+/** Shorter words that differ may well be two. */
+const MIN_WORD_CHARACTERS = 4;
+
+/** Whether one may be the other, misspelt: equal words included, and those that differ in a number not. */
+export function differsLittle(word: string, other: string): boolean {
+  const [a, b] = [letters(word), letters(other)];
+  if (a === b) return true;
+  const isLong = Math.min(a.length, b.length) >= MIN_WORD_CHARACTERS;
+  // Two letters that changed places are two edits.
+  return isLong && a[0] === b[0] && a.replace(/\D/g, "") === b.replace(/\D/g, "") && distance(a, b) <= 2;
+}
+
 /** Case and separators aside: what people take for the same name. */
 export function letters(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
