@@ -470,7 +470,7 @@ describe("catalog.schema.json", () => {
       .filter(({ code }) => /^(advertisers|eventsFile):/m.test(code))
       .map(({ code }, index) => [`${path} ${index}`, code] as const),
   );
-  const files = globSync("examples/*/*.{yaml,yml}", { cwd: repository })
+  const files = globSync("examples/catalog/*.{yaml,yml}", { cwd: repository })
     .filter((file) => !basename(file).startsWith("Pulumi"))
     .map((file) => [file, readFileSync(join(repository, file), "utf8")] as const);
 
