@@ -282,6 +282,7 @@ describe("CSV", () => {
       "Acme Shoes",
       "Acme Shoes",
       "Acme Sheos",
+      "Acme-Shoes",
       "Acme Hats",
       "Store A",
       "Store A",
