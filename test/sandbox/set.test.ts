@@ -74,7 +74,7 @@ describe("one of 40 meets a fault, and the others go on", () => {
       const [open = ""] = Object.keys(engine.unresolved);
       expect(engine.eventIds).not.toHaveProperty([open]);
       // Nothing is sent for it again; what is new beside it is.
-      const more: typeof events = { ...events, new: { eventName: "new", value: 1 } };
+      const more: Events = { ...events, new: { eventName: "new", value: 1 } };
       const second = await engine.up(declare(more));
       expect(second.error).toContain(`events["${open}"]: the ConversionEvent named "${open}"`);
       expect(sandbox.eventPosts).toBe(41);

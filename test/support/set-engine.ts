@@ -74,6 +74,7 @@ export class SetEngine {
     await when;
     await run.kill();
     await applying;
+    await run.kill(); // with what it took up meanwhile, such as the journal's lock
     this.state = before;
   }
 

@@ -11,10 +11,13 @@ const MAX_KEY_CHARACTERS = 100;
 /** More are counted. */
 const MAX_WARNINGS = 5;
 
-/** A property name that every JavaScript object, and Pulumi's own messages, can carry. */
+/** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
+const isTakenByPulumi = (text: string) => text === "__proto__" || text === "toString" || text.startsWith("__pulumi");
+
+/** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
-  `1 to ${MAX_KEY_CHARACTERS} characters, without control characters, and not "__proto__"`,
-  z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && text !== "__proto__"),
+  `1 to ${MAX_KEY_CHARACTERS} characters, without control characters, and not "__proto__", "toString" or "__pulumi…", which Pulumi can't carry`,
+  z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && !isTakenByPulumi(text)),
 );
 
 export const conversionEventSet: SetKind = {

@@ -23,9 +23,12 @@ export class UnderWay {
 
   /** Runs one create; `mayBegin` throws a `NotSentError` once the engine is gone. */
   async track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T> {
-    const running = create(() => {
+    const mayBegin = () => {
       if (this.#gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
-    });
+    };
+    // Nobody waits any more for what begins now.
+    mayBegin();
+    const running = create(mayBegin);
     this.#running.add(running);
     try {
       return await running;

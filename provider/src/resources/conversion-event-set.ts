@@ -23,8 +23,8 @@ export interface ConversionEventSetArgs {
    */
   defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId">>;
   /**
-   * The events by key. A key is the event's identity within the set: 1 to 100 characters, no control characters; their order
-   * means nothing. A new key is created, a changed entry is created anew (the old object stays live), a removed key is let go
+   * The events by key. A key is the event's identity within the set: 1 to 100 characters, no control characters, none that
+   * Pulumi can't carry (`__proto__`, `toString`, `__pulumi…`); their order means nothing. A new key is created, a changed entry is created anew (the old object stays live), a removed key is let go
    * (its object stays live), and nothing else is sent.
    */
   events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
