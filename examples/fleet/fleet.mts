@@ -21,6 +21,9 @@ interface Outcome {
   readonly seconds?: number;
 }
 
+/** Characters on a line; the log has the rest. */
+const MAX_REASON = 300;
+
 const folder = import.meta.dirname;
 const fleet = JSON.parse(readFileSync(join(folder, "fleet.json"), "utf8")) as { stacks: Record<string, unknown> };
 const { preview, names, parallel } = readOptions(Object.keys(fleet.stacks));
@@ -28,9 +31,11 @@ const { preview, names, parallel } = readOptions(Object.keys(fleet.stacks));
 mkdirSync(join(folder, "logs"), { recursive: true });
 const width = Math.max(...names.map((name) => name.length));
 
-// The first Ctrl-C reaches the running stacks, which finish what they have sent; no further one begins.
+// The first Ctrl-C reaches the running stacks too, which finish what they have sent; no further one begins. A second one kills them.
+// Not `once`: without a listener that stays, what starts the stacks would end them, and this process, at the first.
 let isInterrupted = false;
-process.once("SIGINT", () => {
+process.on("SIGINT", () => {
+  if (isInterrupted) process.exit(130);
   isInterrupted = true;
 });
 
@@ -113,7 +118,7 @@ async function apply(name: string): Promise<Outcome> {
 /** The first error under Pulumi's Diagnostics, with the lines that are indented below it, as one line. */
 function reasonIn(log: string): string {
   const error = /^( *)error: (.+(?:\n\1 +.+)*)/m.exec(log)?.[2];
-  return error === undefined ? "see its log" : error.replaceAll(/\s+/g, " ");
+  return error === undefined ? "see its log" : error.replaceAll(/\s+/g, " ").slice(0, MAX_REASON);
 }
 
 function lineOf({ name, state, changes = {}, reason, seconds }: Outcome): string {

@@ -1,7 +1,8 @@
 /** examples/fleet, as its files are: twelve real stacks from one data file, in one run; and as the jobs of examples/ci/fleet.yml. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { newFolder } from "../support/folder.js";
@@ -15,7 +16,9 @@ const OBJECTS = 3;
 /** Not what developers' own runs leave there. */
 const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules|logs)$/.test(basename(path));
 
-it("preview, apply with one failing stack, apply that one again, wrong password", async () => {
+it("preview, Ctrl-C, apply with one failing stack, apply that one again, wrong password", {
+  timeout: 900_000,
+}, async () => {
   const sandbox = await useSandbox();
   const stack = new TestStack("", { file: "index.ts", sandbox });
   onTestFinished(() => stack.remove());
@@ -27,22 +30,43 @@ it("preview, apply with one failing stack, apply that one again, wrong password"
   const fleet = (args: readonly string[], more: Record<string, string> = {}) =>
     runProcess("node", ["fleet.mts", ...args], folder, { ...environment, ...more });
 
+  /** Ctrl-C reaches it and all that it has started, as soon as something was sent. */
+  async function untilCtrlC(args: readonly string[]) {
+    const child = spawn("node", ["fleet.mts", ...args], { cwd: folder, env: environment, detached: true });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+      });
+    }
+    const ended = new Promise<number | null>((done) => child.once("close", done));
+    while (sandbox.creates === 0 && child.exitCode === null) await sleep(10);
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
+    return { code: await ended, output };
+  }
+
   const preview = await fleet(["--preview", "--only", "be"], { ADVERTISING_PASSWORD: "" });
   expect(preview.output).toMatch(/Of 1: 1 done, 0 failed, 0 not begun\.\n$/);
   expect(preview.output).toMatch(/^ {2}1\/1 {2}be {2}done +[\d.]+ s {2}4 create$/m);
   expect(preview.code).toBe(0);
   expect(sandbox.requests).toEqual([]);
 
+  const interrupted = await untilCtrlC(["--parallel", "1", "--only", "at,be"]);
+  expect(interrupted.output).toMatch(/^be {2}not begun$/m);
+  expect(interrupted.code).toBe(1);
+  expect(sandbox.advertisers.length + sandbox.events.length, "what was sent is finished").toBe(sandbox.creates);
+
   const data = join(folder, "fleet.json");
   const whole = readFileSync(data, "utf8");
   writeFileSync(data, whole.replace("Acme France", " "));
+  expect(sandbox.logins).toBe(1);
   const most = await fleet(["--parallel", "3"]);
   expect(most.output).toContain(`Logged in as ${sandbox.email}`);
   expect(most.output).toMatch(/^fr {2}failed +[\d.]+ s {2}.*advertiserName/m);
   expect(most.output).toContain(`Of ${STACKS}: ${STACKS - 1} done, 1 failed, 0 not begun.`);
   expect(most.output.match(/^ *\d+\/12 /gm)).toHaveLength(STACKS);
   expect(most.code).toBe(1);
-  expect(sandbox).toMatchObject({ logins: 1, creates: (STACKS - 1) * OBJECTS });
+  expect(sandbox).toMatchObject({ logins: 2, creates: (STACKS - 1) * OBJECTS });
   expect(readFileSync(join(folder, "logs", "fr.log"), "utf8")).toContain("[ADVERTISING_ARGUMENTS]");
   expect(readFileSync(join(folder, "logs", "de.log"), "utf8")).toContain("4 created");
 
@@ -50,7 +74,7 @@ it("preview, apply with one failing stack, apply that one again, wrong password"
   const rest = await fleet(["--only", "fr"]);
   expect(rest.output).toMatch(/^fr {2}done +[\d.]+ s {2}.*\d create/m);
   expect(rest.code).toBe(0);
-  expect(sandbox).toMatchObject({ logins: 2, creates: STACKS * OBJECTS });
+  expect(sandbox).toMatchObject({ logins: 3, creates: STACKS * OBJECTS });
   const events = sandbox.events.map(({ advertiser_id, event_name, value }) => [advertiser_id, event_name, value]);
   expect(new Set(events.map(String)).size).toBe(STACKS * (OBJECTS - 1));
   const valueIn = (name: string) => {
@@ -63,7 +87,7 @@ it("preview, apply with one failing stack, apply that one again, wrong password"
   expect(refused.output).toMatch(/\[ADVERTISING_LOGIN\]\n$/);
   expect(refused.output).not.toMatch(/^ *\d+\/12 /m);
   expect(refused.code).toBe(1);
-  expect(sandbox).toMatchObject({ logins: 3, creates: STACKS * OBJECTS });
+  expect(sandbox).toMatchObject({ logins: 4, creates: STACKS * OBJECTS });
 });
 
 it("what is typed wrongly stops before anything runs", async () => {
