@@ -10,10 +10,15 @@ const heavy = {
   sequence: { groupOrder: 1 },
 };
 
+/** Quick by themselves; what a busy machine makes of that must not decide. */
+const light = { testTimeout: 60_000, hookTimeout: 60_000 };
+
 const project = (name: string, options: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
 });
 
 export default defineConfig({
-  test: { projects: [project("unit"), project("sandbox"), project("engine", heavy), project("package", heavy)] },
+  test: {
+    projects: [project("unit", light), project("sandbox", light), project("engine", heavy), project("package", heavy)],
+  },
 });

@@ -7,7 +7,7 @@ import { setUp } from "./setup.mjs";
  * Set-up, then what the provider costs, side by side with one that does nothing, on the Node.js that the package needs. Prints a report,
  * asserts nothing: times depend on the machine, and only ratios of one run can be compared.
  *
- *   npm run bench -- --pairs 5 --events 300
+ *   npm run bench -- --parts floor,client --pairs 5 --events 300
  */
 await runMain(async () => {
   const { node, cli, env } = await setUp();

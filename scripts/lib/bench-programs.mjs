@@ -34,6 +34,19 @@ export const ours = (count) => ({
   }),
 });
 
+/** The same events as one resource. */
+export const set = (count) => ({
+  "index.js": `const { Advertiser, ConversionEventSet } = require("pulumi-advertising");
+const advertiser = new Advertiser("advertiser", { advertiserName: "Advertiser" });
+const events = {};
+for (let i = 0; i < ${count}; i++) {
+  const { advertiserId, ...event } = ${EVENT_ARGUMENTS.replace("advertiserId,", "advertiserId: 0,")};
+  events["event" + i] = event;
+}
+new ConversionEventSet("events", { advertiserId: advertiser, events });
+`,
+});
+
 /** The least that a dynamic provider can do: it counts. Type tokens as long as ours, and a short reference like ours. */
 export const nothing = (count) => ({
   "index.js": advertiserAndEvents(count, {

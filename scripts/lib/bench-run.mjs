@@ -1,79 +1,129 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
-import { join } from "node:path";
+import { cpus, loadavg, totalmem } from "node:os";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureBackends } from "./bench-backends.mjs";
+import { measureClient } from "./bench-client.mjs";
 import { measureJournal } from "./bench-journal.mjs";
 import { documented, nothing, ours } from "./bench-programs.mjs";
 import { forkSandbox } from "./bench-sandbox.mjs";
-import { applyOnce } from "./bench-stack.mjs";
+import { measureRepeats, measureSizes } from "./bench-sizes.mjs";
+import { applyOnce, newStack } from "./bench-stack.mjs";
+import { measureStart } from "./bench-start.mjs";
 import { bytesOf, describeRatios, differences, median, table } from "./bench-table.mjs";
-import { cliVersion, localFolder } from "./paths.mjs";
+import { cliVersion, inRoot, localFolder } from "./paths.mjs";
 import { Problem, runMain } from "./problem.mjs";
 
 const WARM_UP_EVENTS = 5;
 const BACKEND_ROUNDS = 3;
-const reportFile = join(localFolder, "bench.md");
+const loadAtStart = loadavg()[0];
+/** In the repository, so that a change of the figures is a change that is looked at. */
+const reportFile = inRoot("bench", "RESULTS.md");
+
+/** What can be measured by itself. */
+const PARTS = ["floor", "sizes", "repeats", "client", "start", "journal", "backends"];
+const SLOW_PLATFORM_MS = 50;
 
 /** Measures and reports; see bench.mjs. First argument: the CLI's folder. */
 await runMain(async () => {
   const [cli, ...args] = process.argv.slice(2);
-  const { pairs, events } = optionsFrom(args);
+  const { pairs, events, rounds, parts } = optionsFrom(args);
   mkdirSync(localFolder, { recursive: true });
   const folder = mkdtempSync(join(localFolder, "bench-"));
-  let sandbox;
+  const sandboxes = [];
   try {
-    sandbox = await forkSandbox();
+    const sandbox = await forkSandbox();
+    sandboxes.push(sandbox);
+    const { address } = sandbox;
     const apply = async (title, files, where = {}) => {
       await sandbox.reset();
-      const applied = await applyOnce({ cli, folder, files, address: sandbox.address, ...where });
+      const applied = await applyOnce({ cli, folder, files, address, ...where });
       const received = await sandbox.received();
       console.log(`  ${title}: ${applied.seconds.toFixed(2)} s, CPU ${applied.cpuSeconds.toFixed(2)} s`);
       return { ...applied, ...received };
     };
-
-    console.log(`\nBench: ${pairs} pairs of \`pulumi up\` with 1 advertiser and ${events} events; warming up …`);
+    const open = async (files, environment) => {
+      await sandbox.reset();
+      return newStack({ cli, folder, files, address, environment });
+    };
+    console.log("Warming up …");
     for (const program of [ours, nothing, documented]) await apply("warm-up", program(WARM_UP_EVENTS));
-    const loadBefore = loadavg()[0];
-    const runs = { ours: [], nothing: [] };
-    for (let pair = 0; pair < pairs; pair++) {
-      console.log(`Pair ${pair + 1} of ${pairs}:`);
-      const order = [
-        ["ours", ours],
-        ["nothing", nothing],
-      ];
-      // Alternating: whatever changes on the machine from run to run hits both alike.
-      for (const [name, program] of pair % 2 === 0 ? order : order.toReversed()) {
-        runs[name].push(await apply(name, program(events)));
-      }
+
+    const measures = {
+      floor: async () => floorReport(await measureFloor({ apply, pairs, events }), events),
+      sizes: async () => `## By the number of events\n\n${await measureSizes({ open, rounds })}`,
+      repeats: async () => `## Runs that change nothing\n\n${await measureRepeats({ open, rounds })}`,
+      client: async () => {
+        const slow = await forkSandbox({ latencyMs: SLOW_PLATFORM_MS });
+        sandboxes.push(slow);
+        const byLatency = new Map([
+          [0, sandbox],
+          [SLOW_PLATFORM_MS, slow],
+        ]);
+        return `## The client alone\n\n${await measureClient({ sandboxes: byLatency, rounds: pairs })}`;
+      },
+      start: async () => `## The program's start\n\n${await measureStart({ cli, folder, address, rounds: pairs })}`,
+      journal: async () => journalReport(await measureJournal({ folder, sandbox, rounds: pairs })),
+      backends: async () => {
+        const backends = await measureBackends({
+          apply: (title, where) => apply(title, ours(events), where),
+          rounds: Math.min(pairs, BACKEND_ROUNDS),
+        });
+        return backendsReport(backends, events, Math.min(pairs, BACKEND_ROUNDS));
+      },
+    };
+    const sections = [];
+    for (const part of parts) {
+      console.log(`${part} …`);
+      sections.push(await measures[part]());
     }
-    console.log("Once, for comparison:");
-    runs.documented = [await apply("the documented way", documented(events))];
-    console.log("The journal …");
-    const journal = await measureJournal({ folder, sandbox, rounds: pairs });
-
-    console.log("The backends …");
-    const backends = await measureBackends({
-      apply: (title, where) => apply(title, ours(events), where),
-      rounds: Math.min(pairs, BACKEND_ROUNDS),
-    });
-
-    const report = reportOn({ runs, journal, backends, events, loadBefore });
-    writeFileSync(reportFile, report);
-    console.log(`\n${report}\nWritten to ${reportFile}.`);
+    const report = [header(parts), ...sections].join("\n\n");
+    mkdirSync(dirname(reportFile), { recursive: true });
+    writeFileSync(reportFile, `${report}\n`);
+    console.log(`\n${report}\n\nWritten to ${reportFile}.`);
   } finally {
-    sandbox?.close();
+    for (const sandbox of sandboxes) sandbox.close();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 });
 
+/** Pairs of the same program with our provider and one that does nothing; the documented way once. */
+async function measureFloor({ apply, pairs, events }) {
+  const runs = { ours: [], nothing: [] };
+  for (let pair = 0; pair < pairs; pair++) {
+    console.log(`Pair ${pair + 1} of ${pairs}:`);
+    const order = [
+      ["ours", ours],
+      ["nothing", nothing],
+    ];
+    // Alternating: whatever changes on the machine from run to run hits both alike.
+    for (const [name, program] of pair % 2 === 0 ? order : order.toReversed()) {
+      runs[name].push(await apply(name, program(events)));
+    }
+  }
+  console.log("Once, for comparison:");
+  runs.documented = [await apply("the documented way", documented(events))];
+  return runs;
+}
+
 function optionsFrom(args) {
-  const options = { pairs: { type: "string", default: "5" }, events: { type: "string", default: "300" } };
+  const options = {
+    pairs: { type: "string", default: "5" },
+    events: { type: "string", default: "300" },
+    rounds: { type: "string", default: "3" },
+    parts: { type: "string", default: PARTS.join(",") },
+  };
   try {
     const { values } = parseArgs({ args, options });
-    return { pairs: countFrom("pairs", values.pairs), events: countFrom("events", values.events) };
+    const parts = values.parts.split(",");
+    const unknown = parts.filter((part) => !PARTS.includes(part));
+    if (unknown.length > 0) throw new Error(`there is no part ${unknown.join(", ")}; known are ${PARTS.join(", ")}`);
+    const counts = Object.fromEntries(
+      ["pairs", "events", "rounds"].map((name) => [name, countFrom(name, values[name])]),
+    );
+    return { ...counts, parts };
   } catch (cause) {
-    const message = `${cause.message}\nUsage: npm run bench -- [--pairs 5] [--events 300]`;
+    const message = `${cause.message}\nUsage: npm run bench -- [--parts ${PARTS.join(",")}] [--pairs 5] [--events 300] [--rounds 3]`;
     throw new Problem(message, { cause });
   }
 }
@@ -83,7 +133,15 @@ function countFrom(name, text) {
   return Number(text);
 }
 
-function reportOn({ runs, journal, backends, events, loadBefore }) {
+function header(parts) {
+  const whole = parts.length === PARTS.length ? "" : `\n\nOf all parts, these: ${parts.join(", ")}.`;
+  return `# What the provider costs
+
+Written by \`npm run bench\`. Pulumi ${cliVersion}, \`file://\` backend where nothing else is said, Node.js ${process.version}, ${cpus().length} CPUs (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, load ${loadAtStart.toFixed(1)} as it began.
+Compare what stands side by side, never quote seconds: the machine decides about them.${whole}`;
+}
+
+function floorReport(runs, events) {
   const secondsOf = (those) => those.map(({ seconds }) => seconds);
   const cpuOf = (those) => those.map(({ cpuSeconds }) => cpuSeconds);
   const shown = (number) => (Number.isNaN(number) ? "–" : number.toFixed(2));
@@ -103,13 +161,7 @@ function reportOn({ runs, journal, backends, events, loadBefore }) {
   };
   const exported = totalBytes(runs.ours) / totalBytes(runs.nothing);
   const checkpoint = runs.ours[0].checkpointBytes / runs.nothing[0].checkpointBytes;
-  return `# What the provider costs
-
-\`pulumi up --skip-preview\` of 1 advertiser and ${events} events; Pulumi ${cliVersion}, \`file://\` backend, Node.js ${process.version}, ${cpus().length} CPUs, load ${loadBefore.toFixed(1)}.
-Compare the columns, never quote them: the machine decides about seconds.
-
-${table(
-  [
+  const head = [
     "",
     "median s",
     "median CPU s",
@@ -117,40 +169,43 @@ ${table(
     "state, B/event (checkpoint file)",
     "logins",
     "creates",
-  ],
-  [
-    rowOf("pulumi-advertising", runs.ours),
-    rowOf("a provider that does nothing", runs.nothing),
-    rowOf("the documented way (once)", runs.documented),
-  ],
-)}
+  ];
+  const parts = differences(runs.ours[0].events.at(-1), runs.nothing[0].events.at(-1));
+  return `## Beside a provider that does nothing
+
+\`pulumi up --skip-preview\` of 1 advertiser and ${events} events, ${runs.ours.length} pairs.
+
+${table(head, [
+  rowOf("pulumi-advertising", runs.ours),
+  rowOf("a provider that does nothing", runs.nothing),
+  rowOf("the documented way (once)", runs.documented),
+])}
 
 - Time, ours / nothing, per pair: ${perPair(secondsOf)}
 - CPU time of all of Pulumi's processes, likewise: ${Number.isNaN(cpuOf(runs.ours)[0]) ? "not known on this system." : perPair(cpuOf)}
 - State, ours / nothing: ${exported.toFixed(3)} exported, ${checkpoint.toFixed(3)} in the checkpoint file.
 
-## Where the state differs
+Where the state differs: an event's entry in the exported state, bytes without indentation.
 
-An event's entry in the exported state, bytes without indentation:
+${table(["part", "ours", "nothing", "difference"], parts)}`;
+}
 
-${table(["part", "ours", "nothing", "difference"], differences(runs.ours[0].events.at(-1), runs.nothing[0].events.at(-1)))}
+function journalReport({ creates, inFlight, withoutNotes, withNotes }) {
+  const rows = [
+    ["without notes", withoutNotes],
+    ["with notes, each on the disk", withNotes],
+  ].map(([title, perSecond]) => [title, median(perSecond).toFixed(0), (1000 / median(perSecond)).toFixed(2)]);
+  return `## The journal
 
-## The journal
+${creates} creates through the client alone, ${inFlight} in flight; medians of ${withNotes.length} rounds:
 
-${journal.creates} creates through the client alone, ${journal.inFlight} in flight; medians of ${journal.withNotes.length} rounds:
+${table(["", "creates per second", "ms per create"], rows)}`;
+}
 
-${table(
-  ["", "creates per second", "ms per create"],
-  [
-    ["without notes", journal.withoutNotes],
-    ["with notes, each on the disk", journal.withNotes],
-  ].map(([title, perSecond]) => [title, median(perSecond).toFixed(0), (1000 / median(perSecond)).toFixed(2)]),
-)}
+function backendsReport(backends, events, rounds) {
+  return `## Backends
 
-## Backends
+\`up\` of ${events} events with the state kept elsewhere, on servers of this machine: medians of ${rounds}, and the size of the stored state.
 
-The same \`up\` with the state kept elsewhere, on servers of this machine: medians of ${Math.min(runs.ours.length, BACKEND_ROUNDS)}, and the size of the stored state.
-
-${backends}
-`;
+${backends}`;
 }

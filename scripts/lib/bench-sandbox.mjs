@@ -7,9 +7,10 @@ import { FIRST_ID } from "./bench-programs.mjs";
 /**
  * A sandbox in a process of its own, so that neither it nor whoever measures waits for the other's event loop.
  * `received` answers what arrived since the last `reset`.
+ * @param latencyMs before each answer
  */
-export async function forkSandbox() {
-  const child = fork(fileURLToPath(import.meta.url), { stdio: "inherit" });
+export async function forkSandbox({ latencyMs = 0 } = {}) {
+  const child = fork(fileURLToPath(import.meta.url), [String(latencyMs)], { stdio: "inherit" });
   const ended = once(child, "exit").then(([code]) => {
     throw new Error(`the sandbox ended with ${code}: see its message above`);
   });
@@ -30,7 +31,12 @@ export async function forkSandbox() {
 
 if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) {
   // The documented way logs in for each create; that the platform limits logins is not what is measured.
-  const sandbox = await startSandbox({ firstId: FIRST_ID, loginLimit: { count: 1_000_000, windowSeconds: 1 } });
+  const latencyMs = Number(process.argv[2]);
+  const sandbox = await startSandbox({
+    latencyMs,
+    firstId: FIRST_ID,
+    loginLimit: { count: 1_000_000, windowSeconds: 1 },
+  });
   const answers = {
     address: () => ({ url: sandbox.url, email: sandbox.email, password: sandbox.password }),
     reset: () => {

@@ -9,19 +9,19 @@ const PROJECT = "bench";
 const STACK = "dev";
 
 /**
- * Applies a program to a new stack of its own, with an empty cache. Answers the seconds of `up` and what it left: `resource`, one event's
- * entry in the exported state, and `checkpointBytes`, the size of the backend's file where the backend keeps files.
+ * A new stack of its own, with an empty cache. `pulumi` runs a command and answers its output; `measure` the same, and answers the seconds and
+ * CPU seconds that it took.
  * @param folder for everything that the stack needs; inside the repository, so that programs find its packages as installed ones.
  * @param backend where the state is kept, as `startS3` answers it; a folder where absent
  * @param environment more of Pulumi's settings
  */
-export async function applyOnce({ cli, folder, files, address, backend, environment = {} }) {
+export async function newStack({ cli, folder, files, address, backend, environment = {} }) {
   const stack = mkdtempSync(join(folder, "stack-"));
   const inStack = (...parts) => join(stack, ...parts);
   const home = join(folder, "home"); // holds nothing of a stack, so all may share it
   for (const path of [home, inStack("backend"), inStack("program")]) mkdirSync(path, { recursive: true });
   const all = {
-    "Pulumi.yaml": `name: ${PROJECT}\nruntime: nodejs\nmain: index.js\n`,
+    "Pulumi.yaml": `name: ${PROJECT}\nruntime: nodejs\nmain: ${Object.keys(files)[0]}\n`,
     "package.json": JSON.stringify({ name: PROJECT, private: true }),
     ...files,
   };
@@ -49,27 +49,39 @@ export async function applyOnce({ cli, folder, files, address, backend, environm
     if (exitCode !== 0) throw new Problem(`${output}\n\`pulumi ${args.join(" ")}\` failed: see its message above.`);
     return output;
   };
-
-  await pulumi("stack", "init", STACK);
-  const stored = backend === undefined ? (path) => inStack("backend", path) : backend.stored;
-  const extension = environment.PULUMI_DIY_BACKEND_GZIP === undefined ? "json" : "json.gz";
-  const cpuBefore = cpuSecondsOfChildren();
-  const begin = performance.now();
-  await pulumi("up", "--yes", "--skip-preview");
-  const seconds = (performance.now() - begin) / 1000;
-  const cpuSeconds = cpuSecondsOfChildren() - cpuBefore;
-
-  const { deployment } = JSON.parse(await pulumi("stack", "export"));
-  const checkpoint = stored?.(join(".pulumi", "stacks", PROJECT, `${STACK}.${extension}`));
-  const checkpointBytes = checkpoint === undefined ? undefined : statSync(checkpoint).size;
-  // The next stack in the same backend has the same name.
-  if (backend !== undefined) await pulumi("stack", "rm", STACK, "--yes", "--force");
-  return {
-    seconds,
-    cpuSeconds,
-    events: deployment.resources.filter(({ type }) => type.endsWith(":ConversionEvent")),
-    checkpointBytes,
+  const measure = async (...args) => {
+    const cpuBefore = cpuSecondsOfChildren();
+    const begin = performance.now();
+    await pulumi(...args);
+    return { seconds: (performance.now() - begin) / 1000, cpuSeconds: cpuSecondsOfChildren() - cpuBefore };
   };
+  await pulumi("stack", "init", STACK);
+  return {
+    pulumi,
+    measure,
+    up: () => measure("up", "--yes", "--skip-preview"),
+    /** Its resources, as exported. */
+    resources: async () => JSON.parse(await pulumi("stack", "export")).deployment.resources,
+    /** The size of the stored state, where the backend keeps files. */
+    stateBytes: () => {
+      const stored = backend === undefined ? (path) => inStack("backend", path) : backend.stored;
+      const extension = environment.PULUMI_DIY_BACKEND_GZIP === undefined ? "json" : "json.gz";
+      const file = stored?.(join(".pulumi", "stacks", PROJECT, `${STACK}.${extension}`));
+      return file === undefined ? undefined : statSync(file).size;
+    },
+    // The next stack in the same backend has the same name.
+    remove: () => (backend === undefined ? undefined : pulumi("stack", "rm", STACK, "--yes", "--force")),
+  };
+}
+
+/** Applies a program to a new stack. Answers what that took and what it left: the events' entries in the exported state, and its size. */
+export async function applyOnce(options) {
+  const stack = await newStack(options);
+  const took = await stack.up();
+  const resources = await stack.resources();
+  const checkpointBytes = stack.stateBytes();
+  await stack.remove();
+  return { ...took, events: resources.filter(({ type }) => type.endsWith(":ConversionEvent")), checkpointBytes };
 }
 
 /**

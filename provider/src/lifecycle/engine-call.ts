@@ -12,7 +12,7 @@ export function guard(runtime: () => Runtime) {
     try {
       return await work();
     } catch (error) {
-      runtime().noteProgress("failed");
+      runtime().run.hasFailed = true;
       throw asError(error, runtime().secrets);
     }
   };

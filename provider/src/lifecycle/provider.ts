@@ -73,7 +73,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       return guarded(async () => {
         const declared = readDeclared(own(news, IDENTITY));
         const isNew = Object.keys(olds).length === 0;
-        runtime().noteProgress("checked");
+        runtime().run.hasChecked = true;
         const { settings, problems: settingProblems } = runtime().reading;
         const secret = secretArgumentsOf(news);
         const reading = { isUnknown: holdsUnknown, secret, arrivedUndefined: "is the output's name right?" };
@@ -98,7 +98,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
         ];
-        if (failures.length > 0) runtime().noteProgress("failed");
+        if (failures.length > 0) runtime().run.hasFailed = true;
         const hidden = {
           [IDENTITY]: declared?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],

@@ -24,6 +24,17 @@ import { UnderWay } from "./under-way.js";
 /** A run of the same stack that was just interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;
 
+export interface RunSoFar {
+  /** Whether it is an `up`, as the program said. */
+  isUp: boolean | undefined;
+  /** How many resources the program declares, as far as it said. */
+  declares: number;
+  /** Whether a resource of the program was looked at, as a refresh does not do. */
+  hasChecked: boolean;
+  /** Whether anything was refused or failed. */
+  hasFailed: boolean;
+}
+
 export interface Runtime extends Messages {
   readonly reading: SettingsReading;
   readonly secrets: Secrets;
@@ -34,8 +45,8 @@ export interface Runtime extends Messages {
   readonly account: string;
   /** What runs on this machine have created, for warnings. */
   inventory(identity: string): Inventory;
-  /** What the program said of its run, as far as it is known. */
-  readonly run: { isUp: boolean | undefined; declares: number };
+  /** What is known of this run so far. */
+  readonly run: RunSoFar;
   /** By journal key: the id of the object that a resource's replacement takes the place of. */
   readonly replacing: Map<string, string>;
   /** By journal key: the create whose unknown outcome a resource's adoption settles. */
@@ -53,8 +64,6 @@ export interface Runtime extends Messages {
   journal(identity: string): Journal;
   /** Runs one create; `mayBegin` throws once the engine is gone. */
   track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T>;
-  /** That a resource of the program is looked at, as a refresh does not do; or that something was refused or failed. */
-  noteProgress(what: "checked" | "failed"): void;
   /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
   closeNow(): void;
   /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
@@ -74,8 +83,7 @@ export function createRuntime(
   const places = placesFor(settings, process.cwd());
   const underWay = new UnderWay();
   const asked = new Set<string>();
-  const progress = new Set<string>();
-  const run: Runtime["run"] = { isUp: undefined, declares: 0 };
+  const run: RunSoFar = { isUp: undefined, declares: 0, hasChecked: false, hasFailed: false };
   let client: Client | undefined;
   let journal: Journal | undefined;
   let inventory: Inventory | undefined;
@@ -135,9 +143,8 @@ export function createRuntime(
       return client;
     },
     track: (create) => underWay.track(create),
-    noteProgress: (what) => void progress.add(what),
     closeNow() {
-      const isWhole = progress.has("checked") && !progress.has("failed");
+      const isWhole = run.hasChecked && !run.hasFailed;
       journal?.closeNow(isWhole ? inventory?.declared : undefined);
       inventory?.closeNow({ letGo: isWhole && run.isUp === true, declares: run.declares });
     },

@@ -154,7 +154,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       return guarded(async () => {
         const declaration = readDeclared(own(news, IDENTITY));
         const subject = subjectOf(set.name, declaration?.identity);
-        runtime().noteProgress("checked");
+        runtime().run.hasChecked = true;
         const { settings, problems: settingProblems } = runtime().reading;
         const reading = {
           isUnknown: holdsUnknown,
@@ -200,7 +200,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
         ];
-        if (failures.length > 0) runtime().noteProgress("failed");
+        if (failures.length > 0) runtime().run.hasFailed = true;
         const hidden = {
           [IDENTITY]: declaration?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
