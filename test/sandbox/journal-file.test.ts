@@ -16,13 +16,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import fsp, { type FileHandle } from "node:fs/promises";
-import { syncBuiltinESMExports } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Journal } from "../../provider/src/journal/journal.js";
 import { HEADER, readNotes } from "../../provider/src/journal/notes.js";
 import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { sendNoted } from "../support/journal.js";
@@ -77,17 +77,7 @@ const linesIn = (path: string) => readFileSync(path, "utf8").trim().split("\n").
 const notesIn = (path: string) => [...readNotes(readFileSync(path, "utf8")).values()];
 
 /** Changes how files are opened until the test's end. @returns undoes it. */
-function replaceOpen(open: typeof fsp.open): () => void {
-  const original = fsp.open;
-  const undo = () => {
-    fsp.open = original;
-    syncBuiltinESMExports();
-  };
-  fsp.open = open;
-  syncBuiltinESMExports();
-  onTestFinished(undo);
-  return undo;
-}
+const replaceOpen = (open: typeof fsp.open): (() => void) => replaceIn(fsp, { open });
 
 /** Lets each write to a journal for which `isFull` end at a full disk: the system's own error. @returns undoes it. */
 function fillDisk(isFull: (text: string) => boolean): () => void {

@@ -10,12 +10,19 @@ import fs, {
   writeFileSync,
 } from "node:fs";
 import fsp from "node:fs/promises";
-import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../provider/src/clock.js";
-import { acquireLock, LockHeld, LockLost, withLock, withLockNow } from "../../provider/src/files/lock.js";
+import {
+  acquireLock,
+  LockHeld,
+  LockLost,
+  type LockOptions,
+  withLock,
+  withLockNow,
+} from "../../provider/src/files/lock.js";
 import { identityOf } from "../../provider/src/files/process-identity.js";
+import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
@@ -26,6 +33,24 @@ const LONG_MS = 120_000;
 function newLockPath() {
   const folder = newFolder();
   return { folder, path: join(folder, "the.lock") };
+}
+
+/** @param more anything but: for a holder named `one`, with real time, that does not wait. */
+const take = (path: string, more: Partial<LockOptions> = {}) =>
+  acquireLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0, ...more });
+
+/** A lock whose holder has died goes to whoever asks, at once, also to who has no time. */
+async function expectFree(content: string): Promise<void> {
+  const { folder, path } = newLockPath();
+  writeFileSync(path, content);
+  let worked = 0;
+  expect(withLockNow(path, () => worked++)).toBe(true);
+  expect(worked).toBe(1);
+  writeFileSync(path, content);
+  const clock = new FakeClock();
+  await (await take(path, { clock, maxWaitMs: LONG_MS })).release();
+  expect(clock.monotonicMs()).toBe(0);
+  expect(readdirSync(folder)).toEqual([]);
 }
 
 it("lets one holder in at a time, and leaves nothing behind", async () => {
@@ -49,11 +74,11 @@ describe("a holder on this machine", () => {
     "keeps it while its process lives, however long it shows nothing, also where a clock is set by %i ms",
     async (ms) => {
       const { folder, path } = newLockPath();
-      const lock = await acquireLock(path, { clock: systemClock, unique: "holder", maxWaitMs: 0 });
+      const lock = await take(path, { unique: "holder" });
       const clock = new FakeClock(Date.now());
       clock.jumpWall(ms);
       // Minutes pass for whoever waits, and no time for the holder: as if it were stopped.
-      await expect(acquireLock(path, { clock, unique: "other", maxWaitMs: LONG_MS })).rejects.toThrow(LockHeld);
+      await expect(take(path, { clock, unique: "other", maxWaitMs: LONG_MS })).rejects.toThrow(LockHeld);
       expect(clock.monotonicMs()).toBeGreaterThanOrEqual(LONG_MS);
       expect(lock.isHeld()).toBe(true);
       expect(withLockNow(path, () => expect.unreachable())).toBe(false);
@@ -62,42 +87,18 @@ describe("a holder on this machine", () => {
     },
   );
 
-  it("that died loses it at once, also to who has no time", async () => {
-    const { folder, path } = newLockPath();
-    const content = lockText(deadPid());
-    writeFileSync(path, content);
-    let worked = 0;
-    expect(withLockNow(path, () => worked++)).toBe(true);
-    expect(worked).toBe(1);
-    writeFileSync(path, content);
-    const clock = new FakeClock();
-    await (await acquireLock(path, { clock, unique: "one", maxWaitMs: LONG_MS })).release();
-    expect(clock.monotonicMs()).toBe(0);
-    expect(readdirSync(folder)).toEqual([]);
-  });
+  it("that died loses it at once, also to who has no time", () => expectFree(lockText(deadPid())));
 
   it.runIf(process.platform === "linux")(
     "that died loses it at once, although another process was given its number",
-    async () => {
-      const { folder, path } = newLockPath();
-      const content = lockText(process.pid, { started: "1" });
-      writeFileSync(path, content);
-      let worked = 0;
-      expect(withLockNow(path, () => worked++)).toBe(true);
-      expect(worked).toBe(1);
-      writeFileSync(path, content);
-      const clock = new FakeClock();
-      await (await acquireLock(path, { clock, unique: "one", maxWaitMs: LONG_MS })).release();
-      expect(clock.monotonicMs()).toBe(0);
-      expect(readdirSync(folder)).toEqual([]);
-    },
+    () => expectFree(lockText(process.pid, { started: "1" })),
   );
 
   it("keeps it where nobody can tell whether the number is still its own, and the error says what to remove", async () => {
     const { path } = newLockPath();
     const { host, machine, pid } = identityOf(process.pid);
     writeFileSync(path, JSON.stringify({ host, machine, pid, unique: "other" }));
-    const taking = acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: LONG_MS });
+    const taking = take(path, { clock: new FakeClock(), maxWaitMs: LONG_MS });
     await expect(taking).rejects.toThrow(`process ${pid}; where that is no run of Pulumi any more, remove ${path}`);
     expect(withLockNow(path, () => expect.unreachable())).toBe(false);
   });
@@ -120,7 +121,7 @@ describe("a holder on another machine, or in another container", () => {
     writeFileSync(path, content());
     const clock = new FakeClock(Date.now());
     clock.beforeWaking = (nowMs) => utimesSync(path, 1000 + nowMs / 1000, 1000 + nowMs / 1000);
-    await expect(acquireLock(path, { clock, unique: "one", maxWaitMs: 60_000 })).rejects.toThrow(LockHeld);
+    await expect(take(path, { clock, maxWaitMs: 60_000 })).rejects.toThrow(LockHeld);
     expect(withLockNow(path, () => expect.unreachable())).toBe(false);
     expect(readFileSync(path, "utf8")).toContain("{");
   });
@@ -129,7 +130,7 @@ describe("a holder on another machine, or in another container", () => {
     const { folder, path } = newLockPath();
     writeFileSync(path, content());
     const clock = new FakeClock(Date.now());
-    const lock = await acquireLock(path, { clock, unique: "one", maxWaitMs: LONG_MS, staleAfterMs: 60_000 });
+    const lock = await take(path, { clock, maxWaitMs: LONG_MS, staleAfterMs: 60_000 });
     expect(clock.monotonicMs()).toBeGreaterThan(60_000);
     expect(clock.monotonicMs()).toBeLessThan(61_000);
     expect(lock.isHeld()).toBe(true);
@@ -140,7 +141,7 @@ describe("a holder on another machine, or in another container", () => {
   it("is named in the error", async () => {
     const { path } = newLockPath();
     writeFileSync(path, foreignLock);
-    const taking = acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: 0 });
+    const taking = take(path, { clock: new FakeClock() });
     await expect(taking).rejects.toThrow(`the lock ${path} is held by another run (process 1 of elsewhere)`);
   });
 });
@@ -148,9 +149,8 @@ describe("a holder on another machine, or in another container", () => {
 describe("a lock that another machine has taken over", () => {
   it("is noticed, and left alone", async () => {
     const { folder, path } = newLockPath();
-    const options = { clock: systemClock, unique: "one", maxWaitMs: 0 };
     for (const end of ["release", "releaseNow"] as const) {
-      const lock = await acquireLock(path, options);
+      const lock = await take(path);
       lock.confirm();
       takeOver(path);
       expect(lock.isHeld()).toBe(false);
@@ -159,7 +159,7 @@ describe("a lock that another machine has taken over", () => {
       expect(readFileSync(path, "utf8")).toBe(foreignLock);
       fs.rmSync(path);
     }
-    await withLock(path, options, async () => takeOver(path));
+    await withLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0 }, async () => takeOver(path));
     expect(readFileSync(path, "utf8")).toBe(foreignLock);
     fs.rmSync(path);
     withLockNow(path, () => takeOver(path));
@@ -171,18 +171,14 @@ describe("a lock that another machine has taken over", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
     const { path } = newLockPath();
-    const lock = await acquireLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0, heartbeatMs: 100 });
+    const lock = await take(path, { heartbeatMs: 100 });
     utimesSync(path, 1000, 1000);
     vi.advanceTimersByTime(100);
     await vi.waitFor(() => expect(statSync(path).mtimeMs).toBeGreaterThan(1_000_000)); // the heartbeat
     takeOver(path);
     utimesSync(path, 1000, 1000);
-    const beats = vi.spyOn(fsp, "utimes");
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      beats.mockRestore();
-      syncBuiltinESMExports();
-    });
+    const beats = vi.fn(fsp.utimes);
+    replaceIn(fsp, { utimes: beats });
     vi.advanceTimersByTime(10_000);
     expect(beats).not.toHaveBeenCalled();
     await lock.release();
@@ -193,17 +189,11 @@ it("is never half written, and needs no links where the file system has none", a
   const { folder, path } = newLockPath();
   const { link } = fsp;
   const { linkSync } = fs;
-  onTestFinished(() => {
-    Object.assign(fsp, { link });
-    Object.assign(fs, { linkSync });
-    syncBuiltinESMExports();
-  });
-  const take = async () => {
-    const lock = await acquireLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0 });
+  const expectWhole = async () => {
+    const lock = await take(path);
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ pid: process.pid, unique: "one" });
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const taking = acquireLock(path, { clock: systemClock, unique: "two", maxWaitMs: 0 });
-    await expect(taking).rejects.toThrow(LockHeld);
+    await expect(take(path, { unique: "two" })).rejects.toThrow(LockHeld);
     expect(withLockNow(path, () => expect.unreachable())).toBe(false);
     await lock.release();
     expect(withLockNow(path, () => expect(JSON.parse(readFileSync(path, "utf8"))).toHaveProperty("pid"))).toBe(true);
@@ -214,51 +204,44 @@ it("is never half written, and needs no links where the file system has none", a
     expect(existsSync(path) && readFileSync(path, "utf8") === "").toBe(false);
     seen.push(readFileSync(temporary, "utf8"));
   };
-  Object.assign(fsp, {
+  replaceIn(fsp, {
     link: (from: string, to: string) => {
       whenLinked(from);
       return link(from, to);
     },
   });
-  Object.assign(fs, {
+  replaceIn(fs, {
     linkSync: (from: string, to: string) => {
       whenLinked(from);
       linkSync(from, to);
     },
   });
-  syncBuiltinESMExports();
-  await take();
+  await expectWhole();
   expect(seen.length).toBeGreaterThan(2);
   for (const content of seen) expect(JSON.parse(content)).toHaveProperty("pid", process.pid);
 
   for (const code of ["EPERM", "ENOTSUP", "ENOSYS"]) {
     const refused = () => Object.assign(new Error(`${code}: injected, link`), { code, syscall: "link" });
-    Object.assign(fsp, { link: () => Promise.reject(refused()) });
-    Object.assign(fs, {
+    replaceIn(fsp, { link: () => Promise.reject(refused()) });
+    replaceIn(fs, {
       linkSync: () => {
         throw refused();
       },
     });
-    syncBuiltinESMExports();
-    await take();
+    await expectWhole();
   }
 });
 
 it("counts its own link as taken where the answer came for a repeated request, as over NFS", async () => {
   const { folder, path } = newLockPath();
   const { link } = fsp;
-  onTestFinished(() => {
-    Object.assign(fsp, { link });
-    syncBuiltinESMExports();
-  });
-  Object.assign(fsp, {
+  replaceIn(fsp, {
     link: async (from: string, to: string) => {
       await link(from, to);
       await link(from, to);
     },
   });
-  syncBuiltinESMExports();
-  const lock = await acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: 0 });
+  const lock = await take(path, { clock: new FakeClock() });
   expect(lock.isHeld()).toBe(true);
   await lock.release();
   expect(readdirSync(folder)).toEqual([]);
@@ -271,7 +254,7 @@ it.each<[string, (path: string) => void]>([
 ])("%s in its place is told at once, and left there", async (_, make) => {
   const { folder, path } = newLockPath();
   make(path);
-  const taking = acquireLock(path, { clock: new FakeClock(), unique: "one", maxWaitMs: 60_000 });
+  const taking = take(path, { clock: new FakeClock(), maxWaitMs: 60_000 });
   await expect(taking).rejects.toThrow(`its lock ${path} can't be one: it is`);
   expect(withLockNow(path, () => expect.unreachable())).toBe(false);
   expect(readdirSync(folder)).toEqual(["the.lock"]);

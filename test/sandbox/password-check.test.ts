@@ -1,9 +1,9 @@
 /** The session file and the password that opened its session. */
 import crypto from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import { dirname } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { replaceIn } from "../support/builtin.js";
 import { messageOf, TestClient } from "../support/client.js";
 import { newRun } from "../support/run.js";
 import { counts, start, startWithSession } from "../support/session-file.js";
@@ -17,12 +17,8 @@ describe("the password", () => {
 
   /** Counts what is computed of passwords, until the test's end. */
   function countScrypt() {
-    const computed = vi.spyOn(crypto, "scrypt");
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      computed.mockRestore();
-      syncBuiltinESMExports();
-    });
+    const computed = vi.fn(crypto.scrypt);
+    replaceIn(crypto, { scrypt: computed });
     return { salts: () => computed.mock.calls.map(([, salt]) => (salt as Buffer).toString("hex")) };
   }
 
@@ -131,13 +127,10 @@ describe("the password", () => {
 
   it("can't be computed on this machine: the run goes on without the file, and says so", async () => {
     const { sandbox, client } = await startWithSession();
-    const refusing = vi.spyOn(crypto, "scrypt").mockImplementation((...args: unknown[]) => {
-      (args.at(-1) as (error: Error) => void)(new Error("scrypt is not allowed"));
-    });
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      refusing.mockRestore();
-      syncBuiltinESMExports();
+    replaceIn(crypto, {
+      scrypt: (...args: unknown[]) => {
+        (args.at(-1) as (error: Error) => void)(new Error("scrypt is not allowed"));
+      },
     });
     const run = client();
     for (const name of ["A", "B"]) expect(await run.create(name)).toMatchObject({ kind: "created" });

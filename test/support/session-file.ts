@@ -1,13 +1,13 @@
 /** A sandbox, and clients that share a session file; what is wrong with that file, and what is seen of it. */
 import { readdirSync, statSync } from "node:fs";
 import fsp from "node:fs/promises";
-import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { createProvider } from "../../provider/src/lifecycle/provider.js";
 import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { replaceIn } from "./builtin.js";
 import { TestClient, type TestClientOptions } from "./client.js";
 import { FakeClock } from "./clock.js";
 import { newFolder } from "./folder.js";
@@ -58,15 +58,7 @@ export function userRun({ url, email, password }: Sandbox, cookieFile: string) {
 export const beside = (file: string) => readdirSync(dirname(file)).filter((name) => name !== basename(file));
 
 /** Replaces functions of node:fs/promises until the test's end; `open` can thus also change the handles it gives. */
-export function replaceInFs(replacements: Partial<Record<keyof typeof fsp, unknown>>): void {
-  const originals = Object.fromEntries(Object.keys(replacements).map((name) => [name, fsp[name as keyof typeof fsp]]));
-  Object.assign(fsp, replacements);
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    Object.assign(fsp, originals);
-    syncBuiltinESMExports();
-  });
-}
+export const replaceInFs = (replacements: Partial<Record<keyof typeof fsp, unknown>>) => replaceIn(fsp, replacements);
 
 export function systemError(code: string, syscall: string): Error {
   return Object.assign(new Error(`${code}: injected, ${syscall}`), { code, syscall });
