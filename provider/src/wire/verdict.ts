@@ -40,7 +40,7 @@ export function anyPart(
   test: (part: unknown) => boolean,
   depth = 0,
 ): boolean {
-  if (depth > MAX_DEPTH) return false;
+  if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) {
     return value.length > 0 && value.every((entry) => anyPart(entry, noun, test, depth + 1));
   }
@@ -57,6 +57,7 @@ function saysNo(value: unknown): boolean {
 
 /** The entry as it came, without its field in front, and each one, however many there are. */
 function hasError(errors: unknown): boolean {
+  if (errors === undefined) return false; // as in nearly every answer
   for (const leaf of leavesOf(errors)) {
     if (!isBesideSentence(leaf) && /^\s*ERROR\s*:/i.test(printable(String(leaf.value)))) return true;
   }

@@ -64,13 +64,15 @@ export function wordsOf(answer: Answer, reading: Reading): string[] {
 
 /** What stands in `errors` beside a success, wherever that is. */
 export function warningsOf(answer: Answer, reading: Reading): string[] {
-  const context = contextOf(answer, reading);
-  const found: string[] = [];
+  const warnings: object[] = [];
   anyPart(answer.data, reading.noun, (part) => {
-    found.push(...wordsIn({ errors: own(part, "errors") }, context));
+    const errors = own(part, "errors");
+    if (errors !== undefined) warnings.push({ errors });
     return false; // on to the next part
   });
-  return [...new Set(found)].slice(0, MAX_WORDS);
+  if (warnings.length === 0) return []; // as after nearly every create
+  const context = contextOf(answer, reading);
+  return [...new Set(warnings.flatMap((each) => wordsIn(each, context)))].slice(0, MAX_WORDS);
 }
 
 function contextOf({ status }: Answer, { noun, fields, sent, clean }: Reading): Context {
