@@ -47,3 +47,23 @@ it(`${KILLS} kills of a set of ${EVENTS} events at random moments (SEED=${seed})
   expect(killed).toBeGreaterThan(0);
   console.log(`killed ${killed} of ${KILLS} runs (SEED=${seed}); ${unresolvedInAll} events were unresolved in all`);
 });
+
+it("renamed with an alias right after a kill: stopped before anything is sent, since an alias renames just what was saved", async () => {
+  const sandbox = await useSandbox({ latencyMs: 300, objects: { advertisers: [{ id: 1, active: true }], events: [] } });
+  const named = (name: string, options: string) =>
+    setShopOf(40).replace('"funnel"', `"${name}"`).replace("events });", `events }, ${options});`);
+  const stack = await newStack(named("funnel", "{}"), { sandbox });
+  const done = new AbortController();
+  expect(await upAndKill(stack, received(sandbox, 20, 0, done.signal), "engine")).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  stack.program(named("flow", `{ aliases: [{ name: "funnel" }] }`));
+  const stopped = await stack.up();
+  expect(stopped.code).not.toBe(0);
+  expect(stopped.output).toContain("Give it its former name and place back");
+  stack.program(named("funnel", "{}"));
+  await recoverSet(stack, sandbox);
+  stack.program(named("flow", `{ aliases: [{ name: "funnel" }] }`));
+  expect((await stack.up()).code).toBe(0);
+  await expectEachOnceInSet(stack, sandbox, 40, "renamed");
+  expect(sandbox.eventPosts).toBe(40);
+});

@@ -119,6 +119,21 @@ describe("a create of unknown outcome", () => {
     expect(look(history, adopter)).toEqual({ open: [], formerly: new Map([[adopter.key, [keyOf("old")]]]) });
   });
 
+  it("left by a kill under the name before an alias stops the run: an alias renames just what the state holds", () => {
+    const { reported: _, ...noted } = unresolved;
+    const killed = historyOf({}, [noted, { ...noted, mark: "m2", id: "5" }]);
+    const formerly = [{ name: "old", parentTypes: undefined }];
+    const { open } = look(killed, declared("new", "Signup", { formerly }));
+    expect(open.map(({ title, isAboutToBeSent }) => [title, isAboutToBeSent])).toEqual([
+      [
+        'ConversionEvent "old" has a new name or place, and a run that was interrupted has left creates under the former one',
+        true,
+      ],
+    ]);
+    expect(look(killed, declared("new", "Signup", { formerly, existingId: 5 })).open).toEqual([]);
+    expect(look(killed, declared("old", "Signup", { formerly })).open).toEqual([]);
+  });
+
   it("left by a kill is the provider's to tell, unless a new resource would send it again", () => {
     const { reported: _, ...noted } = unresolved;
     const killed = historyOf({}, [noted]);

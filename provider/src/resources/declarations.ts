@@ -52,7 +52,15 @@ export class Declarations {
    * provider knows from the state which members a set has no longer.
    */
   covers(journalKey: string): boolean {
-    if (this.#keys.has(journalKey) || this.#keys.has(resourceKeyIn(journalKey))) return true;
+    return this.coversByName(journalKey) || this.#coversByAlias(journalKey);
+  }
+
+  /** As {@link covers}, under the name that it has in the journal. */
+  coversByName(journalKey: string): boolean {
+    return this.#keys.has(journalKey) || this.#keys.has(resourceKeyIn(journalKey));
+  }
+
+  #coversByAlias(journalKey: string): boolean {
     if (this.#formerly.length === 0) return false;
     const { resource, name, parentTypes } = aboutWhom(journalKey);
     return this.#formerly.some((each) => each.resource === resource && isAt(each.place, name, parentTypes));

@@ -32,6 +32,8 @@ export interface Undeclared {
 export function undeclaredIn(history: History, declarations: Declarations, settings: Settings): Undeclared {
   const newNamed = lookupOfNew(history, declarations);
   const open: Open[] = [];
+  /** By journal key: resources that have an alias, and were interrupted under their former name. */
+  const tooEarly = new Set<string>();
   const formerly = new Map<string, string[]>();
   const noteFormer = (key: string, resources: readonly DeclaredHere[]) => {
     for (const resource of resources) formerly.set(resource.key, [...(formerly.get(resource.key) ?? []), key]);
@@ -39,14 +41,19 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
 
   for (const entry of history.open) {
     const { key, name, reported } = entry;
-    if (declarations.covers(key)) continue;
+    if (declarations.coversByName(key)) continue;
     const adopters = declarations.named(aboutWhom(key).kind, name).filter(({ existingId }) => existingId !== undefined);
+    if (declarations.covers(key)) {
+      if (reported === undefined && adopters.length === 0) tooEarly.add(resourceKeyIn(key));
+      continue;
+    }
     noteFormer(key, adopters);
     if (adopters.length > 0) continue; // somebody has found it, and named it under its new name
     const [heir] = newNamed(key, name);
     // What a killed run has left is told by the provider, unless this run would make another one.
     if (reported !== undefined || heir !== undefined) open.push(openOf(entry, heir, settings));
   }
+  open.push(...[...tooEarly].map(renamedTooEarly));
   for (const [key, { name }] of history.live) {
     if (declarations.covers(key) && !declarations.hasLeftItsSet(key)) continue;
     // What a set makes of its own keys, the provider tells.
@@ -74,6 +81,21 @@ function openOf(entry: Remembered, heir: DeclaredHere | undefined, { traceField 
       old.urn,
       heir === undefined ? [] : [asHeir(old, heir.key)],
     ),
+  };
+}
+
+/**
+ * An alias renames what the state holds. What a killed run had not saved there would be created again under the new name.
+ */
+function renamedTooEarly(resourceKey: string): Open {
+  const { label } = aboutWhom(resourceKey);
+  return {
+    isAboutToBeSent: true,
+    title: `${label} has a new name or place, and a run that was interrupted has left creates under the former one`,
+    lines: [
+      "An alias does not bring them along, so they could be created again.",
+      `Give it its former name and place back, run \`pulumi up\` once, which takes over what is there, and rename it then.`,
+    ],
   };
 }
 
