@@ -27,7 +27,7 @@ it("members of unknown outcome are listed and settled one by one; the others go 
   const stack = await newStack(funnel(FOUR), { sandbox });
   const up = await stack.up();
   expect(up.code).not.toBe(0);
-  expect(up.output).toContain("2 events of 4 are in the state");
+  expect(up.output).toContain("2 of 4 declared events are in the state");
   expect(sandbox).toMatchObject({ eventPosts: 4 });
 
   const listed = await pendingCommand(stack);

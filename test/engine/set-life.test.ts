@@ -103,7 +103,7 @@ it("part of it fails: saved, shown with its reason, and completed by the next ru
   });
   const first = await stack.up();
   expect(first.code).not.toBe(0);
-  expect(first.output).toContain(`${keys.length - 1} events of ${keys.length} are in the state`);
+  expect(first.output).toContain(`${keys.length - 1} of ${keys.length} declared events are in the state`);
   expect(first.output).toContain("the quota is used up");
   expect(first.output).toContain("[ADVERTISING_REFUSED]");
   expect(sandbox.eventPosts).toBe(keys.length);

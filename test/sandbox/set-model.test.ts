@@ -140,7 +140,10 @@ class Life {
       const name = String(mark.name);
       const found = this.#sandbox.events.find(({ event_name }) => event_name === name);
       if (found !== undefined) {
-        this.#events[key] = { ...(this.#events[key] ?? { eventName: name, value: 0 }), existingId: found.id };
+        this.#events[key] = {
+          ...(Object.hasOwn(this.#events, key) ? this.#events[key] : { eventName: name, value: 0 }),
+          existingId: found.id,
+        };
         continue;
       }
       // As `pending --not-created` does it.

@@ -67,7 +67,7 @@ describe("one of 40 meets a fault, and the others go on", () => {
       const events = eventsOf(40);
       sandbox.fail({ on: "event", after: 17, act: true, with: fault });
       const first = await engine.up(declare(events));
-      expect(first.error).toContain("39 events of 40 are in the state");
+      expect(first.error).toContain("39 of 40 declared events are in the state");
       expect(first.error).toContain("The outcome of 1 is unknown");
       expect(first.error).toMatch(/\[ADVERTISING_OUTCOME_UNKNOWN\]$/);
       expect(Object.keys(engine.eventIds)).toHaveLength(39);
@@ -97,7 +97,7 @@ describe("one of 40 meets a fault, and the others go on", () => {
       const events = eventsOf(40);
       sandbox.fail({ on: "event", after: 17, with: fault });
       const first = await engine.up(declare(events));
-      expect(first.error).toContain("39 events of 40 are in the state");
+      expect(first.error).toContain("39 of 40 declared events are in the state");
       expect(first.error).toMatch(/\[ADVERTISING_REFUSED\]$/m);
       expect(sandbox.eventPosts).toBe(40);
       expect(await engine.preview(declare(events))).toContain("events: 1 to create, 39 unchanged");
@@ -302,7 +302,7 @@ it("10,000 members: each once, a state of at most 400 bytes an event, and few wo
     with: { kind: "answer", status: 406, body: { errors: ["bad"] } },
   });
   const first = await engine.up(declare(events));
-  expect(first.error).toContain("9500 events of 10000 are in the state");
+  expect(first.error).toContain("9500 of 10000 declared events are in the state");
   const { error, run } = await engine.up(declare(events));
   expect(error).toBe(undefined);
   expect(sandbox.eventPosts).toBe(10_500);

@@ -55,9 +55,16 @@ export async function pendingCommand(args: readonly string[]): Promise<number> {
   const stack = readExport(await exported(options));
   const journals = await journalsOf(stack, options);
   const pending = pendingIn(stack, journals?.notes() ?? []);
+  const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
   const verdicts = readVerdicts(options, pending.open, stack);
   if (verdicts.length > 0) await settleAll(stack, pending.open, verdicts, journals, options);
 
+  const open = pending.open.filter(({ urn, isInState }) => isInState && isForgotten(urn)).map(({ urn }) => `"${urn}"`);
+  if (open.length > 0) {
+    throw new Error(
+      `nothing was forgotten: the outcome of ${enumerate(open)} is unknown; settle it with --created or --not-created`,
+    );
+  }
   const unknown: string[] = [];
   for (const urn of options.forget) {
     if ((journals?.forget([urn]) ?? 0) === 0) unknown.push(`"${urn}"`);
@@ -68,7 +75,6 @@ export async function pendingCommand(args: readonly string[]): Promise<number> {
       `no journal of this stack on this machine has a note about ${enumerate(unknown)}, or the lock beside it (*.jsonl.lock) is held by a run`,
     );
   }
-  const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
   const isSettled = (urn: string) => isForgotten(urn) || verdicts.some((verdict) => verdict.urn === urn);
   const left = pending.open.filter(({ urn }) => !isSettled(urn));
   for (const line of describeKnown(pending.known.filter(({ urn }) => !isSettled(urn)))) console.log(line);
@@ -187,7 +193,9 @@ function kindOf(pending: readonly OpenCreate[], { urn }: Verdict): string | unde
 function describe(open: Pending["open"]): string {
   const lines = open.map(({ urn, sought, heldAs }) => {
     const besides =
-      heldAs === undefined ? "" : `, besides ${heldAs}, which the state holds with other or secret arguments`;
+      heldAs === undefined || heldAs === sought.replaces
+        ? ""
+        : `, besides ${heldAs}, which the state holds with other or secret arguments`;
     return `  ${urn}\n    look into the account for ${describeSought(sought)}${besides}`;
   });
   return [

@@ -22,7 +22,8 @@ function nextStepFor(code: string, address: string): string | undefined {
 /** One clause, without a full stop, such as `could not connect to x:443 (ECONNREFUSED …)`. */
 export function describeFailure(failure: TransportFailure, url: URL): string {
   const message = printable(failure.message);
-  const detail = message.includes(failure.code) ? message : `${failure.code}: ${message}`;
+  const isOwn = failure.code.startsWith("ADVERTISING_"); // said in the message
+  const detail = isOwn || message.includes(failure.code) ? message : `${failure.code}: ${message}`;
   if (failure.sent) return `the connection to ${url.host} failed after sending (${detail})`;
   const { tunnel } = failure;
   if (tunnel?.status !== undefined) return describeProxyRefusal(tunnel, tunnel.status, url);

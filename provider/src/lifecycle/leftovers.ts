@@ -86,7 +86,9 @@ export async function announceUnclaimed(runtime: Runtime, identity: string): Pro
   const unclaimed = leftovers.filter((entry) => entry.unclaimed);
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
     const { label, urn } = aboutWhom(entry.key);
-    return `  ${whatHappened(label, entry)} ${forgetCommand(urn)}`;
+    // What nobody knows is settled, never just forgotten.
+    const next = entry.id === undefined && entry.reported === true ? settleCommand(urn) : forgetCommand(urn);
+    return `  ${whatHappened(label, entry)} ${next}`;
   });
   if (lines.length === 0) return;
   const more = unclaimed.length > lines.length ? [`  and ${unclaimed.length - lines.length} more`] : [];
@@ -100,6 +102,11 @@ export async function announceUnclaimed(runtime: Runtime, identity: string): Pro
     ].join("\n"),
     UNCLAIMED,
   );
+}
+
+function settleCommand(urn: string): string {
+  const quoted = shellWord(`${urn}=<its id>`);
+  return `npx pulumi-advertising pending --created ${quoted}, or --not-created ${shellWord(urn)}`;
 }
 
 function forgetCommand(urn: string): string {

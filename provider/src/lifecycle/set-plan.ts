@@ -37,6 +37,7 @@ export interface Member {
   readonly action: Action;
   /** The id that the state holds. */
   readonly id: string | undefined;
+  readonly isDeclared: boolean;
   /** As declared; empty where it is not. */
   readonly entry: Values;
   /** Its whole arguments. */
@@ -69,7 +70,7 @@ export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet): M
       if (isUnknown) return "perhaps create anew";
       return isSame() ? "keep" : "create anew";
     };
-    return { key, action: action(), id, entry, values, fingerprint, unresolved };
+    return { key, isDeclared: true, action: action(), id, entry, values, fingerprint, unresolved };
   });
   const undeclared = new Set(
     [...stored.eventIds.keys(), ...stored.unresolved.keys()].filter((key) => !entries.has(key)),
@@ -82,6 +83,7 @@ export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet): M
       const fingerprint = id === undefined ? undefined : storedFingerprint(kind, stored, key);
       return {
         key,
+        isDeclared: false,
         action: unresolved === undefined ? "let go" : "wait",
         id,
         entry: {},

@@ -3,11 +3,11 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { describeSettingProblem } from "../config/setting-problems.js";
-import { ArgumentsError, OutcomeUnknownError, SettingsError } from "../errors.js";
+import { ArgumentsError, OutcomeUnknownError, SettingsError, withCode } from "../errors.js";
 import type { SetKind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { readDeclared } from "../state/declared.js";
-import { memberOf } from "../state/identity.js";
+import { memberOf, splitMember } from "../state/identity.js";
 import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type StoredSet, writeStoredSet } from "../state/set.js";
 import { count } from "../text.js";
@@ -42,16 +42,25 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
   const kind = set.member;
   const guarded = guard(runtime);
 
-  /** What is told of what is to be created, before anything is sent. */
-  const announceNew = async (subject: KnownSubject, members: readonly Member[]) => {
+  /**
+   * What is told of what is to be created, before anything is sent.
+   * @returns the keys of those that will not be sent.
+   */
+  const announceNew = async (subject: KnownSubject, members: readonly Member[], stored: StoredSet) => {
     const toCreate = members.filter(({ action }) => action === "create" || action === "create anew");
     const left = await memberLeftovers(
       runtime(),
       subject,
       toCreate.map(({ key }) => key),
     );
+    const unsent = new Set(left.keys());
     tellPlan(runtime(), subject, leftoversInWords(subject, left));
     tell("warn", subject, renamesInWords(kind, subject, members, left));
+    // What the state still holds of this set is let go by this run, and told by the words about renames.
+    const isStored = (journalKey: string) => {
+      const { of, key } = splitMember(journalKey);
+      return of === subject.key && key !== undefined && stored.eventIds.has(key);
+    };
     for (const { key, action, values } of toCreate) {
       if (action !== "create" || left.has(key)) continue;
       const member = memberSubject(subject, key) as KnownSubject;
@@ -59,11 +68,14 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         await announceCreate(kind, runtime(), member, {
           values,
           fits: true,
-          formerly: runtime().formerly.get(member.key),
+          formerly: runtime()
+            .formerly.get(member.key)
+            ?.filter((former) => !isStored(former)),
         });
       } catch (error) {
         // It stops just this member, in the `up`.
         if (!(error instanceof OutcomeUnknownError)) throw error;
+        unsent.add(key);
         runtime().warnEach(
           "elsewhere",
           subject.at,
@@ -74,6 +86,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         );
       }
     }
+    return unsent;
   };
 
   const tell = (severity: Severity, { at }: Subject, text: string | undefined) => {
@@ -98,7 +111,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
 
     tell("warn", subject, takenOverInWords(outcomes, subject));
     tell("warn", subject, leftLiveInWords(kind, members, outcomes));
-    const trouble = troubleInWords(kind, subject, members, outcomes, after.eventIds.size);
+    const trouble = troubleInWords(kind, subject, members, outcomes, after.eventIds);
     if (trouble !== undefined) {
       const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
       const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
@@ -191,8 +204,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           }
           if (Object.keys(olds).length === 0 && problems.length === 0) {
             const members = planSet(kind, readStoredSet({}), declared);
-            await announceNew(subject, members);
-            tellPlan(runtime(), subject, planInWords(kind, members));
+            const unsent = await announceNew(subject, members, readStoredSet({}));
+            tellPlan(runtime(), subject, planInWords(kind, members, unsent));
           }
         }
         const failures = [
@@ -217,9 +230,19 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const declared = readDeclaredSet(news);
         const members = planSet(kind, stored, declared);
         const secret = secretOfMembers(kind, secretArgumentsOf(news));
+        // What waits is the set's until somebody settles it, declared or not.
+        if (isKnown(subject)) {
+          const waiting = [...stored.unresolved.keys()].map((key) => memberOf(subject.key, key));
+          runtime().inventory(subject.identity).noteDeclared(subject.key, waiting);
+        }
         tell("warn", subject, besidesInWords(await noteStored(subject, stored, members, secret)));
-        if (isKnown(subject)) await announceNew(subject, members);
-        tellPlan(runtime(), subject, planInWords(kind, members));
+        const unsent = isKnown(subject) ? await announceNew(subject, members, stored) : undefined;
+        tellPlan(runtime(), subject, planInWords(kind, members, unsent));
+        // An `up` fails with it.
+        const trouble = troubleInWords(kind, subject, members, new Map(), stored.eventIds);
+        if (trouble !== undefined && runtime().run.isUp !== true) {
+          tell("warn", subject, withCode(trouble.text, trouble.code));
+        }
         return { changes: isChange(declared, members), replaces: [], deleteBeforeReplace: false };
       }, forDisplay);
     },

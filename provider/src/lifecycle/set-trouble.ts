@@ -17,30 +17,30 @@ export interface Trouble {
   readonly code: string;
 }
 
-/** @param held how many members the state holds afterwards. @returns nothing where all went well. */
+/** @param outcomes none in a preview. @param held the keys that the state holds afterwards. @returns nothing where all went well. */
 export function troubleInWords(
   kind: Kind,
   set: Subject,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
-  held: number,
+  held: ReadonlyMap<string, unknown>,
 ): Trouble | undefined {
   const failed = members.flatMap(({ key }) => {
     const outcome = outcomes.get(key);
     return outcome?.kind === "not-created" ? [{ key, error: outcome.error }] : [];
   });
   const open = members.flatMap((member) => {
-    const { key, unresolved, values } = member;
+    const { key, action, unresolved, values } = member;
     const outcome = outcomes.get(key);
-    const mark = outcome?.kind === "unresolved" ? outcome.unresolved : outcome === undefined ? unresolved : undefined;
+    const mark = outcome?.kind === "unresolved" ? outcome.unresolved : action === "wait" ? unresolved : undefined;
     return mark === undefined ? [] : [{ key, mark, sought: describeSought(soughtIn(kind, values, mark)) }];
   });
   if (failed.length + open.length === 0) return undefined;
   const [first] = failed;
   const [anyOpen] = open;
-  const lines = [
-    `${set.label}: ${count(held, kind.create.noun)} of ${members.length} are in the state; this is wrong with the others.`,
-  ];
+  const declared = members.filter(({ isDeclared }) => isDeclared);
+  const inState = declared.filter(({ key }) => held.has(key)).length;
+  const lines = [`${set.label}: ${inState} of ${declared.length} declared events are in the state; this is wrong:`];
   for (const { keys, reason } of byReason(set, failed).slice(0, MAX_LISTED)) lines.push(`  ${listed(keys)}: ${reason}`);
   const more = byReason(set, failed).length - MAX_LISTED;
   if (more > 0) lines.push(`  and ${count(more, "more reason")}`);

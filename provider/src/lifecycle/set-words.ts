@@ -14,33 +14,41 @@ import type { Subject } from "./subject.js";
 /** More keys, or lines, are counted. */
 export const MAX_LISTED = 20;
 
-/** What an `up` would do; nothing where that is nothing. */
-export function planInWords(kind: Kind, members: readonly Member[]): string | undefined {
+/**
+ * What an `up` would do; nothing where that is nothing.
+ * @param unsent the keys of members that would be created, but for what is told of them besides.
+ */
+export function planInWords(
+  kind: Kind,
+  members: readonly Member[],
+  unsent: ReadonlySet<string> = new Set(),
+): string | undefined {
   const { create, afterlife } = kind;
-  const of = (action: Action) => members.filter((member) => member.action === action);
+  const of = (action: Action) => members.filter((member) => member.action === action && !unsent.has(member.key));
   const counts: string[] = [];
   const lines: string[] = [];
-  const add = (action: Action, what: string, title: string, shown: (member: Member) => string) => {
+  const add = (action: Action, what: string, shown: (member: Member) => string, besides = "") => {
     const those = of(action);
     if (those.length === 0) return;
     counts.push(`${those.length} ${what}`);
-    lines.push(`  ${title}: ${listed(those.map(shown))}`);
+    lines.push(`  ${what}${besides}: ${listed(those.map(shown))}`);
   };
-  add("create", "to create", "created", keyOf);
+  add("create", "to create", keyOf);
   const anew = count(of("create anew").length, `more live ${create.noun}`);
-  add("create anew", "to create anew", `created anew, which makes ${anew}`, keyAndId);
-  add(
-    "perhaps create anew",
-    "perhaps to create anew",
-    "created anew where values that are not known yet differ",
-    keyAndId,
-  );
-  add("adopt", "to adopt", "adopted, and nothing is sent", ({ key, id, entry }) => {
+  add("create anew", "to create anew", keyAndId, `, which makes ${anew}`);
+  const unknown = ", where values that are not known yet turn out to differ";
+  add("perhaps create anew", "perhaps to create anew", keyAndId, unknown);
+  const adopted = ({ key, id, entry }: Member) => {
     const instead = id === undefined || id === String(entry.existingId) ? "" : ` instead of ${id}`;
     return `${shownKey(key)} (${String(entry.existingId)}${instead})`;
-  });
-  add("let go", "to let go", "let go", keyAndId);
-  add("wait", "to settle", "of unknown outcome, so nothing is sent until somebody settles it", keyOf);
+  };
+  add("adopt", "to adopt", adopted, ", and nothing is sent");
+  add("let go", "to let go", keyAndId);
+  add("wait", "to settle", keyOf, ", and nothing is sent before");
+  if (unsent.size > 0) {
+    counts.push(`${unsent.size} not to be sent`);
+    lines.push(`  not to be sent, for what is told beside this: ${listed([...unsent].map(shownKey))}`);
+  }
   if (lines.length === 0) return undefined;
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,

@@ -56,11 +56,7 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
   open.push(...[...tooEarly].map(renamedTooEarly));
   for (const [key, { name }] of history.live) {
     if (declarations.covers(key) && !declarations.hasLeftItsSet(key)) continue;
-    // What a set makes of its own keys, the provider tells.
-    noteFormer(
-      key,
-      newNamed(key, name).filter((heir) => resourceKeyIn(heir.key) !== resourceKeyIn(key)),
-    );
+    noteFormer(key, newNamed(key, name));
   }
   return { open, formerly };
 }
