@@ -28,6 +28,17 @@ export function enumerate(items: readonly string[]): string {
   return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
+/** Ids in their order, neighbours together: `3, 7–12`. Those of a number's size; others as they are. */
+export function idRanges(ids: readonly string[]): string {
+  const ranges: { readonly first: string; last: string }[] = [];
+  for (const id of [...new Set(ids)].sort((a, b) => a.length - b.length || (a < b ? -1 : 1))) {
+    const current = ranges.at(-1);
+    if (current !== undefined && BigInt(current.last) + 1n === BigInt(id)) current.last = id;
+    else ranges.push({ first: id, last: id });
+  }
+  return ranges.map(({ first, last }) => (first === last ? first : `${first}–${last}`)).join(", ");
+}
+
 /** `1 problem`, `2 problems`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? "" : "s"}`;

@@ -140,10 +140,9 @@ class Life {
       const name = String(mark.name);
       const found = this.#sandbox.events.find(({ event_name }) => event_name === name);
       if (found !== undefined) {
-        this.#events[key] = {
-          ...(Object.hasOwn(this.#events, key) ? this.#events[key] : { eventName: name, value: 0 }),
-          existingId: found.id,
-        };
+        // A key may be the name of something that every object inherits.
+        const known = Object.hasOwn(this.#events, key) ? this.#events[key] : undefined;
+        this.#events[key] = { ...(known ?? { eventName: name, value: 0 }), existingId: found.id };
         continue;
       }
       // As `pending --not-created` does it.

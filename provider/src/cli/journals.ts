@@ -28,11 +28,11 @@ export class StackJournals {
     return this.#each((path) => [...readNotes(readNow(path) ?? "").values()]).flat();
   }
 
-  /** Forgets the notes about these resources, and of sets those about their members. @returns how many those were. */
-  forget(urns: readonly string[]): number {
-    const isAbout = ({ key }: Remembered) => {
+  /** Forgets the notes about these resources, and of sets those about their members; and about these attempts. @returns how many those were. */
+  forget(urns: readonly string[], marks: ReadonlySet<string> = new Set()): number {
+    const isAbout = ({ key, mark }: Remembered) => {
       const { urn, member } = aboutWhom(key);
-      return urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
+      return marks.has(mark) || urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
     };
     const counts = this.#each((path) => reviseNotes(path, (entry) => (isAbout(entry) ? undefined : entry)));
     return counts.reduce((sum, amount) => sum + amount, 0);

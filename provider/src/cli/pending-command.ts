@@ -20,6 +20,7 @@ unresolved, and those that only a journal on this machine remembers. Exits 1 whe
 before an \`up\`.
 
   --created URN=ID       settles one: it was created as ID, and is taken into the state
+                         (without =ID: those whose id a journal of this machine knows; also of a whole set)
   --not-created URN      settles one: it was not created, and the next up creates it
   --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as previews
                          tell it; the state is not touched, and the next up creates the resource where it is declared
@@ -101,7 +102,9 @@ async function settleAll(
       if (known !== undefined) journals?.noteLive(known.key, known.live);
     }
   }
-  journals?.forget(verdicts.map(({ urn }) => urn));
+  const urns = new Set(verdicts.map(({ urn }) => urn));
+  const marks = open.flatMap(({ urn, mark }) => (urns.has(urn) && mark !== undefined ? [mark] : []));
+  journals?.forget([...urns], new Set(marks));
   for (const verdict of verdicts) {
     const { urn, createdAs } = verdict;
     if (createdAs === undefined) console.log(`Settled as not created: ${urn}`);
@@ -172,7 +175,12 @@ function readVerdicts(options: Options, pending: readonly OpenCreate[], stack: E
   };
   for (const text of options.created) {
     const [, urn, id] = /^(.+)=(\d{1,30})$/.exec(text) ?? [];
-    if (urn === undefined || id === undefined) faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
+    const known = pending.filter(
+      (each) => each.notedAs !== undefined && (each.urn === text || isMemberOf(text, each.urn)),
+    );
+    if (urn === undefined && known.length > 0) for (const each of known) add(each.urn, each.notedAs);
+    else if (urn === undefined || id === undefined)
+      faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
     else add(urn, id);
   }
   for (const urn of options.notCreated) add(urn, undefined);
@@ -191,12 +199,14 @@ function kindOf(pending: readonly OpenCreate[], { urn }: Verdict): string | unde
 }
 
 function describe(open: Pending["open"]): string {
-  const lines = open.map(({ urn, sought, heldAs }) => {
+  const lines = open.map(({ urn, sought, heldAs, notedAs }) => {
     const besides =
       heldAs === undefined || heldAs === sought.replaces
         ? ""
         : `, besides ${heldAs}, which the state holds with other or secret arguments`;
-    return `  ${urn}\n    look into the account for ${describeSought(sought)}${besides}`;
+    return notedAs === undefined
+      ? `  ${urn}\n    look into the account for ${describeSought(sought)}${besides}`
+      : `  ${urn}\n    a journal on this machine knows it as ${notedAs}, with other arguments than are wanted now: ${describeSought(sought)}${besides}`;
   });
   return [
     `${count(open.length, "create")} may or may not have reached the platform:`,

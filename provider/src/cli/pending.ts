@@ -34,6 +34,10 @@ export interface OpenCreate {
   readonly sought: Sought;
   /** The object that the state holds under this URN, with other arguments than the create's, or with secret ones. */
   readonly heldAs: string | undefined;
+  /** The id that a journal of this machine knows, of an object that was created with other arguments than are wanted now. */
+  readonly notedAs?: string | undefined;
+  /** Of the attempt, as the state and the journal know it. */
+  readonly mark?: string | undefined;
   /** Whether the state or the engine's record holds what is needed to take it into the state. */
   readonly isInState: boolean;
 }
@@ -78,6 +82,7 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
       name: nameIn(urn),
       sought: soughtIn(kind, readable(resource.inputs), mark ?? { since: note?.at ?? "", what: "" }),
       heldAs: mark === undefined ? current.get(urn)?.id : undefined,
+      notedAs: note?.id,
       isInState: true,
     });
   };
@@ -87,11 +92,13 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
     if (mark !== undefined) add(resource, mark);
   }
   for (const { members } of openSets(deployment, noted)) {
-    for (const member of members) open.set(member.urn, fromMember(member));
+    for (const member of members) open.set(member.urn, { ...fromMember(member), notedAs: noted.get(member.urn)?.id });
   }
+  // A set that was renamed since has it under its new name.
+  const marks = new Set([...open.values()].map(({ mark }) => mark));
   const isKnown = new Set(known.map(({ urn }) => urn));
   for (const [urn, note] of noted) {
-    if (open.has(urn) || isKnown.has(urn)) continue;
+    if (open.has(urn) || isKnown.has(urn) || marks.has(note.mark)) continue;
     const held = objectAt(current, urn);
     // The next run's diff finds this out too.
     if (
@@ -125,7 +132,14 @@ function fromNote(
 }
 
 function fromMember({ urn, unresolved, heldAs }: OpenMember): OpenCreate {
-  return { urn, name: nameIn(urn), sought: soughtIn(conversionEvent, {}, unresolved), heldAs, isInState: true };
+  return {
+    urn,
+    name: nameIn(urn),
+    sought: soughtIn(conversionEvent, {}, unresolved),
+    heldAs,
+    isInState: true,
+    mark: unresolved.mark,
+  };
 }
 
 /** What the state holds under this URN, of a resource or of a member of a set. */

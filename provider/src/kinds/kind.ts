@@ -1,6 +1,7 @@
 /**
  * What is known of a kind of resource: its names, its rules, its operations, and what deserves a warning.
  */
+import { count, idRanges } from "../text.js";
 import type { Problem, Rules } from "../validation/validate.js";
 import type { Operation } from "./operation.js";
 
@@ -83,6 +84,14 @@ export interface SetKind extends ResourceKind {
 /** Every output of a kind that is one object. */
 export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {
   return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];
+}
+
+/** What is said of a set that the program no longer declares. */
+export function setRemovalWarning(member: Kind, label: string, ids: readonly string[]): string {
+  return (
+    `${label} is no longer declared, so its ${count(ids.length, member.create.noun)} leave the state: ${idRanges(ids)}. ` +
+    `Each ${member.afterlife}; deactivate it there by hand.`
+  );
 }
 
 /** What is said of an object that the program no longer declares. */

@@ -79,6 +79,18 @@ export async function noteHeld(
   });
 }
 
+/** The journal keys of these attempts: those of a set that was renamed since are the former name's. */
+export async function attemptKeys(
+  runtime: Runtime,
+  { identity }: KnownSubject,
+  attempts: readonly { readonly mark: string }[],
+): Promise<string[]> {
+  if (attempts.length === 0) return [];
+  const marks = new Set(attempts.map(({ mark }) => mark));
+  const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
+  return leftovers.filter(({ mark }) => marks.has(mark)).map(({ key }) => key);
+}
+
 /** Tells once a run what interrupted runs have left, and no run has asked for since. */
 export async function announceUnclaimed(runtime: Runtime, identity: string): Promise<void> {
   if (!runtime.isFirst(UNCLAIMED)) return;

@@ -19,7 +19,7 @@ import { checkFailure, guard } from "./engine-call.js";
 import type { Severity } from "./engine-log.js";
 import { forDisplay, forEngine, Incomplete } from "./failure.js";
 import { argumentsIn, hasValue, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
-import { memberLeftovers, noteHeld } from "./leftovers.js";
+import { attemptKeys, memberLeftovers, noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
@@ -232,7 +232,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const secret = secretOfMembers(kind, secretArgumentsOf(news));
         // What waits is the set's until somebody settles it, declared or not.
         if (isKnown(subject)) {
-          const waiting = [...stored.unresolved.keys()].map((key) => memberOf(subject.key, key));
+          const waiting = await attemptKeys(runtime(), subject, [...stored.unresolved.values()]);
           runtime().inventory(subject.identity).noteDeclared(subject.key, waiting);
         }
         tell("warn", subject, besidesInWords(await noteStored(subject, stored, members, secret)));

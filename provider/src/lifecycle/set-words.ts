@@ -5,7 +5,7 @@ import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Remembered } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
-import { count, printable } from "../text.js";
+import { count, idRanges, printable } from "../text.js";
 import { holdsUnknown } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Action, Member } from "./set-plan.js";
@@ -113,18 +113,20 @@ export function leftLiveInWords(
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
 ): string | undefined {
-  const lines = members.flatMap(({ key, action, id }) => {
+  const left = members.flatMap(({ key, action, id }) => {
     if (id === undefined) return [];
-    if (action === "let go") return [`  ${id}, which was ${shownKey(key)}`];
+    if (action === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
     const outcome = outcomes.get(key);
     const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
-    return isNow === undefined || isNow === id ? [] : [`  ${id}: ${shownKey(key)} is ${isNow} now`];
+    return isNow === undefined || isNow === id ? [] : [{ id, line: `  ${id}: ${shownKey(key)} is ${isNow} now` }];
   });
+  const lines = left.map(({ line }) => line);
   if (lines.length === 0) return undefined;
   const noun = count(lines.length, `live ${create.noun}`);
   return [
     `No longer managed, as a result of this run: ${noun}.`,
     ...cut(lines),
+    ...(lines.length > MAX_LISTED ? [`  All of them: ${idRanges(left.map(({ id }) => id))}`] : []),
     `Each ${afterlife}; deactivate it there by hand.`,
   ].join("\n");
 }

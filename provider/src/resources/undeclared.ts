@@ -4,11 +4,11 @@
  */
 import type { Settings } from "../config/settings.js";
 import type { Remembered } from "../journal/notes.js";
-import { removalWarning } from "../kinds/kind.js";
+import { removalWarning, setRemovalWarning } from "../kinds/kind.js";
 import { kindNamed } from "../kinds/registry.js";
 import { aboutWhom, type Noted, renamedFrom, resourceKeyIn } from "../state/identity.js";
 import { whatIsOpen } from "../state/unresolved.js";
-import { count } from "../text.js";
+import { count, idRanges, printable, shellWord } from "../text.js";
 import type { Declarations, DeclaredHere } from "./declarations.js";
 import type { History } from "./history.js";
 
@@ -31,7 +31,7 @@ export interface Undeclared {
 
 export function undeclaredIn(history: History, declarations: Declarations, settings: Settings): Undeclared {
   const newNamed = lookupOfNew(history, declarations);
-  const open: Open[] = [];
+  const found: { readonly entry: Remembered; readonly heir: DeclaredHere | undefined }[] = [];
   /** By journal key: resources that have an alias, and were interrupted under their former name. */
   const tooEarly = new Set<string>();
   const formerly = new Map<string, string[]>();
@@ -51,9 +51,15 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
     if (adopters.length > 0) continue; // somebody has found it, and named it under its new name
     const [heir] = newNamed(key, name);
     // What a killed run has left is told by the provider, unless this run would make another one.
-    if (reported !== undefined || heir !== undefined) open.push(openOf(entry, heir, settings));
+    if (reported !== undefined || heir !== undefined) found.push({ entry, heir });
   }
-  open.push(...[...tooEarly].map(renamedTooEarly));
+  const byResource = Map.groupBy(found, ({ entry }) => resourceKeyIn(entry.key));
+  const open = [
+    ...[...byResource].flatMap(([key, those]) =>
+      those.length > 1 ? [openSetOf(key, those)] : those.map(({ entry, heir }) => openOf(entry, heir, settings)),
+    ),
+    ...[...tooEarly].map(renamedTooEarly),
+  ];
   for (const [key, { name }] of history.live) {
     if (declarations.covers(key) && !declarations.hasLeftItsSet(key)) continue;
     noteFormer(key, newNamed(key, name));
@@ -77,6 +83,32 @@ function openOf(entry: Remembered, heir: DeclaredHere | undefined, { traceField 
       old.urn,
       heir === undefined ? [] : [asHeir(old, heir.key)],
     ),
+  };
+}
+
+/** Several members of a set, told together. */
+function openSetOf(
+  setKey: string,
+  those: readonly { readonly entry: Remembered; readonly heir: DeclaredHere | undefined }[],
+): Open {
+  const { label, urn } = aboutWhom(setKey);
+  const shown = those.slice(0, MAX_TOLD).map(({ entry: { key, id, at } }) => {
+    const { member = "" } = aboutWhom(key);
+    return `  ${printable(member)}: ${id === undefined ? `sent at ${at}, and nobody knows what became of it` : `created as ${id}`}`;
+  });
+  const more = those.length - shown.length;
+  return {
+    isAboutToBeSent: those.some(({ heir }) => heir !== undefined),
+    title: `${those.length} events of ${label} are no longer declared, and a run that was interrupted has left their creates`,
+    lines: [
+      ...shown,
+      ...(more > 0 ? [`  and ${more} more`] : []),
+      "If the set has a new name or place: give it the former one back, run `pulumi up` once, which takes over what is there, and rename it then, with an alias.",
+      "Otherwise settle them, one by one or, where none of them is there, together:",
+      `  npx pulumi-advertising pending`,
+      `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+      `What was created is let go of with: npx pulumi-advertising pending --forget ${shellWord(urn)}`,
+    ],
   };
 }
 
@@ -111,17 +143,36 @@ export function removalWarnings(history: History, declarations: Declarations): s
     ([key, { id, name }]) =>
       !declarations.covers(key) && !declarations.adopts(aboutWhom(key).kind, id) && newNamed(key, name).length === 0,
   );
-  const lines = gone.slice(0, MAX_REMOVALS).map(([key, { id }]) => {
+  const byResource = [...Map.groupBy(gone, ([key]) => resourceKeyIn(key))];
+  const sets = byResource.flatMap(([key, those]) => {
+    const [[member] = [""]] = those;
+    const { kind } = aboutWhom(member);
+    if (those.length === 1 && member === key) return [];
+    return [
+      setRemovalWarning(
+        kindNamed(kind),
+        aboutWhom(key).label,
+        those.map(([, { id }]) => id),
+      ),
+    ];
+  });
+  const singles = byResource.flatMap(([key, those]) => those.filter(([member]) => member === key));
+  const lines = singles.slice(0, MAX_TOLD).map(([key, { id }]) => {
     const { label, kind } = aboutWhom(key);
     return removalWarning(kindNamed(kind), label, id);
   });
-  const more = gone.length - lines.length;
-  return more === 0
-    ? lines
-    : [...lines, `${count(more, "more object")} leave the state and stay live on the platform.`];
+  const rest = singles.slice(MAX_TOLD).map(([, { id }]) => id);
+  return [
+    ...sets,
+    ...lines,
+    ...(rest.length === 0
+      ? []
+      : [`${count(rest.length, "more object")} leave the state and stay live on the platform: ${idRanges(rest)}.`]),
+  ];
 }
 
-const MAX_REMOVALS = 20;
+/** More are told by their ids alone, or counted. */
+const MAX_TOLD = 20;
 
 /** Answers resources of the same kind and platform name as an earlier one that are not known to earlier runs: to be created. */
 function lookupOfNew({ live, open }: History, declarations: Declarations) {
