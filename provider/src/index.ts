@@ -9,3 +9,6 @@ export type { ConversionEventArgs, ConversionEventReference } from "./resources/
 export { ConversionEvent } from "./resources/conversion-event.js";
 export type { ConversionEventEntry, ConversionEventSetArgs } from "./resources/conversion-event-set.js";
 export { ConversionEventSet } from "./resources/conversion-event-set.js";
+export type { ValidateOptions } from "./resources/validate.js";
+export { validate } from "./resources/validate.js";
+export type { Problem } from "./validation/problem.js";

@@ -25,6 +25,7 @@ const NAMES = [
   "EventType",
   "days",
   "hours",
+  "validate",
 ];
 
 describe.each(MANAGERS)("installed by %s", (manager) => {
@@ -113,6 +114,25 @@ startSandbox().then(async (sandbox) => {
   console.log(JSON.stringify({ status, creates: sandbox.creates }));
 });`;
     expect(await answerOf(file, script)).toEqual({ status: expect.any(Number), creates: 0 });
+  });
+
+  it.each([
+    [
+      "required",
+      "testing.js",
+      `const { outputOf, setMocks } = require("pulumi-advertising/testing"); const { Advertiser } = require("pulumi-advertising");`,
+    ],
+    [
+      "imported",
+      "testing.mjs",
+      `import { outputOf, setMocks } from "pulumi-advertising/testing"; import { Advertiser } from "pulumi-advertising";`,
+    ],
+  ])("the mocks can be %s", async (_how, file, loading) => {
+    const script = `${loading}
+setMocks().then(async () => {
+  console.log(JSON.stringify(await outputOf(new Advertiser("acme", { advertiserName: "Acme" }).advertiserId)));
+});`;
+    expect(await answerOf(file, script)).toBe(1);
   });
 
   it("nothing else of it can be loaded", async () => {

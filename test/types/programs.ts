@@ -17,9 +17,12 @@ import {
   days,
   EventType,
   hours,
+  type Problem,
+  validate,
 } from "pulumi-advertising";
 import { advertiser, conversionEvent } from "pulumi-advertising/handlers";
 import { type Sandbox, startSandbox } from "pulumi-advertising/sandbox";
+import { type DeclaredResource, type Mocks, outputOf, setMocks } from "pulumi-advertising/testing";
 
 const config = new pulumi.Config();
 
@@ -138,3 +141,20 @@ export const window: pulumi.Output<number> = event.clickWindow;
 new Catalog("c", { file: pulumi.output("catalog.yaml") });
 // @ts-expect-error outputs are only read
 acme.advertiserId = pulumi.output(1);
+
+// Users' own tests.
+export async function test(): Promise<readonly DeclaredResource[]> {
+  const mocks: Mocks = await setMocks({
+    project: "shop",
+    others: { newResource: () => ({ id: "1", state: {} }), call: () => ({}) },
+  });
+  const id: number = await outputOf(purchase.eventId);
+  const problems: readonly Problem[] = validate(
+    "ConversionEvent",
+    { ...eventArgs, value: id },
+    { maxWindowSeconds: 3600 },
+  );
+  // @ts-expect-error no class of this package
+  validate("Event", eventArgs);
+  return problems.length === 0 ? mocks.resources() : [];
+}

@@ -4,8 +4,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type { Limits } from "../kinds/kind.js";
+import type { Source } from "../validation/problem.js";
 import { show } from "../validation/show.js";
-import type { Source } from "../validation/validate.js";
 import { readCsvEvents } from "./csv-events.js";
 import { type Catalog, judgeCatalog } from "./judge.js";
 import { errorAt, type Finding, type WrittenCatalog } from "./written.js";

@@ -4,8 +4,8 @@
  */
 import { isContainer } from "../validation/known.js";
 import { nearest } from "../validation/nearest.js";
+import type { Source } from "../validation/problem.js";
 import { show } from "../validation/show.js";
-import type { Source } from "../validation/validate.js";
 import { fieldNamed } from "./fields.js";
 import { keyOf } from "./keys.js";
 import type { Finding, Written, WrittenAdvertiser, WrittenCatalog, WrittenEvent } from "./written.js";

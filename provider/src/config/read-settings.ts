@@ -27,6 +27,8 @@ export interface SettingsSource {
   readonly isSecret?: (key: string) => boolean;
   /** A preview needs no password: a missing one is a warning there. */
   readonly mayLackPassword: boolean;
+  /** A user's unit test needs no settings at all. @default false */
+  readonly mayLackAll?: boolean;
 }
 
 /** Reads and checks all settings at once. */
@@ -48,7 +50,8 @@ export function readSettings(source: SettingsSource): SettingsReading {
       const how = isEmpty ? `${label} is set but empty` : `${label} is not set`;
       warnings.push(`${how}: this preview goes on without a password, \`pulumi up\` will need one: ${command}`);
     } else if (raw === undefined) {
-      if (rule.required) problems.push({ source: label, reason: `is required: ${rule.expected}`, command });
+      if (rule.required && source.mayLackAll !== true)
+        problems.push({ source: label, reason: `is required: ${rule.expected}`, command });
     } else if (isEmpty) {
       problems.push({ source: label, reason: `is set but empty; expected ${rule.expected}`, command });
     } else {

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { count } from "../text.js";
 import { expecting, isName } from "../validation/fields.js";
-import type { Problem, Rules } from "../validation/validate.js";
+import type { Problem } from "../validation/problem.js";
+import type { Rules } from "../validation/validate.js";
 import { conversionEvent } from "./conversion-event.js";
 import { onceFor, type SetKind } from "./kind.js";
 

@@ -4,7 +4,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Kind } from "../kinds/kind.js";
 import { enumerate } from "../text.js";
-import type { Problem } from "../validation/validate.js";
+import type { Problem } from "../validation/problem.js";
 
 export interface Compared {
   readonly kind: Kind;

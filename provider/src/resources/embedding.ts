@@ -6,7 +6,7 @@ import * as state from "@pulumi/pulumi/runtime/state.js";
 
 /** Exported by Pulumi's runtime, but not in its types. */
 const { getStore, getLocalStore } = state as unknown as {
-  getStore(): { settings: { options: { monitorAddr?: string } } };
+  getStore(): { settings: { options: { monitorAddr?: string }; monitor?: object } };
   getLocalStore(): unknown;
 };
 
@@ -14,5 +14,11 @@ const { getStore, getLocalStore } = state as unknown as {
 const MOCK_MONITOR = "mock";
 
 export function isEmbedded(): boolean {
-  return getLocalStore() !== undefined || getStore().settings.options.monitorAddr === MOCK_MONITOR;
+  return getLocalStore() !== undefined || mocksOfNow() !== undefined;
+}
+
+/** Pulumi's mocks, which stand for the engine in a user's unit test; each `setMocks` makes others. */
+export function mocksOfNow(): object | undefined {
+  const { options, monitor } = getStore().settings;
+  return options.monitorAddr === MOCK_MONITOR ? monitor : undefined;
 }

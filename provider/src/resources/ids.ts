@@ -5,8 +5,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/kind.js";
 import { isReadableId, READABLE_ID } from "../validation/fields.js";
+import type { Problem } from "../validation/problem.js";
 import { InWords, show } from "../validation/show.js";
-import type { Problem } from "../validation/validate.js";
 import { isOfType, kindInWords } from "./kinds.js";
 
 type Arguments = Readonly<Record<string, unknown>>;

@@ -8,7 +8,8 @@ import { own } from "../record.js";
 import { writeDeclared } from "../state/declared.js";
 import { identityText, journalKeyOf, labelOf, memberOf } from "../state/identity.js";
 import { isContainer } from "../validation/known.js";
-import { type Problem, validate } from "../validation/validate.js";
+import type { Problem } from "../validation/problem.js";
+import { validate } from "../validation/validate.js";
 import { comparedIn } from "./compared.js";
 import type { DeclaredHere } from "./declarations.js";
 import type { History } from "./history.js";
@@ -49,7 +50,7 @@ export function examine(examined: Examined): Promise<unknown> {
   for (const each of [declared, ...members]) program.declarations.add(each);
   const catalogResources = declaredBy(examined.options.parent);
   const problems = problemsOf(examined, program);
-  if (problems.length > 0) turn.sections.push(sectionOf(labelOf(examined.kind.name, examined.name), problems));
+  if (problems.length > 0) turn.report(sectionOf(labelOf(examined.kind.name, examined.name), problems));
   const told = turn.admitted.then(async ({ first, resources, formerly }) => {
     const maybe = formerly.get(declared.key);
     return writeDeclared({
@@ -94,15 +95,15 @@ function declaredBy(parent: pulumi.Resource | undefined): number | undefined {
 /** @param options of the component that it is. */
 export function examineSource(options: pulumi.ComponentResourceOptions): ExaminedSource {
   const program = programOfNow();
-  const { sections, admitted } = currentTurn(program);
+  const turn = currentTurn(program);
   return {
     limits: program.reading.settings,
     live: program.history.live,
     report(title, lines) {
       const all = [...lines, ...optionProblems(options).map(({ property, reason }) => `${property} ${reason}`)];
-      if (all.length > 0) sections.push({ title, lines: all, problems: all.length });
+      if (all.length > 0) turn.report({ title, lines: all, problems: all.length });
     },
-    admitted,
+    admitted: turn.admitted,
   };
 }
 

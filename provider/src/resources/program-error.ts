@@ -6,7 +6,7 @@ import type { SettingsReading } from "../config/read-settings.js";
 import { describeSettingProblems } from "../config/setting-problems.js";
 import { ArgumentsError, SettingsError, withCode } from "../errors.js";
 import { count } from "../text.js";
-import type { Problem } from "../validation/validate.js";
+import type { Problem } from "../validation/problem.js";
 import type { Open } from "./undeclared.js";
 
 /** What is wrong with one resource. */

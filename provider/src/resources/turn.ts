@@ -10,8 +10,11 @@ import { programError, type Section, sectionOfOpen } from "./program-error.js";
 import { undeclaredIn } from "./undeclared.js";
 
 export interface Turn {
-  /** What is wrong with its resources. */
-  readonly sections: Section[];
+  /**
+   * Tells what is wrong with one of its resources.
+   * @throws pulumi.RunError in a user's unit test: a test catches what a constructor throws, and hears nothing of later errors.
+   */
+  report(section: Section): void;
   readonly declared: DeclaredHere[];
   /** Settles once all its resources were looked at: rejected where anything was wrong. */
   readonly admitted: Promise<Admission>;
@@ -27,9 +30,13 @@ export interface Admission {
   readonly formerly: ReadonlyMap<string, readonly string[]>;
 }
 
+const CONSEQUENCE = "nothing was registered and nothing was sent";
+
 const current = new WeakMap<Program, Turn>();
 
+/** @throws pulumi.RunError in a user's unit test whose settings are wrong. */
 export function currentTurn(program: Program): Turn {
+  if (program.isUnderTest && program.reading.problems.length > 0) throw programError(program.reading, [], CONSEQUENCE);
   const known = current.get(program);
   if (known !== undefined) return known;
   const turn = begin(program);
@@ -52,7 +59,7 @@ function begin(program: Program): Turn {
         const own = declared.filter(({ isRead }) => !isRead);
         return resolve({ first: own[0], resources: own.length, formerly });
       }
-      const error = programError(reading, all, "nothing was registered and nothing was sent");
+      const error = programError(reading, all, CONSEQUENCE);
       // Each resource's wait would last for ever in a process that goes on. One of the program's own ends with the error, and
       // there a rejection that Pulumi listens for only later is a warning of Node's.
       if (isEmbedded()) reject(error);
@@ -60,5 +67,9 @@ function begin(program: Program): Turn {
     });
   });
   admitted.catch(() => undefined); // each resource listens for itself
-  return { sections, declared, admitted };
+  const report = (section: Section) => {
+    if (program.isUnderTest) throw programError(program.reading, [section], CONSEQUENCE);
+    sections.push(section);
+  };
+  return { report, declared, admitted };
 }

@@ -5,23 +5,8 @@ import type { z } from "zod";
 import { expectationOf } from "./fields.js";
 import { asSent, isContainer } from "./known.js";
 import { nearest } from "./nearest.js";
+import type { Problem, Source } from "./problem.js";
 import { show } from "./show.js";
-
-/** Where a value was written, where that is a file. Lines and columns count from 1. */
-export interface Source {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-/** One thing to fix in one property. */
-export interface Problem {
-  /** Its path: `value`, or `events["purchase"].value` inside a map of members. */
-  readonly property: string;
-  /** What was expected and what was got, without the property's name. */
-  readonly reason: string;
-  readonly source?: Source;
-}
 
 /** A map of objects, each held against rules of its own kind, under keys that fit. */
 export interface Members {

@@ -1,0 +1,92 @@
+/**
+ * What the provider and the platform would make of a resource: its checked arguments with their defaults, and an id.
+ */
+import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
+import { unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
+import type { SettingsReading } from "../config/read-settings.js";
+import type { Kind, SetKind } from "../kinds/kind.js";
+import { kindOfType, setOfType } from "../kinds/registry.js";
+import { asRecord } from "../record.js";
+import { programError, type Section, sectionOf } from "../resources/program-error.js";
+import { labelOf } from "../state/identity.js";
+import { UNKNOWN } from "../state/properties.js";
+import { exactId } from "../validation/fields.js";
+import { type Reading, validate } from "../validation/validate.js";
+import type { DeclaredResource } from "./index.js";
+
+const READING: Reading = {
+  isUnknown: (value) => value === UNKNOWN,
+  arrivedUndefined: "is the output's name right?",
+};
+
+/** One program's. */
+export class Platform {
+  readonly #reading: () => SettingsReading;
+  readonly #sections: Section[] = [];
+  #ids = 0;
+  #isTold = false;
+
+  /** @param reading the settings of the program that is under test. */
+  constructor(reading: () => SettingsReading) {
+    this.#reading = reading;
+  }
+
+  /**
+   * Holds a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that nobody can
+   * handle of each error that a mock throws, so what is wrong is kept for {@link expectGood}.
+   * @returns none for a resource of another package.
+   */
+  register({ type, name, inputs, id }: MockResourceArgs): DeclaredResource | undefined {
+    const kind = kindOfType(type);
+    const set = setOfType(type);
+    if (kind !== undefined && id) return readResource(kind, name, id);
+    if (kind !== undefined) return this.#create(kind, name, this.#checked(kind, name, inputs));
+    if (set !== undefined) return this.#createSet(set, name, this.#checked(set, name, inputs));
+    return undefined;
+  }
+
+  /** @throws pulumi.RunError that lists everything that was wrong with the resources so far. */
+  expectGood(): void {
+    if (this.#sections.length === 0) return;
+    this.#isTold = true;
+    throw programError(this.#reading(), this.#sections, "`pulumi up` would stop there");
+  }
+
+  /** The same where nobody has been told yet. */
+  expectTold(): void {
+    if (!this.#isTold) this.expectGood();
+  }
+
+  #create({ name: type, idProperty }: Kind, name: string, outputs: Record<string, unknown>): DeclaredResource {
+    const id = this.#idOf(outputs);
+    return { type, name, id, outputs: { ...outputs, [idProperty]: exactId(id) } };
+  }
+
+  #createSet(set: SetKind, name: string, outputs: Record<string, unknown>): DeclaredResource {
+    const defaults = { ...set.defaultsIn(this.#reading().settings), ...asRecord(outputs.defaults) };
+    const eventIds = Object.entries(asRecord(outputs.events)).map(([key, entry]) => [
+      key,
+      exactId(this.#idOf(asRecord(entry))),
+    ]);
+    const all = { ...outputs, defaults, eventIds: Object.fromEntries(eventIds) };
+    return { type: set.name, name, id: `set-${name}`, outputs: all };
+  }
+
+  #idOf({ existingId }: Readonly<Record<string, unknown>>): string {
+    if (existingId !== undefined) return String(existingId);
+    this.#ids += 1;
+    return String(this.#ids);
+  }
+
+  /** The arguments that passed, with their defaults. */
+  #checked(kind: Kind | SetKind, name: string, inputs: unknown): Record<string, unknown> {
+    const given = Object.entries(asRecord(inputs)).map(([property, value]) => [property, unwrapRpcSecret(value)]);
+    const { values, problems } = validate(Object.fromEntries(given), kind.rules(this.#reading().settings), READING);
+    if (problems.length > 0) this.#sections.push(sectionOf(labelOf(kind.name, name), problems));
+    return values;
+  }
+}
+
+function readResource({ name: type, idProperty }: Kind, name: string, id: string): DeclaredResource {
+  return { type, name, id, outputs: { [idProperty]: exactId(id) } };
+}

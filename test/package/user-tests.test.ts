@@ -1,0 +1,95 @@
+/** Users' unit tests, under each test runner: what is wrong is an error that a test catches, and fails the one that does not. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { projectEnvironment } from "../support/packed.js";
+import { runProcess } from "../support/stack.js";
+
+const repository = resolve(import.meta.dirname, "../..");
+const tool = (path: string) => join(repository, "node_modules", path);
+
+interface Runner {
+  readonly file: string;
+  readonly loading: string;
+  /** For Node.js. */
+  readonly command: readonly string[];
+}
+
+const RUNNERS: Record<string, Runner> = {
+  vitest: {
+    file: "shop.test.mjs",
+    loading: `import { beforeEach, it } from "vitest";
+import * as advertising from "pulumi-advertising";
+import { outputOf, setMocks } from "pulumi-advertising/testing";
+import * as pulumi from "@pulumi/pulumi";`,
+    command: [tool("vitest/vitest.mjs"), "run", "--root", ".", "--config", "none.mjs"],
+  },
+  mocha: {
+    file: "shop.test.cjs",
+    loading: `const advertising = require("pulumi-advertising");
+const { outputOf, setMocks } = require("pulumi-advertising/testing");
+const pulumi = require("@pulumi/pulumi");`,
+    command: [tool("mocha/bin/mocha.js"), "shop.test.cjs"],
+  },
+  "node:test": {
+    file: "shop.test.mjs",
+    loading: `import { beforeEach, it } from "node:test";
+import * as advertising from "pulumi-advertising";
+import { outputOf, setMocks } from "pulumi-advertising/testing";
+import * as pulumi from "@pulumi/pulumi";`,
+    command: ["--test", "shop.test.mjs"],
+  },
+};
+
+const GOOD = `
+const thrown = async (run) => { try { await run(); } catch (error) { return error.message; } return "nothing"; };
+const expectText = (text, part) => { if (!text.includes(part)) throw new Error("expected " + part + " in " + text); };
+const event = (value) => new advertising.ConversionEvent("purchase", { eventName: "Purchase", advertiserId: 7, value });
+
+beforeEach(async () => { await setMocks(); });
+it("a right event has an id", async () => expectText(String(await outputOf(event(25).eventId)), "1"));
+it("a wrong event is caught", async () => expectText(await thrown(() => event("25")), "value expected a finite number"));
+it("a wrong event is caught where an Output brings it", async () =>
+  expectText(await thrown(() => outputOf(event(pulumi.output("25")).eventId)), "value expected a finite number"));
+`;
+const WRONG = `
+it("a wrong event fails its test", () => { event("25"); });
+it("a wrong event fails its test where an Output brings it", async () => { await outputOf(event(pulumi.output("x")).eventId); });
+`;
+const PULUMIS = `
+it("Pulumi's own mocks", async () => {
+  await pulumi.runtime.setMocks({ newResource: ({ inputs }) => ({ id: "7", state: { ...inputs, eventId: 7 } }), call: () => ({}) });
+  expectText(String(await outputOf(event(25).eventId)), "7");
+  expectText(await thrown(() => event("25")), "value expected a finite number");
+});
+`;
+
+describe.each(Object.entries(RUNNERS))("%s", (_name, { file, loading, command }) => {
+  function run(...parts: string[]) {
+    // Inside the repository, so that its node_modules are found.
+    const parent = join(repository, ".pulumi-local", "test");
+    mkdirSync(parent, { recursive: true });
+    const folder = mkdtempSync(join(parent, "user-tests-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, file), [loading, ...parts].join("\n"));
+    writeFileSync(join(folder, "none.mjs"), "export default {};");
+    return runProcess("node", command, folder, projectEnvironment());
+  }
+
+  it("tests of right events, and tests that catch what is wrong, pass with nothing unhandled", async () => {
+    const { code, output } = await run(GOOD, PULUMIS);
+    expect(code, output).toBe(0);
+    expect(output).not.toMatch(/unhandled|uncaught/i);
+    expect(output).toMatch(/4 pass|pass(ing|ed)? 4|4 passing/);
+  });
+
+  it("tests of wrong events fail with all that is wrong, and with nothing unhandled", async () => {
+    const { code, output } = await run(GOOD, WRONG);
+    expect(code).not.toBe(0);
+    expect(output).not.toMatch(/unhandled|uncaught/i);
+    expect(output).toMatch(/2 fail|fail 2/);
+    expect(output).toContain('ConversionEvent "purchase":');
+    expect(output).toContain('value expected a finite number; got the string "25"');
+    expect(output).toContain('value expected a finite number; got the string "x"');
+  });
+});

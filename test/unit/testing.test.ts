@@ -1,0 +1,209 @@
+/** What users' own unit tests rely on: our mocks, Pulumi's own mocks, and the rules without a program. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import * as advertising from "../../provider/src/index.js";
+import { outputOf, setMocks } from "../../provider/src/testing/index.js";
+
+const EVENT = { eventName: "Purchase", advertiserId: 7, value: 25 };
+
+beforeEach(() => pulumi.runtime.setAllConfig({}));
+
+describe("setMocks", () => {
+  beforeEach(async () => void (await setMocks()));
+
+  it("hands out ids and the API's defaults", async () => {
+    const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+    const event = new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme });
+    const [advertiserId, ofEvent, eventId] = await Promise.all(
+      [acme.advertiserId, event.advertiserId, event.eventId].map((each) => outputOf(each)),
+    );
+    expect([advertiserId, ofEvent, eventId]).toEqual([1, 1, 2]);
+    expect(await outputOf(event.id)).toBe("2");
+    expect(await outputOf(event.clickWindow)).toBe(2_592_000);
+    expect(await outputOf(event.attribution)).toBe("ALL");
+    expect(await outputOf(event.countUnique)).toBe(false);
+  });
+
+  it("keeps the ids of what is adopted or read", async () => {
+    const adopted = new advertising.ConversionEvent("adopted", { ...EVENT, existingId: "4711" });
+    const read = advertising.Advertiser.get("read", 12);
+    expect(await outputOf(adopted.eventId)).toBe(4711);
+    expect(await outputOf(read.advertiserId)).toBe(12);
+    expect(await outputOf(read.advertiserName)).toBeUndefined();
+  });
+
+  it("gives each member of a set an id, and fills its defaults", async () => {
+    const set = new advertising.ConversionEventSet("funnel", {
+      advertiserId: 7,
+      defaults: { clickWindow: 3600 },
+      events: { landing: { eventName: "Landing", value: 0 }, buy: { eventName: "Buy", value: 1, existingId: 99 } },
+    });
+    expect(await outputOf(set.eventIds)).toEqual({ landing: 1, buy: 99 });
+    expect(await outputOf(set.defaults)).toMatchObject({ clickWindow: 3600, viewWindow: 2_592_000 });
+    expect(await outputOf(set.advertiserId)).toBe(7);
+  });
+
+  it("a catalog's resources are real ones", async () => {
+    const mocks = await setMocks();
+    const catalog = new advertising.Catalog("shop", { file: fileOf("buy,Acme,Buy,1") });
+    expect(Object.keys(await outputOf(catalog.eventIds))).toEqual(["buy"]);
+    expect((await mocks.resources()).map(({ type, name }) => [type, name])).toEqual([
+      ["Advertiser", "shop/Acme"],
+      ["ConversionEvent", "shop/Acme/buy"],
+    ]);
+    expect(() => new advertising.Catalog("wrong", { file: fileOf("buy,Acme,Buy,many") })).toThrow(
+      /wrong[\s\S]*events\.csv:2:14[\s\S]*\[ADVERTISING_ARGUMENTS\]$/,
+    );
+  });
+
+  it("the constructor throws all that is wrong with its plain arguments", () => {
+    const wrong = { ...EVENT, value: "25", clickWindow: -1, colour: "red" } as never;
+    expect(() => new advertising.ConversionEvent("purchase", wrong)).toThrow(
+      /3 problems[\s\S]*"purchase"[\s\S]*value expected[\s\S]*clickWindow expected[\s\S]*colour is not a known argument[\s\S]*\[ADVERTISING_ARGUMENTS\]$/,
+    );
+    const options = { retainOnDelete: false };
+    expect(() => new advertising.Advertiser("acme", { advertiserName: "Acme" }, options)).toThrow("retainOnDelete");
+  });
+
+  it("what only an Output brings is checked too", async () => {
+    const event = new advertising.ConversionEvent("purchase", { ...EVENT, value: pulumi.output("many") as never });
+    await expect(outputOf(event.eventId)).rejects.toThrow(
+      /value expected[\s\S]*got the string "many"[\s\S]*\[ADVERTISING_ARGUMENTS\]/,
+    );
+  });
+
+  it("all that Outputs brought is told at once, to the next test where nobody asked", async () => {
+    const declare = () => {
+      const acme = new advertising.Advertiser("acme", { advertiserName: pulumi.output("") });
+      new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme, value: pulumi.output("x") as never });
+    };
+    const both = /2 problems[\s\S]*"acme"[\s\S]*"purchase"/;
+    const mocks = await setMocks();
+    declare();
+    await expect(mocks.resources()).rejects.toThrow(both);
+    await setMocks();
+    declare();
+    await expect(setMocks()).rejects.toThrow(both);
+    expect(await (await setMocks()).resources()).toEqual([]);
+  });
+
+  it("what is secret stays secret", async () => {
+    const event = new advertising.ConversionEvent("purchase", { ...EVENT, value: pulumi.secret(25) });
+    expect(await outputOf(event.value)).toBe(25);
+    expect(await pulumi.isSecret(event.value)).toBe(true);
+    expect(await pulumi.isSecret(event.eventId)).toBe(false);
+  });
+
+  it("reads the settings that rules depend on from the configuration, and never from the environment", async () => {
+    process.env.ADVERTISING_MAX_WINDOW_SECONDS = "60";
+    onTestFinished(() => void delete process.env.ADVERTISING_MAX_WINDOW_SECONDS);
+    new advertising.ConversionEvent("longer", { ...EVENT, clickWindow: 3600 });
+    pulumi.runtime.setAllConfig({ "advertising:maxWindowSeconds": "1800" });
+    await setMocks();
+    expect(() => new advertising.ConversionEvent("purchase", { ...EVENT, clickWindow: 3600 })).toThrow("1800");
+    const event = new advertising.ConversionEvent("other", EVENT);
+    expect(await outputOf(event.clickWindow)).toBe(1800);
+    pulumi.runtime.setAllConfig({ "advertising:maxWindowSeconds": "soon" });
+    await setMocks();
+    expect(() => new advertising.ConversionEvent("purchase", EVENT)).toThrow(/maxWindowSeconds[\s\S]*SETTINGS/);
+  });
+
+  it("each call begins a new program", async () => {
+    const adopt = (name: string) => new advertising.ConversionEvent(name, { ...EVENT, existingId: 4711 });
+    adopt("first");
+    expect(() => adopt("second")).toThrow(`4711 is adopted by "first" already`);
+    await setMocks({ project: "shop", stack: "dev", organization: "acme", preview: true });
+    expect(await outputOf(adopt("second").eventId)).toBe(4711);
+    expect([pulumi.getProject(), pulumi.getStack(), pulumi.getOrganization()]).toEqual(["shop", "dev", "acme"]);
+    expect(pulumi.runtime.isDryRun()).toBe(true);
+  });
+
+  it("other packages' resources and functions are those of `others`", async () => {
+    class Bucket extends pulumi.CustomResource {
+      declare readonly arn: pulumi.Output<string>;
+      constructor(name: string) {
+        super("aws:s3/bucket:Bucket", name, { arn: undefined });
+      }
+    }
+    expect(await outputOf(new Bucket("logs").id)).toBe("logs");
+    const mocks = await setMocks({
+      others: {
+        newResource: ({ name }) => ({ id: `${name}-id`, state: { arn: "arn" } }),
+        call: () => ({ answer: 42 }),
+      },
+    });
+    expect(await outputOf(new Bucket("logs").arn)).toBe("arn");
+    expect(await pulumi.runtime.invoke("aws:index:getX", {})).toEqual({ answer: 42 });
+    expect(await mocks.resources()).toEqual([]);
+  });
+});
+
+describe("Pulumi's own mocks", () => {
+  beforeEach(() =>
+    pulumi.runtime.setMocks({
+      newResource: ({ inputs, name }) => ({ id: `${name}-id`, state: { ...inputs, advertiserId: 3, eventId: 4 } }),
+      call: ({ inputs }) => inputs,
+    }),
+  );
+
+  it("need no settings, and the program settles", async () => {
+    const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+    const event = new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme.advertiserId });
+    const set = new advertising.ConversionEventSet("set", { advertiserId: acme, events: {} });
+    expect(await outputOf(event.eventId)).toBe(4);
+    expect(await outputOf(event.advertiserId)).toBe(3);
+    expect(await outputOf(set.id)).toBe("set-id");
+  });
+
+  it("a wrong plain argument is thrown by the constructor", () => {
+    expect(() => new advertising.ConversionEvent("purchase", { ...EVENT, value: "x" as never })).toThrow(
+      "value expected",
+    );
+  });
+});
+
+describe("validate", () => {
+  it.each([
+    ["Advertiser", { advertiserName: "Acme" }],
+    ["ConversionEvent", { ...EVENT, value: pulumi.output(1), clickWindow: 60 }],
+    ["ConversionEventSet", { advertiserId: 7, events: { buy: { eventName: "Buy", value: 1 } } }],
+  ] as const)("%s: nothing where the arguments fit", (kind, args) => {
+    expect(advertising.validate(kind, args)).toEqual([]);
+  });
+
+  it.each([
+    ["Advertiser", { name: "Acme" }, ["advertiserName", "name"]],
+    ["ConversionEvent", { ...EVENT, value: Number.NaN, eventTypeId: 1.5 }, ["value", "eventTypeId"]],
+    ["ConversionEvent", null as never, ["eventName", "advertiserId", "value"]],
+    [
+      "ConversionEventSet",
+      { advertiserId: 7, events: { buy: { eventName: "" } } },
+      [`events["buy"].eventName`, `events["buy"].value`],
+    ],
+  ] as const)("%s %o: everything that is wrong, by property", (kind, args, properties) => {
+    const problems = advertising.validate(kind, args);
+    expect(problems.map(({ property }) => property)).toEqual(properties);
+    for (const { reason } of problems) expect(reason).toMatch(/expected|known argument/);
+  });
+
+  it("takes an installation's limit, and refuses a kind that it does not know", () => {
+    const args = { ...EVENT, clickWindow: 3600 };
+    expect(advertising.validate("ConversionEvent", args, { maxWindowSeconds: 60 })).toMatchObject([
+      { property: "clickWindow" },
+    ]);
+    expect(() => advertising.validate("Event" as never, args)).toThrow(
+      /"ConversionEvent".*got the string "Event".*ARGUMENTS/,
+    );
+  });
+});
+
+function fileOf(row: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "advertising-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "events.csv");
+  writeFileSync(file, `key,advertiser,eventName,value\n${row}\n`);
+  return file;
+}
