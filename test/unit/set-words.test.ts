@@ -104,6 +104,10 @@ describe("after an `up`", () => {
       /^No longer managed, as a result of this run: 3 live events\.\n {2}1: k0 is 5 now\n {2}2: k1 is 9 now\n {2}3, which was k2\n/,
     );
     expect(leftLiveInWords(conversionEvent, members, new Map())).toContain("1 live event.");
+    // What something in the program adopts is managed.
+    expect(leftLiveInWords(conversionEvent, members, new Map(), new Set(["3"]))).toBe(undefined);
+    const told = planInWords(conversionEvent, members, new Set(), new Set(["3"]));
+    expect(told).toContain("to let go: k2 (3, adopted elsewhere)");
   });
 
   it("says how many were taken over", () => {

@@ -5,6 +5,7 @@ import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { Declarations, type DeclaredHere } from "../../provider/src/resources/declarations.js";
 import type { History } from "../../provider/src/resources/history.js";
 import { removalWarnings, undeclaredIn } from "../../provider/src/resources/undeclared.js";
+import { memberOf } from "../../provider/src/state/identity.js";
 import { settingsOf } from "../support/settings.js";
 
 const keyOf = (name: string, kind = "ConversionEvent") => `${kind}::organization/shop/dev::${name}`;
@@ -117,6 +118,25 @@ describe("a create of unknown outcome", () => {
   it("that a resource of its name adopts is settled by that", () => {
     const adopter = declared("new", "Signup", { existingId: 99 });
     expect(look(history, adopter)).toEqual({ open: [], formerly: new Map([[adopter.key, [keyOf("old")]]]) });
+  });
+
+  it("of a key that its set has no longer stops the run where a new key or resource would make it again", () => {
+    const memberKey = (key: string) => memberOf(keyOf("funnel", "ConversionEventSet"), key);
+    const { reported: _, ...noted } = { ...unresolved, key: memberKey("a") };
+    const set = declared("funnel", undefined, {
+      key: keyOf("funnel", "ConversionEventSet"),
+      hasKnownMembers: true,
+    });
+    const renamed = declared("funnel", "Signup", { key: memberKey("b") });
+    for (const heir of [renamed, declared("single", "Signup")]) {
+      for (const id of [undefined, "16"]) {
+        const history = historyOf({}, [{ ...noted, ...(id === undefined ? {} : { id }) }]);
+        expect(look(history, set, heir).open.map(({ isAboutToBeSent }) => isAboutToBeSent)).toEqual([true]);
+      }
+    }
+    // Without an heir, or under its own key, it is the set's to tell.
+    expect(look(historyOf({}, [noted]), set, declared("single", "Other")).open).toEqual([]);
+    expect(look(historyOf({}, [noted]), set, declared("funnel", "Signup", { key: memberKey("a") })).open).toEqual([]);
   });
 
   it("left by a kill under the name before an alias stops the run: an alias renames just what the state holds", () => {

@@ -53,6 +53,8 @@ export interface Runtime extends Messages {
   readonly settling: Map<string, string>;
   /** By journal key: the former names of a resource that adopts an object, whose creates are settled by that. */
   readonly formerly: Map<string, readonly string[]>;
+  /** The ids of events that something in the program adopts, as far as it said. */
+  readonly adopting: Set<string>;
   /** By kind and id: the URN of the resource that holds, or adopts, this object in this run. */
   readonly holders: Map<string, string>;
   /** What a preview says of each catalog. */
@@ -114,6 +116,7 @@ export function createRuntime(
     replacing: new Map(),
     settling: new Map(),
     formerly: new Map(),
+    adopting: new Set(),
     holders: new Map(),
     catalogPlans: new CatalogPlans(messages.tellAt),
     newMark: randomUUID,

@@ -110,7 +110,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const outs = writeStoredSet(after, exactId, runtime().account);
 
     tell("warn", subject, takenOverInWords(outcomes, subject));
-    tell("warn", subject, leftLiveInWords(kind, members, outcomes));
+    tell("warn", subject, leftLiveInWords(kind, members, outcomes, runtime().adopting));
     const trouble = troubleInWords(kind, subject, members, outcomes, after.eventIds);
     if (trouble !== undefined) {
       const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
@@ -188,6 +188,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
             subject,
             keys.map((key) => memberOf(subject.key, key)),
           );
+          for (const id of declaration.adopted ?? []) runtime().adopting.add(id);
           for (const [key, formerly] of Object.entries(declaration.membersFormerly ?? {})) {
             runtime().formerly.set(key, formerly);
           }
@@ -205,7 +206,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           if (Object.keys(olds).length === 0 && problems.length === 0) {
             const members = planSet(kind, readStoredSet({}), declared);
             const unsent = await announceNew(subject, members, readStoredSet({}));
-            tellPlan(runtime(), subject, planInWords(kind, members, unsent));
+            tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting));
           }
         }
         const failures = [
@@ -237,7 +238,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         }
         tell("warn", subject, besidesInWords(await noteStored(subject, stored, members, secret)));
         const unsent = isKnown(subject) ? await announceNew(subject, members, stored) : undefined;
-        tellPlan(runtime(), subject, planInWords(kind, members, unsent));
+        tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting));
         // An `up` fails with it.
         const trouble = troubleInWords(kind, subject, members, new Map(), stored.eventIds);
         if (trouble !== undefined && runtime().run.isUp !== true) {

@@ -17,11 +17,13 @@ export const MAX_LISTED = 20;
 /**
  * What an `up` would do; nothing where that is nothing.
  * @param unsent the keys of members that would be created, but for what is told of them besides.
+ * @param adopted ids of objects that something in the program takes on.
  */
 export function planInWords(
   kind: Kind,
   members: readonly Member[],
   unsent: ReadonlySet<string> = new Set(),
+  adopted: ReadonlySet<string> = new Set(),
 ): string | undefined {
   const { create, afterlife } = kind;
   const of = (action: Action) => members.filter((member) => member.action === action && !unsent.has(member.key));
@@ -38,12 +40,14 @@ export function planInWords(
   add("create anew", "to create anew", keyAndId, `, which makes ${anew}`);
   const unknown = ", where values that are not known yet turn out to differ";
   add("perhaps create anew", "perhaps to create anew", keyAndId, unknown);
-  const adopted = ({ key, id, entry }: Member) => {
+  const taken = ({ key, id, entry }: Member) => {
     const instead = id === undefined || id === String(entry.existingId) ? "" : ` instead of ${id}`;
     return `${shownKey(key)} (${String(entry.existingId)}${instead})`;
   };
-  add("adopt", "to adopt", adopted, ", and nothing is sent");
-  add("let go", "to let go", keyAndId);
+  add("adopt", "to adopt", taken, ", and nothing is sent");
+  const goes = (member: Member) =>
+    adopted.has(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
+  add("let go", "to let go", goes);
   add("wait", "to settle", keyOf, ", and nothing is sent before");
   if (unsent.size > 0) {
     counts.push(`${unsent.size} not to be sent`);
@@ -53,7 +57,7 @@ export function planInWords(
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...lines,
-    ...(leavesLive(members) === 0
+    ...(leavesLive(members, adopted) === 0
       ? []
       : [`What the set lets go of, or creates anew, ${afterlife}; deactivate it there by hand.`]),
   ].join("\n");
@@ -107,14 +111,18 @@ export function besidesInWords(words: readonly string[]): string | undefined {
   return words.length === 0 ? undefined : cut(words).join("\n");
 }
 
-/** What an `up` has left on the platform that nothing manages any more; nothing where that is nothing. */
+/**
+ * What an `up` has left on the platform that nothing manages any more; nothing where that is nothing.
+ * @param adopted ids of objects that something in the program takes on.
+ */
 export function leftLiveInWords(
   { create, afterlife }: Kind,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
+  adopted: ReadonlySet<string> = new Set(),
 ): string | undefined {
   const left = members.flatMap(({ key, action, id }) => {
-    if (id === undefined) return [];
+    if (id === undefined || adopted.has(id)) return [];
     if (action === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
     const outcome = outcomes.get(key);
     const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
@@ -139,9 +147,9 @@ export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label
   return `${label}: a run that was interrupted had created ${those.length} of it, which are taken over, and nothing is sent for them: ${listed(keys)}`;
 }
 
-function leavesLive(members: readonly Member[]): number {
+function leavesLive(members: readonly Member[], adopted: ReadonlySet<string>): number {
   return members.filter(({ action, id, entry }) => {
-    if (id === undefined) return false;
+    if (id === undefined || adopted.has(id)) return false;
     return action === "let go" || action === "create anew" || (action === "adopt" && String(entry.existingId) !== id);
   }).length;
 }

@@ -71,6 +71,12 @@ export class Declarations {
     return !this.#keys.has(journalKey) && this.#knownSets.has(resourceKeyIn(journalKey));
   }
 
+  /** The ids of objects of this kind that something adopts. */
+  adoptedOf(kind: string): string[] {
+    const prefix = `${kind} `;
+    return [...this.#adopted].filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
+  }
+
   /** Whether something adopts this object. */
   adopts(kind: string, id: string): boolean {
     return this.#adopted.has(`${kind} ${id}`);

@@ -58,6 +58,7 @@ export function examine(examined: Examined): Promise<unknown> {
       ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources } } : {}),
       ...(maybe === undefined ? {} : { formerly: maybe }),
       ...formerMembers(members, formerly),
+      ...("member" in examined.kind ? adoptedIn(program, examined.kind.member) : {}),
       ...(catalogResources === undefined ? {} : { catalogResources }),
     });
   });
@@ -140,6 +141,12 @@ function membersOf({ member }: SetKind, set: DeclaredHere, args: Examined["args"
     platformName: own(entry, member.nameProperty),
     existingId: own(entry, "existingId"),
   }));
+}
+
+/** By whatever resource: a set that lets go of one of them leaves nothing unmanaged. */
+function adoptedIn({ declarations }: Program, { name }: Kind) {
+  const adopted = declarations.adoptedOf(name);
+  return adopted.length === 0 ? {} : { adopted };
 }
 
 function formerMembers(members: readonly DeclaredHere[], formerly: Admission["formerly"]) {

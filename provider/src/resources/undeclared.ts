@@ -41,17 +41,18 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
 
   for (const entry of history.open) {
     const { key, name, reported } = entry;
-    if (declarations.coversByName(key)) continue;
+    const hasLeftItsSet = declarations.hasLeftItsSet(key);
+    if (declarations.coversByName(key) && !hasLeftItsSet) continue;
     const adopters = declarations.named(aboutWhom(key).kind, name).filter(({ existingId }) => existingId !== undefined);
-    if (declarations.covers(key)) {
+    if (declarations.covers(key) && !hasLeftItsSet) {
       if (reported === undefined && adopters.length === 0) tooEarly.add(resourceKeyIn(key));
       continue;
     }
     noteFormer(key, adopters);
     if (adopters.length > 0) continue; // somebody has found it, and named it under its new name
     const [heir] = newNamed(key, name);
-    // What a killed run has left is told by the provider, unless this run would make another one.
-    if (reported !== undefined || heir !== undefined) found.push({ entry, heir });
+    // What a killed run has left is told by the provider, as what a set has left open is, unless this run would make another one.
+    if ((reported !== undefined && !hasLeftItsSet) || heir !== undefined) found.push({ entry, heir });
   }
   const byResource = Map.groupBy(found, ({ entry }) => resourceKeyIn(entry.key));
   const open = [

@@ -9,6 +9,8 @@ export interface Declared {
   readonly run?: { readonly isUp: boolean /** How many resources the part declares. */; readonly resources: number };
   /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
   readonly formerly?: readonly string[];
+  /** Of a set: the ids of the objects of its kind that anything in the program adopts, as far as it knows them. */
+  readonly adopted?: readonly string[];
   /** The same of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>>;
   /** In a preview, on one resource of a catalog: how many the catalog declares. */
