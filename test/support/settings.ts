@@ -15,6 +15,7 @@ export function settingsOf(more: Partial<Settings> = {}): Settings {
     maxWaitSeconds: 120,
     maxConcurrentRequests: 16,
     traceField: undefined,
+    operations: undefined,
     ...more,
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readSettings, readValue } from "../../provider/src/config/read-settings.js";
 import { commandFor } from "../../provider/src/config/setting-problems.js";
-import { environmentNameOf, SETTING_NAMES, type SettingRule } from "../../provider/src/config/settings.js";
+import { environmentNameOf, SETTING_NAMES, SETTINGS, type SettingRule } from "../../provider/src/config/settings.js";
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
 
@@ -50,6 +50,7 @@ describe("defaults and sources", () => {
       "ADVERTISING_MAX_WAIT_SECONDS",
       "ADVERTISING_MAX_CONCURRENT_REQUESTS",
       "ADVERTISING_TRACE_FIELD",
+      "ADVERTISING_OPERATIONS",
     ]);
   });
 
@@ -213,7 +214,8 @@ describe("traceField", () => {
 });
 
 describe("a structured value, which `pulumi config set --path` makes, reaches the program as JSON text", () => {
-  it.each(SETTING_NAMES.flatMap((key) => ['{"x":"geheim"}', '["geheim"]', " {} ", "[]"].map((text) => [key, text])))(
+  const plain = SETTING_NAMES.filter((key) => SETTINGS[key].structured === undefined);
+  it.each(plain.flatMap((key) => ['{"x":"geheim"}', '["geheim"]', " {} ", "[]"].map((text) => [key, text])))(
     "%s %s is refused, and what is in it is not shown",
     (key, text) => {
       const { problems } = read({ ...complete, [key as string]: text as string });
@@ -281,5 +283,108 @@ describe("a setting that is an object", () => {
     expect(commandFor("operations", rule)).toBe(
       "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
     );
+  });
+});
+
+describe("operations", () => {
+  const operations = (value: unknown, more: Record<string, string> = {}) =>
+    read({ ...complete, operations: typeof value === "string" ? value : JSON.stringify(value), ...more });
+  const problemsOf = (value: unknown, more?: Record<string, string>) =>
+    operations(value, more).problems.map(({ source, reason }) => `${source} ${reason}`);
+
+  it("are data: method, path, what may be repeated", () => {
+    const { settings, problems } = operations(
+      { event: { read: "get /rest/event/{id}", search: "GET rest/event?alternative_id={mark}" } },
+      { traceField: "alternative_id" },
+    );
+    expect(problems).toEqual([]);
+    expect(settings.operations?.of.event?.read).toMatchObject({
+      method: "GET",
+      path: "rest/event/{id}",
+      repeatable: true,
+    });
+    expect(settings.operations?.of.event?.search).toMatchObject({
+      path: "rest/event?alternative_id={mark}",
+      noun: "event",
+    });
+    expect(settings.operations?.of.advertiser).toBeUndefined();
+    expect(settings.operations?.resendAfterSeconds).toBe(60);
+  });
+
+  it("come as JSON in the environment too", () => {
+    const { settings, problems } = read(complete, {
+      ADVERTISING_OPERATIONS: '{"advertiser":{"delete":"DELETE rest/advertiser?id={id}"},"resendAfterSeconds":"never"}',
+    });
+    expect(problems).toEqual([]);
+    expect(settings.operations).toMatchObject({ of: { advertiser: { delete: { method: "DELETE" } } } });
+    expect(settings.operations?.resendAfterSeconds).toBeUndefined();
+  });
+
+  it("all that is wrong is told at once, each with its path and the nearest name", () => {
+    expect(
+      problemsOf({
+        events: { read: "GET rest/event/{id}" },
+        resendAfterSeconds: -1,
+        event: {
+          reed: "GET rest/event/{id}",
+          read: "POST rest/event/{event_id}",
+          update: "PUT rest/event",
+          delete: "DELETE ../event/{id}",
+          search: "rest/event",
+        },
+        advertiser: "GET",
+      }),
+    ).toEqual([
+      "advertising:operations.events is not a known kind; did you mean event?",
+      "advertising:operations.resendAfterSeconds expected whole seconds from 0 to 86400, or never; got -1",
+      "advertising:operations.event.reed is not a known operation; did you mean read?",
+      'advertising:operations.event.read expected the method GET; got the string "POST"',
+      "advertising:operations.event.read has the unknown placeholder {event_id}; known is {id}",
+      "advertising:operations.event.read lacks the placeholder {id}",
+      "advertising:operations.event.update lacks the placeholder {id}",
+      "advertising:operations.event.delete leaves the base URL; expected a path below it, without a host and without ..",
+      expect.stringMatching(
+        /^advertising:operations.event.search expected a method and a path, such as GET rest\/event\?/,
+      ),
+      'advertising:operations.advertiser expected an object of read, update, delete and search; got the string "GET"',
+    ]);
+  });
+
+  it.each([
+    "//evil.example/{id}",
+    "https://evil.example/{id}",
+    "a/../../{id}",
+    "a/%2e%2E/{id}",
+    "a/..%2f{id}",
+    "./{id}",
+  ])("a path that leaves the base URL is refused: %s", (path) => {
+    expect(problemsOf({ event: { read: `GET ${path}` } })).toEqual([expect.stringContaining("leaves the base URL")]);
+  });
+
+  it("an update that a server could take for a create is refused", () => {
+    expect(problemsOf({ event: { update: "POST rest/event?id={id}" } })).toEqual([
+      expect.stringContaining("event.update is the create itself"),
+    ]);
+    expect(problemsOf({ event: { update: "POST rest/event/{id}" } })).toEqual([]);
+  });
+
+  it("a search needs the field that creates carry their mark in", () => {
+    const { problems } = operations({ event: { search: "GET rest/event?alternative_id={mark}" } });
+    expect(problems).toEqual([
+      {
+        source: "advertising:operations.event.search",
+        reason: "needs advertising:traceField, the field that each create carries its mark in",
+        command: "pulumi config set advertising:traceField alternative_id",
+      },
+    ]);
+  });
+
+  it("the command that fixes it sets one entry", () => {
+    expect(operations({ event: { read: 5 } }).problems[0]?.command).toBe(
+      "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
+    );
+    expect(problemsOf("GET rest/event/{id}")).toEqual([
+      expect.stringContaining("expected an object of operations by kind"),
+    ]);
   });
 });

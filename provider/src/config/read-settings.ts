@@ -3,8 +3,15 @@
  * with what they can read.
  */
 import { show } from "../validation/show.js";
+import { searchesWithoutField } from "./operations.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
-import { commandFor, type SettingProblem, unknownKeys, unknownVariables } from "./setting-problems.js";
+import {
+  commandFor,
+  type SettingProblem,
+  searchWithoutField,
+  unknownKeys,
+  unknownVariables,
+} from "./setting-problems.js";
 import { environmentNameOf, NAMESPACE, SETTING_NAMES, SETTINGS, type SettingRule, type Settings } from "./settings.js";
 
 export interface SettingsReading {
@@ -37,6 +44,9 @@ export function readSettings(source: SettingsSource): SettingsReading {
   const problems: SettingProblem[] = [];
   const warnings: string[] = [];
 
+  const isUnset = (key: string) =>
+    source.config(key) === undefined && source.environment[environmentNameOf(key)] === undefined;
+
   for (const key of SETTING_NAMES) {
     const rule = SETTINGS[key];
     const configured = source.config(key);
@@ -63,6 +73,11 @@ export function readSettings(source: SettingsSource): SettingsReading {
     if (!(key in values)) values[key] = rule.required ? undefined : rule.schema.parse(undefined);
   }
 
+  if (isUnset("traceField")) {
+    for (const noun of searchesWithoutField(values.operations as Settings["operations"])) {
+      problems.push(searchWithoutField(noun));
+    }
+  }
   const { proxy, problem } = readProxy(source.environment, values.baseUrl as string | undefined);
   if (problem !== undefined) problems.push(problem);
   problems.push(...unknownKeys(source.keys ?? []));

@@ -3,7 +3,7 @@
  */
 import { count, printable } from "../text.js";
 import { nearest } from "../validation/nearest.js";
-import { environmentNameOf, NAMESPACE, SETTING_NAMES, type SettingRule } from "./settings.js";
+import { environmentNameOf, NAMESPACE, SETTING_NAMES, SETTINGS, type SettingRule } from "./settings.js";
 
 /** One setting that has to be fixed, with the command that does it. */
 export interface SettingProblem {
@@ -18,6 +18,15 @@ export function commandFor(key: string, { secret, structured, example }: Setting
   if (secret) return `pulumi config set --secret ${NAMESPACE}:${key}`;
   if (structured !== undefined) return `pulumi config set --path '${NAMESPACE}:${key}.${structured.path}' '${example}'`;
   return `pulumi config set ${NAMESPACE}:${key} ${example}`;
+}
+
+/** @param noun the kind's name on the wire. */
+export function searchWithoutField(noun: string): SettingProblem {
+  return {
+    source: `${NAMESPACE}:operations.${noun}.search`,
+    reason: `needs ${NAMESPACE}:traceField, the field that each create carries its mark in`,
+    command: commandFor("traceField", SETTINGS.traceField),
+  };
 }
 
 export function unknownKeys(keys: readonly string[]): SettingProblem[] {

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { ownerOf } from "../kinds/registry.js";
 import { THIRTY_DAYS_IN_SECONDS } from "../kinds/vocabulary.js";
 import { isLoopback } from "./loopback.js";
+import { type Operations, operationsSchema } from "./operations.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
 export const NAMESPACE = "advertising";
@@ -27,6 +28,8 @@ export interface Settings {
   readonly maxWaitSeconds: number;
   readonly maxConcurrentRequests: number;
   readonly traceField: string | undefined;
+  /** What the installation has besides the three operations that every one is known to have. */
+  readonly operations: Operations | undefined;
 }
 
 export interface SettingRule {
@@ -148,6 +151,12 @@ export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = {
       const owner = ownerOf(name);
       return owner === undefined ? undefined : `each create's mark would overwrite the argument ${owner}`;
     },
+  },
+  operations: {
+    schema: operationsSchema,
+    expected: 'an object of operations by kind, such as {"event":{"read":"GET rest/event/{id}"}}',
+    example: "GET rest/event/{id}",
+    structured: { path: "event.read" },
   },
 };
 

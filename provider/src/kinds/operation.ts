@@ -14,6 +14,20 @@ export interface Operation {
   readonly fields: readonly string[];
 }
 
+/** Operations that only some installations are known to have: those that the setting `operations` names. */
+export type OptionalOperation = "read" | "update" | "delete" | "search";
+export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operation>>>;
+
+/** Each of them, with the methods that it may have and the one placeholder of its path. */
+export const OPTIONAL_OPERATIONS: Readonly<
+  Record<OptionalOperation, { readonly methods: readonly Operation["method"][]; readonly placeholder: string }>
+> = {
+  read: { methods: ["GET"], placeholder: "id" },
+  update: { methods: ["PUT", "PATCH", "POST"], placeholder: "id" },
+  delete: { methods: ["DELETE", "POST"], placeholder: "id" },
+  search: { methods: ["GET"], placeholder: "mark" },
+};
+
 /** `POST rest/<noun>`: the one operation that is known of every kind. */
 export function createOf(noun: string, wireNames: Readonly<Record<string, string>>): Operation {
   return { method: "POST", path: `rest/${noun}`, repeatable: false, noun, fields: Object.values(wireNames) };

@@ -26,6 +26,7 @@ request: method, path, status, and what was created.
   --fail TARGET:FAULT[:TIMES]
                      makes the next requests fail, such as event:close-after-act:1 (created, and the answer lost);
                      may be given several times
+  --operations       can also read, update, delete and search, as some installations can
   --quiet            prints no line for each request
   --version          the version of the package
   --help             this text
@@ -47,6 +48,7 @@ const OPTIONS = {
   "latency-ms": TEXT,
   objects: TEXT,
   fail: { type: "string", multiple: true },
+  operations: FLAG,
   quiet: FLAG,
   json: FLAG,
   version: FLAG,
@@ -68,8 +70,8 @@ async function main(args: readonly string[]): Promise<number | undefined> {
   if (values.json) problems.push("--json belongs to the command list");
   const faults = readFaults(values.fail ?? [], problems);
   if (problems.length > 0) throw new NotUnderstood(problems.join("\n"));
-  const { email, password, objects, quiet = false } = values;
-  await serve({ port, latencyMs, email, password, objects, faults, quiet });
+  const { email, password, objects, operations = false, quiet = false } = values;
+  await serve({ port, latencyMs, email, password, objects, faults, operations, quiet });
   return undefined;
 }
 

@@ -54,5 +54,6 @@ export class Faults {
 }
 
 function isFor(target: FaultTarget, operation: Operation): boolean {
-  return target === "any" || target === operation || (target === "create" && operation !== "authenticate");
+  const isCreate = operation === "advertiser" || operation === "event";
+  return target === "any" || target === operation || (target === "create" && isCreate);
 }

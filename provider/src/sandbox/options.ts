@@ -30,6 +30,18 @@ export type RefusalShape =
   | "401-body"
   | "inner-success-false";
 
+/** Where an answer to a read holds the object. */
+export type RecordShape = "object" | "payload" | "payload-list" | "list" | "own-name";
+
+/**
+ * How a read object's values look. `strings`: numbers as strings (`"100.00"`), booleans as `"1"` and `0`, `null` for what was
+ * not given, the id under `<noun>_id`, and more fields than anybody knows.
+ */
+export type RecordDress = "plain" | "strings";
+
+/** How a read, an update or a delete of an object that is not there is answered. */
+export type GoneShape = "404" | "404-bare" | "410" | "empty-list" | "empty-payload" | "could-not-load";
+
 /** How the login answers. */
 export type LoginShape = "success-true" | "success-text-true" | "payload-text";
 
@@ -94,6 +106,21 @@ export interface SandboxOptions {
   readonly refusalShape?: RefusalShape;
   /** @default "success-true" */
   readonly loginShape?: LoginShape;
+  /**
+   * Serves what only some installations have: `GET`, `PUT`, `PATCH` and `DELETE rest/<noun>/<id>`, and searches
+   * `GET rest/<noun>?<field>=<text>`, whose filters are patterns. @default false: each of them is answered 404
+   */
+  readonly operations?: boolean;
+  /** With `operations`: where a read object stands. @default "payload" */
+  readonly recordShape?: RecordShape;
+  /** With `operations`: how its values look. @default "plain" */
+  readonly recordDress?: RecordDress;
+  /** With `operations`: how what is not there is answered. @default "404" */
+  readonly goneShape?: GoneShape;
+  /** With `operations`: searches ignore their filters, and answer with the first page. @default false */
+  readonly ignoreFilters?: boolean;
+  /** With `operations`: so many seconds after a create, searches find it. @default 0 */
+  readonly searchLagSeconds?: number;
   /** Answers packed with gzip. @default false */
   readonly gzip?: boolean;
   /** The id of the first object. @default 1 */
@@ -130,12 +157,21 @@ export interface SandboxRequest {
   readonly body: unknown;
   /** The status that was answered; 0 where none was. */
   status: number;
-  /** Whether it logged in or created something. */
+  /** Whether it logged in, created something, or was another operation that was carried out. */
   accepted: boolean;
 }
 
-/** Which requests a fault is for. `create`: advertiser or event. */
-export type FaultTarget = "authenticate" | "advertiser" | "event" | "create" | "any";
+/** Which requests a fault is for. `advertiser`, `event`: creates of one; `create`: of either. The rest needs `operations`. */
+export type FaultTarget =
+  | "authenticate"
+  | "advertiser"
+  | "event"
+  | "create"
+  | "read"
+  | "update"
+  | "delete"
+  | "search"
+  | "any";
 
 /**
  * What a client sees instead of the proper answer.

@@ -3,13 +3,16 @@
  */
 import { type Answer, failure, loginSuccess, refusal, sessionRefused, success } from "./answers.js";
 import type { SandboxObject, SandboxOptions, SandboxRequest, SessionRefusal } from "./options.js";
-import type { Route } from "./routes.js";
-import { judgeAdvertiser, judgeEvent } from "./rules.js";
+import { Records } from "./record-operations.js";
+import type { Noun, Route } from "./routes.js";
+import { type Judged, judgeAdvertiser, judgeEvent } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
 export interface Handled {
   readonly answer: Answer;
   readonly created?: SandboxObject;
+  /** Whether another operation was carried out. */
+  readonly done?: boolean;
 }
 
 export class Platform {
@@ -20,6 +23,8 @@ export class Platform {
   readonly sessions: Sessions;
   readonly advertisers = new Map<number, SandboxObject>();
   readonly events = new Map<number, SandboxObject>();
+  /** When what was created here was: searches may find it only later. */
+  readonly createdMs = new WeakMap<SandboxObject, number>();
 
   readonly #options: SandboxOptions;
   #nextId: number;
@@ -49,16 +54,32 @@ export class Platform {
   /** @param route none where the request asks for nothing that there is. */
   handle(route: Route | undefined, request: SandboxRequest): Handled {
     if (route === undefined) return { answer: failure(404, `there is no ${request.method} ${request.path}`) };
-    const body =
+    const given =
       typeof request.body === "object" && request.body !== null ? (request.body as Record<string, unknown>) : undefined;
-    if (body === undefined) return { answer: failure(400, "the body is no JSON object") };
+    const needsBody = !["read", "delete", "search"].includes(route.operation);
+    if (given === undefined && needsBody) return { answer: failure(400, "the body is no JSON object") };
+    const body = given ?? {};
     if (route.operation === "authenticate") return { answer: this.#logIn(body) };
 
     const cookies = this.#admit(request);
     if (cookies === undefined) return { answer: sessionRefused(this.sessionRefusal) };
-    const handled = this.#create(route.operation, body, route.strict);
+    const handled =
+      "strict" in route
+        ? this.#create(route.operation, body, route.strict)
+        : new Records(this.#options, this).carryOut(route, body);
     if (cookies.length === 0) return handled;
     return { ...handled, answer: { ...handled.answer, headers: { ...handled.answer.headers, "set-cookie": cookies } } };
+  }
+
+  /** Holds the fields of an object against the platform's rules. */
+  judge(noun: Noun, body: Readonly<Record<string, unknown>>): Judged {
+    return noun === "advertiser"
+      ? judgeAdvertiser(body)
+      : judgeEvent(body, this.#options.maxWindowSeconds ?? 2_592_000, this.advertisers);
+  }
+
+  objectsOf(noun: Noun): Map<number, SandboxObject> {
+    return noun === "advertiser" ? this.advertisers : this.events;
   }
 
   #logIn(body: Readonly<Record<string, unknown>>): Answer {
@@ -79,14 +100,11 @@ export class Platform {
     return mode === "basic" ? undefined : this.sessions.admit(request.headers.cookie as string | undefined);
   }
 
-  #create(noun: "advertiser" | "event", body: Readonly<Record<string, unknown>>, strict: boolean): Handled {
+  #create(noun: Noun, body: Readonly<Record<string, unknown>>, strict: boolean): Handled {
     const options = this.#options;
-    const judged =
-      noun === "advertiser"
-        ? judgeAdvertiser(body)
-        : judgeEvent(body, options.maxWindowSeconds ?? 2_592_000, this.advertisers);
+    const judged = this.judge(noun, body);
     const nameField = `${noun}_name`;
-    const objects = noun === "advertiser" ? this.advertisers : this.events;
+    const objects = this.objectsOf(noun);
     const faults = [...judged.faults];
     if (strict || options.unknownFields === "refuse") {
       faults.push(...judged.unknown.map((field) => ({ field, sentence: "is not a known field" })));
@@ -101,6 +119,7 @@ export class Platform {
     const activity = noun === "advertiser" ? { active: options.advertisersStartActive ?? true } : {};
     const object: SandboxObject = { ...activity, ...kept, ...judged.fields, id: this.#nextId++ };
     objects.set(object.id, object);
+    this.createdMs.set(object, (options.clock ?? Date.now)());
     const warnings =
       options.unknownFields === "ignore" ? [] : judged.unknown.map((field) => `unknown field ${field} was dropped`);
     return { created: object, answer: success(options.answerShape ?? "payload", noun, object, warnings) };

@@ -3,31 +3,59 @@
  */
 import type { SandboxOptions } from "./options.js";
 
-export type Operation = "authenticate" | "advertiser" | "event";
+/** The documented operations: the login, and the creates by their nouns. */
+export type DocumentedOperation = "authenticate" | Noun;
+/** What is served with the option `operations` alone. */
+export type OptionalOperation = "read" | "update" | "delete" | "search";
+export type Operation = DocumentedOperation | OptionalOperation;
+export type Noun = "advertiser" | "event";
 
-export interface Route {
-  readonly operation: Operation;
-  /** Whether it was asked for as `…/strict`: a create that refuses unknown fields. */
-  readonly strict: boolean;
-}
+export type Route =
+  | {
+      readonly operation: DocumentedOperation;
+      /** Whether it was asked for as `…/strict`: a create that refuses unknown fields. */
+      readonly strict: boolean;
+    }
+  | { readonly operation: "read" | "update" | "delete"; readonly noun: Noun; readonly id: string }
+  | { readonly operation: "search"; readonly noun: Noun; readonly filters: ReadonlyMap<string, string> };
 
 /** Of 0.5, and wherever clients of 2.0 log in: that path is not documented. */
 const DEFAULT_AUTHENTICATE_PATHS = ["*/authenticate"];
 
 const CREATE = /^\/rest\/(advertiser|event)(\/strict)?$/;
+const OBJECT = /^\/rest\/(advertiser|event)(?:\/(\d+))?$/;
+
+const BY_METHOD: Readonly<Record<string, "read" | "update" | "delete">> = {
+  GET: "read",
+  PUT: "update",
+  PATCH: "update",
+  DELETE: "delete",
+};
 
 /** @returns nothing where there is no such operation. */
 export function routeOf(
   method: string | undefined,
   url: string | undefined,
-  { pathPrefix = "", authenticatePaths = DEFAULT_AUTHENTICATE_PATHS }: SandboxOptions,
+  { pathPrefix = "", authenticatePaths = DEFAULT_AUTHENTICATE_PATHS, operations }: SandboxOptions,
 ): Route | undefined {
-  const whole = (url ?? "").split("?")[0] ?? "";
-  if (method !== "POST" || !whole.startsWith(`${pathPrefix}/`)) return undefined;
+  const [whole = "", query = ""] = (url ?? "").split("?");
+  if (!whole.startsWith(`${pathPrefix}/`)) return undefined;
   const path = whole.slice(pathPrefix.length);
+  if (method !== "POST") return operations === true ? optionalRouteOf(method, path, query) : undefined;
   if (authenticatePaths.some((pattern) => isFor(pattern, path))) return { operation: "authenticate", strict: false };
   const [, noun, strict] = CREATE.exec(path) ?? [];
-  return noun === undefined ? undefined : { operation: noun as Operation, strict: strict !== undefined };
+  return noun === undefined ? undefined : { operation: noun as Noun, strict: strict !== undefined };
+}
+
+/** `GET rest/event/5`, `PUT rest/event/5`, `DELETE rest/event/5`, `GET rest/event?field=value`. */
+function optionalRouteOf(method: string | undefined, path: string, query: string): Route | undefined {
+  const [, noun, id] = OBJECT.exec(path) ?? [];
+  const operation = BY_METHOD[method ?? ""];
+  if (noun === undefined || operation === undefined) return undefined;
+  if (id !== undefined) return { operation, noun: noun as Noun, id };
+  return operation === "read"
+    ? { operation: "search", noun: noun as Noun, filters: new Map(new URLSearchParams(query)) }
+    : undefined;
 }
 
 function isFor(pattern: string, path: string): boolean {

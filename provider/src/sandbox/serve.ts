@@ -16,6 +16,7 @@ export interface ServeOptions {
   /** The file that keeps what lives there. */
   readonly objects: string | undefined;
   readonly faults: readonly FaultRule[];
+  readonly operations: boolean;
   readonly quiet: boolean;
 }
 
@@ -39,6 +40,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const sandboxOptions: SandboxOptions = {
     port: options.port,
     latencyMs: options.latencyMs,
+    operations: options.operations,
     log,
     ...(email === undefined ? {} : { email }),
     ...(password === undefined ? {} : { password }),

@@ -18,7 +18,7 @@ import type {
   SessionRefusal,
 } from "./options.js";
 import { type Handled, Platform } from "./platform.js";
-import { type Route, routeOf } from "./routes.js";
+import { type Operation, type Route, routeOf } from "./routes.js";
 import { keepsProperAnswer, respond, statusWith, strike, strikesFirst } from "./strike.js";
 
 /** More than any request of this API; the rest of a larger one is not read. */
@@ -35,6 +35,11 @@ export class Sandbox {
   logins = 0;
   advertiserPosts = 0;
   eventPosts = 0;
+  /** With `operations`: how many of each arrived. */
+  reads = 0;
+  updates = 0;
+  deletes = 0;
+  searches = 0;
 
   readonly #options: SandboxOptions;
   readonly #server: Server;
@@ -143,6 +148,7 @@ export class Sandbox {
   resetCounts(): void {
     this.requests.length = 0;
     this.logins = this.advertiserPosts = this.eventPosts = 0;
+    this.reads = this.updates = this.deletes = this.searches = 0;
     this.maxOpenConnections = this.openConnections;
   }
 
@@ -172,9 +178,7 @@ export class Sandbox {
       accepted: false,
     };
     this.requests.push(request);
-    if (operation === "authenticate") this.logins++;
-    if (operation === "advertiser") this.advertiserPosts++;
-    if (operation === "event") this.eventPosts++;
+    this.#count(operation);
     if (rule !== undefined && strikesFirst(rule.with)) {
       incoming.socket.resetAndDestroy();
       this.#tell(request, { because: `fault: ${rule.with.kind}` });
@@ -193,6 +197,16 @@ export class Sandbox {
     });
   }
 
+  #count(operation: Operation | undefined): void {
+    if (operation === "authenticate") this.logins++;
+    if (operation === "advertiser") this.advertiserPosts++;
+    if (operation === "event") this.eventPosts++;
+    if (operation === "read") this.reads++;
+    if (operation === "update") this.updates++;
+    if (operation === "delete") this.deletes++;
+    if (operation === "search") this.searches++;
+  }
+
   #finish(
     route: Route | undefined,
     rule: FaultRule | undefined,
@@ -206,10 +220,10 @@ export class Sandbox {
     else if (fault !== undefined && rule?.act !== true && !keepsProperAnswer(fault))
       handled = { answer: json(200, { success: true }) };
     else handled = this.#platform.handle(route, request);
-    const { answer, created } = handled;
+    const { answer, created, done } = handled;
     const operation = route?.operation;
     const loggedIn = operation === "authenticate" && answer.headers["set-cookie"] !== undefined;
-    request.accepted = created !== undefined || loggedIn;
+    request.accepted = created !== undefined || loggedIn || done === true;
     request.status = fault === undefined ? answer.status : statusWith(fault, answer);
     // Before the answer: whoever has that finds the line.
     this.#tell(request, { operation, created, loggedIn, because: fault && `fault: ${fault.kind}` });

@@ -1,0 +1,64 @@
+/**
+ * What installations can do that have more than the documented operations: read, update, delete and search what lives there.
+ */
+import { type Answer, json, refusal } from "./answers.js";
+import type { SandboxObject, SandboxOptions } from "./options.js";
+import type { Handled, Platform } from "./platform.js";
+import { goneAnswer, listAnswer, recordAnswer } from "./records.js";
+import type { Noun, OptionalOperation, Route } from "./routes.js";
+
+const PAGE = 25;
+
+export class Records {
+  readonly #options: SandboxOptions;
+  readonly #platform: Platform;
+
+  constructor(options: SandboxOptions, platform: Platform) {
+    this.#options = options;
+    this.#platform = platform;
+  }
+
+  carryOut(route: Route & { readonly operation: OptionalOperation }, body: Readonly<Record<string, unknown>>): Handled {
+    const { recordShape = "payload", recordDress = "plain", goneShape = "404" } = this.#options;
+    const { noun } = route;
+    if (route.operation === "search") {
+      return { answer: listAnswer(recordShape, recordDress, noun, this.#found(noun, route.filters)), done: true };
+    }
+    const objects = this.#platform.objectsOf(noun);
+    const object = objects.get(Number(route.id));
+    if (object === undefined) return { answer: goneAnswer(goneShape, noun, route.id) };
+    if (route.operation === "read") return { answer: recordAnswer(recordShape, recordDress, noun, object), done: true };
+    if (route.operation === "update") return this.#update(noun, object, body);
+    objects.delete(object.id);
+    return { answer: done(noun, object, "deleted"), done: true };
+  }
+
+  #update(noun: Noun, object: SandboxObject, body: Readonly<Record<string, unknown>>): Handled {
+    const { id, ...fields } = object;
+    const { faults, fields: judged } = this.#platform.judge(noun, { ...fields, ...body });
+    if (faults.length > 0) return { answer: refusal(this.#options.refusalShape ?? "406-errors", noun, faults) };
+    // What is sent as null has its default again, or none.
+    const kept = Object.entries({ ...fields, ...judged }).filter(([name]) => body[name] !== null || name in judged);
+    const updated = Object.fromEntries(kept);
+    this.#platform.objectsOf(noun).set(id, { ...updated, id });
+    return { answer: done(noun, object, "updated"), done: true };
+  }
+
+  #found(noun: Noun, filters: ReadonlyMap<string, string>): SandboxObject[] {
+    const { ignoreFilters = false, searchLagSeconds = 0, clock = Date.now } = this.#options;
+    const { createdMs } = this.#platform;
+    const fits = (object: SandboxObject) =>
+      ignoreFilters ||
+      [...filters].every(([field, text]) =>
+        String(object[field] ?? "")
+          .toLowerCase()
+          .includes(text.toLowerCase()),
+      );
+    const isListed = (object: SandboxObject) => (createdMs.get(object) ?? 0) + searchLagSeconds * 1000 <= clock();
+    return [...this.#platform.objectsOf(noun).values()].filter((each) => isListed(each) && fits(each)).slice(0, PAGE);
+  }
+}
+
+function done(noun: Noun, { id }: SandboxObject, what: string): Answer {
+  return json(200, { success: true, message: `${noun} ${what} with ID = ${id}`, payload: { id } });
+}
