@@ -59,6 +59,11 @@ export class OutcomeUnknownError extends AdvertisingError {
   }
 }
 
+/** Run it again: a request that may be repeated was answered by nothing that can be used. Nothing in the state has changed. */
+export class NoAnswerError extends AdvertisingError {
+  static override readonly code = "ADVERTISING_NO_ANSWER";
+}
+
 /** Set the address or the account back, or say that the platform has moved: the state belongs to another one. Nothing was sent. */
 export class AccountError extends AdvertisingError {
   static override readonly code = "ADVERTISING_ACCOUNT";

@@ -36,7 +36,7 @@ function withoutChance(message: string): string {
 const shown = (message: string) => withoutChance(bare(message));
 
 async function start(options: RunOptions = {}) {
-  const sandbox = await useSandbox({ objects: advertiser1 });
+  const sandbox = await useSandbox({ objects: advertiser1, operations: true });
   return { sandbox, ...newRun(sandbox, newFolder(), options) };
 }
 
@@ -80,6 +80,15 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
     const { message } = await failureOf(event.create(purchase));
     expect(sandbox.creates).toBe(1);
+    return message;
+  },
+  async ADVERTISING_NO_ANSWER() {
+    const operations = JSON.stringify({ event: { read: "GET rest/event/{id}" } });
+    const { event, sandbox } = await start({ settings: { operations } });
+    const others = { success: true, payload: [{ id: 7, event_name: "Signup" }] };
+    sandbox.fail({ on: "any", after: 1, with: { kind: "answer", status: 200, body: others } });
+    const { message } = await failureOf(event.read("2", purchase));
+    expect(sandbox.creates).toBe(0);
     return message;
   },
   async ADVERTISING_ACCOUNT() {

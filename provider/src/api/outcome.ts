@@ -2,12 +2,13 @@
  * What an answer to a create means: created, refused, or not known. Pure; the only place that judges it.
  */
 import type { Operation } from "../kinds/operation.js";
-import { asRecord, own } from "../record.js";
+import { asRecord } from "../record.js";
 import { excerpt, printable } from "../text.js";
 import { type Answer, describeTarget, redirectOf } from "../wire/answer.js";
 import type { Clean } from "../wire/redact.js";
 import { saysRefused } from "../wire/verdict.js";
 import { type Reading, warningsOf, wordsOf } from "../wire/words.js";
+import { readId } from "./own-id.js";
 
 export type Outcome =
   | { readonly kind: "created"; readonly id: string; readonly warnings: readonly string[] }
@@ -72,30 +73,6 @@ function readSuccess(answer: Answer, reading: Reading & { noun: string }, words:
   const id = readId(answer.data, reading.noun);
   if (id === undefined) return unknown(`but without a readable id (${shapeOf(answer.data)})`);
   return { kind: "created", id, warnings: warningsOf(answer, reading) };
-}
-
-/** The id wherever it sensibly stands, exact to the last digit; never another object's, such as an event's advertiser_id. */
-function readId(value: unknown, noun: string): string | undefined {
-  const holders = (from: unknown): unknown[] => [from, soleOf(own(from, noun)), soleOf(own(from, `${noun}s`))];
-  const outer = soleOf(value);
-  const inner = ["payload", "result", "data"].flatMap((name) => holders(soleOf(own(outer, name))));
-  for (const holder of [...inner, ...holders(outer)]) {
-    for (const name of ["id", `${noun}_id`]) {
-      const id = asId(own(holder, name));
-      if (id !== undefined) return id;
-    }
-  }
-  return undefined;
-}
-
-/** The object in a list with just one. */
-function soleOf(value: unknown): unknown {
-  return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
-}
-
-function asId(value: unknown): string | undefined {
-  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
-  return typeof text === "string" && /^\d{1,30}$/.test(text.trim()) ? text.trim() : undefined;
 }
 
 /** Names of keys, without values: enough to report a shape that is not known yet. */

@@ -12,8 +12,8 @@ export interface RetryQuestion {
   /** 1 for the first. */
   readonly attemptNumber: number;
   /**
-   * Whether the request may be acted upon twice without harm: true for a login, false for a create, which has no
-   * idempotency key and no delete.
+   * Whether the request may be acted upon twice without harm: true for a login, a read, an update and a delete, false for a
+   * create, which has no idempotency key.
    */
   readonly repeatable: boolean;
   readonly wallClockMs: number;
@@ -32,8 +32,8 @@ const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 20_000;
 /** A rate limit without a usable Retry-After: its window is unknown, so begin higher. */
 const FIRST_LIMIT_BACKOFF_MS = 1000;
-/** A login whose outcome is unknown is tried this often: logins are rate limited. */
-const MAX_LOGIN_ATTEMPTS = 3;
+/** What may be repeated is tried this often where its outcome is unknown: logins are rate limited. */
+const MAX_REPEATED_ATTEMPTS = 3;
 
 const CERTIFICATE_CODE =
   /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH|UND_ERR_PRX_TLS)/;
@@ -64,7 +64,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
       const reason = tunnel === undefined ? message : `through the proxy ${tunnel.host}: ${message}`;
       return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason };
     }
-    if (repeatable && attemptNumber < MAX_LOGIN_ATTEMPTS) {
+    if (repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {
       return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason: failure.message };
     }
     return done; // sent, and nobody knows whether it was acted upon
@@ -82,7 +82,7 @@ export function decideRetry(question: RetryQuestion): RetryDecision {
       reason: `status ${status}`,
     };
   }
-  if (status >= 500 && repeatable && attemptNumber < MAX_LOGIN_ATTEMPTS) {
+  if (status >= 500 && repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {
     return {
       kind: "again",
       delayMs: backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random),

@@ -180,7 +180,12 @@ export function noteHolder(
 }
 
 /** Remembers what the engine is handed, for warnings of later runs. */
-export function noteLive(kind: Kind, runtime: Runtime, { subject, values, secret }: Create, id: string): void {
+export function noteLive(
+  kind: Kind,
+  runtime: Runtime,
+  { subject, values, secret }: Pick<Create, "subject" | "values" | "secret">,
+  id: string,
+): void {
   if (!isKnown(subject)) return;
   runtime.inventory(subject.identity).note(subject.key, liveOf(kind, values, secret, id));
 }

@@ -10,15 +10,18 @@ const FIRST_AFTER_MS = 60_000;
 const LONGEST_SILENCE_MS = 20 * 60_000;
 
 export class Progress {
-  readonly #total: number;
+  readonly #total: number | undefined;
   readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #tell: (message: string) => void;
   readonly #beganMs: number;
   #nextMs: number;
   #done = 0;
 
-  /** @param tell is given `400 of 3000 done, 8.2 a second, about 6 minutes left`. */
-  constructor(total: number, clock: Pick<Clock, "monotonicMs">, tell: (message: string) => void) {
+  /**
+   * @param total none where nobody knows it.
+   * @param tell is given `400 of 3000 done, 8.2 a second, about 6 minutes left`, or `400 done, 8.2 a second`.
+   */
+  constructor(total: number | undefined, clock: Pick<Clock, "monotonicMs">, tell: (message: string) => void) {
     this.#total = total;
     this.#clock = clock;
     this.#tell = tell;
@@ -34,8 +37,9 @@ export class Progress {
     const elapsedMs = nowMs - this.#beganMs;
     this.#nextMs = nowMs + Math.min(elapsedMs, LONGEST_SILENCE_MS);
     const aSecond = (this.#done / elapsedMs) * 1000;
-    const left = (this.#total - this.#done) / aSecond;
-    this.#tell(`${this.#done} of ${this.#total} done, ${paceIn(aSecond)}, about ${durationIn(left)} left`);
+    const total = this.#total;
+    const left = total === undefined ? "" : `, about ${durationIn((total - this.#done) / aSecond)} left`;
+    this.#tell(`${this.#done}${total === undefined ? "" : ` of ${total}`} done, ${paceIn(aSecond)}${left}`);
   }
 }
 

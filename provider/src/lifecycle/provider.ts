@@ -3,6 +3,7 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { requestFields } from "../api/request.js";
+import { knownOperations } from "../config/operations.js";
 import { describeSettingProblem } from "../config/setting-problems.js";
 import { ArgumentsError, SettingsError, UnsupportedError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
@@ -26,6 +27,7 @@ import {
   noteLive,
 } from "./announce.js";
 import { adoptExisting, type Create, createOnce } from "./create.js";
+import { deleteLive } from "./delete.js";
 import { changedProperties } from "./diff.js";
 import { checkFailure, guard } from "./engine-call.js";
 import { forDisplay, forEngine, Incomplete, idOrError } from "./failure.js";
@@ -40,8 +42,10 @@ import {
 } from "./inputs.js";
 import { noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
+import { argumentsOfLive, isReadable, refreshed } from "./read.js";
 import type { Runtime } from "./runtime.js";
 import { isKnown, subjectOf } from "./subject.js";
+import { replacedBy, updateLive } from "./update.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(kind: Kind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
@@ -127,7 +131,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
         stopAtUnresolved(olds);
-        const replaces = changedProperties(kind, id, olds, news);
+        const changed = changedProperties(kind, id, olds, news);
+        const replaces = [...replacedBy(kind, runtime(), changed)];
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
         else announceReplacement(kind, runtime(), subject, id, existingId);
@@ -135,7 +140,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           const instead = hasValue(existingId) ? "adopt" : "replace";
           runtime().catalogPlans.note(subject, replaces.length === 0 ? "leave" : instead);
         }
-        return { changes: replaces.length > 0, replaces, deleteBeforeReplace: false };
+        return { changes: changed.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
     },
 
@@ -161,41 +166,43 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     },
 
     async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
-      return guarded(() => {
+      return guarded(async () => {
         expectSameAccount(properties[ACCOUNT], runtime().account, `${kind.name} ${id}`);
         stopAtUnresolved(properties);
         if (!isReadableId(id)) throw new UnsupportedError(`Expected ${READABLE_ID}; got ${printable(id)}.`);
-        if (properties[kind.nameProperty] !== undefined) runtime().say(NOTHING_COMPARED);
+        const isRefresh = properties[kind.nameProperty] !== undefined;
+        if (isReadable(kind, runtime()) && (isRefresh || runtime().reading.settings.password !== undefined)) {
+          if (!isRefresh) return { id, props: { ...properties, ...(await argumentsOfLive(kind, runtime(), id)) } };
+          const props = await refreshed(kind, runtime(), id, properties);
+          return props === undefined ? GONE : { id, props };
+        }
+        if (isRefresh) runtime().say(NOTHING_COMPARED);
         // The platform can't be read: the state is given back as it is, and for .get() the id is what is known.
         return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
       }, forDisplay);
     },
 
-    /** Reached only for a resource that was saved with an error; whatever changes is a replacement. */
+    /** Without a known update reached only for a resource that was saved with an error. */
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
-      return guarded(() => {
+      return guarded(async () => {
         stopAtUnresolved(olds);
         const values = argumentsIn(news);
+        const secret = secretArgumentsOf(news);
+        const changed = changedProperties(kind, id, olds, news);
+        if (changed.length > 0 && knownOperations(kind, runtime().reading.settings).update !== undefined) {
+          for (const name of secret) maskSecretsIn(values[name], runtime().secrets);
+          expectSameAccount(olds[ACCOUNT], runtime().account, `${kind.name} ${id}`);
+          const subject = subjectOf(kind.name, own(news, IDENTITY), id);
+          await updateLive(kind, runtime(), { id, label: subject.label }, olds, values, changed);
+          noteLive(kind, runtime(), { values, subject, secret }, id);
+        }
         const recorded = withoutUndefined({ [ACCOUNT]: olds[ACCOUNT] });
         return { outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
 
-    /**
-     * Reached only where `retainOnDelete` was turned off where this package can't see it (a transformation), or by an earlier
-     * version. To fail would leave what was replaced in the state for ever.
-     */
     async delete(id: string, properties: Properties): Promise<void> {
-      return guarded(() => {
-        if (!/^\d+$/.test(id)) return;
-        const name = properties[kind.nameProperty];
-        const named =
-          typeof name === "string" && unresolvedMarkOf(properties) === undefined ? ` named "${printable(name)}"` : "";
-        runtime().say(
-          `The platform has no known way to delete, so the ${kind.name}${named} with the id ${id} left the state and ${kind.afterlife}; ` +
-            "deactivate it there by hand.",
-        );
-      }, forDisplay);
+      return guarded(() => deleteLive(kind, runtime(), id, properties), forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
 }
@@ -211,6 +218,9 @@ function accountInInputs(olds: Properties, current: string, label: string): stri
   const identity = own(olds, IDENTITY);
   return typeof identity === "string" && isOfEarlierVersion(identity) && current !== "" ? current : undefined;
 }
+
+/** By which the engine knows that a resource does not exist any more. */
+const GONE: dynamic.ReadResult = { id: "", props: {} };
 
 const NOTHING_COMPARED =
   "A refresh compares nothing: the platform has no known way to read an object, so the state stays as it is.";

@@ -19,6 +19,7 @@ import { connect, secretsIn, transportFor } from "./connect.js";
 import { debugLog } from "./debug-log.js";
 import { engineLog, type TellAt } from "./engine-log.js";
 import { createMessages, type Messages } from "./messages.js";
+import { Progress } from "./progress.js";
 import { UnderWay } from "./under-way.js";
 
 /** A run of the same stack that was just interrupted may still be ending. */
@@ -38,6 +39,7 @@ export interface RunSoFar {
 export interface Runtime extends Messages {
   readonly reading: SettingsReading;
   readonly secrets: Secrets;
+  /** Whoever sleeps on it when the engine is gone fails. */
   readonly clock: Clock;
   /** @throws SettingsError where the settings do not suffice to send anything. */
   client(): Client;
@@ -66,6 +68,8 @@ export interface Runtime extends Messages {
   journal(identity: string): Journal;
   /** Runs one create; `mayBegin` throws once the engine is gone. */
   track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T>;
+  /** That an object was read: a long refresh tells how far it has come. */
+  noteRead(): void;
   /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
   closeNow(): void;
   /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
@@ -89,6 +93,7 @@ export function createRuntime(
   let client: Client | undefined;
   let journal: Journal | undefined;
   let inventory: Inventory | undefined;
+  let reads: Progress | undefined;
 
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
@@ -110,7 +115,7 @@ export function createRuntime(
     ...messages,
     reading,
     secrets,
-    clock: systemClock,
+    clock: underWay.clock,
     account: accountOf(settings),
     run,
     replacing: new Map(),
@@ -146,6 +151,10 @@ export function createRuntime(
       return client;
     },
     track: (create) => underWay.track(create),
+    noteRead() {
+      reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
+      reads.done();
+    },
     closeNow() {
       const isWhole = run.hasChecked && !run.hasFailed;
       journal?.closeNow(isWhole ? inventory?.declared : undefined);

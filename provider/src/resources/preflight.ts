@@ -3,6 +3,7 @@
  * perhaps created already; so everything that is known in the program is checked here first, for the whole program.
  */
 import * as pulumi from "@pulumi/pulumi";
+import { knownOperations } from "../config/operations.js";
 import { CATALOG_TYPE, type Kind, type Limits, type SetKind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { writeDeclared } from "../state/declared.js";
@@ -101,7 +102,7 @@ export function examineSource(options: pulumi.ComponentResourceOptions): Examine
     limits: program.reading.settings,
     live: program.history.live,
     report(title, lines) {
-      const all = [...lines, ...optionProblems(options).map(({ property, reason }) => `${property} ${reason}`)];
+      const all = [...lines, ...optionProblems(options, false).map(({ property, reason }) => `${property} ${reason}`)];
       if (all.length > 0) turn.report({ title, lines: all, problems: all.length });
     },
     admitted: turn.admitted,
@@ -168,7 +169,7 @@ function problemsOf({ kind, name, args, asGiven, options }: Examined, { reading,
   }
   return [
     ...problems,
-    ...optionProblems(options),
+    ...optionProblems(options, !("member" in kind) && knownOperations(kind, reading.settings).delete !== undefined),
     ...comparedIn({ kind, name, args: asGiven, values, fits: problems.length === 0 }, reading.settings).flatMap(
       ({ path, ...compared }) =>
         comparison.add(compared).map(({ property, reason }) => ({ property: `${path}${property}`, reason })),
@@ -176,13 +177,14 @@ function problemsOf({ kind, name, args, asGiven, options }: Examined, { reading,
   ];
 }
 
-function optionProblems(options: pulumi.CustomResourceOptions): Problem[] {
+/** @param canDelete whether the installation is known to have a way to. */
+function optionProblems(options: pulumi.CustomResourceOptions, canDelete: boolean): Problem[] {
   return [
     // Pulumi's dynamic providers can't import: they are not told which provider the id belongs to.
     ...(options.import === undefined
       ? []
       : [{ property: "import", reason: "is an option that does not work here: name the live object with existingId" }]),
-    ...(options.retainOnDelete === false
+    ...(options.retainOnDelete === false && !canDelete
       ? [
           {
             property: "retainOnDelete",

@@ -1,0 +1,279 @@
+/** What only some installations can do: read, update and delete, through the provider as the engine calls it. */
+import { describe, expect, it } from "vitest";
+import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
+import type {
+  Fault,
+  GoneShape,
+  RecordDress,
+  RecordShape,
+  Sandbox,
+  SandboxOptions,
+} from "../../provider/src/sandbox/index.js";
+import { newFolder } from "../support/folder.js";
+import { failureOf, newRun } from "../support/run.js";
+import { useSandbox } from "../support/stack.js";
+
+const ALL = {
+  event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" },
+  advertiser: { read: "GET rest/advertiser/{id}", update: "PATCH rest/advertiser/{id}" },
+};
+
+const inputs = {
+  eventName: "Purchase",
+  advertiserId: 1,
+  value: 100,
+  eventTypeId: 0,
+  countUnique: false,
+  clickWindow: 3600,
+  viewWindow: 2_592_000,
+  attribution: "ALL",
+  __identity: "tiny/dev::purchase",
+};
+
+async function start(
+  options: SandboxOptions = {},
+  operations: unknown = ALL,
+  adapt: (runtime: Runtime) => Runtime = (runtime) => runtime,
+) {
+  const sandbox = await useSandbox({ operations: true, ...options });
+  const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(operations) }, adapt });
+  await run.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
+  const { id, outs } = await run.event.create(inputs);
+  sandbox.resetCounts();
+  return { ...run, sandbox, id, outs: outs as Record<string, unknown> };
+}
+
+/** Changes an object as somebody does by hand. */
+function change(sandbox: Sandbox, id: string, fields: Record<string, unknown>): void {
+  Object.assign(sandbox.events.find((each) => each.id === Number(id)) ?? {}, fields);
+}
+
+const SHAPES: RecordShape[] = ["object", "payload", "payload-list", "list", "own-name"];
+const DRESSES: RecordDress[] = ["plain", "strings"];
+const everyDress = SHAPES.flatMap((recordShape) => DRESSES.map((recordDress) => ({ recordShape, recordDress })));
+
+describe.each(everyDress)("an object that is answered as $recordShape, $recordDress", (dress) => {
+  it("shows nothing where nothing was changed, however often it is asked", async () => {
+    const { event, id, outs, said, sandbox } = await start(dress);
+    for (let i = 0; i < 2; i++) expect(await event.read(id, outs)).toEqual({ id, props: outs });
+    expect(said).toEqual([]);
+    expect(sandbox.reads).toBe(2);
+  });
+
+  it("shows each changed argument once, in the form of the program", async () => {
+    const changes = {
+      event_name: ["eventName", "Buy"],
+      value: ["value", 30.5],
+      event_type_id: ["eventTypeId", 1],
+      count_unique: ["countUnique", true],
+      click_window: ["clickWindow", 7200],
+      attribution: ["attribution", "WHITELIST"],
+      advertiser_id: ["advertiserId", 2],
+    } as const;
+    const warned: string[] = [];
+    const adapt = (runtime: Runtime): Runtime => ({
+      ...runtime,
+      warnEach: (_sort, _urn, message) => void warned.push(message),
+    });
+    const { event, id, outs, sandbox } = await start(dress, ALL, adapt);
+    const before = { ...sandbox.events[0] };
+    for (const [field, [property, value]] of Object.entries(changes)) {
+      change(sandbox, id, { ...before, [field]: value });
+      const { props } = await event.read(id, outs);
+      expect(props).toEqual({ ...outs, [property]: value });
+      expect(warned.splice(0)).toEqual([expect.stringContaining(`was changed on the platform (${property})`)]);
+      expect(await event.read(id, props)).toEqual({ id, props });
+      expect(warned).toEqual([]);
+      // With an update the program's value is set again, and just that.
+      const { changes: isChange, replaces } = await event.diff(id, props as Record<string, unknown>, inputs);
+      expect({ isChange, replaces }).toEqual({
+        isChange: true,
+        replaces: property === "advertiserId" ? ["advertiserId"] : [],
+      });
+      warned.length = 0;
+    }
+  });
+
+  it("brings .get every argument", async () => {
+    const { event, id } = await start(dress);
+    const { props } = await event.read(id, {});
+    const { __identity: _, ...given } = inputs;
+    expect(props).toEqual({ ...given, eventId: Number(id) });
+  });
+});
+
+describe("what is gone", () => {
+  const shapes: GoneShape[] = ["404", "410", "empty-list", "empty-payload", "could-not-load"];
+  it.each(shapes)("leaves the state, as it is said by %s", async (goneShape) => {
+    const { event, outs, sandbox } = await start({ goneShape });
+    expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
+    expect(sandbox.reads).toBe(1);
+    expect((await failureOf(event.read("999", {}))).message).toContain("there is no event 999 on the platform");
+  });
+
+  it("after a bare 404 only where the operation works for something else", async () => {
+    const { event, id, outs } = await start({ goneShape: "404-bare" });
+    const failure = await failureOf(event.read("999", outs));
+    expect(failure.message).toMatch(
+      /nothing says whether the object is missing, or the operation.*\[ADVERTISING_SETTINGS\]$/,
+    );
+    const [gone] = await Promise.all([event.read("998", outs), event.read(id, outs)]);
+    expect(gone.id).toBe("");
+    expect((await event.read("999", outs)).id).toBe("");
+  });
+});
+
+describe("trouble is not gone", () => {
+  const html = { "content-type": "text/html" };
+  const json = { "content-type": "application/json" };
+  const troubles: [string, Fault][] = [
+    ["401", { kind: "answer", status: 401, body: { message: "event 2 not found" } }],
+    ["403", { kind: "answer", status: 403, body: { message: "event 2 was not found, or you may not see it" } }],
+    ["500", { kind: "answer", status: 500, body: { message: "event 2 not found" } }],
+    [
+      "404 of a route",
+      { kind: "answer", status: 404, headers: json, body: { message: "there is no GET /rest/event/2" } },
+    ],
+    ["404 as a page", { kind: "answer", status: 404, headers: html, body: "<html><title>Not Found</title></html>" }],
+    ["405", { kind: "answer", status: 405 }],
+    ["a page", { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" }],
+    ["half a body", { kind: "half-body" }],
+    ["nothing", { kind: "answer", status: 200 }],
+    ["a success and no more", { kind: "answer", status: 200, headers: json, body: { success: true } }],
+    ["a refusal without a reason", { kind: "answer", status: 200, headers: json, body: { success: false } }],
+    [
+      "a refusal about another",
+      { kind: "answer", status: 406, headers: json, body: { errors: ["advertiser 2 not found"] } },
+    ],
+    ["others", { kind: "answer", status: 200, headers: json, body: { payload: [{ id: 7, event_name: "x" }] } }],
+    [
+      "its id on something else",
+      { kind: "answer", status: 200, headers: json, body: { payload: [{ id: 2, line: "x" }] } },
+    ],
+    ["a login page", { kind: "session-refusal", way: "login-page" }],
+    ["a redirect", { kind: "session-refusal", way: "redirect" }],
+  ];
+  it.each(troubles)("%s: the state keeps it", async (_, fault) => {
+    const { event, id, outs, sandbox } = await start();
+    sandbox.fail({ on: "read", with: fault, times: 10 });
+    const failure = await failureOf(event.read(id, outs));
+    expect(failure.message).toMatch(
+      /ConversionEvent 2: GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|NO_ANSWER)\]$/,
+    );
+    sandbox.endFaults();
+    expect(await event.read(id, outs)).toEqual({ id, props: outs });
+  });
+});
+
+describe("update", () => {
+  it("changes what was changed and nothing else; no POST, the same id", async () => {
+    const { event, id, outs, sandbox } = await start();
+    const news = { ...inputs, eventName: "Buy", clickWindow: 60 };
+    expect(await event.diff(id, outs, news)).toEqual({ changes: true, replaces: [], deleteBeforeReplace: false });
+    const updated = await event.update(id, outs, news);
+    expect(updated.outs).toEqual({ ...outs, eventName: "Buy", clickWindow: 60 });
+    expect(sandbox.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ["PUT", "/rest/event/2", { event_name: "Buy", click_window: 60 }],
+    ]);
+    expect(sandbox.creates).toBe(0);
+    expect(await event.read(id, updated.outs)).toEqual({ id, props: updated.outs });
+  });
+
+  it("an argument that is taken away has its default again, or null", async () => {
+    const { event, id, outs, sandbox } = await start();
+    const { eventTypeId: _, ...without } = inputs;
+    const news = { ...without, additionalFields: { alternative_id: "x" } };
+    const { outs: updated } = await event.update(id, outs, news);
+    expect(sandbox.requests.at(-1)?.body).toEqual({ event_type_id: null, alternative_id: "x" });
+    await event.update(id, updated as Record<string, unknown>, without);
+    expect(sandbox.requests.at(-1)?.body).toEqual({ alternative_id: null });
+    expect(sandbox.creates).toBe(0);
+  });
+
+  it("another advertiser is a replacement", async () => {
+    const { event, id, outs } = await start();
+    const { replaces } = await event.diff(id, outs, { ...inputs, advertiserId: 3, eventName: "Buy" });
+    expect(replaces).toEqual(["eventName", "advertiserId"]);
+  });
+
+  it("is asked again where its answer is lost, and told where nobody knows", async () => {
+    const { event, id, outs, sandbox } = await start();
+    sandbox.fail({ on: "update", act: true, with: { kind: "close-without-answer" } });
+    await event.update(id, outs, { ...inputs, value: 1 });
+    expect(sandbox.updates).toBe(2);
+    sandbox.fail({ on: "update", with: { kind: "answer", status: 500 }, times: 3 });
+    const failure = await failureOf(event.update(id, outs, { ...inputs, value: 2 }));
+    expect(failure.message).toMatch(/PUT .* has no usable answer \(status 500\).*\[ADVERTISING_NO_ANSWER\]$/s);
+    expect(failure.id).toBeUndefined();
+  });
+
+  it("a refusal changes nothing, also one inside a success", async () => {
+    const { event, id, outs, sandbox } = await start();
+    const inner = { success: true, payload: { success: false, message: "the name is reserved" } };
+    sandbox.fail({ on: "update", with: { kind: "answer", status: 200, body: inner } });
+    const failure = await failureOf(event.update(id, outs, { ...inputs, eventName: "Buy" }));
+    expect(failure.message).toMatch(/was refused with status 200: .*the name is reserved\. Nothing was changed\./);
+  });
+
+  it("an answer with another id is told: it may be another object", async () => {
+    const { event, id, outs, sandbox } = await start();
+    sandbox.fail({ on: "update", with: { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } } });
+    const failure = await failureOf(event.update(id, outs, { ...inputs, eventName: "Buy" }));
+    expect(failure.message).toContain("look into the account for an object 77 that nothing manages");
+  });
+});
+
+describe("delete", () => {
+  it("deletes just the object, once; one that is not there is done", async () => {
+    const { event, id, outs, sandbox } = await start();
+    await event.delete(id, outs);
+    expect(sandbox.events).toEqual([]);
+    expect(sandbox.advertisers).toHaveLength(1);
+    await event.delete(id, outs);
+    expect(sandbox.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "DELETE /rest/event/2",
+      "DELETE /rest/event/2",
+    ]);
+  });
+
+  it("is asked again where its answer is lost", async () => {
+    const { event, id, outs, sandbox } = await start({ goneShape: "404" });
+    sandbox.fail({ on: "delete", act: true, with: { kind: "reset" } });
+    await event.delete(id, outs);
+    expect(sandbox.deletes).toBe(2);
+    expect(sandbox.events).toEqual([]);
+  });
+
+  it("trouble is told, and the state keeps it", async () => {
+    const { event, id, outs, sandbox } = await start();
+    sandbox.fail({
+      on: "delete",
+      with: { kind: "answer", status: 403, body: { message: "you may not delete" } },
+      times: 2,
+    });
+    const failure = await failureOf(event.delete(id, outs));
+    expect(failure.message).toMatch(/was refused with status 403: you may not delete\. Nothing was deleted\./);
+    expect(sandbox.events).toHaveLength(1);
+  });
+
+  it("never of another account, nor where the state does not say of which", async () => {
+    const { event, id, outs, sandbox, said } = await start();
+    expect((await failureOf(event.delete(id, { ...outs, __at: "other.example a@b.c" }))).message).toContain(
+      "ADVERTISING_ACCOUNT",
+    );
+    const { __at: _, ...unknown } = outs;
+    await event.delete(id, unknown);
+    expect(said.at(-1)).toContain("The state does not say at which account it was created");
+    await event.delete("unresolved-x", outs);
+    expect(sandbox.requests).toEqual([]);
+  });
+});
+
+it("without the setting nothing but the documented operations is sent", async () => {
+  const { event, id, outs, sandbox, said } = await start({}, {});
+  expect((await event.read(id, outs)).props).toEqual(outs);
+  expect((await event.diff(id, outs, { ...inputs, eventName: "Buy" })).replaces).toEqual(["eventName"]);
+  await event.delete(id, outs);
+  expect(said.at(-1)).toContain("no known way to delete");
+  expect(sandbox.requests).toEqual([]);
+});
