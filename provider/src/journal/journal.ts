@@ -37,6 +37,10 @@ export interface NewCreate {
   readonly facts?: Facts | undefined;
   /** The id of the object that it is to replace. */
   readonly replaces?: string | undefined;
+  /** The request field that its mark is sent in. */
+  readonly trace?: string | undefined;
+  /** Unlike that of every other create. @default a new one */
+  readonly mark?: string | undefined;
 }
 
 /** What the journal says to it. */
@@ -45,7 +49,7 @@ export type Beginning =
   /** A run that was interrupted created just this: it is the engine's now, and nothing is sent. */
   | { readonly kind: "taken-over"; readonly id: string; readonly mark: string }
   /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
-  | { readonly kind: "unresolved"; readonly entry: Remembered };
+  | { readonly kind: "unresolved"; readonly entry: Remembered; readonly finish: Attempt["finish"] };
 
 /** How one create ended, as far as the journal cares. */
 export type Ending =
@@ -142,7 +146,7 @@ export class Journal {
     if (entry.id !== undefined && entry.fingerprint === fingerprint)
       return { kind: "taken-over", id: entry.id, mark: entry.mark };
     await this.#noteUnresolved(entry);
-    return { kind: "unresolved", entry };
+    return { kind: "unresolved", entry, finish: (ending) => this.#finish(entry.mark, ending) };
   }
 
   /** The engine is handed what this create made, and will have saved it when the run ends cleanly. (The file keeps it until then.) */
@@ -219,24 +223,26 @@ export class Journal {
   }
 
   #attempt(create: NewCreate): Attempt {
-    const mark = this.#options.newMark();
+    const mark = create.mark ?? this.#options.newMark();
     let noted: Promise<void> | undefined;
     return {
       mark,
       sending: async (at) => {
-        noted ??= this.#noteSent({ mark, ...create, at });
+        noted ??= this.#noteSent({ ...create, mark, at });
         await noted;
         this.#confirm(); // the note may be older than a long wait
       },
-      finish: async (ending) => {
-        const sent = this.#ledger.find(mark);
-        if (sent === undefined) return; // never noted, so never sent
-        if (ending.kind === "not-created") return this.#forget(sent);
-        if (ending.kind === "unresolved") return this.#noteUnresolved(sent);
-        sent.id = ending.id;
-        await this.#write({ note: "created", mark, id: ending.id });
-      },
+      finish: (ending) => this.#finish(mark, ending),
     };
+  }
+
+  async #finish(mark: string, ending: Ending): Promise<void> {
+    const sent = this.#ledger.find(mark);
+    if (sent === undefined) return; // never noted, so never sent
+    if (ending.kind === "not-created") return this.#forget(sent);
+    if (ending.kind === "unresolved") return this.#noteUnresolved(sent);
+    sent.id = ending.id;
+    await this.#write({ note: "created", mark, id: ending.id });
   }
 
   #noteSent(entry: Remembered): Promise<void> {

@@ -24,6 +24,8 @@ const sent = z.object({
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   /** The id of the object that it was to replace. */
   replaces: z.string().optional(),
+  /** The request field that the mark was sent in. */
+  trace: z.string().optional(),
   /** Since then a run has gone through, and nothing in it asked for this resource. */
   unclaimed: z.literal(true).optional(),
 });
@@ -48,6 +50,8 @@ export interface Remembered {
   readonly name?: string | undefined;
   readonly facts?: Facts | undefined;
   readonly replaces?: string | undefined;
+  /** The request field that the mark was sent in. */
+  readonly trace?: string | undefined;
   /** The platform's id, once it answered. */
   id?: string;
   /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */

@@ -51,7 +51,7 @@ export async function announceCreate(
 ): Promise<void> {
   const { identity, key, label, at } = subject;
   const adopts = values.existingId !== undefined && values.existingId !== UNKNOWN;
-  const isLeft = await announceLeftover(runtime, subject, adopts);
+  const isLeft = await announceLeftover(kind, runtime, subject, adopts);
   if (adopts) {
     if (formerly !== undefined) runtime.formerly.set(key, formerly);
     runtime.tellAt("info", at, `adopts ${String(values.existingId)}; nothing is sent`);

@@ -8,7 +8,7 @@ import type { Messages } from "./messages.js";
 import type { KnownSubject } from "./subject.js";
 
 /** In the order in which they are told. */
-const ACTIONS = ["adopt", "create", "replace", "leave"] as const;
+const ACTIONS = ["adopt", "create", "replace", "update", "leave"] as const;
 export type Planned = (typeof ACTIONS)[number];
 
 interface Plan {

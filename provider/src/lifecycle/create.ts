@@ -2,16 +2,18 @@
  * One create, at most once over all runs: what the journal remembers decides first, then one POST.
  */
 import { requestFields } from "../api/request.js";
-import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
+import { AdvertisingError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Attempt, Ending } from "../journal/journal.js";
 import type { Kind } from "../kinds/kind.js";
 import { factsIn, type UnresolvedMark } from "../state/unresolved.js";
-import { describeDefect } from "./failure.js";
+import { doubtIn, idOf, unresolved } from "./doubt.js";
 import { whatHappened } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-import { isKnown, type Subject } from "./subject.js";
+import { isSearchable, lookFor, type Sent } from "./search.js";
+import type { Subject } from "./subject.js";
+import { wasUpdated } from "./update.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -23,6 +25,8 @@ export interface Create {
   readonly secret: ReadonlySet<string>;
   /** The id of the object that it is to replace. */
   readonly replaces: string | undefined;
+  /** What it is sent with; a new one by default. */
+  readonly mark?: string | undefined;
 }
 
 /** Takes on the object that the user named; nothing is sent. */
@@ -60,11 +64,11 @@ export async function createOnce(kind: Kind, runtime: Runtime, create: Create, m
 
 async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
   const { secret, values } = create;
-  const { identity, key, label } = create.subject;
+  const { identity, key } = create.subject;
   runtime.client(); // the settings come first: without them nothing is begun
   const fields = requestFields(kind, values);
   if (identity === undefined) {
-    return send(kind, runtime, create, fields, unrecorded(runtime.newMark()), mayBegin);
+    return send(kind, runtime, create, fields, unrecorded(create.mark ?? runtime.newMark()), mayBegin);
   }
   const begun = await runtime.journal(identity).begin({
     key,
@@ -72,27 +76,90 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
     name: secret.has(kind.nameProperty) ? undefined : String(values[kind.nameProperty]),
     facts: factsIn(kind, values, secret),
     replaces: idOf(create.replaces),
+    trace: runtime.reading.settings.traceField,
+    mark: create.mark,
   });
   switch (begun.kind) {
-    case "attempt":
-      return send(kind, runtime, create, fields, begun.attempt, mayBegin);
+    case "attempt": {
+      // The state may know of a create that this machine's journal does not.
+      const earlier = runtime.unsettled.get(key);
+      runtime.unsettled.delete(key);
+      if (earlier === undefined || earlier.mark === begun.attempt.mark) {
+        return send(kind, runtime, create, fields, begun.attempt, mayBegin);
+      }
+      const outcome = await settled(kind, runtime, create, { ...earlier, finish: async () => undefined }, mayBegin);
+      return outcome ?? send(kind, runtime, create, fields, begun.attempt, mayBegin);
+    }
     case "taken-over":
       return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
     case "unresolved": {
-      const { entry } = begun;
-      const otherwise = entry.id === undefined ? "" : " Its arguments were others than now.";
-      const { mark, at, name, facts, replaces = create.replaces } = entry;
-      return unresolved(runtime, create, {
-        mark,
-        fingerprint: entry.fingerprint,
-        since: at,
-        what: `${whatHappened(label, entry)}${otherwise}`,
-        replaces,
-        // What was sent then, which the arguments of now need not be.
-        sent: { ...(name === undefined ? {} : { name }), ...(facts === undefined ? {} : { facts }) },
-      });
+      const { entry, finish } = begun;
+      runtime.unsettled.delete(key);
+      const { label } = create.subject;
+      const earlier: Earlier = { ...entry, trace: entry.trace, what: whatHappened(label, entry), finish };
+      return (await settled(kind, runtime, create, earlier, mayBegin)) ?? attemptOnce(kind, runtime, create, mayBegin);
     }
   }
+}
+
+/** A create of this resource that was sent before, as the journal or the state remembers it. */
+export interface Earlier extends Sent {
+  readonly fingerprint: string;
+  /** The object that it made, where that is known: with other arguments than now. */
+  readonly id?: string | undefined;
+  readonly what: string;
+  readonly name?: string | undefined;
+  readonly facts?: UnresolvedMark["facts"];
+  readonly replaces?: string | undefined;
+  readonly finish: Attempt["finish"];
+}
+
+/**
+ * What becomes of an earlier create: its object is taken over where it can be found, and changed where that is known to be
+ * possible.
+ * @returns none where it was certainly not carried out, and is forgotten.
+ */
+async function settled(
+  kind: Kind,
+  runtime: Runtime,
+  create: Create,
+  earlier: Earlier,
+  mayBegin: () => void,
+): Promise<Outcome | undefined> {
+  const { label } = create.subject;
+  const { mark, at, name, facts, replaces = create.replaces, finish } = earlier;
+  let { id, what } = earlier;
+  if (id === undefined && isSearchable(kind, runtime, earlier)) {
+    mayBegin();
+    const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false });
+    if (finding.kind === "not-made") {
+      await finish({ kind: "not-created" });
+      runtime.say(`${label} was sent at ${at}, and a search finds nothing that it made: it is sent again.`);
+      return undefined;
+    }
+    if (finding.kind === "found") {
+      id = finding.id;
+      await finish({ kind: "created", id });
+    } else what = `${what} ${finding.words}`;
+  }
+  if (id !== undefined) {
+    const fields = requestFields(kind, create.values);
+    const isSame = fingerprintOf(fields) === earlier.fingerprint;
+    if (isSame || (await wasUpdated(kind, runtime, { id, label }, fields)))
+      return { kind: "created", id, mark, isTakenOver: true };
+    what = earlier.id === undefined ? `${what} A search has found it as ${id}.` : what;
+  }
+  const otherwise = id === undefined ? "" : " Its arguments were others than now.";
+  return unresolved(runtime, create, {
+    mark,
+    fingerprint: earlier.fingerprint,
+    since: at,
+    what: `${what}${otherwise}`,
+    replaces,
+    trace: earlier.trace,
+    // What was sent then, which the arguments of now need not be.
+    sent: { ...(name === undefined ? {} : { name }), ...(facts === undefined ? {} : { facts }) },
+  });
 }
 
 /** For a resource that the journal has no key for. */
@@ -133,60 +200,24 @@ async function send(
     const doubt = doubtIn(error, sentAt, label);
     await finish({ kind: doubt === undefined ? "not-created" : "unresolved" });
     if (doubt === undefined) throw error;
+    const sent = { mark, at: doubt.sentAt, trace: traceField };
+    let searched = "";
+    if (isSearchable(kind, runtime, sent)) {
+      const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true });
+      if (finding.kind === "found") {
+        await finish({ kind: "created", id: finding.id }, `${label} was created as ${finding.id}. `);
+        runtime.say(`${label} was created as ${finding.id}: its answer was lost, and a search has found it.`);
+        return { kind: "created", id: finding.id, mark, isTakenOver: false };
+      }
+      if (finding.kind === "open") searched = ` ${finding.words}`;
+    }
     return unresolved(runtime, create, {
       mark,
       fingerprint: fingerprintOf(fields),
       since: doubt.sentAt,
-      what: doubt.what,
+      what: `${doubt.what}${searched}`,
+      trace: traceField,
       replaces: create.replaces,
     });
   }
-}
-
-/** What is not known after a failure; nothing where nothing was created. */
-function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
-  if (error instanceof OutcomeUnknownError) return { sentAt: error.sentAt, what: error.message };
-  if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
-  // Of ours, in reading the answer, whatever it was: to send it again could make two.
-  return {
-    sentAt,
-    what: `${label} was sent at ${sentAt}, and its answer could not be judged. ${describeDefect(error)}`,
-  };
-}
-
-/** A create that was sent, and of which nobody knows what became. */
-interface Doubtful {
-  readonly mark: string;
-  readonly fingerprint: string;
-  readonly since: string;
-  readonly what: string;
-  readonly replaces: string | undefined;
-  readonly sent?: Pick<UnresolvedMark, "name" | "facts">;
-}
-
-function unresolved(
-  { reading, secrets }: Runtime,
-  { subject, secret }: Create,
-  { mark, fingerprint, since, what, replaces, sent }: Doubtful,
-): Outcome {
-  const { traceField } = reading.settings;
-  return {
-    kind: "unresolved",
-    mark,
-    fingerprint,
-    unresolved: {
-      since,
-      what: secrets.scrub(what),
-      ...(isKnown(subject) ? { urn: subject.urn } : {}),
-      ...(traceField === undefined ? {} : { trace: { field: traceField, value: mark } }),
-      ...(replaces === undefined || idOf(replaces) === undefined ? {} : { replaces }),
-      ...sent,
-      ...(secret.size === 0 ? {} : { secret: [...secret] }),
-    },
-  };
-}
-
-/** Of the platform; an unresolved resource has none. */
-function idOf(id: string | undefined): string | undefined {
-  return id !== undefined && /^\d+$/.test(id) ? id : undefined;
 }

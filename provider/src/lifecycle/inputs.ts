@@ -2,7 +2,7 @@
  * Reading what the engine hands over: arguments, perhaps secret or not known yet, beside hidden properties.
  */
 import type { Secrets } from "../secrets.js";
-import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
+import { ACCOUNT, IDENTITY, MARK, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
 
 export type Properties = Record<string, unknown>;
 
@@ -12,6 +12,7 @@ export function argumentsIn({
   [SECRET_ARGUMENTS]: _secret,
   [PROVIDER]: _reference,
   [ACCOUNT]: _account,
+  [MARK]: _mark,
   ...values
 }: Properties): Properties {
   return values;

@@ -6,10 +6,12 @@
 import { JournalError, OutcomeUnknownError } from "../errors.js";
 import type { Journal } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
+import type { Kind } from "../kinds/kind.js";
 import { aboutWhom, renamedFrom } from "../state/identity.js";
 import { waysOut } from "../state/unresolved.js";
 import { shellWord } from "../text.js";
 import type { Runtime } from "./runtime.js";
+import { isSearchable } from "./search.js";
 import { type KnownSubject, memberSubject } from "./subject.js";
 
 /** The topic of what is told once a run. */
@@ -24,6 +26,7 @@ const MAX_UNCLAIMED = 20;
  * @returns whether it was sent before.
  */
 export async function announceLeftover(
+  kind: Kind,
   runtime: Runtime,
   { identity, key, label }: KnownSubject,
   adopts: boolean,
@@ -33,7 +36,11 @@ export async function announceLeftover(
   if (adopts) return true;
   runtime.say(
     remembered.id === undefined
-      ? `${whatHappened(label, remembered)} \`pulumi up\` will not send it, but save it as unresolved.`
+      ? `${whatHappened(label, remembered)} \`pulumi up\` will ${
+          isSearchable(kind, runtime, { trace: remembered.trace })
+            ? "look for it by its mark"
+            : "not send it, but save it as unresolved"
+        }.`
       : `${label} was created as ${remembered.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`,
   );
   return true;

@@ -11,7 +11,7 @@ import type { Kind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { readDeclared } from "../state/declared.js";
 import { isOfEarlierVersion } from "../state/identity.js";
-import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
+import { ACCOUNT, IDENTITY, MARK, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
 import { printable } from "../text.js";
 import { exactId, isReadableId, READABLE_ID } from "../validation/fields.js";
@@ -45,6 +45,7 @@ import type { Outcome } from "./outcome.js";
 import { argumentsOfLive, isReadable, refreshed } from "./read.js";
 import type { Runtime } from "./runtime.js";
 import { isKnown, subjectOf } from "./subject.js";
+import { noteUnsettled, searchableMark } from "./unsettled.js";
 import { replacedBy, updateLive } from "./update.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
@@ -107,6 +108,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           [IDENTITY]: declared?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
           [ACCOUNT]: accountInInputs(olds, runtime().account, subject.label),
+          [MARK]: own(olds, MARK) ?? (isNew && !hasValue(existingId) ? searchableMark(kind, runtime()) : undefined),
         };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
@@ -130,6 +132,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           }
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
+        if (mark !== undefined && isKnown(subject) && noteUnsettled(kind, runtime(), subject, id, olds, mark)) {
+          return { changes: true, replaces: [kind.nameProperty], deleteBeforeReplace: false };
+        }
         stopAtUnresolved(olds);
         const changed = changedProperties(kind, id, olds, news);
         const replaces = [...replacedBy(kind, runtime(), changed)];
@@ -138,7 +143,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         else announceReplacement(kind, runtime(), subject, id, existingId);
         if (isKnown(subject)) {
           const instead = hasValue(existingId) ? "adopt" : "replace";
-          runtime().catalogPlans.note(subject, replaces.length === 0 ? "leave" : instead);
+          const inPlace = changed.length === 0 ? "leave" : "update";
+          runtime().catalogPlans.note(subject, replaces.length === 0 ? inPlace : instead);
         }
         return { changes: changed.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
@@ -152,7 +158,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const { account } = runtime();
         const subject = subjectOf(kind.name, inputs[IDENTITY], String(values[kind.nameProperty]));
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
-        const create: Create = { values, subject, secret, replaces: runtime().replacing.get(subject.key) };
+        const mark = typeof inputs[MARK] === "string" ? inputs[MARK] : undefined;
+        const create: Create = { values, subject, secret, replaces: runtime().replacing.get(subject.key), mark };
         const saved = { ...values, ...recorded, [PROVIDER]: inputs[PROVIDER] };
         const outcome = hasValue(values.existingId)
           ? await adoptExisting(runtime(), create)

@@ -16,6 +16,7 @@ import { placesFor } from "../session/place.js";
 import { stackOf } from "../state/identity.js";
 import { CatalogPlans } from "./catalog-plan.js";
 import { connect, secretsIn, transportFor } from "./connect.js";
+import type { Earlier } from "./create.js";
 import { debugLog } from "./debug-log.js";
 import { engineLog, type TellAt } from "./engine-log.js";
 import { createMessages, type Messages } from "./messages.js";
@@ -53,6 +54,8 @@ export interface Runtime extends Messages {
   readonly replacing: Map<string, string>;
   /** By journal key: the create whose unknown outcome a resource's adoption settles. */
   readonly settling: Map<string, string>;
+  /** By journal key: a create of unknown outcome that the state holds, and that is looked for. */
+  readonly unsettled: Map<string, Omit<Earlier, "finish">>;
   /** By journal key: the former names of a resource that adopts an object, whose creates are settled by that. */
   readonly formerly: Map<string, readonly string[]>;
   /** The ids of events that something in the program adopts, as far as it said. */
@@ -120,6 +123,7 @@ export function createRuntime(
     run,
     replacing: new Map(),
     settling: new Map(),
+    unsettled: new Map(),
     formerly: new Map(),
     adopting: new Set(),
     holders: new Map(),

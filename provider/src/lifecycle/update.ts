@@ -39,6 +39,19 @@ export async function updateLive(
   for (const warning of warnings) runtime.say(`The platform, first of ${label}: ${warning}`, warning);
 }
 
+/** Sets all fields of an object that was created with others. @returns whether the installation is known to have a way to. */
+export async function wasUpdated(
+  kind: Kind,
+  runtime: Runtime,
+  { id, label }: { readonly id: string; readonly label: string },
+  fields: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  const { update } = knownOperations(kind, runtime.reading.settings);
+  if (update === undefined) return false;
+  await runtime.client().records.update({ kind, operation: update, id, label }, fields);
+  return true;
+}
+
 /** In wire names; `null` for what has no value any more, and no default. */
 export function changedFields(
   kind: Kind,

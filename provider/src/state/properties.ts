@@ -18,6 +18,9 @@ export const ACCOUNT = "__at";
 /** The names of arguments whose values are secret, where there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 
+/** The mark that a create is sent with, where it can be searched for: an input only, so that the engine's record holds it. */
+export const MARK = "__mark";
+
 /** Beside the properties of a resource whose create has an unknown outcome: see `state/unresolved.ts`. */
 export const UNRESOLVED = "unresolved";
 

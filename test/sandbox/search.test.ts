@@ -1,0 +1,197 @@
+/** Creates of unknown outcome that a search settles, through the provider as the engine calls it. */
+import { describe, expect, it } from "vitest";
+import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
+import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
+import { failureOf, newRun } from "../support/run.js";
+import { useSandbox } from "../support/stack.js";
+
+const inputs = { advertiserName: "A", __identity: "tiny/dev::a" };
+const SEARCH = { advertiser: { search: "GET rest/advertiser?alternative_id={mark}" } };
+const lost: Fault = { kind: "close-without-answer" };
+
+async function start(options: SandboxOptions = {}, operations: object = SEARCH) {
+  const clock = new FakeClock(Date.now());
+  const sandbox = await useSandbox({ operations: true, clock: () => clock.wallMs(), ...options });
+  const folder = newFolder();
+  const settings = { operations: JSON.stringify(operations), traceField: "alternative_id", requestTimeoutSeconds: "5" };
+  const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
+  let last: ReturnType<typeof newRun> | undefined;
+  /** A run, when the one before it has ended. */
+  const open = (at = folder) => {
+    last?.closeNow();
+    last = newRun(sandbox, at, { settings, adapt });
+    return last;
+  };
+  return { sandbox, clock, folder, open, ...open() };
+}
+
+describe("an answer that is lost", () => {
+  it("is found by its mark in the same run", async () => {
+    const { sandbox, advertiser, said, closeNow } = await start();
+    sandbox.fail({ on: "advertiser", act: true, with: lost });
+    expect((await advertiser.create(inputs)).id).toBe("1");
+    expect(said.at(-1)).toBe('Advertiser "a" was created as 1: its answer was lost, and a search has found it.');
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, searches: 1 });
+    closeNow();
+  });
+
+  it("is found when the search finds it only later", async () => {
+    const { sandbox, advertiser, clock } = await start({ searchLagSeconds: 6 });
+    sandbox.fail({ on: "advertiser", act: true, with: lost });
+    expect((await advertiser.create(inputs)).id).toBe("1");
+    expect(clock.sleeps).toEqual([1000, 2000, 4000]);
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("stays unresolved where it is not found; the next run sends it when it can't come any more", async () => {
+    const { sandbox, advertiser, clock, open } = await start();
+    sandbox.fail({ on: "advertiser", with: lost });
+    const failure = await failureOf(advertiser.create(inputs));
+    expect(failure.id).toMatch(/^unresolved-/);
+    expect(failure.message).toMatch(
+      /Searched for alternative_id = \S+ 5 times until \S+: there is none\. The next `pulumi up` looks again, and from \S+ on sends it again/,
+    );
+    expect(sandbox.advertiserPosts).toBe(1);
+
+    const olds = failure.properties as Record<string, unknown>;
+    const next = open();
+    expect(await next.advertiser.diff(failure.id ?? "", olds, inputs)).toMatchObject({ changes: true });
+    clock.advance(65_000);
+    expect((await next.advertiser.create(inputs)).id).toBe("1");
+    expect(next.said.at(-1)).toMatch(/was sent at \S+, and a search finds nothing that it made: it is sent again/);
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ advertiser_name: "A" }] });
+  });
+
+  it("is never sent again where that is switched off", async () => {
+    const { sandbox, advertiser, clock, open } = await start({}, { ...SEARCH, resendAfterSeconds: "never" });
+    sandbox.fail({ on: "advertiser", with: lost });
+    const failure = await failureOf(advertiser.create(inputs));
+    clock.advance(3_600_000);
+    const next = open();
+    await next.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs);
+    const again = await failureOf(next.advertiser.create(inputs));
+    expect(again.id).toBe(failure.id);
+    expect(again.message.match(/Searched for/g)).toHaveLength(1);
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("is found by a machine that has no journal of it", async () => {
+    const { sandbox, advertiser, open, clock } = await start({ searchLagSeconds: 65 });
+    sandbox.fail({ on: "advertiser", act: true, with: lost });
+    const failure = await failureOf(advertiser.create(inputs));
+    const elsewhere = open(newFolder());
+    await elsewhere.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs);
+    expect((await failureOf(elsewhere.advertiser.create(inputs))).id).toBe(failure.id);
+    clock.advance(60_000);
+    const later = open(newFolder());
+    await later.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs);
+    expect((await later.advertiser.create(inputs)).id).toBe("1");
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  const troubles: [string, Fault][] = [
+    ["408", { kind: "answer", status: 408 }],
+    ["404", { kind: "answer", status: 404, body: { message: "advertiser not found" } }],
+    ["a page", { kind: "answer", status: 200, headers: { "content-type": "text/html" }, body: "<html>x</html>" }],
+    ["half a body", { kind: "half-body" }],
+    ["a success and no list", { kind: "answer", status: 200, body: { success: true } }],
+    ["a refusal", { kind: "answer", status: 200, body: { success: false, payload: [] } }],
+    [
+      "others",
+      { kind: "answer", status: 200, body: { payload: [{ id: 9, advertiser_name: "x", alternative_id: "y" }] } },
+    ],
+  ];
+  it.each(troubles)("a search that answers %s never makes it sent again", async (_, fault) => {
+    const { sandbox, advertiser, clock, open } = await start();
+    sandbox.fail({ on: "advertiser", with: lost });
+    sandbox.fail({ on: "search", with: fault, times: 1000 });
+    const failure = await failureOf(advertiser.create(inputs));
+    clock.advance(3_600_000);
+    const next = open();
+    await next.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs);
+    expect((await failureOf(next.advertiser.create(inputs))).id).toBe(failure.id);
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("a server that ignores the filter never makes it sent again", async () => {
+    const objects = { advertisers: [{ id: 7, advertiser_name: "B" }], events: [] };
+    const { sandbox, advertiser, clock, open } = await start({ ignoreFilters: true, objects });
+    sandbox.fail({ on: "advertiser", with: lost });
+    const failure = await failureOf(advertiser.create(inputs));
+    clock.advance(3_600_000);
+    const next = open();
+    expect((await failureOf(next.advertiser.create(inputs))).message).toContain("is the filter known there?");
+    expect(failure.message).toContain("is the filter known there?");
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("several with its mark are told", async () => {
+    const { sandbox, advertiser } = await start();
+    const both = (mark: unknown) => [1, 2].map((id) => ({ id, advertiser_name: "A", alternative_id: mark }));
+    sandbox.fail({ on: "advertiser", with: lost });
+    sandbox.fail({
+      on: "search",
+      with: {
+        kind: "answer",
+        status: 200,
+        body: (_: unknown, { path }: { path: string }) => ({ payload: both(path.split("=")[1]) }),
+      },
+    });
+    expect((await failureOf(advertiser.create(inputs))).message).toMatch(/there are 2, 1 and 2\. Keep one of them/);
+  });
+});
+
+describe("a run that was killed", () => {
+  /** Sent, and the process gone before any answer. */
+  async function killed(acts: boolean, operations: object = SEARCH) {
+    const started = await start({}, operations);
+    const { sandbox, advertiser } = started;
+    sandbox.fail({ on: "advertiser", act: acts, with: { kind: "no-answer" } });
+    void failureOf(advertiser.create(inputs));
+    while (sandbox.requests.at(-1)?.path !== "/rest/advertiser" || sandbox.advertiserPosts === 0)
+      await new Promise((done) => setTimeout(done, 5));
+    return started;
+  }
+
+  it("has left an object: the next one takes it over", async () => {
+    const { sandbox, open } = await killed(true);
+    const next = open();
+    await next.advertiser.check({}, inputs);
+    expect(next.said.join("\n")).toContain("`pulumi up` will look for it by its mark");
+    expect((await next.advertiser.create(inputs)).id).toBe("1");
+    expect(next.said.at(-1)).toContain("created as 1 by a run that was interrupted; it is taken over");
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("has left none: the next one sends it once it can't come any more", async () => {
+    const { sandbox, open, clock } = await killed(false);
+    expect((await failureOf(open().advertiser.create(inputs))).id).toMatch(/^unresolved-/);
+    clock.advance(65_000);
+    expect((await open().advertiser.create(inputs)).id).toBe("1");
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }] });
+  });
+
+  it("has left one with other arguments: it is taken over and changed where an update is known", async () => {
+    const operations = { advertiser: { ...SEARCH.advertiser, update: "PUT rest/advertiser/{id}" } };
+    const { sandbox, open } = await killed(true, operations);
+    expect((await open().advertiser.create({ ...inputs, advertiserName: "B" })).id).toBe("1");
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 1, advertisers: [{ id: 1, advertiser_name: "B" }] });
+  });
+});
+
+it("a create that carried no mark is not searched for", async () => {
+  const { sandbox, folder, open, clock, closeNow } = await start();
+  closeNow();
+  const before = newRun(sandbox, folder);
+  sandbox.fail({ on: "advertiser", act: true, with: lost });
+  const failure = await failureOf(before.advertiser.create(inputs));
+  before.closeNow();
+  clock.advance(3_600_000);
+  const next = open();
+  const diff = failureOf(next.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs));
+  expect((await diff).message).toContain("Look into the account");
+  expect((await failureOf(next.advertiser.create(inputs))).id).toBe(failure.id);
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, searches: 0 });
+});
