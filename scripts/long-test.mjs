@@ -6,7 +6,7 @@ import { setUp } from "./setup.mjs";
 /** The long versions of tests that `npm test` runs in short; a variable that is set already wins. */
 const LONG = {
   kill: {
-    files: ["test/engine/kill.test.ts", "test/engine/set-kill.test.ts"],
+    files: ["test/engine/kill.test.ts", "test/engine/search.test.ts", "test/engine/set-kill.test.ts"],
     variables: { KILLS: "30", FAST_KILLS: "30", LOSSES: "30", SET_KILLS: "30" },
   },
   model: {

@@ -1,9 +1,9 @@
 /** `pulumi-advertising login`: one login, before any run and for all of them. */
 import { parseArgs } from "node:util";
-import { readSettings, type SettingsReading } from "../config/read-settings.js";
 import { describeSettingProblems } from "../config/setting-problems.js";
 import { AdvertisingError, SettingsError, withCode } from "../errors.js";
-import { type StackOptions, stackName, stackSettings } from "./pulumi.js";
+import type { StackOptions } from "./pulumi.js";
+import { readingOf } from "./reading.js";
 import { refuseUnknownOptions } from "./unknown.js";
 
 export const LOGIN_HELP = `Usage: pulumi-advertising login [options]
@@ -68,24 +68,4 @@ function readOptions(args: readonly string[]): Options | undefined {
     values[name] === undefined ? [] : [`--${name}`, values[name]],
   );
   return { passed, folder: values.cwd ?? process.cwd() };
-}
-
-/** @returns the settings, and in words where they come from. */
-async function readingOf({ passed }: Options): Promise<{ reading: SettingsReading; origin: string }> {
-  const environment = process.env;
-  const stack = await stackName(passed);
-  // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  if (stack === undefined && passed.length === 0) {
-    const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
-    return { reading, origin: "of the environment, since no stack is selected here" };
-  }
-  const settings = await stackSettings(passed);
-  const reading = readSettings({
-    config: (key) => settings.get(key)?.value,
-    environment,
-    keys: [...settings.keys()],
-    isSecret: (key) => settings.get(key)?.secret ?? false,
-    mayLackPassword: false,
-  });
-  return { reading, origin: `of the stack ${stack}` };
 }

@@ -2,12 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { describeSettingProblems } from "../config/setting-problems.js";
 import { splitMember } from "../state/identity.js";
 import { describeSought } from "../state/unresolved.js";
 import { count, enumerate } from "../text.js";
 import { StackJournals } from "./journals.js";
 import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, type Verdict } from "./pending.js";
 import { pulumi, settingOf, stackName } from "./pulumi.js";
+import { readingOf } from "./reading.js";
 import { settle } from "./settle.js";
 import { type ExportedStack, idsIn, nameIn, readExport, stackIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
@@ -22,6 +24,8 @@ before an \`up\`.
   --created URN=ID       settles one: it was created as ID, and is taken into the state
                          (without =ID: those whose id a journal of this machine knows; also of a whole set)
   --not-created URN      settles one: it was not created, and the next up creates it
+  --search               looks for each by the mark that it was sent with, and settles what that tells; needs the setting
+                         advertising:operations with a search, and sends nothing but that
   --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as previews
                          tell it; the state is not touched, and the next up creates the resource where it is declared
   --stack NAME           another stack than the selected one
@@ -42,6 +46,7 @@ interface Options {
   readonly created: readonly string[];
   readonly notCreated: readonly string[];
   readonly forget: readonly string[];
+  readonly search: boolean;
   readonly file: string | undefined;
   readonly cwd: string | undefined;
   /** For `pulumi`. */
@@ -57,7 +62,8 @@ export async function pendingCommand(args: readonly string[]): Promise<number> {
   const journals = await journalsOf(stack, options);
   const pending = pendingIn(stack, journals?.notes() ?? []);
   const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
-  const verdicts = readVerdicts(options, pending.open, stack);
+  const given = readVerdicts(options, pending.open, stack);
+  const verdicts = [...given, ...(options.search ? await searched(pending.open, given, stack, options) : [])];
   if (verdicts.length > 0) await settleAll(stack, pending.open, verdicts, journals, options);
 
   const open = pending.open.filter(({ urn, isInState }) => isInState && isForgotten(urn)).map(({ urn }) => `"${urn}"`);
@@ -84,6 +90,27 @@ export async function pendingCommand(args: readonly string[]): Promise<number> {
     return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`, 0);
   }
   return say(describe(left), 1);
+}
+
+/** What a search tells of those that nobody has decided on; each finding passes the checks of a user's verdict. */
+async function searched(
+  open: readonly OpenCreate[],
+  given: readonly Verdict[],
+  stack: ExportedStack,
+  options: Options,
+): Promise<Verdict[]> {
+  const left = open.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
+  if (left.length === 0) return [];
+  const { reading, origin } = await readingOf(options);
+  if (reading.problems.length > 0) {
+    throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
+  }
+  // Loaded here: whoever does not search needs no HTTP library.
+  const { searchFor } = await import("./pending-search.js");
+  const { found, notMade, told } = await searchFor(left, reading, options.cwd ?? process.cwd(), stack);
+  for (const line of told) console.log(line);
+  const created = found.map(({ urn, id }) => `${urn}=${id}`);
+  return readVerdicts({ ...options, created, notCreated: notMade }, left, stack);
 }
 
 async function settleAll(
@@ -124,6 +151,7 @@ function readOptions(args: readonly string[]): Options | undefined {
     created: several,
     "not-created": several,
     forget: several,
+    search: { type: "boolean", default: false },
     stack: one,
     cwd: one,
     file: one,
@@ -133,14 +161,14 @@ function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({ args: [...args], options });
   if (values.help) return undefined;
   const settles = [...values.created, ...values["not-created"], ...values.forget];
-  if (values.file !== undefined && settles.length > 0) {
+  if (values.file !== undefined && (settles.length > 0 || values.search)) {
     throw new Error("--file only looks; to settle, leave it out");
   }
   const passed = (["stack", "cwd"] as const).flatMap((name) =>
     values[name] === undefined ? [] : [`--${name}`, values[name]],
   );
-  const { created, "not-created": notCreated, forget, file, cwd } = values;
-  return { created, notCreated, forget, file, cwd, passed };
+  const { created, "not-created": notCreated, forget, search, file, cwd } = values;
+  return { created, notCreated, forget, search, file, cwd, passed };
 }
 
 /** All that is wrong with them at once. */

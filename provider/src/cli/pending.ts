@@ -12,9 +12,16 @@ import { kindOfType, setOfType } from "../kinds/registry.js";
 import { storedFingerprint } from "../lifecycle/set-plan.js";
 import { readDeclared } from "../state/declared.js";
 import { aboutWhom, journalKeyOf, memberOf, splitMember } from "../state/identity.js";
-import { IDENTITY } from "../state/properties.js";
+import { IDENTITY, MARK } from "../state/properties.js";
 import { readStoredSet } from "../state/set.js";
-import { type Sought, soughtIn, type UnresolvedMark, unresolvedMarkOf } from "../state/unresolved.js";
+import {
+  readTrace,
+  type Sought,
+  soughtIn,
+  type Trace,
+  type UnresolvedMark,
+  unresolvedMarkOf,
+} from "../state/unresolved.js";
 import { type OpenMember, openSets } from "./pending-sets.js";
 import {
   currentByUrn,
@@ -80,7 +87,11 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
     open.set(urn, {
       urn,
       name: nameIn(urn),
-      sought: soughtIn(kind, readable(resource.inputs), mark ?? { since: note?.at ?? "", what: "" }),
+      sought: soughtIn(
+        kind,
+        readable(resource.inputs),
+        mark ?? { since: note?.at ?? "", what: "", ...traceIn(resource, note) },
+      ),
       heldAs: mark === undefined ? current.get(urn)?.id : undefined,
       notedAs: note?.id,
       isInState: true,
@@ -119,16 +130,26 @@ export function byUrn(notes: readonly Remembered[]): Map<string, Remembered> {
 
 function fromNote(
   urn: string,
-  { key, name, at, facts = {}, replaces }: Remembered,
+  { key, name, at, facts = {}, replaces, ...note }: Remembered,
   heldAs: string | undefined,
 ): OpenCreate {
   return {
     urn,
     name: nameIn(urn),
-    sought: { kind: aboutWhom(key).kind, name, facts, sentAt: at, replaces },
+    sought: { kind: aboutWhom(key).kind, name, facts, sentAt: at, replaces, ...traceOf(note) },
     heldAs,
     isInState: false,
   };
+}
+
+/** By what it can be searched for, as the engine's record of it says, or a journal. */
+function traceIn({ inputs }: Resource, note: Remembered | undefined): { readonly trace?: Trace } {
+  const trace = readTrace(inputs?.[MARK]);
+  return trace === undefined ? traceOf(note) : { trace };
+}
+
+function traceOf(note: Pick<Remembered, "mark" | "trace"> | undefined): { readonly trace?: Trace } {
+  return note?.trace === undefined ? {} : { trace: { field: note.trace, value: note.mark } };
 }
 
 function fromMember({ urn, unresolved, heldAs }: OpenMember): OpenCreate {

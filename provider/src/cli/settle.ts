@@ -3,8 +3,8 @@
  */
 import type { Remembered } from "../journal/notes.js";
 import { kindOfType, setOfType } from "../kinds/registry.js";
-import { SECRET_ARGUMENTS, UNRESOLVED } from "../state/properties.js";
-import { type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../state/unresolved.js";
+import { MARK, SECRET_ARGUMENTS, UNRESOLVED } from "../state/properties.js";
+import { readTrace, type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../state/unresolved.js";
 import { exactId } from "../validation/fields.js";
 import { byUrn, isOurCreate, pendingCreates, type Verdict } from "./pending.js";
 import { openSets, settleMembers } from "./pending-sets.js";
@@ -39,7 +39,9 @@ export function settle(
   const since = deployment.manifest?.time ?? "";
   const pending = pendingCreates(deployment).open.flatMap((resource) => {
     const verdict = verdictOn(resource.urn);
-    if (verdict === undefined) return [asUnresolved(resource, since, newMark(), account)];
+    if (verdict === undefined) {
+      return [asUnresolved(resource, since, readTrace(resource.inputs?.[MARK])?.value ?? newMark(), account)];
+    }
     return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs, account)];
   });
   const others = (deployment.pending_operations ?? []).filter(
@@ -93,10 +95,12 @@ function adopted({ initErrors: _, ...resource }: Resource, id: string, account: 
 function asUnresolved(resource: Resource, since: string, unique: string, account: Record<string, unknown>): Resource {
   const what = `${resource.urn.split("::").at(-1)} was in flight when a run was killed.`;
   const secret = resource.inputs?.[SECRET_ARGUMENTS];
+  const trace = readTrace(resource.inputs?.[MARK]);
   const mark: UnresolvedMark = {
     since,
     what,
     urn: resource.urn,
+    ...(trace === undefined ? {} : { trace }),
     ...(Array.isArray(secret) ? { secret: secret as string[] } : {}),
   };
   const outputs = { ...visible(resource), ...account, [UNRESOLVED]: mark };

@@ -29,29 +29,6 @@ export interface Create {
   readonly mark?: string | undefined;
 }
 
-/** Takes on the object that the user named; nothing is sent. */
-export async function adoptExisting(
-  runtime: Runtime,
-  { values, subject: { identity, key, label } }: Create,
-): Promise<Outcome> {
-  const id = String(values.existingId);
-  if (identity === undefined) return { kind: "adopted", id };
-  try {
-    // Whatever was left open about it is answered by this id; it may have been noted under the resource's former name.
-    const journal = runtime.journal(identity);
-    const noted = await journal.settle(key, id, runtime.settling.get(key));
-    for (const former of runtime.formerly.get(key) ?? []) noted.push(...(await journal.settle(former, id)));
-    for (const other of noted.filter((known) => known !== id)) {
-      runtime.say(
-        `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
-      );
-    }
-  } catch (error) {
-    runtime.say(`${label} was taken over as ${id}. ${(error as Error).message}`);
-  }
-  return { kind: "adopted", id };
-}
-
 /** @param mayBegin throws where nothing must be sent any more. */
 export async function createOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
   try {

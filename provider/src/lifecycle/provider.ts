@@ -9,7 +9,7 @@ import { ArgumentsError, SettingsError, UnsupportedError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Kind } from "../kinds/kind.js";
 import { own } from "../record.js";
-import { readDeclared } from "../state/declared.js";
+import { type Declared, readDeclared } from "../state/declared.js";
 import { isOfEarlierVersion } from "../state/identity.js";
 import { ACCOUNT, IDENTITY, MARK, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
@@ -17,6 +17,7 @@ import { printable } from "../text.js";
 import { exactId, isReadableId, READABLE_ID } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
+import { adoptExisting, problemsOfAdoptions } from "./adopt.js";
 import {
   adoptedTwice,
   announceCreate,
@@ -26,7 +27,7 @@ import {
   noteHolder,
   noteLive,
 } from "./announce.js";
-import { adoptExisting, type Create, createOnce } from "./create.js";
+import { type Create, createOnce } from "./create.js";
 import { deleteLive } from "./delete.js";
 import { changedProperties } from "./diff.js";
 import { checkFailure, guard } from "./engine-call.js";
@@ -45,7 +46,7 @@ import type { Outcome } from "./outcome.js";
 import { argumentsOfLive, isReadable, refreshed } from "./read.js";
 import type { Runtime } from "./runtime.js";
 import { isKnown, subjectOf } from "./subject.js";
-import { noteUnsettled, searchableMark } from "./unsettled.js";
+import { markIn, newTrace, noteUnsettled } from "./unsettled.js";
 import { replacedBy, updateLive } from "./update.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
@@ -68,6 +69,19 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     return outcome;
   };
 
+  /** What is wrong with the objects that this `up` is to adopt, told by the first resource: nothing is registered then. */
+  const adoptionProblems = async (declared: Declared | undefined, isNew: boolean): Promise<string[]> => {
+    const { isUp, adopts } = declared?.run ?? {};
+    if (declared === undefined || adopts === undefined || isUp !== true) return [];
+    const { asItBegan } = runtime().inventory(declared.identity);
+    // On a machine that knows nothing of a stack that exists, each is looked at when it is adopted: some may have been before.
+    if (!isNew && asItBegan.size === 0) return [];
+    return problemsOfAdoptions(
+      runtime(),
+      adopts.filter(({ key, id }) => asItBegan.get(key)?.id !== id),
+    );
+  };
+
   return {
     // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
@@ -88,7 +102,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         let twice: string | undefined;
         if (declared !== undefined && isKnown(subject)) {
           await announceResource(runtime(), declared, subject);
-          const { formerly, catalogResources } = declared;
+          const { formerly, catalogResources, replaceOnChanges } = declared;
+          if (replaceOnChanges !== undefined) runtime().replacedOn.set(subject.key, replaceOnChanges);
           if (catalogResources !== undefined) runtime().catalogPlans.expect(subject, catalogResources);
           if (isNew) {
             await announceCreate(kind, runtime(), subject, { values, fits: problems.length === 0, formerly });
@@ -99,6 +114,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           }
         }
         const failures = [
+          ...(await adoptionProblems(declared, isNew)).map((problem) => checkFailure(problem, ArgumentsError)),
           ...(twice === undefined ? [] : [checkFailure(twice, ArgumentsError)]),
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
@@ -108,7 +124,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           [IDENTITY]: declared?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
           [ACCOUNT]: accountInInputs(olds, runtime().account, subject.label),
-          [MARK]: own(olds, MARK) ?? (isNew && !hasValue(existingId) ? searchableMark(kind, runtime()) : undefined),
+          [MARK]: own(olds, MARK) ?? (isNew && !hasValue(existingId) ? newTrace(kind, runtime()) : undefined),
         };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
@@ -137,7 +153,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         }
         stopAtUnresolved(olds);
         const changed = changedProperties(kind, id, olds, news);
-        const replaces = [...replacedBy(kind, runtime(), changed)];
+        const replaces = [...replacedBy(kind, runtime(), subject.key, changed)];
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
         else announceReplacement(kind, runtime(), subject, id, existingId);
@@ -158,11 +174,11 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const { account } = runtime();
         const subject = subjectOf(kind.name, inputs[IDENTITY], String(values[kind.nameProperty]));
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
-        const mark = typeof inputs[MARK] === "string" ? inputs[MARK] : undefined;
+        const mark = markIn(inputs, runtime());
         const create: Create = { values, subject, secret, replaces: runtime().replacing.get(subject.key), mark };
         const saved = { ...values, ...recorded, [PROVIDER]: inputs[PROVIDER] };
         const outcome = hasValue(values.existingId)
-          ? await adoptExisting(runtime(), create)
+          ? await adoptExisting(kind, runtime(), create)
           : await createAtMostOnce(create);
         const id = idOrError(kind, saved, outcome);
         noteLive(kind, runtime(), create, id);

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Client } from "../api/client.js";
+import type { WireRecord } from "../api/record.js";
 import { type Clock, systemClock } from "../clock.js";
 import { accountOf } from "../config/account.js";
 import { readSettings, type SettingsReading } from "../config/read-settings.js";
@@ -64,6 +65,10 @@ export interface Runtime extends Messages {
   readonly holders: Map<string, string>;
   /** What a preview says of each catalog. */
   readonly catalogPlans: CatalogPlans;
+  /** By journal key: the arguments whose change replaces the object, by Pulumi's option `replaceOnChanges`. */
+  readonly replacedOn: Map<string, readonly string[]>;
+  /** By kind and id: what was read of an object that is to be adopted. */
+  readonly looked: Map<string, Promise<WireRecord | undefined>>;
   /** Whether it is asked for the first time in this run. */
   isFirst(question: string): boolean;
   readonly newMark: () => string;
@@ -127,6 +132,8 @@ export function createRuntime(
     formerly: new Map(),
     adopting: new Set(),
     holders: new Map(),
+    looked: new Map(),
+    replacedOn: new Map(),
     catalogPlans: new CatalogPlans(messages.tellAt),
     newMark: randomUUID,
     isFirst(question) {

@@ -26,8 +26,15 @@ export type Finding =
 /** Before each look, growing: what was just made may be found only later. */
 const PAUSES_S = [1, 2, 4, 8, 15];
 
+/** What a search needs of the process. */
+export type Searcher = Pick<Runtime, "reading" | "clock" | "client">;
+
 /** Whether what was sent can be looked for: the mark was sent in the field that the installation is asked for. */
-export function isSearchable(kind: Kind, { reading: { settings } }: Runtime, { trace }: Pick<Sent, "trace">): boolean {
+export function isSearchable(
+  kind: Kind,
+  { reading: { settings } }: Pick<Searcher, "reading">,
+  { trace }: Pick<Sent, "trace">,
+): boolean {
   return knownOperations(kind, settings).search !== undefined && trace !== undefined && trace === settings.traceField;
 }
 
@@ -37,7 +44,7 @@ export function isSearchable(kind: Kind, { reading: { settings } }: Runtime, { t
  */
 export async function lookFor(
   kind: Kind,
-  runtime: Runtime,
+  runtime: Searcher,
   label: string,
   sent: Sent,
   { wasJustSent }: { readonly wasJustSent: boolean },
@@ -74,7 +81,7 @@ export async function lookFor(
 }
 
 /** From when on a create that a search does not find was not carried out; none where that is never taken for granted. */
-function resendDueMs({ at }: Sent, { reading: { settings } }: Runtime): number | undefined {
+function resendDueMs({ at }: Sent, { reading: { settings } }: Searcher): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   const sentMs = Date.parse(at);
   if (after === undefined || Number.isNaN(sentMs)) return undefined;

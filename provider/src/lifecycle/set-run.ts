@@ -8,8 +8,9 @@ import { fingerprintOf } from "../journal/fingerprint.js";
 import type { SetKind } from "../kinds/kind.js";
 import { memberOf } from "../state/identity.js";
 import { factsIn } from "../state/unresolved.js";
+import { adoptExisting } from "./adopt.js";
 import { noteLive } from "./announce.js";
-import { adoptExisting, type Create, createOnce } from "./create.js";
+import { type Create, createOnce } from "./create.js";
 import { describeDefect } from "./failure.js";
 import { expectNotUnresolvedElsewhere } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
@@ -64,7 +65,7 @@ export async function carryOut(
       secret: secret(key),
       replaces: id,
     };
-    const outcome = await (action === "adopt" ? adoptExisting(runtime, wanted) : send(wanted)).catch(asOutcome);
+    const outcome = await (action === "adopt" ? adoptExisting(kind, runtime, wanted) : send(wanted)).catch(asOutcome);
     if (outcome.kind === "created" || outcome.kind === "adopted") noteLive(kind, runtime, wanted, outcome.id);
     note(key, outcome.kind === "unresolved" ? withSought(outcome, wanted) : outcome);
   };

@@ -5,17 +5,24 @@ import { requestFields } from "../api/request.js";
 import { knownOperations } from "../config/operations.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Kind } from "../kinds/kind.js";
-import { markOf, soughtIn, type UnresolvedMark } from "../state/unresolved.js";
+import { MARK } from "../state/properties.js";
+import { markOf, readTrace, soughtIn, type UnresolvedMark, writeTrace } from "../state/unresolved.js";
 import type { Properties } from "./inputs.js";
 import type { Runtime } from "./runtime.js";
 import { isSearchable } from "./search.js";
 import type { KnownSubject } from "./subject.js";
 
-/** The mark of a create that could be searched for, to stand in its inputs: the engine's record of a killed run holds those. */
-export function searchableMark(kind: Kind, { reading: { settings }, newMark }: Runtime): string | undefined {
-  return knownOperations(kind, settings).search === undefined || settings.traceField === undefined
-    ? undefined
-    : newMark();
+/** What a create can be searched for by, as it stands in its inputs; none where it can't. */
+export function newTrace(kind: Kind, { reading: { settings }, newMark }: Runtime): string | undefined {
+  const { traceField: field } = settings;
+  const isKnown = knownOperations(kind, settings).search !== undefined && field !== undefined;
+  return isKnown ? writeTrace({ field, value: newMark() }) : undefined;
+}
+
+/** The mark to send, where the inputs hold one for the field that is used now. */
+export function markIn(inputs: Properties, { reading: { settings } }: Runtime): string | undefined {
+  const trace = readTrace(inputs[MARK]);
+  return trace?.field === settings.traceField ? trace?.value : undefined;
 }
 
 /**

@@ -11,12 +11,15 @@ import type { Runtime } from "./runtime.js";
 
 /**
  * Which of the changed arguments only a replacement can change.
- * @param changed as `changedProperties` has it.
+ * @param key of the resource, in the journal. @param changed as `changedProperties` has it.
  */
-export function replacedBy(kind: Kind, runtime: Runtime, changed: readonly string[]): readonly string[] {
+export function replacedBy(kind: Kind, runtime: Runtime, key: string, changed: readonly string[]): readonly string[] {
   if (knownOperations(kind, runtime.reading.settings).update === undefined) return changed;
   // Another owner, or another object.
-  return changed.some((property) => property === "existingId" || property in kind.refersTo) ? changed : [];
+  const isOther = (property: string) => property === "existingId" || property in kind.refersTo;
+  const asked = (runtime.replacedOn.get(key) ?? []).map((path) => path.split(/[.[]/, 1)[0]);
+  const isAsked = (property: string) => asked.includes("*") || asked.includes(property);
+  return changed.some((property) => isOther(property) || isAsked(property)) ? changed : [];
 }
 
 /** Has the platform change these arguments of an object, and nothing else. @throws AdvertisingError it may be asked again. */

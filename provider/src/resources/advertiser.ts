@@ -3,6 +3,7 @@ import { advertiser } from "../kinds/advertiser.js";
 import { typeTokenOf } from "../kinds/kind.js";
 import { readIdOf } from "./ids.js";
 import { isOfType } from "./kinds.js";
+import { handedOver } from "./preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
 
@@ -56,6 +57,7 @@ export class Advertiser extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(advertiser, name, args, options));
+      handedOver(this);
     } catch (error) {
       throw traces.retrace(error, Advertiser);
     } finally {

@@ -5,6 +5,7 @@ import type { Attribution, EventType } from "../kinds/vocabulary.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import { readIdOf } from "./ids.js";
 import { isOfType } from "./kinds.js";
+import { handedOver } from "./preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
 
@@ -114,6 +115,7 @@ export class ConversionEvent extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(conversionEvent, name, args, options));
+      handedOver(this);
     } catch (error) {
       throw traces.retrace(error, ConversionEvent);
     } finally {

@@ -11,6 +11,7 @@ import { identityText, journalKeyOf, labelOf, memberOf } from "../state/identity
 import { isContainer } from "../validation/known.js";
 import type { Problem } from "../validation/problem.js";
 import { validate } from "../validation/validate.js";
+import { noteAdoption, noteHandedOver } from "./adoptions.js";
 import { comparedIn } from "./compared.js";
 import type { DeclaredHere } from "./declarations.js";
 import type { History } from "./history.js";
@@ -23,7 +24,7 @@ import { currentProgram, type Program } from "./program.js";
 import { sectionOf } from "./program-error.js";
 import { hideStackTracesOfFailures } from "./quiet-failures.js";
 import { judgeRemovalsAtEnd } from "./removals.js";
-import { type Admission, currentTurn } from "./turn.js";
+import { type Admission, currentTurn, type Turn } from "./turn.js";
 
 /** A resource as the program declares it. */
 export interface Examined {
@@ -49,23 +50,39 @@ export function examine(examined: Examined): Promise<unknown> {
   const members = "member" in examined.kind ? membersOf(examined.kind, declared, examined.args) : [];
   turn.declared.push(declared);
   for (const each of [declared, ...members]) program.declarations.add(each);
+  if (examined.args !== undefined && !("member" in examined.kind) && !program.isUnderTest) {
+    noteAdoption(turn, declared, examined.args, examined.options, program.reading.settings);
+  }
   const catalogResources = declaredBy(examined.options.parent);
   const problems = problemsOf(examined, program);
   if (problems.length > 0) turn.report(sectionOf(labelOf(examined.kind.name, examined.name), problems));
+  const { replaceOnChanges } = examined.options;
   const told = turn.admitted.then(async ({ first, resources, formerly }) => {
+    if (turn.forerunner !== undefined && turn.forerunner.declared !== declared)
+      await turn.forerunner.registered.promise;
     const maybe = formerly.get(declared.key);
     return writeDeclared({
       identity: await identityOf(examined.name, examined.options.parent),
-      ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources } } : {}),
+      ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources, ...adopts(turn) } } : {}),
       ...(maybe === undefined ? {} : { formerly: maybe }),
       ...formerMembers(members, formerly),
       ...("member" in examined.kind ? adoptedIn(program, examined.kind.member) : {}),
       ...(catalogResources === undefined ? {} : { catalogResources }),
+      ...(replaceOnChanges === undefined ? {} : { replaceOnChanges }),
     });
   });
   // Pulumi listens only later: Node would warn of a rejection that nobody handles.
   told.catch(() => undefined);
   return told;
+}
+
+/** Called by a resource's constructor when Pulumi has got it. */
+export function handedOver(resource: pulumi.CustomResource): void {
+  noteHandedOver(resource, currentTurn(programOfNow()));
+}
+
+function adopts({ adoptions }: Turn) {
+  return adoptions.length === 0 ? {} : { adopts: adoptions };
 }
 
 /** For what makes resources of a file, and is told by its rules what is wrong there. */

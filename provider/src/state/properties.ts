@@ -18,7 +18,7 @@ export const ACCOUNT = "__at";
 /** The names of arguments whose values are secret, where there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 
-/** The mark that a create is sent with, where it can be searched for: an input only, so that the engine's record holds it. */
+/** What a create can be searched for by, as `<field> <mark>`: an input only, so that the engine's record of a killed run holds it. */
 export const MARK = "__mark";
 
 /** Beside the properties of a resource whose create has an unknown outcome: see `state/unresolved.ts`. */

@@ -28,6 +28,20 @@ export interface UnresolvedMark {
   readonly secret?: readonly string[];
 }
 
+/** By what a create can be searched for: the request field that held its mark, and the mark. */
+export type Trace = NonNullable<UnresolvedMark["trace"]>;
+
+/** As it stands in the inputs. */
+export function writeTrace({ field, value }: Trace): string {
+  return `${field} ${value}`;
+}
+
+/** @returns none where there is none. */
+export function readTrace(text: unknown): Trace | undefined {
+  const [, field, value] = (typeof text === "string" ? /^(\S+) (\S+)$/.exec(text) : undefined) ?? [];
+  return field === undefined || value === undefined ? undefined : { field, value };
+}
+
 /** The id of a resource that has none of the platform's: never digits only. */
 export function unresolvedId(mark: string): string {
   return `unresolved-${mark}`;

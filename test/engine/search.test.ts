@@ -1,0 +1,85 @@
+/**
+ * Real runs that are killed at random moments, on an installation that can be searched: nothing twice, nothing lost, and nobody
+ * has to look. KILLS sets how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
+ */
+import { rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { upAndKill, type Victims } from "../support/killing.js";
+import { seededRandom } from "../support/random.js";
+import { expectEachOnce, shopOf } from "../support/recovery.js";
+import { newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+
+const EVENTS = 60;
+const KILLS = Number(process.env.KILLS ?? 2);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const LATENCY_MS = 60;
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+
+const environment = {
+  ADVERTISING_TRACE_FIELD: "alternative_id",
+  ADVERTISING_REQUEST_TIMEOUT_SECONDS: "2",
+  ADVERTISING_MAX_WAIT_SECONDS: "1",
+  // The sandbox carries out what it has received at once, so that nothing comes later than its sender gives up.
+  ADVERTISING_OPERATIONS: JSON.stringify({
+    event: { search: "GET rest/event?alternative_id={mark}" },
+    advertiser: { search: "GET rest/advertiser?alternative_id={mark}" },
+    resendAfterSeconds: 1,
+  }),
+};
+
+/** Kills one run after a random number of creates. */
+async function killOne(random: () => number, stack: TestStack, sandbox: Sandbox, victims: Victims): Promise<number> {
+  const at = Math.floor(random() * (EVENTS + 2));
+  const thenMs = random() * LATENCY_MS;
+  const done = new AbortController();
+  const reached = async () => {
+    while (sandbox.creates < at && !done.signal.aborted) await sleep(2);
+    await sleep(thenMs);
+  };
+  await upAndKill(stack, reached(), victims);
+  done.abort();
+  await stack.run(["cancel", "--yes"]);
+  return at;
+}
+
+/** Runs it again, and does nothing else. @returns how many runs it took. */
+async function runUntilWell(stack: TestStack): Promise<number> {
+  for (let runs = 1; ; runs++) {
+    const { code, output } = await stack.up("--continue-on-error");
+    if (code === 0) return runs;
+    if (runs === 4) throw new Error(output);
+    await sleep(3100); // the time limit, and what comes after it
+  }
+}
+
+it(`${KILLS} kills of ${EVENTS} events, with a search (SEED=${seed})`, { timeout: KILLS * 120_000 }, async () => {
+  const random = seededRandom(seed);
+  for (let round = 0; round < KILLS; round++) {
+    const sandbox = await useSandbox({ latencyMs: LATENCY_MS, operations: true });
+    const stack = await newStack(shopOf(EVENTS), { sandbox, environment });
+    const victims: Victims = round % 4 === 3 ? "engine" : "tree";
+    const losesDisk = round % 3 === 2;
+    const at = await killOne(random, stack, sandbox, victims);
+    if (losesDisk) {
+      rmSync(stack.cache, { recursive: true, force: true });
+      const pending = () =>
+        runProcess("node", [command, "pending", "--search"], stack.programFolder, stack.environment);
+      let { code, output } = await pending();
+      // What has not come yet may still come: it is asked once more.
+      for (let more = 0; code === 1 && more < 2; more++) {
+        await sleep(3100);
+        ({ code, output } = await pending());
+      }
+      expect(code, output).toBe(0);
+    }
+    const inFlight = sandbox.creates - (await stack.resources()).length;
+    const runs = await runUntilWell(stack);
+    await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
+    const how = losesDisk ? ", and the disk lost" : "";
+    console.log(`round ${round}: ${victims} killed after ${at} creates${how}, ${inFlight} not saved, ${runs} runs`);
+  }
+  console.log(`${KILLS} kills (SEED=${seed}): nothing twice, nothing unmanaged, nobody had to look`);
+});
