@@ -117,7 +117,11 @@ describe("a create of unknown outcome", () => {
 
   it("that a resource of its name adopts is settled by that", () => {
     const adopter = declared("new", "Signup", { existingId: 99 });
-    expect(look(history, adopter)).toEqual({ open: [], formerly: new Map([[adopter.key, [keyOf("old")]]]) });
+    expect(look(history, adopter)).toEqual({
+      open: [],
+      formerly: new Map([[adopter.key, [keyOf("old")]]]),
+      settled: new Set([keyOf("old")]),
+    });
   });
 
   it("of a key that its set has no longer stops the run where a new key or resource would make it again", () => {

@@ -61,6 +61,8 @@ export interface Runtime extends Messages {
   readonly formerly: Map<string, readonly string[]>;
   /** The ids of events that something in the program adopts, as far as it said. */
   readonly adopting: Set<string>;
+  /** By journal key: members of sets whose unknown outcome an adoption elsewhere in the program settles. */
+  readonly settledElsewhere: Set<string>;
   /** By kind and id: the URN of the resource that holds, or adopts, this object in this run. */
   readonly holders: Map<string, string>;
   /** What a preview says of each catalog. */
@@ -131,6 +133,7 @@ export function createRuntime(
     unsettled: new Map(),
     formerly: new Map(),
     adopting: new Set(),
+    settledElsewhere: new Set(),
     holders: new Map(),
     looked: new Map(),
     replacedOn: new Map(),

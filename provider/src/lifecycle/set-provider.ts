@@ -93,12 +93,19 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     if (text !== undefined) runtime().tellAt(severity, at, text);
   };
 
-  const apply = async (id: string, stored: StoredSet, inputs: Properties): Promise<Properties> => {
+  /** Without what an adoption elsewhere in the program has settled. */
+  const unsettledOf = ({ key: setKey }: Subject, stored: StoredSet): StoredSet => {
+    const left = [...stored.unresolved].filter(([key]) => !runtime().settledElsewhere.has(memberOf(setKey, key)));
+    return { ...stored, unresolved: new Map(left) };
+  };
+
+  const apply = async (id: string, before: StoredSet, inputs: Properties): Promise<Properties> => {
     const values = argumentsIn(inputs);
     const paths = secretArgumentsOf(inputs);
     maskSecretMembers(values, paths, runtime().secrets);
     const subject = subjectOf(set.name, inputs[IDENTITY]);
     const declared = readDeclaredSet(values);
+    const stored = unsettledOf(subject, before);
     const members = planSet(kind, stored, declared);
     const due = members.filter(({ action }) => !["keep", "let go", "wait"].includes(action)).length;
     const progress = new Progress(due, runtime().clock, (text) =>
@@ -189,6 +196,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
             keys.map((key) => memberOf(subject.key, key)),
           );
           for (const id of declaration.adopted ?? []) runtime().adopting.add(id);
+          for (const key of declaration.settled ?? []) runtime().settledElsewhere.add(key);
           for (const [key, formerly] of Object.entries(declaration.membersFormerly ?? {})) {
             runtime().formerly.set(key, formerly);
           }
@@ -227,7 +235,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       return guarded(async () => {
         const subject = subjectOf(set.name, own(news, IDENTITY));
         expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
-        const stored = readStoredSet(olds);
+        const stored = unsettledOf(subject, readStoredSet(olds));
         const declared = readDeclaredSet(news);
         const members = planSet(kind, stored, declared);
         const secret = secretOfMembers(kind, secretArgumentsOf(news));

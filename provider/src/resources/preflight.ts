@@ -7,7 +7,7 @@ import { knownOperations } from "../config/operations.js";
 import { CATALOG_TYPE, type Kind, type Limits, type SetKind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { writeDeclared } from "../state/declared.js";
-import { identityText, journalKeyOf, labelOf, memberOf } from "../state/identity.js";
+import { identityText, journalKeyOf, labelOf, memberOf, resourceKeyIn } from "../state/identity.js";
 import { isContainer } from "../validation/known.js";
 import type { Problem } from "../validation/problem.js";
 import { validate } from "../validation/validate.js";
@@ -57,7 +57,7 @@ export function examine(examined: Examined): Promise<unknown> {
   const problems = problemsOf(examined, program);
   if (problems.length > 0) turn.report(sectionOf(labelOf(examined.kind.name, examined.name), problems));
   const { replaceOnChanges } = examined.options;
-  const told = turn.admitted.then(async ({ first, resources, formerly }) => {
+  const told = turn.admitted.then(async ({ first, resources, formerly, settled }) => {
     if (turn.forerunner !== undefined && turn.forerunner.declared !== declared)
       await turn.forerunner.registered.promise;
     const maybe = formerly.get(declared.key);
@@ -67,6 +67,7 @@ export function examine(examined: Examined): Promise<unknown> {
       ...(maybe === undefined ? {} : { formerly: maybe }),
       ...formerMembers(members, formerly),
       ...("member" in examined.kind ? adoptedIn(program, examined.kind.member) : {}),
+      ...settledIn(declared, settled),
       ...(catalogResources === undefined ? {} : { catalogResources }),
       ...(replaceOnChanges === undefined ? {} : { replaceOnChanges }),
     });
@@ -159,6 +160,12 @@ function membersOf({ member }: SetKind, set: DeclaredHere, args: Examined["args"
     platformName: own(entry, member.nameProperty),
     existingId: own(entry, "existingId"),
   }));
+}
+
+/** The members of a set that are settled by an adoption elsewhere. */
+function settledIn({ key }: DeclaredHere, settled: Admission["settled"]) {
+  const keys = [...settled].filter((each) => each !== key && resourceKeyIn(each) === key);
+  return keys.length === 0 ? {} : { settled: keys };
 }
 
 /** By whatever resource: a set that lets go of one of them leaves nothing unmanaged. */

@@ -40,6 +40,8 @@ export interface Admission {
   readonly resources: number;
   /** By journal key: what is no longer declared and may have got this new name. */
   readonly formerly: ReadonlyMap<string, readonly string[]>;
+  /** By journal key: creates of unknown outcome that an adoption elsewhere settles. */
+  readonly settled: ReadonlySet<string>;
 }
 
 const CONSEQUENCE = "nothing was registered and nothing was sent";
@@ -65,11 +67,11 @@ function begin(program: Program): Turn {
       current.delete(program);
       const { reading, comparison, history } = program;
       for (const warning of comparison.newWarnings()) void pulumi.log.warn(warning);
-      const { open, formerly } = undeclaredIn(history, program.declarations, reading.settings);
+      const { open, formerly, settled } = undeclaredIn(history, program.declarations, reading.settings);
       const all = [...sections, ...open.filter(({ isAboutToBeSent }) => isAboutToBeSent).map(sectionOfOpen)];
       if (reading.problems.length === 0 && all.length === 0) {
         const own = declared.filter(({ isRead }) => !isRead);
-        return resolve({ first: turn.forerunner?.declared ?? own[0], resources: own.length, formerly });
+        return resolve({ first: turn.forerunner?.declared ?? own[0], resources: own.length, formerly, settled });
       }
       const error = programError(reading, all, CONSEQUENCE);
       // Each resource's wait would last for ever in a process that goes on. One of the program's own ends with the error, and

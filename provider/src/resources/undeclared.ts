@@ -27,6 +27,8 @@ export interface Undeclared {
    * By journal key of a resource that is new, or adopts: objects and creates of its kind and name that are no longer declared.
    */
   readonly formerly: ReadonlyMap<string, readonly string[]>;
+  /** Journal keys of creates of unknown outcome that are no longer declared, whose object something of the same name adopts. */
+  readonly settled: ReadonlySet<string>;
 }
 
 export function undeclaredIn(history: History, declarations: Declarations, settings: Settings): Undeclared {
@@ -34,6 +36,7 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
   const found: { readonly entry: Remembered; readonly heir: DeclaredHere | undefined }[] = [];
   /** By journal key: resources that have an alias, and were interrupted under their former name. */
   const tooEarly = new Set<string>();
+  const settled = new Set<string>();
   const formerly = new Map<string, string[]>();
   const noteFormer = (key: string, resources: readonly DeclaredHere[]) => {
     for (const resource of resources) formerly.set(resource.key, [...(formerly.get(resource.key) ?? []), key]);
@@ -49,6 +52,7 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
       continue;
     }
     noteFormer(key, adopters);
+    if (adopters.length > 0) settled.add(key);
     if (adopters.length > 0) continue; // somebody has found it, and named it under its new name
     const [heir] = newNamed(key, name);
     // What a killed run has left is told by the provider, as what a set has left open is, unless this run would make another one.
@@ -65,7 +69,7 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
     if (declarations.covers(key) && !declarations.hasLeftItsSet(key)) continue;
     noteFormer(key, newNamed(key, name));
   }
-  return { open, formerly };
+  return { open, formerly, settled };
 }
 
 /** @param heir a new resource of the same kind and name. */

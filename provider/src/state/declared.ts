@@ -19,6 +19,8 @@ export interface Declared {
   readonly formerly?: readonly string[];
   /** Of a set: the ids of the objects of its kind that anything in the program adopts, as far as it knows them. */
   readonly adopted?: readonly string[];
+  /** Of a set: the journal keys of undeclared members of unknown outcome, whose object something else in the program adopts. */
+  readonly settled?: readonly string[];
   /** The same of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>>;
   /** Pulumi's option of this name: the engine does not hold it against what a dynamic provider says of a change. */
