@@ -26,6 +26,10 @@ export type Action =
   | "create anew"
   /** As "create anew", where values that are not known yet turn out to be others. */
   | "perhaps create anew"
+  /** Its arguments differ, and the object that the state holds is changed in place. */
+  | "update"
+  /** An earlier create of it has an unknown outcome, and is looked for on the platform. */
+  | "look for"
   /** Somebody has named its object: nothing is sent, and its arguments are taken for what the object is. */
   | "adopt"
   | "let go"
@@ -47,8 +51,16 @@ export interface Member {
   readonly unresolved: UnresolvedMember | undefined;
 }
 
+/** What an installation is known to be able to do besides creating. */
+export interface Able {
+  readonly update: boolean;
+  search(unresolved: UnresolvedMember): boolean;
+}
+
+const UNABLE: Able = { update: false, search: () => false };
+
 /** @param stored an empty one for a set that is new. */
-export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet): Member[] {
+export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet, able: Able = UNABLE): Member[] {
   const entries = declared.events ?? stored.events;
   const isSharedUnknown = holdsUnknown(declared.advertiserId) || holdsUnknown(declared.defaults);
   const members = [...entries].map(([key, given]): Member => {
@@ -65,10 +77,13 @@ export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet): M
         const isHeld = String(entry.existingId) === id && unresolved === undefined;
         return isHeld && (isUnknown || isSame()) ? "keep" : "adopt";
       }
-      if (unresolved !== undefined) return "wait";
+      if (unresolved !== undefined) return able.search(unresolved) ? "look for" : "wait";
       if (id === undefined) return "create";
       if (isUnknown) return "perhaps create anew";
-      return isSame() ? "keep" : "create anew";
+      if (isSame()) return "keep";
+      // Of what was created with other arguments of the set, nobody knows what to change.
+      const isOfSet = !stored.earlier.has(key) && String(stored.advertiserId) === String(declared.advertiserId);
+      return able.update && isOfSet ? "update" : "create anew";
     };
     return { key, isDeclared: true, action: action(), id, entry, values, fingerprint, unresolved };
   });

@@ -23,6 +23,7 @@ import { attemptKeys, memberLeftovers, noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
+import { abilitiesOf, refreshedSet } from "./set-operations.js";
 import { isChange, type Member, planSet, setAfter } from "./set-plan.js";
 import { carryOut } from "./set-run.js";
 import { maskSecretMembers, type SecretOf, secretOfMembers } from "./set-secrets.js";
@@ -106,13 +107,13 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const subject = subjectOf(set.name, inputs[IDENTITY]);
     const declared = readDeclaredSet(values);
     const stored = unsettledOf(subject, before);
-    const members = planSet(kind, stored, declared);
+    const members = planSet(kind, stored, declared, abilitiesOf(kind, runtime()));
     const due = members.filter(({ action }) => !["keep", "let go", "wait"].includes(action)).length;
     const progress = new Progress(due, runtime().clock, (text) =>
       runtime().tellAt("info", subject.at, `${subject.label}: ${text}`),
     );
     const secret = secretOfMembers(kind, paths);
-    const outcomes = await carryOut(set, runtime(), subject, members, secret, progress);
+    const outcomes = await carryOut(set, runtime(), subject, stored, members, secret, progress);
     const after = setAfter(kind, stored, declared, paths, members, outcomes);
     const outs = writeStoredSet(after, exactId, runtime().account);
 
@@ -237,7 +238,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
         const stored = unsettledOf(subject, readStoredSet(olds));
         const declared = readDeclaredSet(news);
-        const members = planSet(kind, stored, declared);
+        const members = planSet(kind, stored, declared, abilitiesOf(kind, runtime()));
         const secret = secretOfMembers(kind, secretArgumentsOf(news));
         // What waits is the set's until somebody settles it, declared or not.
         if (isKnown(subject)) {
@@ -268,10 +269,13 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     },
 
     async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
-      return guarded(() => {
+      return guarded(async () => {
         expectSameAccount(properties[ACCOUNT], runtime().account, `${set.name} ${id}`);
-        // The platform can't be read: the state is given back as it is.
-        return { id, props: properties };
+        const stored = readStoredSet(properties);
+        const now = await refreshedSet(kind, runtime(), stored);
+        if (now === stored) return { id, props: properties };
+        const { earlier: _, ...others } = properties; // written where there are any
+        return { id, props: { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) } };
       }, forDisplay);
     },
 

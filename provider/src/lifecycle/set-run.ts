@@ -7,6 +7,7 @@ import { AdvertisingError, DefectError, NotSentError, OutcomeUnknownError, Refus
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { SetKind } from "../kinds/kind.js";
 import { memberOf } from "../state/identity.js";
+import type { StoredSet } from "../state/set.js";
 import { factsIn } from "../state/unresolved.js";
 import { adoptExisting } from "./adopt.js";
 import { noteLive } from "./announce.js";
@@ -16,6 +17,7 @@ import { expectNotUnresolvedElsewhere } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import type { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
+import { noteUnsettledMember, updateMember } from "./set-operations.js";
 import type { Member } from "./set-plan.js";
 import { isKnown, memberSubject, type Subject } from "./subject.js";
 
@@ -33,6 +35,7 @@ export async function carryOut(
   { member: kind }: SetKind,
   runtime: Runtime,
   set: Subject,
+  stored: StoredSet,
   members: readonly Member[],
   secret: (key: string) => ReadonlySet<string>,
   progress: Progress,
@@ -56,7 +59,8 @@ export async function carryOut(
     }
   };
 
-  const create = async ({ key, action, id, values, entry, unresolved }: Member) => {
+  const create = async (member: Member) => {
+    const { key, action, id, values, entry, unresolved } = member;
     const subject = memberSubject(set, key);
     if (unresolved !== undefined) runtime.settling.set(subject.key, unresolved.mark);
     const wanted: Create = {
@@ -65,15 +69,20 @@ export async function carryOut(
       secret: secret(key),
       replaces: id,
     };
-    const outcome = await (action === "adopt" ? adoptExisting(kind, runtime, wanted) : send(wanted)).catch(asOutcome);
+    if (action === "look for") noteUnsettledMember(kind, runtime, subject.key, member);
+    const carriedOut = () => {
+      if (action === "update") return updateMember(kind, runtime, set, stored, member);
+      return action === "adopt" ? adoptExisting(kind, runtime, wanted) : send(wanted, key);
+    };
+    const outcome = await carriedOut().catch(asOutcome);
     if (outcome.kind === "created" || outcome.kind === "adopted") noteLive(kind, runtime, wanted, outcome.id);
     note(key, outcome.kind === "unresolved" ? withSought(outcome, wanted) : outcome);
   };
 
-  const send = async (wanted: Create): Promise<Outcome> => {
+  const send = async (wanted: Create, key: string): Promise<Outcome> => {
     const { subject, values } = wanted;
     const fingerprint = fingerprintOf(requestFields(kind, values));
-    expectNotOpen(subject, fingerprint);
+    expectNotOpen(subject, key, fingerprint);
     if (isKnown(subject)) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
     return runtime.track((mayBegin) =>
       createOnce(kind, runtime, wanted, () => {
@@ -84,9 +93,9 @@ export async function carryOut(
   };
 
   /** @throws OutcomeUnknownError the state holds a create of unknown outcome with this body, under another key. */
-  const expectNotOpen = ({ label }: Subject, fingerprint: string) => {
+  const expectNotOpen = ({ label }: Subject, key: string, fingerprint: string) => {
     const other = openBodies.get(fingerprint);
-    if (other === undefined) return;
+    if (other === undefined || other === key) return;
     throw new OutcomeUnknownError(
       `${label} is not sent: ${memberOf("events", other)} was sent with the same arguments, and its outcome is unknown. ` +
         "Settle that first.",
@@ -108,7 +117,7 @@ export async function carryOut(
   };
 
   const due = members.filter(({ action }) =>
-    ["create", "create anew", "perhaps create anew", "adopt"].includes(action),
+    ["create", "create anew", "perhaps create anew", "adopt", "update", "look for"].includes(action),
   );
   await Promise.all(due.map(create));
   return outcomes;

@@ -36,6 +36,8 @@ export function planInWords(
     lines.push(`  ${what}${besides}: ${listed(those.map(shown))}`);
   };
   add("create", "to create", keyOf);
+  add("update", "to update in place", keyAndId);
+  add("look for", "to look for on the platform", keyOf);
   const anew = count(of("create anew").length, `more live ${create.noun}`);
   add("create anew", "to create anew", keyAndId, `, which makes ${anew}`);
   const unknown = ", where values that are not known yet turn out to differ";

@@ -47,7 +47,7 @@ export function noteUnsettled(
     at: since,
     trace: trace?.field,
     fingerprint: isOfState ? fingerprintOf(requestFields(kind, properties)) : "",
-    what: what.split(SEARCHED)[0] ?? "",
+    what: withoutSearch(what),
     name,
     facts: facts as UnresolvedMark["facts"],
     replaces,
@@ -62,5 +62,7 @@ export function noteUnsettled(
   return true;
 }
 
-/** How what the last search has told begins. */
-const SEARCHED = " Searched for ";
+/** What happened, without what the last search has told: the next one tells it anew. */
+export function withoutSearch(what: string): string {
+  return what.split(" Searched for ", 1)[0] ?? what;
+}

@@ -1,0 +1,112 @@
+/** The members of a set where the installation is known to have more, through the provider as the engine calls it. */
+import { expect, it } from "vitest";
+import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
+import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
+import { createSetProvider } from "../../provider/src/lifecycle/set-provider.js";
+import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
+import { failureOf, newRun } from "../support/run.js";
+import { useSandbox } from "../support/stack.js";
+
+const OPERATIONS = {
+  event: {
+    read: "GET rest/event/{id}",
+    update: "PUT rest/event/{id}",
+    search: "GET rest/event?alternative_id={mark}",
+  },
+};
+
+const shared = {
+  advertiserId: 1,
+  defaults: { countUnique: false, clickWindow: 60, viewWindow: 60, attribution: "ALL" },
+};
+const inputs = (events: object) => ({ ...shared, events, __identity: "tiny/dev::funnel" });
+const two = { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 2 } };
+
+async function start() {
+  const clock = new FakeClock(Date.now());
+  const objects = { advertisers: [{ id: 1, advertiser_name: "X", active: true }], events: [] };
+  const sandbox = await useSandbox({ operations: true, objects, clock: () => clock.wallMs() });
+  const folder = newFolder();
+  const settings = { operations: JSON.stringify(OPERATIONS), traceField: "alternative_id" };
+  let last: ReturnType<typeof newRun> | undefined;
+  const open = () => {
+    last?.closeNow();
+    last = newRun(sandbox, folder, { settings, adapt: (runtime): Runtime => ({ ...runtime, clock }) });
+    const { runtime } = last;
+    return createSetProvider(
+      conversionEventSet,
+      () => runtime,
+      () => undefined,
+    );
+  };
+  return { sandbox, clock, open, set: open() };
+}
+
+type Outs = Record<string, Record<string, unknown>>;
+
+it("a changed member is changed in place; another advertiser makes all of them anew", async () => {
+  const { sandbox, set } = await start();
+  const { id, outs } = await set.create(inputs(two));
+  const news = inputs({ ...two, b: { eventName: "Bee", value: 2 } });
+  expect((await set.diff(id, outs as Outs, news)).changes).toBe(true);
+  const updated = await set.update(id, outs as Outs, news);
+  expect((updated.outs as Outs).eventIds).toEqual((outs as Outs).eventIds);
+  expect(sandbox.requests.filter(({ method }) => method === "PUT").map(({ body }) => body)).toEqual([
+    { event_name: "Bee" },
+  ]);
+  expect(sandbox).toMatchObject({ eventPosts: 2, updates: 1 });
+  expect((await set.diff(id, updated.outs as Outs, news)).changes).toBe(false);
+});
+
+it("a refresh shows drift of a member and what is gone, and the next update settles both", async () => {
+  const { sandbox, set } = await start();
+  const { id, outs } = await set.create(inputs(two));
+  expect((await set.read(id, outs as Outs)).props).toBe(outs);
+  const [a] = sandbox.events;
+  Object.assign(a ?? {}, { value: 9 });
+  const gone = (outs as Outs).eventIds?.b;
+  const [found] = sandbox.requests.filter(({ headers }) => headers.cookie !== undefined);
+  await fetch(`${sandbox.url}/rest/event/${gone}`, {
+    method: "DELETE",
+    headers: { cookie: String(found?.headers.cookie) },
+  });
+  const { props } = await set.read(id, outs as Outs);
+  expect(props).toMatchObject({ events: { a: { eventName: "A", value: 9 } }, eventIds: { a: a?.id } });
+  expect((props as Outs).eventIds).not.toHaveProperty("b");
+  expect((await set.read(id, props as Outs)).props).toBe(props);
+  const { outs: after } = await set.update(id, props as Outs, inputs(two));
+  expect(sandbox).toMatchObject({ eventPosts: 3, updates: 1 });
+  expect(sandbox.events.map(({ event_name, value }) => [event_name, value])).toEqual([
+    ["A", 1],
+    ["B", 2],
+  ]);
+  expect((await set.read(id, after as Outs)).props).toBe(after);
+});
+
+it("trouble in a refresh takes no member out of the state", async () => {
+  const { sandbox, set } = await start();
+  const { id, outs } = await set.create(inputs(two));
+  for (const status of [401, 403, 404, 500]) {
+    sandbox.fail({ on: "read", with: { kind: "answer", status }, times: 20 });
+    expect((await failureOf(set.read(id, outs as Outs))).message).toMatch(/\[ADVERTISING_\w+\]$/);
+    sandbox.endFaults();
+  }
+}, 30_000);
+
+it("a member of unknown outcome is looked for, in the run and in the next one", async () => {
+  const { sandbox, set, clock, open } = await start();
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  const first = await set.create(inputs({ a: two.a }));
+  expect(sandbox).toMatchObject({ eventPosts: 1, searches: 1 });
+  sandbox.fail({ on: "event", with: { kind: "close-without-answer" } });
+  const failure = await failureOf(set.update(first.id, first.outs as Outs, inputs(two)));
+  expect(failure.properties).toMatchObject({ unresolved: { b: { trace: { field: "alternative_id" } } } });
+  clock.advance(95_000);
+  const next = open();
+  expect((await next.diff(first.id, failure.properties as Outs, inputs(two))).changes).toBe(true);
+  const { outs } = await next.update(first.id, failure.properties as Outs, inputs(two));
+  expect(outs).not.toHaveProperty("unresolved");
+  expect(sandbox).toMatchObject({ eventPosts: 3 });
+  expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["A", "B"]);
+});
