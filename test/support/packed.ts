@@ -176,6 +176,11 @@ export interface Started {
 
 const NPM_QUIET = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
+/** Installs what a project's package.json names, the tarball of this package among it. */
+export async function install(folder: string, tarball: string): Promise<void> {
+  await succeed("npm", ["install", ...NPM_QUIET, tarball], folder);
+}
+
 /** pnpm in a folder of its own: it is no dependency of the repository, whose users need none. @returns its path. */
 async function providePnpm(parent: string): Promise<string> {
   const folder = join(parent, "pnpm");

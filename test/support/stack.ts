@@ -206,6 +206,7 @@ export function runProcess(
       stream.setEncoding("utf8").on("data", (text: string) => (output += text));
     child.once("error", reject);
     child.once("close", (code) => resolved({ code, output }));
+    child.stdin.on("error", () => undefined); // it may end without having read anything
     child.stdin.end(input);
   });
 }

@@ -1,0 +1,57 @@
+/** The pipelines in examples/ci, held against the schemas of their systems; each has a mistake put in to see that it is found. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type ValidationState, validateWorkflow } from "@action-validator/core";
+import { describe, expect, it } from "vitest";
+import { newFolder } from "../support/folder.js";
+import { runProcess } from "../support/stack.js";
+
+const examples = resolve(import.meta.dirname, "../../examples");
+const read = (path: string) => readFileSync(join(examples, path), "utf8");
+
+const ofGitHub = readdirSync(join(examples, "ci")).filter((file) => !file.startsWith("gitlab"));
+
+describe.each(ofGitHub)("ci/%s", (file) => {
+  const errorsIn = (text: string) => (validateWorkflow(text) as ValidationState).errors;
+
+  it("is a workflow of GitHub Actions", () => {
+    expect(errorsIn(read(`ci/${file}`))).toEqual([]);
+    expect(errorsIn(read(`ci/${file}`).replaceAll("runs-on:", "run-on:"))).not.toEqual([]);
+  });
+});
+
+it("ci/github.yml has the platform's credentials in the job that applies alone", () => {
+  const parts = read("ci/github.yml")
+    .replaceAll(/^ *#.*$/gm, "")
+    .split(/^ {2}(?=\w+:$)/m);
+  const holders = parts.filter((part) => /ADVERTISING_PASSWORD|KEEP_KEY/.test(part));
+  expect(holders.map((part) => part.slice(0, part.indexOf(":")))).toEqual(["apply"]);
+  expect(holders[0]).toContain("github.event_name != 'pull_request'");
+});
+
+it("examples/starter has the workflow of ci/github.yml", () => {
+  expect(read("starter/.github/workflows/advertising.yml")).toBe(read("ci/github.yml"));
+});
+
+it("ci/gitlab.yml is a pipeline of GitLab", async () => {
+  const folder = newFolder();
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: folder, stdio: "ignore" });
+  git("init");
+  git("remote", "add", "origin", "https://gitlab.example.com/group/project.git");
+  git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main");
+  mkdirSync(join(folder, "home"));
+  const list = (text: string) => {
+    writeFileSync(join(folder, ".gitlab-ci.yml"), text);
+    const command = resolve("node_modules/gitlab-ci-local/dist/index.js");
+    return runProcess("node", [command, "--list-all"], folder, {
+      ...(process.env as Record<string, string>),
+      HOME: join(folder, "home"),
+    });
+  };
+  const { output } = await list(read("ci/gitlab.yml"));
+  expect(output).toContain("json schema validated");
+  expect(output).toMatch(/^preview +preview/m);
+  const wrong = await list(read("ci/gitlab.yml").replace("resource_group:", "resource_grup:"));
+  expect(wrong.output).toContain("'resource_grup' property is not expected");
+});
