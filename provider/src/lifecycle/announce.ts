@@ -108,19 +108,28 @@ function announceRename(
     if (live === undefined) continue;
     const old = aboutWhom(former);
     if (live.fingerprint !== fingerprint) {
-      runtime.tellAt("warn", at, removalWarning(kind, old.label, live.id));
+      runtime.warnEach(
+        "removal",
+        at,
+        removalWarning(kind, old.label, live.id),
+        live.id,
+        (amount) => `${count(amount, "more object")} that are no longer declared, and stay live`,
+      );
       continue;
     }
     const [oldName, newName] = [old, aboutWhom(key)].map(({ member, name }) => member ?? name);
     const renamed = renamedFrom(old, key);
-    runtime.tellAt(
-      "warn",
+    runtime.warnEach(
+      "rename",
       at,
       `\`${oldName}\` (${live.id}) is no longer declared and \`${newName}\` has the same arguments: this would ` +
         `create a second live ${kind.create.noun} and leave ${live.id} live. ` +
         (renamed === undefined
           ? `To go on with ${live.id}, set existingId: ${live.id}.`
-          : `If it is a rename, add \`${renamed}\`. If \`${oldName}\` was removed before, set existingId: ${live.id} to go on with it.`),
+          : `If it is a rename, add \`${renamed}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed before, set existingId: ${live.id} to go on with it.`),
+      `${newName} (${live.id})`,
+      (amount) =>
+        `${count(amount, `more second live ${kind.create.noun}`)} likewise, of new names with the arguments of old ones`,
     );
   }
 }

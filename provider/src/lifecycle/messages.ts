@@ -25,6 +25,8 @@ export interface Messages {
     brief: string,
     summary: (amount: number) => string,
   ) => void;
+  /** Tells at once what is still collected: whoever knows which warning is the last one. */
+  readonly tellCollected: () => void;
 }
 
 export function createMessages(secrets: Secrets, log: TellAt): Messages {
@@ -32,7 +34,15 @@ export function createMessages(secrets: Secrets, log: TellAt): Messages {
   const warned = new Map<string, number>();
   const collected = new Map<string, string[]>();
   const tellAt: Messages["tellAt"] = (severity, urn, message) => void log(severity, urn, secrets.scrub(message));
+  const summaries = new Map<string, (amount: number) => string>();
+  const tellCollected = () => {
+    for (const [sort, more] of collected) {
+      tellAt("warn", "", `${summaries.get(sort)?.(more.length)}: ${more.join(", ")}`);
+    }
+    collected.clear();
+  };
   return {
+    tellCollected,
     say(message, topic = message) {
       if (said.has(topic)) return;
       said.add(topic);
@@ -45,13 +55,9 @@ export function createMessages(secrets: Secrets, log: TellAt): Messages {
       if (amount <= MAX_WARNINGS) return tellAt("warn", urn, message);
       const more = collected.get(sort) ?? [];
       collected.set(sort, more);
-      // Nobody says which one is the last: they are told when none has come for a moment.
-      if (more.push(brief) === 1) {
-        setTimeout(() => {
-          collected.delete(sort);
-          tellAt("warn", "", `${summary(more.length)}: ${more.join(", ")}`);
-        }, COLLECT_MS);
-      }
+      summaries.set(sort, summary);
+      // Of single resources nobody knows which one is the last: they are told a moment after the first.
+      if (more.push(brief) === 1) setTimeout(tellCollected, COLLECT_MS);
     },
   };
 }

@@ -87,6 +87,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         );
       }
     }
+    runtime().tellCollected();
     return unsent;
   };
 

@@ -149,13 +149,14 @@ function isOfSet(resource: string): resource is SetKind["name"] {
 }
 
 /**
- * The option that makes the resource with journal key `key` an earlier one under a new name; none where there is no such
- * option: a member of a set is no resource.
+ * The option that makes the resource with journal key `key` an earlier one under a new name, or its set; none where there is no
+ * such option: a member of a set is no resource.
  */
 export function renamedFrom(old: Noted, key: string): string | undefined {
   const current = aboutWhom(key);
-  const isOne = old.member === undefined && current.member === undefined && old.resource === current.resource;
-  return isOne ? aliasFor(old, current) : undefined;
+  // With its set, under the same key, a member is renamed too.
+  if (old.resource !== current.resource || old.member !== current.member) return undefined;
+  return aliasFor({ ...old, urn: old.member === undefined ? old.urn : splitMember(old.urn).of }, current);
 }
 
 /** The option that tells Pulumi that a resource is an earlier one under a new name or in a new place. */
