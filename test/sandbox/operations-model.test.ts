@@ -1,0 +1,175 @@
+/**
+ * Random lives of a program on an installation that has every operation, with lost answers and a search that lags: whatever
+ * happens, each object is there once and managed, as it is declared, nothing is deleted, and nobody has to look.
+ * RUNS sets how many, SEED repeats a run.
+ */
+import { expect, it } from "vitest";
+import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
+import type { Fault } from "../../provider/src/sandbox/index.js";
+import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
+import { seededRandom } from "../support/random.js";
+import { newRun } from "../support/run.js";
+import { useSandbox } from "../support/stack.js";
+
+const RUNS = Math.min(Number(process.env.RUNS ?? 10), 200);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+const OPERATIONS = {
+  event: {
+    read: "GET rest/event/{id}",
+    update: "PUT rest/event/{id}",
+    delete: "DELETE rest/event/{id}",
+    search: "GET rest/event?alternative_id={mark}",
+  },
+};
+const lost: Fault[] = [
+  { kind: "close-without-answer" },
+  { kind: "reset" },
+  { kind: "half-body" },
+  { kind: "answer", status: 502 },
+  { kind: "answer", status: 200, body: "<html><title>Maintenance</title></html>" },
+];
+
+type Properties = Record<string, unknown>;
+
+/** With time that passes as the test wants it, for what is sent as well. */
+function timed(runtime: Runtime, clock: FakeClock): Runtime {
+  const client = runtime.client();
+  const create: typeof client.create = ({ beforeSend, ...request }) =>
+    client.create({ ...request, beforeSend: () => beforeSend(new Date(clock.wallMs()).toISOString()) });
+  const timedClient = Object.assign(Object.create(client) as typeof client, { create });
+  const silent = { warnEach: () => undefined, tellAt: () => undefined };
+  return { ...runtime, ...silent, clock, client: () => timedClient };
+}
+
+it(`${RUNS} random lives (SEED=${seed})`, { timeout: 20_000 + RUNS * 10_000 }, async () => {
+  const random = seededRandom(seed);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const counts = { unresolved: 0, updates: 0, gone: 0, creates: 0 };
+  for (let life = 0; life < RUNS; life++) {
+    const clock = new FakeClock(Date.now());
+    const sandbox = await useSandbox({
+      operations: true,
+      searchLagSeconds: pick([0, 3, 40]),
+      recordDress: pick(["plain", "strings"] as const),
+      goneShape: pick(["404", "410", "could-not-load"] as const),
+      objects: { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] },
+      clock: () => clock.wallMs(),
+    });
+    const folder = newFolder();
+    const state = new Map<string, { id: string; outs: Properties }>();
+    const letGo = new Set<string>();
+    const declared = new Map<string, { eventName: string; value: number }>();
+    const settings = { operations: JSON.stringify(OPERATIONS), traceField: "alternative_id" };
+
+    /** As the engine runs a program. @returns whether all went well. */
+    const up = async (): Promise<boolean> => {
+      const { event, closeNow } = newRun(sandbox, folder, {
+        settings,
+        adapt: (runtime) => timed(runtime, clock),
+      });
+      let isWell = true;
+      const create = async (name: string, inputs: Properties) => {
+        try {
+          const { id, outs } = await event.create(inputs);
+          state.set(name, { id, outs: outs as Properties });
+        } catch (error) {
+          isWell = false;
+          const { id, properties } = error as { id?: string; properties?: Properties };
+          if (id === undefined || properties === undefined) return;
+          counts.unresolved++;
+          state.set(name, { id, outs: properties });
+        }
+      };
+      for (const [name, args] of declared) {
+        const held = state.get(name);
+        const news = {
+          ...args,
+          advertiserId: 1,
+          __identity: { identity: `tiny/dev::${name}`, run: { isUp: true, resources: 1 } },
+        };
+        const { inputs } = await event.check(held === undefined ? {} : held.outs, news);
+        if (held === undefined) {
+          await create(name, inputs as Properties);
+          continue;
+        }
+        const { changes, replaces } = await event.diff(held.id, held.outs, inputs as Properties);
+        if ((replaces ?? []).length > 0) await create(name, (await event.check({}, news)).inputs as Properties);
+        else if (changes) {
+          const updated = await event.update(held.id, held.outs, inputs as Properties).catch(() => undefined);
+          isWell &&= updated !== undefined;
+          if (updated !== undefined) state.set(name, { id: held.id, outs: updated.outs as Properties });
+        }
+      }
+      for (const [name, { id }] of state) {
+        if (declared.has(name)) continue;
+        if (id.startsWith("unresolved-"))
+          declared.set(name, { eventName: name, value: 1 }); // the program refuses that
+        else {
+          letGo.add(id);
+          state.delete(name);
+        }
+      }
+      closeNow();
+      return isWell;
+    };
+
+    const refresh = async () => {
+      const { event, closeNow } = newRun(sandbox, folder, {
+        settings,
+        adapt: (runtime) => timed(runtime, clock),
+      });
+      for (const [name, { id, outs }] of state) {
+        const read = await event.read(id, outs).catch(() => undefined);
+        if (read === undefined) continue;
+        if (read.id === "") {
+          expect(sandbox.events.map((each) => String(each.id))).not.toContain(id);
+          counts.gone++;
+          state.delete(name);
+        } else state.set(name, { id, outs: read.props as Properties });
+      }
+      closeNow();
+    };
+
+    for (let step = 0; step < 4; step++) {
+      for (let change = 0; change < 3; change++) {
+        const name = `e${Math.floor(random() * 6)}`;
+        if (random() < 0.2) declared.delete(name);
+        else declared.set(name, { eventName: `${name} ${pick(["x", "y", "z"])}`, value: Math.floor(random() * 9) });
+      }
+      for (const on of ["event", "update", "read"] as const) {
+        if (random() < 0.5)
+          sandbox.fail({ on, with: pick(lost), act: random() < 0.5, after: Math.floor(random() * 3), times: 1 });
+      }
+      // What happens by hand meanwhile.
+      if (random() < 0.3) Object.assign(sandbox.events[0] ?? {}, { value: 77 });
+      await up();
+      if (random() < 0.5) await refresh();
+      sandbox.endFaults();
+      clock.advance(random() * 60_000);
+    }
+    for (let runs = 1; ; runs++) {
+      clock.advance(100_000);
+      await refresh();
+      if (await up()) break;
+      expect(runs, "runs until all is well").toBeLessThan(4);
+    }
+    const what = `life ${life} of SEED=${seed}`;
+    const managed = [...state.values()].map(({ id }) => id);
+    const live = sandbox.events.map(({ id }) => String(id));
+    expect(live.toSorted(), what).toEqual([...managed, ...letGo].filter((id) => live.includes(id)).toSorted());
+    expect(new Set(managed).size, what).toBe(declared.size);
+    for (const [name, { eventName, value }] of declared) {
+      const object = sandbox.events.find(({ id }) => String(id) === state.get(name)?.id);
+      expect(object, what).toMatchObject({ event_name: eventName, value });
+    }
+    expect(sandbox.deletes, what).toBe(0);
+    counts.updates += sandbox.updates;
+    counts.creates += sandbox.creates;
+    await sandbox.close();
+  }
+  console.log(`${RUNS} lives (SEED=${seed}):`, counts);
+  if (RUNS >= 10) expect(counts.unresolved).toBeGreaterThan(0);
+  expect(counts.updates).toBeGreaterThan(0);
+});
