@@ -14,7 +14,20 @@ const MAY_IMPORT: Record<string, string[]> = {
   catalog: ["kinds", "validation"],
   handlers: ["lifecycle", "kinds", "config"],
   lifecycle: ["kinds", "state", "validation", "config", "journal", "api", "session", "http", "wire", "files"],
-  cli: ["catalog", "kinds", "state", "validation", "config", "journal", "files", "api", "lifecycle", "session"],
+  cli: [
+    "report",
+    "catalog",
+    "kinds",
+    "state",
+    "validation",
+    "config",
+    "journal",
+    "files",
+    "api",
+    "lifecycle",
+    "session",
+  ],
+  report: ["kinds", "state", "validation"],
   api: ["kinds", "session", "http", "wire", "config"],
   session: ["http", "wire", "config", "files"],
   wire: ["http"],
@@ -36,7 +49,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/(transport|connect|tunnel)\.ts$/,
   "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(kinds|validation|config|sandbox|cli|catalog)\/|^journal\/(notes|inventory)\.ts$|^session\/(session-file|password-check)\.ts$/,
+  zod: /^(kinds|validation|config|sandbox|cli|catalog|report)\/|^journal\/(notes|inventory)\.ts$|^session\/(session-file|password-check)\.ts$/,
   "fastest-levenshtein": /^validation\/|^sandbox\/nearest\.ts$/,
   // Required when a catalog is read; others import their types.
   yaml: /^$/,
@@ -46,7 +59,7 @@ const MAY_LOAD: Record<string, RegExp> = {
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|own-id|record|request|hints|witness)\.ts|session\/refusal\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
+  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|report\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|own-id|record|request|hints|witness)\.ts|session\/refusal\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(relocate|stack-export|resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;

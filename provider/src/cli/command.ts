@@ -7,6 +7,7 @@ import { CHECK_HELP, checkCommand } from "./check-command.js";
 import { LOGIN_HELP, loginCommand } from "./login-command.js";
 import { PENDING_HELP, pendingCommand } from "./pending-command.js";
 import { RELOCATE_HELP, relocateCommand } from "./relocate-command.js";
+import { REPORT_HELP, reportCommand } from "./report-command.js";
 import { refuseUnknownOptions, unknownCommand } from "./unknown.js";
 
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
@@ -14,11 +15,17 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   login: loginCommand,
   pending: pendingCommand,
   relocate: relocateCommand,
+  report: reportCommand,
 };
 
-const HELP = [CHECK_HELP, LOGIN_HELP, PENDING_HELP, RELOCATE_HELP, "Usage: pulumi-advertising --help | --version"].join(
-  "\n\n",
-);
+const HELP = [
+  CHECK_HELP,
+  LOGIN_HELP,
+  PENDING_HELP,
+  RELOCATE_HELP,
+  REPORT_HELP,
+  "Usage: pulumi-advertising --help | --version",
+].join("\n\n");
 
 const FLAG = { type: "boolean" } as const;
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { describeSettingProblems } from "../config/setting-problems.js";
-import { splitMember } from "../state/identity.js";
+import { nameInUrn, splitMember } from "../state/identity.js";
 import { describeSought } from "../state/unresolved.js";
 import { count, enumerate } from "../text.js";
 import { StackJournals } from "./journals.js";
@@ -11,7 +11,7 @@ import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, type Ve
 import { pulumi, settingOf, stackName } from "./pulumi.js";
 import { readingOf } from "./reading.js";
 import { settle } from "./settle.js";
-import { type ExportedStack, idsIn, nameIn, readExport, stackIn } from "./stack-export.js";
+import { type ExportedStack, idsIn, readExport, stackIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
 
 export const PENDING_HELP = `Usage: pulumi-advertising pending [options]
@@ -219,7 +219,7 @@ function readVerdicts(options: Options, pending: readonly OpenCreate[], stack: E
 /** Whether it is a member of this set, which is named by its URN or in the program. */
 function isMemberOf(set: string, urn: string): boolean {
   const { of, key } = splitMember(urn);
-  return key !== undefined && (of === set || nameIn(of) === set);
+  return key !== undefined && (of === set || nameInUrn(of) === set);
 }
 
 function kindOf(pending: readonly OpenCreate[], { urn }: Verdict): string | undefined {

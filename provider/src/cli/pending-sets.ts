@@ -10,11 +10,11 @@ import type { Kind } from "../kinds/kind.js";
 import { setOfType } from "../kinds/registry.js";
 import { asRecord } from "../record.js";
 import { memberOf, splitMember } from "../state/identity.js";
-import { UNRESOLVED } from "../state/properties.js";
+import { SECRET_SIGNATURE, UNRESOLVED } from "../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type UnresolvedMember, type Values } from "../state/set.js";
 import { factsIn } from "../state/unresolved.js";
 import { exactId } from "../validation/fields.js";
-import { accountIn, currentByUrn, type Deployment, type Resource, SECRET_SIGNATURE, visible } from "./stack-export.js";
+import { accountIn, currentByUrn, type Deployment, type Resource, visible } from "./stack-export.js";
 
 /** One member, with what is known of its create. */
 export interface OpenMember {

@@ -11,8 +11,8 @@ import type { Kind } from "../kinds/kind.js";
 import { kindOfType, setOfType } from "../kinds/registry.js";
 import { storedFingerprint } from "../lifecycle/set-plan.js";
 import { readDeclared } from "../state/declared.js";
-import { aboutWhom, journalKeyOf, memberOf, splitMember } from "../state/identity.js";
-import { IDENTITY, MARK } from "../state/properties.js";
+import { aboutWhom, journalKeyOf, memberOf, nameInUrn, splitMember } from "../state/identity.js";
+import { IDENTITY, MARK, SECRET_SIGNATURE } from "../state/properties.js";
 import { readStoredSet } from "../state/set.js";
 import {
   readTrace,
@@ -27,10 +27,8 @@ import {
   currentByUrn,
   type Deployment,
   type ExportedStack,
-  nameIn,
   type PendingOperation,
   type Resource,
-  SECRET_SIGNATURE,
 } from "./stack-export.js";
 
 /** One of our creates that nobody knows the outcome of. */
@@ -86,7 +84,7 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
     }
     open.set(urn, {
       urn,
-      name: nameIn(urn),
+      name: nameInUrn(urn),
       sought: soughtIn(
         kind,
         readable(resource.inputs),
@@ -135,7 +133,7 @@ function fromNote(
 ): OpenCreate {
   return {
     urn,
-    name: nameIn(urn),
+    name: nameInUrn(urn),
     sought: { kind: aboutWhom(key).kind, name, facts, sentAt: at, replaces, ...traceOf(note) },
     heldAs,
     isInState: false,
@@ -155,7 +153,7 @@ function traceOf(note: Pick<Remembered, "mark" | "trace"> | undefined): { readon
 function fromMember({ urn, unresolved, heldAs }: OpenMember): OpenCreate {
   return {
     urn,
-    name: nameIn(urn),
+    name: nameInUrn(urn),
     sought: soughtIn(conversionEvent, {}, unresolved),
     heldAs,
     isInState: true,

@@ -81,11 +81,6 @@ export function isOurs({ type }: Resource): boolean {
   return kindOfType(type) !== undefined || setOfType(type) !== undefined;
 }
 
-/** The name in the program. */
-export function nameIn(urn: string): string {
-  return urn.split("::").slice(3).join("::");
-}
-
 /** `<organization>/<project>/<stack>`, as a resource of ours says; none where there is no such resource. */
 export function stackIn({ deployment }: ExportedStack): string | undefined {
   const all = [
@@ -98,9 +93,6 @@ export function stackIn({ deployment }: ExportedStack): string | undefined {
   }
   return undefined;
 }
-
-/** By which Pulumi marks secret values: a contract of its own. */
-export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
 /** Where the stack's resources were created, as the first one of them says. */
 export function accountIn({ resources }: Deployment): Record<string, unknown> {

@@ -75,6 +75,11 @@ export function nameOf(identity: string): string {
   return parseIdentity(identity).name;
 }
 
+/** The same, as a URN holds it. */
+export function nameInUrn(urn: string): string {
+  return urn.split("::").slice(3).join("::");
+}
+
 /** The resource's URN, for commands that the user is told. */
 export function urnOf(identity: string, typeToken: string): string {
   const { project, stack, parentTypes, name } = parseIdentity(identity);

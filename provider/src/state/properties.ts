@@ -26,3 +26,6 @@ export const UNRESOLVED = "unresolved";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** By which Pulumi marks secret values in an exported stack: a contract of its own. */
+export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";

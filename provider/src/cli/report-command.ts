@@ -1,0 +1,100 @@
+/** `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. */
+import { parseArgs } from "node:util";
+import { type Contents, contentsOf } from "../report/contents.js";
+import { ID_FORMATS, idsOf } from "../report/ids.js";
+import { addressesBy } from "../report/template.js";
+import { count, enumerate } from "../text.js";
+import { nearest } from "../validation/nearest.js";
+import { STACK_OPTIONS, type StackChoice, stateOf, write } from "./report-input.js";
+import { refuseUnknownOptions } from "./unknown.js";
+
+export const REPORT_HELP = `Usage: pulumi-advertising report ids [options]
+
+Reads the selected stack's state, sends nothing and changes nothing. Values that are secret in the state are told as
+"(secret)".
+
+  ids          the id of each advertiser and conversion event, by its name in the program
+
+  --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module
+  --template URL         ids with the address of each event's tag, as your platform documents it: {id} stands for the id;
+                         {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are known as well
+  --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
+  --stack NAME           another stack than the selected one
+  --cwd FOLDER           the Pulumi program's folder
+  --out FILE             writes to a file instead of standard output
+
+Exit codes: 0 written, 2 called wrongly, or something could not be read.`;
+
+const OPTIONS = {
+  ...STACK_OPTIONS,
+  format: { type: "string" },
+  template: { type: "string" },
+  out: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+type Options = StackChoice & { readonly [name in "format" | "template" | "out"]?: string | undefined };
+
+interface Report {
+  /** The options that mean something to it, beside those that all reports have. */
+  readonly takes: readonly (keyof Options)[];
+  readonly text: (options: Options) => Promise<string>;
+}
+
+const FROM_STATE = ["state", "stack", "cwd"] as const;
+
+const REPORTS: Readonly<Record<string, Report>> = {
+  ids: { takes: [...FROM_STATE, "format", "template"], text: ids },
+};
+
+/** @returns the exit code. @throws Error in words, for exit code 2. */
+export async function reportCommand(args: readonly string[]): Promise<number> {
+  refuseUnknownOptions(args, OPTIONS);
+  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  if (values.help) {
+    console.log(REPORT_HELP);
+    return 0;
+  }
+  const [name, ...rest] = positionals;
+  if (name === undefined || rest.length > 0) {
+    throw new Error(`it takes one report: ${enumerate(Object.keys(REPORTS))}; got ${positionals.join(" ") || "none"}`);
+  }
+  const report = chosen(REPORTS, name, "report");
+  const { help: _, out, ...options } = values;
+  const given = Object.keys(options) as (keyof Options)[];
+  const foreign = given.filter((option) => !report.takes.includes(option));
+  if (foreign.length > 0) {
+    throw new Error(`\`report ${name}\` takes no ${enumerate(foreign.map((option) => `--${option}`))}`);
+  }
+  write(await report.text(options), out);
+  return 0;
+}
+
+async function ids({ format = "json", template, ...choice }: Options): Promise<string> {
+  const inFormat = chosen(ID_FORMATS, format, "format");
+  const addressOf = template === undefined ? undefined : addressesBy(template);
+  const found = idsOf(await contentsIn(choice), addressOf);
+  if (found.unresolved.length > 0) {
+    const keys = found.unresolved.map(({ key }) => key);
+    console.error(`Warning: ${count(keys.length, "create")} of unknown outcome have no id yet: ${enumerate(keys)}`);
+  }
+  return inFormat(found);
+}
+
+async function contentsIn(choice: StackChoice): Promise<Contents> {
+  const { deployment } = await stateOf(choice);
+  const contents = contentsOf(deployment.resources ?? []);
+  for (const set of contents.secretSets) {
+    console.error(`Warning: the ids of the set ${set} are secret in the state, so its events are left out`);
+  }
+  return contents;
+}
+
+/** @throws Error that names the nearest known one, or all. */
+function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun: string): T {
+  const found = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (found !== undefined) return found;
+  const meant = nearest(name, Object.keys(known));
+  const hint = meant === undefined ? `known are ${enumerate(Object.keys(known))}` : `did you mean ${meant}?`;
+  throw new Error(`there is no ${noun} "${name}"; ${hint}`);
+}

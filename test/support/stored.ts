@@ -1,0 +1,50 @@
+/** Resources as an exported stack holds them, in the shapes that `pulumi stack export` of engine 3.259 printed. */
+import type { StoredResource } from "../../provider/src/report/contents.js";
+import { SECRET_SIGNATURE } from "../../provider/src/state/properties.js";
+
+/** What must never be shown. */
+export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";
+export const encrypted = { [SECRET_SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270", ciphertext: CIPHERTEXT };
+
+const STACK = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev";
+export const urnOf = (kind: string, name: string) =>
+  `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;
+
+function stored(kind: string, name: string, id: string, outputs: object, rest: object): StoredResource {
+  const urn = urnOf(kind, name);
+  const type = `pulumi-nodejs:dynamic/advertising:${kind}`;
+  return { urn, type, id, inputs: {}, outputs: { ...outputs }, parent: STACK, ...rest };
+}
+
+export function storedAdvertiser(name: string, id: number | string, advertiserName: unknown = name, rest: object = {}) {
+  return stored("Advertiser", name, String(id), { advertiserName, advertiserId: id }, rest);
+}
+
+/** As the rules complete it. */
+export const EVENT = {
+  value: 1,
+  countUnique: false,
+  clickWindow: 2_592_000,
+  viewWindow: 2_592_000,
+  attribution: "ALL",
+} as const;
+
+export function storedEvent(name: string, id: number | string, outputs: object = {}, rest: object = {}) {
+  const values = { eventName: name, advertiserId: 1, ...EVENT, eventId: id, ...outputs };
+  return stored("ConversionEvent", name, String(id), values, rest);
+}
+
+export function storedSet(name: string, outputs: object, rest: object = {}) {
+  const { value: _, ...defaults } = EVENT;
+  return stored("ConversionEventSet", name, "set-x", { advertiserId: 1, defaults, events: {}, ...outputs }, rest);
+}
+
+/** What `pulumi stack export` prints of them. */
+export function exportOf(resources: readonly StoredResource[], time = "2026-03-02T10:00:00Z"): string {
+  return JSON.stringify({ version: 3, deployment: { manifest: { time }, resources } });
+}
+
+/** The resource's create has an unknown outcome. */
+export const UNRESOLVED_OUTPUT = {
+  unresolved: { since: "2026-03-01T09:00:00.000Z", what: "It was sent, and the connection ended." },
+};

@@ -1,0 +1,142 @@
+/** Ids by key, in each format. */
+import { describe, expect, it } from "vitest";
+import { contentsOf, type StoredResource } from "../../provider/src/report/contents.js";
+import { ID_FORMATS, idsOf } from "../../provider/src/report/ids.js";
+import { addressesBy } from "../../provider/src/report/template.js";
+import {
+  CIPHERTEXT,
+  encrypted,
+  storedAdvertiser,
+  storedEvent,
+  storedSet,
+  UNRESOLVED_OUTPUT,
+  urnOf,
+} from "../support/stored.js";
+
+const STATE = [
+  storedAdvertiser("acme", 1, "Acme, Inc."),
+  storedEvent("signup", "unresolved-x", UNRESOLVED_OUTPUT),
+  storedEvent("buy", 11, { eventName: '=SUM("x")', eventTypeId: 0 }),
+  storedEvent("old", 9, {}, { delete: true }),
+  storedSet("funnel", { events: { a: { eventName: "A", value: 2 } }, eventIds: { a: "90071992547409930" } }),
+];
+
+function text(format: string, resources: readonly StoredResource[], template?: string): string {
+  const addressOf = template === undefined ? undefined : addressesBy(template);
+  return ID_FORMATS[format]?.(idsOf(contentsOf(resources), addressOf)) ?? "";
+}
+
+describe("formats", () => {
+  it("json", () => {
+    expect(JSON.parse(text("json", STATE))).toEqual({
+      advertisers: { acme: 1 },
+      events: { buy: 11, "funnel/a": "90071992547409930" },
+    });
+    expect(JSON.parse(text("json", STATE, "https://t.example/{id}?n={key}")).tags).toEqual({
+      buy: "https://t.example/11?n=buy",
+      "funnel/a": "https://t.example/90071992547409930?n=funnel%2Fa",
+    });
+  });
+
+  it("csv, with cells that a spreadsheet would carry out as text", () => {
+    expect(text("csv", STATE, "https://t.example/{id}")).toBe(
+      [
+        "kind,key,id,name,advertiser,advertiserId,tag",
+        'advertiser,acme,1,"Acme, Inc.",,,',
+        'event,buy,11,"\'=SUM(""x"")",acme,1,https://t.example/11',
+        "event,funnel/a,90071992547409930,A,acme,1,https://t.example/90071992547409930",
+        "",
+      ].join("\r\n"),
+    );
+    expect(text("csv", STATE)).toContain("kind,key,id,name,advertiser,advertiserId\r\n");
+  });
+
+  it("dotenv", () => {
+    expect(text("dotenv", STATE, "https://t.example/{id}?q='")).toBe(
+      [
+        "ADVERTISER_ACME=1",
+        "EVENT_BUY=11",
+        "TAG_BUY='https://t.example/11?q=%27'",
+        "EVENT_FUNNEL_A=90071992547409930",
+        "TAG_FUNNEL_A='https://t.example/90071992547409930?q=%27'",
+        "",
+      ].join("\n"),
+    );
+    expect(text("dotenv", [storedEvent("köln", 1), storedEvent("kÜln", 2)])).toBe("EVENT_KUDCLN=2\nEVENT_KUD6LN=1\n");
+  });
+
+  it("dotenv tells keys apart, or says which it can't", () => {
+    expect(() => text("dotenv", [storedEvent("a-b", 1), storedEvent("a.b", 2), storedEvent("c", 3)])).toThrow(
+      "EVENT_A_B (a-b, a.b). Use --format json",
+    );
+  });
+
+  it("a module of TypeScript", () => {
+    const module = text("ts", STATE, "https://t.example/{id}");
+    expect(module).toContain('export const advertiserIds = {\n  "acme": 1\n} as const;');
+    expect(module).toContain('"funnel/a": "90071992547409930"');
+    expect(module).toContain('export const tags = {\n  "buy": "https://t.example/11"');
+  });
+});
+
+it("is the same text whatever the state's order", () => {
+  for (const format of Object.keys(ID_FORMATS)) expect(text(format, STATE.toReversed())).toBe(text(format, STATE));
+});
+
+it("names what has no id yet", () => {
+  const { unresolved } = idsOf(contentsOf(STATE), undefined);
+  expect(unresolved.map(({ key }) => key)).toEqual(["signup"]);
+});
+
+it("keys are unique: the parent's name, or the URN, tells resources of one name apart", () => {
+  const below = (parent: string, id: number, type: string) =>
+    storedEvent("buy", id, {}, { parent: urnOf("x", parent), urn: `${urnOf("Shop$x", type)}::buy` });
+  const { events } = contentsOf([
+    { ...storedEvent("buy", 1, {}), parent: urnOf("Shop", "berlin") },
+    { ...storedEvent("buy", 2, {}), parent: urnOf("Shop", "paris") },
+    storedEvent("other", 3),
+  ]);
+  expect(events.map(({ key, id }) => `${key} ${id}`)).toEqual(["berlin/buy 1", "paris/buy 2", "other 3"]);
+  const same = contentsOf([below("a", 1, "p"), below("a", 2, "q")]).events;
+  expect(new Set(same.map(({ key }) => key)).size).toBe(2);
+});
+
+describe("the template", () => {
+  it("names what it does not know, and the nearest known name", () => {
+    expect(() => addressesBy("https://t.example/{id}/{eventNam}")).toThrow("{eventNam} (did you mean {eventName}?)");
+    expect(() => addressesBy("https://t.example/")).toThrow("needs {id}");
+  });
+
+  it("encodes what it fills in, and never a secret", () => {
+    const [event] = idsOf(contentsOf([storedEvent("a", 1, { eventName: "50% & more", value: 2.5 })]), undefined).events;
+    if (event === undefined) throw new Error("no event");
+    expect(addressesBy("https://t.example/{id}?n={eventName}&v={value}&s={segmentId}")(event)).toBe(
+      "https://t.example/1?n=50%25%20%26%20more&v=2.5&s=",
+    );
+    expect(() => text("json", [storedEvent("a", 1, { eventName: encrypted })], "x/{id}/{eventName}")).toThrow(
+      "{eventName}, which is secret of the event a",
+    );
+  });
+});
+
+describe("secrets", () => {
+  const hidden = [
+    storedAdvertiser("acme", 1, encrypted),
+    storedEvent("buy", 2, { eventName: encrypted, value: encrypted }),
+    storedSet("one", { events: { a: encrypted, b: { eventName: encrypted, value: 1 } }, eventIds: { a: 3, b: 4 } }),
+    storedSet("all", { events: encrypted, eventIds: { a: 5 } }),
+    storedSet("ids", { events: { a: { eventName: "A", value: 1 } }, eventIds: encrypted }),
+  ];
+
+  it.each(Object.keys(ID_FORMATS))("%s shows none", (format) => {
+    const told = text(format, hidden);
+    expect(told).not.toContain(CIPHERTEXT);
+    expect(told).not.toContain("4dabf18193072939515e22adb298388d");
+    expect(told).toMatch(/\b5\b/);
+  });
+
+  it("are told as secret", () => {
+    expect(text("csv", hidden)).toContain("event,all/a,5,(secret),acme,1");
+    expect(contentsOf(hidden).secretSets).toEqual(["ids"]);
+  });
+});
