@@ -10,6 +10,7 @@ import type { Kind } from "../kinds/kind.js";
 import { setOfType } from "../kinds/registry.js";
 import { asRecord } from "../record.js";
 import { memberOf, splitMember } from "../state/identity.js";
+import { leftLiveIn, writeLeftLive } from "../state/left-live.js";
 import { SECRET_SIGNATURE, UNRESOLVED } from "../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type UnresolvedMember, type Values } from "../state/set.js";
 import { factsIn } from "../state/unresolved.js";
@@ -98,6 +99,7 @@ export function settleMembers(
   const eventIds: Record<string, unknown> = { ...asRecord(outputs.eventIds) };
   const earlier: Record<string, unknown> = { ...asRecord(outputs.earlier) };
   const unresolved: Record<string, unknown> = { ...asRecord(outputs[UNRESOLVED]) };
+  const left = [...leftLiveIn(outputs)];
   for (const { key, unresolved: mark } of open) {
     if (!verdicts.has(key)) {
       unresolved[key] ??= { ...mark, mark: mark.mark === "" ? newMark() : mark.mark };
@@ -106,6 +108,8 @@ export function settleMembers(
     delete unresolved[key];
     const id = verdicts.get(key);
     if (id === undefined) continue;
+    const replaced = eventIds[key];
+    if (replaced !== undefined) left.push({ id: String(replaced), at: mark.since, why: "replaced", by: id, key });
     eventIds[key] = exactId(id);
     if (mark.fingerprint !== undefined) earlier[key] = mark.fingerprint;
   }
@@ -118,6 +122,7 @@ export function settleMembers(
     outputs: {
       ...rest,
       eventIds,
+      ...writeLeftLive(left),
       ...(Object.keys(earlier).length === 0 ? {} : { earlier }),
       ...(isOpen ? { [UNRESOLVED]: unresolved } : {}),
     },

@@ -2,20 +2,25 @@
 import { parseArgs } from "node:util";
 import { type Contents, contentsOf } from "../report/contents.js";
 import { ID_FORMATS, idsOf } from "../report/ids.js";
+import { LEFTOVER_FORMATS, leftoversOf, type State } from "../report/leftovers.js";
 import { addressesBy } from "../report/template.js";
 import { count, enumerate } from "../text.js";
 import { nearest } from "../validation/nearest.js";
-import { STACK_OPTIONS, type StackChoice, stateOf, write } from "./report-input.js";
+import { earlierStateOf, STACK_OPTIONS, type StackChoice, stateOf, write } from "./report-input.js";
+import { type ExportedStack, stackIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
 
-export const REPORT_HELP = `Usage: pulumi-advertising report ids [options]
+export const REPORT_HELP = `Usage: pulumi-advertising report ids|leftovers [options]
 
 Reads the selected stack's state, sends nothing and changes nothing. Values that are secret in the state are told as
 "(secret)".
 
   ids          the id of each advertiser and conversion event, by its name in the program
+  leftovers    what is live on the platform and not managed any more: what was replaced, and what left a set
 
-  --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module
+  --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module; leftovers as text (default), json, csv
+  --before FILE          leftovers, also those of removed resources: an earlier export of the same stack, or a checkpoint
+                         that a file backend keeps in .pulumi/history; may be given several times
   --template URL         ids with the address of each event's tag, as your platform documents it: {id} stands for the id;
                          {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are known as well
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
@@ -29,11 +34,14 @@ const OPTIONS = {
   ...STACK_OPTIONS,
   format: { type: "string" },
   template: { type: "string" },
+  before: { type: "string", multiple: true },
   out: { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
 
-type Options = StackChoice & { readonly [name in "format" | "template" | "out"]?: string | undefined };
+type Options = StackChoice & { readonly [name in "format" | "template" | "out"]?: string | undefined } & {
+  readonly before?: readonly string[] | undefined;
+};
 
 interface Report {
   /** The options that mean something to it, beside those that all reports have. */
@@ -45,6 +53,7 @@ const FROM_STATE = ["state", "stack", "cwd"] as const;
 
 const REPORTS: Readonly<Record<string, Report>> = {
   ids: { takes: [...FROM_STATE, "format", "template"], text: ids },
+  leftovers: { takes: [...FROM_STATE, "format", "before"], text: leftovers },
 };
 
 /** @returns the exit code. @throws Error in words, for exit code 2. */
@@ -79,6 +88,24 @@ async function ids({ format = "json", template, ...choice }: Options): Promise<s
     console.error(`Warning: ${count(keys.length, "create")} of unknown outcome have no id yet: ${enumerate(keys)}`);
   }
   return inFormat(found);
+}
+
+async function leftovers({ format = "text", before = [], ...choice }: Options): Promise<string> {
+  const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
+  const now = await stateOf(choice);
+  const earlier = before.map((file) => {
+    const state = earlierStateOf(file);
+    const [stack, current] = [stackIn(state), stackIn(now)];
+    if (stack !== undefined && current !== undefined && stack !== current) {
+      throw new Error(`${file} is a state of the stack ${stack}, not of ${current}`);
+    }
+    return state;
+  });
+  return inFormat(leftoversOf(stateIn(now), earlier.map(stateIn)));
+}
+
+function stateIn({ deployment }: ExportedStack): State {
+  return { resources: deployment.resources ?? [], time: deployment.manifest?.time ?? "" };
 }
 
 async function contentsIn(choice: StackChoice): Promise<Contents> {

@@ -1,5 +1,6 @@
 /** Where reports read from and write to. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { own } from "../record.js";
 import { pulumi, type StackOptions } from "./pulumi.js";
 import { type ExportedStack, readExport } from "./stack-export.js";
 
@@ -25,6 +26,28 @@ export async function stateOf({ state, stack, cwd }: StackChoice): Promise<Expor
     return readExport(textOf(state));
   }
   return readExport(await pulumi(["stack", "export", ...passed({ stack, cwd })]));
+}
+
+/**
+ * An earlier state, as `pulumi stack export` printed it, or as a file backend keeps it of each update
+ * (`.pulumi/history/…/*.checkpoint.json`). @throws Error in words.
+ */
+export function earlierStateOf(file: string): ExportedStack {
+  const text = textOf(file);
+  const latest = checkpointIn(text);
+  try {
+    return readExport(latest === undefined ? text : JSON.stringify({ version: 3, deployment: latest }));
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`);
+  }
+}
+
+function checkpointIn(text: string): unknown {
+  try {
+    return own(own(JSON.parse(text), "checkpoint"), "latest");
+  } catch {
+    return undefined; // told as what is no export
+  }
 }
 
 /** For `pulumi`. */

@@ -3,6 +3,7 @@
  */
 import type { Remembered } from "../journal/notes.js";
 import { kindOfType, setOfType } from "../kinds/registry.js";
+import { leftLiveIn, writeLeftLive } from "../state/left-live.js";
 import { MARK, SECRET_ARGUMENTS, UNRESOLVED } from "../state/properties.js";
 import { readTrace, type UnresolvedMark, unresolvedId, unresolvedMarkOf } from "../state/unresolved.js";
 import { exactId } from "../validation/fields.js";
@@ -86,6 +87,7 @@ function adopted({ initErrors: _, ...resource }: Resource, id: string, account: 
   const outputs = {
     ...visible(resource),
     ...account,
+    ...writeLeftLive(leftLiveIn(resource.outputs ?? {})),
     ...(kind === undefined ? {} : { [kind.idProperty]: exactId(id) }),
   };
   return { ...resource, id, outputs };

@@ -11,7 +11,8 @@ import type { Kind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { type Declared, readDeclared } from "../state/declared.js";
 import { isOfEarlierVersion } from "../state/identity.js";
-import { ACCOUNT, IDENTITY, MARK, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
+import { writeLeftLive } from "../state/left-live.js";
+import { ACCOUNT, IDENTITY, LEFT_LIVE, MARK, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
 import { printable } from "../text.js";
 import { exactId, isReadableId, READABLE_ID } from "../validation/fields.js";
@@ -41,6 +42,7 @@ import {
   secretArgumentsOf,
   withoutUndefined,
 } from "./inputs.js";
+import { leavingIn, leftAfter } from "./left-live.js";
 import { noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import { argumentsOfLive, isReadable, refreshed } from "./read.js";
@@ -99,6 +101,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const { values, problems } = validate(news, kind.rules(settings), reading);
         const subject = subjectOf(kind.name, declared?.identity);
         const { existingId } = values;
+        const wasSecret = secretArgumentsOf(olds);
+        if (wasSecret.size > 0) runtime().wasSecret.set(subject.key, wasSecret);
         let twice: string | undefined;
         if (declared !== undefined && isKnown(subject)) {
           await announceResource(runtime(), declared, subject);
@@ -140,15 +144,21 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           : [];
         const existingId = own(news, "existingId");
         const mark = unresolvedMarkOf(olds);
+        const noteLeaving = () => {
+          const secret = new Set([...secretArgumentsOf(news), ...(runtime().wasSecret.get(subject.key) ?? [])]);
+          if (isKnown(subject)) runtime().leaving.set(subject.key, leavingIn(kind, id, olds, secret));
+        };
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (mark !== undefined && hasValue(existingId)) {
           if (isKnown(subject)) {
             runtime().settling.set(subject.key, markOf(id));
+            noteLeaving();
             runtime().catalogPlans.note(subject, "adopt");
           }
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
         if (mark !== undefined && isKnown(subject) && noteUnsettled(kind, runtime(), subject, id, olds, mark)) {
+          noteLeaving();
           return { changes: true, replaces: [kind.nameProperty], deleteBeforeReplace: false };
         }
         stopAtUnresolved(olds);
@@ -156,7 +166,10 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const replaces = [...replacedBy(kind, runtime(), subject.key, changed)];
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
-        else announceReplacement(kind, runtime(), subject, id, existingId);
+        else {
+          announceReplacement(kind, runtime(), subject, id, existingId);
+          noteLeaving();
+        }
         if (isKnown(subject)) {
           const instead = hasValue(existingId) ? "adopt" : "replace";
           const inPlace = changed.length === 0 ? "leave" : "update";
@@ -176,7 +189,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
         const mark = markIn(inputs, runtime());
         const create: Create = { values, subject, secret, replaces: runtime().replacing.get(subject.key), mark };
-        const saved = { ...values, ...recorded, [PROVIDER]: inputs[PROVIDER] };
+        const leftFor = (by?: string) =>
+          writeLeftLive(leftAfter(runtime().leaving.get(subject.key), by, runtime().now()));
+        const saved = { ...values, ...recorded, ...leftFor(), [PROVIDER]: inputs[PROVIDER] };
         const outcome = hasValue(values.existingId)
           ? await adoptExisting(kind, runtime(), create)
           : await createAtMostOnce(create);
@@ -184,7 +199,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         noteLive(kind, runtime(), create, id);
         announceReplaced(kind, runtime(), subject, id);
         if (outcome.kind === "created" && isKnown(subject)) runtime().journal(subject.identity).handOver(outcome.mark);
-        return { id, outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
+        return { id, outs: { ...values, ...recorded, ...leftFor(id), [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
 
@@ -219,7 +234,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           await updateLive(kind, runtime(), { id, label: subject.label }, olds, values, changed);
           noteLive(kind, runtime(), { values, subject, secret }, id);
         }
-        const recorded = withoutUndefined({ [ACCOUNT]: olds[ACCOUNT] });
+        const recorded = withoutUndefined({ [ACCOUNT]: olds[ACCOUNT], [LEFT_LIVE]: olds[LEFT_LIVE] });
         return { outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },

@@ -20,6 +20,7 @@ import { connect, secretsIn, transportFor } from "./connect.js";
 import type { Earlier } from "./create.js";
 import { debugLog } from "./debug-log.js";
 import { engineLog, type TellAt } from "./engine-log.js";
+import type { Leaving } from "./left-live.js";
 import { createMessages, type Messages } from "./messages.js";
 import { Progress } from "./progress.js";
 import { UnderWay } from "./under-way.js";
@@ -53,6 +54,10 @@ export interface Runtime extends Messages {
   readonly run: RunSoFar;
   /** By journal key: the id of the object that a resource's replacement takes the place of. */
   readonly replacing: Map<string, string>;
+  /** By journal key: what a resource's replacement will leave live. */
+  readonly leaving: Map<string, Leaving>;
+  /** By journal key: the names of arguments that were secret when the state was written, where there are any. */
+  readonly wasSecret: Map<string, ReadonlySet<string>>;
   /** By journal key: the create whose unknown outcome a resource's adoption settles. */
   readonly settling: Map<string, string>;
   /** By journal key: a create of unknown outcome that the state holds, and that is looked for. */
@@ -74,6 +79,8 @@ export interface Runtime extends Messages {
   /** Whether it is asked for the first time in this run. */
   isFirst(question: string): boolean;
   readonly newMark: () => string;
+  /** ISO 8601. */
+  readonly now: () => string;
   /** The journal of the stack that `identity` is of; a process serves one stack. */
   journal(identity: string): Journal;
   /** Runs one create; `mayBegin` throws once the engine is gone. */
@@ -105,10 +112,11 @@ export function createRuntime(
   let inventory: Inventory | undefined;
   let reads: Progress | undefined;
 
+  const now = () => new Date(systemClock.wallMs()).toISOString();
+
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
     if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-    const now = () => new Date(systemClock.wallMs()).toISOString();
     return connect(settings, {
       transport: transportFor(reading),
       clock: underWay.clock,
@@ -129,6 +137,8 @@ export function createRuntime(
     account: accountOf(settings),
     run,
     replacing: new Map(),
+    leaving: new Map(),
+    wasSecret: new Map(),
     settling: new Map(),
     unsettled: new Map(),
     formerly: new Map(),
@@ -139,6 +149,7 @@ export function createRuntime(
     replacedOn: new Map(),
     catalogPlans: new CatalogPlans(messages.tellAt),
     newMark: randomUUID,
+    now,
     isFirst(question) {
       const isFirst = !asked.has(question);
       asked.add(question);

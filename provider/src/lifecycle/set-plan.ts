@@ -127,6 +127,7 @@ export function setAfter(
   const after = {
     ...shared,
     secret,
+    left: stored.left,
     events: new Map<string, Values>(),
     eventIds: new Map<string, string>(),
     earlier: new Map<string, string>(),

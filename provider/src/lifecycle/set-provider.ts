@@ -19,6 +19,7 @@ import { checkFailure, guard } from "./engine-call.js";
 import type { Severity } from "./engine-log.js";
 import { forDisplay, forEngine, Incomplete } from "./failure.js";
 import { argumentsIn, hasValue, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { leftBySet } from "./left-live.js";
 import { attemptKeys, memberLeftovers, noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import { Progress } from "./progress.js";
@@ -115,7 +116,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     );
     const secret = secretOfMembers(kind, paths);
     const outcomes = await carryOut(set, runtime(), subject, stored, members, secret, progress);
-    const after = setAfter(kind, stored, declared, paths, members, outcomes);
+    const left = leftBySet(kind, stored, paths, members, outcomes, runtime().now());
+    const after = { ...setAfter(kind, stored, declared, paths, members, outcomes), left };
     const outs = writeStoredSet(after, exactId, runtime().account);
 
     tell("warn", subject, takenOverInWords(outcomes, subject));

@@ -3,6 +3,7 @@
  */
 import { exactId } from "../validation/fields.js";
 import { advertisersById, type Contents, type Entry } from "./contents.js";
+import { csvOf } from "./csv.js";
 import { shown } from "./secret.js";
 import type { Identified } from "./template.js";
 
@@ -61,7 +62,6 @@ function addressesByKey(events: readonly Identified[], addressOf: (event: Identi
   return Object.fromEntries(events.map((event) => [event.key, addressOf(event)]));
 }
 
-/** RFC 4180, with a header. */
 function asCsv({ advertisers, events, addressOf, advertiserOf }: Ids): string {
   const header = ["kind", "key", "id", "name", "advertiser", "advertiserId"];
   const rows = [
@@ -72,17 +72,10 @@ function asCsv({ advertisers, events, addressOf, advertiserOf }: Ids): string {
     }),
   ];
   const tags = addressOf === undefined ? [] : [...advertisers.map(() => ""), ...events.map(addressOf)];
-  const lines = [
+  return csvOf([
     [...header, ...(addressOf === undefined ? [] : ["tag"])],
     ...rows.map((row, index) => [...row, ...tags.slice(index, index + 1)]),
-  ];
-  return lines.map((cells) => `${cells.map(asCell).join(",")}\r\n`).join("");
-}
-
-/** A cell that begins like a formula would be carried out by a spreadsheet: an apostrophe keeps it text. */
-function asCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  ]);
 }
 
 /** `EVENT_<KEY>=<id>`, in capitals, digits and underscores. */

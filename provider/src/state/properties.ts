@@ -29,3 +29,6 @@ export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** By which Pulumi marks secret values in an exported stack: a contract of its own. */
 export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
+
+/** What replacements have left live on the platform; an output only: see `state/left-live.ts`. */
+export const LEFT_LIVE = "__left";

@@ -2,6 +2,7 @@
  * How a set of conversion events stands in the state: its property names are contracts with every stored state. Pure.
  */
 import { asRecord } from "../record.js";
+import { type LeftLive, leftLiveIn, writeLeftLive } from "./left-live.js";
 import { ACCOUNT, SECRET_ARGUMENTS, UNKNOWN, UNRESOLVED } from "./properties.js";
 import type { UnresolvedMark } from "./unresolved.js";
 
@@ -37,6 +38,8 @@ export interface StoredSet extends Shared {
   /** Of an object that was created with another advertiser or other defaults than the set has now: the body's fingerprint. */
   readonly earlier: ReadonlyMap<string, string>;
   readonly unresolved: ReadonlyMap<string, UnresolvedMember>;
+  /** What it held before, and nothing manages any more. */
+  readonly left: readonly LeftLive[];
   /**
    * Paths of the arguments that were secret. The engine keeps an output secret where the input of now at its path is, and what
    * is held of earlier entries has none.
@@ -57,13 +60,14 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
     eventIds: new Map([...mapOf(eventIds)].map(([key, id]) => [key, String(id)])),
     earlier: mapOf<string>(earlier),
     unresolved: mapOf<UnresolvedMember>(rest[UNRESOLVED]),
+    left: leftLiveIn(rest),
     secret: new Set(Array.isArray(rest[SECRET_ARGUMENTS]) ? (rest[SECRET_ARGUMENTS] as string[]) : []),
   };
 }
 
 /** The outputs that hold it. @param asId makes an output of an id. @param account of the resource; empty where it is not known. */
 export function writeStoredSet(
-  { advertiserId, defaults, events, eventIds, earlier, unresolved, secret }: StoredSet,
+  { advertiserId, defaults, events, eventIds, earlier, unresolved, left, secret }: StoredSet,
   asId: (digits: string) => number | string,
   account: string,
 ): Record<string, unknown> {
@@ -74,6 +78,7 @@ export function writeStoredSet(
     eventIds: Object.fromEntries([...eventIds].map(([key, id]) => [key, asId(id)])),
     ...(earlier.size === 0 ? {} : { earlier: Object.fromEntries(earlier) }),
     ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: Object.fromEntries(unresolved) }),
+    ...writeLeftLive(left),
     ...(secret.size === 0 ? {} : { [SECRET_ARGUMENTS]: [...secret] }),
     ...(account === "" ? {} : { [ACCOUNT]: account }),
   };

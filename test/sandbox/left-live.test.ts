@@ -1,0 +1,118 @@
+/** What the state keeps of objects that were left live, over real sockets, as the engine calls the provider. */
+import { describe, expect, it } from "vitest";
+import { LEFT_LIVE } from "../../provider/src/state/properties.js";
+import { newFolder } from "../support/folder.js";
+import { failureOf, newRun } from "../support/run.js";
+import { SetEngine } from "../support/set-engine.js";
+import { useSandbox } from "../support/stack.js";
+
+type Properties = Record<string, unknown>;
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+
+describe("a resource", () => {
+  const inputsOf = (eventName: string, more: Properties = {}) => ({
+    eventName,
+    advertiserId: 1,
+    value: 1,
+    __identity: "tiny/dev::buy",
+    ...more,
+  });
+
+  async function start() {
+    const sandbox = await useSandbox();
+    const folder = newFolder();
+    const run = newRun(sandbox, folder);
+    await run.advertiser.create({ advertiserName: "A" });
+    /** One `up` that replaces: check, diff, create. */
+    const replace = async (olds: Properties, oldInputs: Properties, news: Properties) => {
+      const { event, closeNow } = newRun(sandbox, folder);
+      const { inputs } = await event.check(oldInputs, news);
+      const { replaces } = await event.diff(String(olds.id), olds, inputs);
+      expect(replaces).not.toEqual([]);
+      const { id, outs = {} } = await event.create(inputs);
+      closeNow();
+      return { ...outs, id };
+    };
+    const created = await run.event.create(inputsOf("A"));
+    run.closeNow();
+    return { sandbox, folder, replace, first: { ...created.outs, id: created.id } as Properties };
+  }
+
+  it("that is replaced again and again knows all that it left, whatever machine ran it", async () => {
+    const { sandbox, replace, first } = await start();
+    const second: Properties = await replace(first, inputsOf("A"), inputsOf("B"));
+    const third: Properties = await replace(second, inputsOf("B"), inputsOf("C"));
+    expect(third[LEFT_LIVE]).toEqual([
+      { id: String(first.id), name: "A", advertiserId: "1", at: TIME, why: "replaced", by: String(second.id) },
+      { id: String(second.id), name: "B", advertiserId: "1", at: TIME, why: "replaced", by: String(third.id) },
+    ]);
+    expect(sandbox.eventPosts).toBe(3);
+  });
+
+  it("that was not replaced has no such output", async () => {
+    const { first } = await start();
+    expect(first).not.toHaveProperty(LEFT_LIVE);
+  });
+
+  it("whose replacement has an unknown outcome keeps it, also when it is adopted later", async () => {
+    const { sandbox, folder, first } = await start();
+    sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+    const run = newRun(sandbox, folder);
+    const { inputs } = await run.event.check(inputsOf("A"), inputsOf("B"));
+    await run.event.diff(String(first.id), first, inputs);
+    const failure = await failureOf(run.event.create(inputs));
+    const saved = failure.properties as Properties;
+    expect(saved[LEFT_LIVE]).toEqual([
+      { id: String(first.id), name: "A", advertiserId: "1", at: TIME, why: "replaced" },
+    ]);
+    run.closeNow();
+    const next = newRun(sandbox, folder);
+    const again = await next.event.check(inputs, inputsOf("B", { existingId: 3 }));
+    await next.event.diff(String(failure.id), saved, again.inputs);
+    const { outs = {} } = await next.event.create(again.inputs);
+    expect((outs as Properties)[LEFT_LIVE]).toEqual(saved[LEFT_LIVE]);
+    expect(sandbox.eventPosts).toBe(2);
+  });
+
+  it("whose name was or is secret keeps no name", async () => {
+    const { replace, first } = await start();
+    const hidden = inputsOf("A", { __secret: ["eventName"] });
+    const wasSecret: Properties = await replace(first, hidden, inputsOf("B"));
+    expect(wasSecret[LEFT_LIVE]).toEqual([expect.not.objectContaining({ name: "A" })]);
+    const isSecret: Properties = await replace(first, inputsOf("A"), inputsOf("C", { __secret: ["eventName"] }));
+    expect(JSON.stringify(isSecret[LEFT_LIVE])).not.toContain('"name"');
+  });
+
+  it("that names its own object leaves nothing", async () => {
+    const { sandbox, folder, first } = await start();
+    const { event } = newRun(sandbox, folder);
+    const { inputs } = await event.check(inputsOf("A"), inputsOf("A2", { existingId: Number(first.id) }));
+    await event.diff(String(first.id), first, inputs);
+    const { outs } = await event.create(inputs);
+    expect(outs).not.toHaveProperty(LEFT_LIVE);
+  });
+});
+
+describe("a set", () => {
+  it("knows the events that left it and those that were created anew, and none that stays", async () => {
+    const sandbox = await useSandbox();
+    const engine = new SetEngine(sandbox, newFolder());
+    const advertiserId = Number((await engine.newRun().advertiser.create({ advertiserName: "A" })).id);
+    const declare = (events: Properties) => ({ advertiserId, events });
+    const a = { eventName: "A", value: 1 };
+    const b = { eventName: "B", value: 1 };
+    await engine.up(declare({ a, b, c: { eventName: "C", value: 1 } }));
+    expect(engine.state?.outputs).not.toHaveProperty(LEFT_LIVE);
+    const before = engine.eventIds;
+    await engine.up(declare({ a, b: { ...b, value: 2 } }));
+    const left = [
+      { id: String(before.b), name: "B", advertiserId: "1", key: "b", at: TIME, why: "replaced", by: "5" },
+      { id: String(before.c), name: "C", advertiserId: "1", key: "c", at: TIME, why: "removed" },
+    ];
+    expect(engine.state?.outputs[LEFT_LIVE]).toEqual(left);
+    await engine.up(declare({ a, b: { ...b, value: 2 }, d: { eventName: "D", value: 1 } }));
+    expect(engine.state?.outputs[LEFT_LIVE]).toEqual(left);
+    expect(sandbox.eventPosts).toBe(5);
+  });
+});

@@ -1,0 +1,78 @@
+/** What is live and managed by nobody any more. */
+import { expect, it } from "vitest";
+import { settleMembers } from "../../provider/src/cli/pending-sets.js";
+import type { StoredResource } from "../../provider/src/report/contents.js";
+import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/report/leftovers.js";
+import { leftLiveIn } from "../../provider/src/state/left-live.js";
+import { LEFT_LIVE } from "../../provider/src/state/properties.js";
+import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
+
+const stateOf = (resources: readonly StoredResource[], time = "2026-03-02T10:00:00Z") => ({ resources, time });
+const NOTED = { id: "7", name: "Old", advertiserId: "1", at: "2026-03-01T00:00:00.000Z", why: "replaced", by: "8" };
+const inShort = (...args: Parameters<typeof leftoversOf>) =>
+  leftoversOf(...args).map(({ kind, id, name, key, why }) => `${kind} ${id} ${name} ${key}: ${why}`);
+
+it("tells what the state notes of replacements and of what left a set, newest first", () => {
+  const set = storedSet("funnel", {
+    eventIds: { a: 20 },
+    [LEFT_LIVE]: [{ id: "9", name: "Gone", key: "b", at: "2026-03-02T00:00:00.000Z", why: "removed" }],
+  });
+  expect(inShort(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set]), [])).toEqual([
+    "ConversionEvent 9 Gone funnel/b: removed from its set",
+    "ConversionEvent 7 Old buy: replaced by 8",
+  ]);
+});
+
+it("leaves out what the state holds again", () => {
+  const adopted = storedEvent("again", 7);
+  expect(inShort(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), adopted]), [])).toEqual([]);
+});
+
+it("tells what was replaced and stands in the state still", () => {
+  expect(inShort(stateOf([storedEvent("buy", 8), storedEvent("buy", 7, {}, { delete: true })]), [])).toEqual([
+    "ConversionEvent 7 buy buy: replaced; the next `pulumi up` takes it out of the state",
+  ]);
+});
+
+it("earlier states tell what was removed, with the latest one that held it; an advertiser and an event may have one id", () => {
+  const first = stateOf(
+    [storedAdvertiser("acme", 1), storedEvent("a", 1), storedEvent("b", 2)],
+    "2026-01-01T00:00:00Z",
+  );
+  const second = stateOf(
+    [storedAdvertiser("acme", 1), storedEvent("b", 2), storedEvent("c", 3, { [LEFT_LIVE]: [NOTED] })],
+    "2026-02-01T00:00:00Z",
+  );
+  expect(inShort(stateOf([storedAdvertiser("acme", 1)]), [first, second])).toEqual([
+    "ConversionEvent 7 Old c: replaced by 8",
+    "ConversionEvent 1 a a: removed: it stood in the state of 2026-01-01T00:00:00Z and does not now",
+    "ConversionEvent 2 b b: removed: it stood in the state of 2026-02-01T00:00:00Z and does not now",
+    "ConversionEvent 3 c c: removed: it stood in the state of 2026-02-01T00:00:00Z and does not now",
+  ]);
+});
+
+it.each(Object.keys(LEFTOVER_FORMATS))("%s shows no secret", (format) => {
+  const before = stateOf([storedEvent("a", 12, { eventName: encrypted, advertiserId: encrypted })]);
+  const told = LEFTOVER_FORMATS[format]?.(leftoversOf(stateOf([]), [before])) ?? "";
+  expect(told).toContain("12");
+  expect(told).toContain("(secret)");
+  expect(told).not.toContain(CIPHERTEXT);
+});
+
+it("nothing is told in words, with what can't be known", () => {
+  const told = LEFTOVER_FORMATS.text?.([]) ?? "";
+  expect(told).toMatch(/^Nothing is known[\s\S]*--before/);
+});
+
+it("a set whose create in doubt is settled as created notes what that took the place of", () => {
+  const mark = { mark: "m", since: "2026-03-01T00:00:00Z", what: "sent" };
+  const resource = storedSet("funnel", { eventIds: { a: 4 }, unresolved: { a: mark } });
+  const urn = `${urnOf("ConversionEventSet", "funnel")}["a"]`;
+  const settled = settleMembers(
+    { ...resource, outputs: { ...resource.outputs }, inputs: {} },
+    [{ key: "a", urn, unresolved: mark, heldAs: "4" }],
+    new Map([["a", "9"]]),
+    () => "x",
+  );
+  expect(leftLiveIn(settled.outputs ?? {})).toEqual([{ id: "4", at: mark.since, why: "replaced", by: "9", key: "a" }]);
+});
