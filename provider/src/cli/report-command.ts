@@ -1,28 +1,33 @@
 /** `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. */
 import { parseArgs } from "node:util";
+import { commentOf } from "../report/comment.js";
 import { type Contents, contentsOf } from "../report/contents.js";
 import { ID_FORMATS, idsOf } from "../report/ids.js";
 import { LEFTOVER_FORMATS, leftoversOf, type State } from "../report/leftovers.js";
+import { readPreview } from "../report/preview.js";
 import { addressesBy } from "../report/template.js";
 import { count, enumerate } from "../text.js";
 import { nearest } from "../validation/nearest.js";
-import { earlierStateOf, STACK_OPTIONS, type StackChoice, stateOf, write } from "./report-input.js";
+import { earlierStateOf, STACK_OPTIONS, type StackChoice, stateOf, textOf, write } from "./report-input.js";
 import { type ExportedStack, stackIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
 
-export const REPORT_HELP = `Usage: pulumi-advertising report ids|leftovers [options]
+export const REPORT_HELP = `Usage: pulumi-advertising report ids|leftovers|comment [options]
 
-Reads the selected stack's state, sends nothing and changes nothing. Values that are secret in the state are told as
+Reads the selected stack's state, or a preview; sends nothing and changes nothing. Values that are secret in the state are told as
 "(secret)".
 
   ids          the id of each advertiser and conversion event, by its name in the program
   leftovers    what is live on the platform and not managed any more: what was replaced, and what left a set
+  comment      a preview as Markdown for a pull request, of at most 60,000 characters, with a warning of renames; from what
+               \`pulumi preview --json\` printed, on standard input
 
   --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module; leftovers as text (default), json, csv
   --before FILE          leftovers, also those of removed resources: an earlier export of the same stack, or a checkpoint
                          that a file backend keeps in .pulumi/history; may be given several times
   --template URL         ids with the address of each event's tag, as your platform documents it: {id} stands for the id;
                          {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are known as well
+  --preview FILE         comment, from a file instead of standard input
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
   --stack NAME           another stack than the selected one
   --cwd FOLDER           the Pulumi program's folder
@@ -34,12 +39,13 @@ const OPTIONS = {
   ...STACK_OPTIONS,
   format: { type: "string" },
   template: { type: "string" },
+  preview: { type: "string" },
   before: { type: "string", multiple: true },
   out: { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
 
-type Options = StackChoice & { readonly [name in "format" | "template" | "out"]?: string | undefined } & {
+type Options = StackChoice & { readonly [name in "format" | "template" | "preview" | "out"]?: string | undefined } & {
   readonly before?: readonly string[] | undefined;
 };
 
@@ -54,6 +60,7 @@ const FROM_STATE = ["state", "stack", "cwd"] as const;
 const REPORTS: Readonly<Record<string, Report>> = {
   ids: { takes: [...FROM_STATE, "format", "template"], text: ids },
   leftovers: { takes: [...FROM_STATE, "format", "before"], text: leftovers },
+  comment: { takes: ["preview"], text: async ({ preview = "-" }) => commentOf(readPreview(textOf(preview))) },
 };
 
 /** @returns the exit code. @throws Error in words, for exit code 2. */

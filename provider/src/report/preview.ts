@@ -1,0 +1,199 @@
+/**
+ * What `pulumi preview --json` prints, as changes of advertisers and events: those of sets, key by key. (Measured with engine
+ * 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that is not known yet a fixed text.)
+ */
+import { z } from "zod";
+import type { Kind } from "../kinds/kind.js";
+import { kindOfType, setOfType } from "../kinds/registry.js";
+import { asRecord, own } from "../record.js";
+import { memberOf, nameInUrn } from "../state/identity.js";
+import { UNKNOWN } from "../state/properties.js";
+import { eventIn, readDeclaredSet, readStoredSet, type Values } from "../state/set.js";
+
+/** As engine 3.259 writes a secret value. */
+export const SECRET_TEXT = "[secret]";
+
+const values = z.record(z.string(), z.unknown()).optional();
+const state = z
+  .looseObject({
+    type: z.string(),
+    id: z.string().optional(),
+    inputs: values,
+    outputs: values,
+    propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
+  })
+  .nullish();
+const stepSchema = z.looseObject({ op: z.string(), urn: z.string(), oldState: state, newState: state });
+const previewSchema = z.looseObject({
+  steps: z.array(stepSchema).nullish(),
+  diagnostics: z
+    .array(z.looseObject({ message: z.string(), severity: z.string(), urn: z.string().optional() }))
+    .nullish(),
+});
+type Step = z.infer<typeof stepSchema>;
+
+export type Action =
+  | "create"
+  | "adopt"
+  | "replace"
+  /** Depends on an id that is not known yet. */
+  | "perhaps replace"
+  /** Leaves the state, and stays live. */
+  | "let go"
+  | "keep";
+
+export interface Change {
+  readonly kind: Kind;
+  readonly action: Action;
+  /** The name in the program; of a set's member, `<set>/<key>`. */
+  readonly key: string;
+  /** Of the resource. */
+  readonly urn: string;
+  readonly isMember: boolean;
+  /** The platform's id that the state holds. */
+  readonly id: string | undefined;
+  /** Its arguments: as declared, or of what is let go, as stored. */
+  readonly values: Values;
+  /** The names of arguments that differ. */
+  readonly changed: readonly string[];
+  /** URNs of resources whose ids its advertiser comes from. */
+  readonly advertiserFrom: readonly string[];
+}
+
+export interface Preview {
+  readonly changes: readonly Change[];
+  /** How many resources of other packages change. */
+  readonly others: number;
+  readonly diagnostics: readonly { readonly severity: string; readonly message: string; readonly about: string }[];
+}
+
+/** @throws Error, in words, where the text is none. */
+export function readPreview(text: string): Preview {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new Error("this is not what `pulumi preview --json` prints: it is no JSON");
+  }
+  const parsed = previewSchema.safeParse(data);
+  const isPreview = parsed.success && (parsed.data.steps ?? parsed.data.diagnostics) != null;
+  if (!isPreview) throw new Error("this is not what `pulumi preview --json` prints: it has no steps");
+  const { steps, diagnostics } = parsed.data;
+  const found = (steps ?? []).map((step) => ({ step, changes: changesIn(step) }));
+  return {
+    changes: found.flatMap(({ changes }) => changes ?? []),
+    others: found.filter(({ step: { op, urn }, changes }) => changes === undefined && isOthers(op, urn)).length,
+    diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
+      severity,
+      message: message.replace(/<\{%\w+%\}>/g, "").trim(),
+      about: urn === undefined ? "" : nameInUrn(urn),
+    })),
+  };
+}
+
+function isOthers(op: string, urn: string): boolean {
+  return !["same", "read", "refresh"].includes(op) && !/::pulumi:(pulumi:Stack|providers:[^:]+)::/.test(urn);
+}
+
+/** None where it is no resource of ours. */
+function changesIn(step: Step): Change[] | undefined {
+  const type = (step.newState ?? step.oldState)?.type ?? "";
+  const kind = kindOfType(type);
+  if (kind !== undefined) return changeOf(kind, step);
+  const set = setOfType(type);
+  return set === undefined ? undefined : memberChanges(set.member, step);
+}
+
+function changeOf(kind: Kind, { op, urn, oldState, newState }: Step): Change[] {
+  const old = oldState == null ? {} : { ...oldState.inputs, ...oldState.outputs };
+  const news = newState?.inputs ?? {};
+  const id = digits(oldState?.id);
+  const adopts = news.existingId !== undefined && String(news.existingId) !== id;
+  const changed = namesOf(kind).filter((name) => !isSame(own(old, name), own(news, name)));
+  const action = actionOf(op, adopts);
+  if (action === undefined) return [];
+  const isGone = action === "let go";
+  return [
+    {
+      kind,
+      action,
+      key: nameInUrn(urn),
+      urn,
+      isMember: false,
+      id,
+      values: isGone || action === "keep" ? old : news,
+      changed: action === "replace" ? changed : [],
+      advertiserFrom: newState?.propertyDependencies?.advertiserId ?? [],
+    },
+  ];
+}
+
+function actionOf(op: string, adopts: boolean): Action | undefined {
+  if (["delete", "delete-replaced", "discard"].includes(op)) return op === "delete" ? "let go" : undefined;
+  if (["same", "update"].includes(op)) return "keep";
+  if (op !== "create" && op !== "replace") return undefined;
+  return adopts ? "adopt" : op;
+}
+
+function memberChanges(kind: Kind, { op, urn, oldState, newState }: Step): Change[] {
+  const stored = readStoredSet(oldState?.outputs ?? {});
+  const isGone = op === "delete";
+  const declared = readDeclaredSet(newState?.inputs ?? {});
+  const entries = isGone ? new Map<string, unknown>() : (declared.events ?? stored.events);
+  const advertiserFrom = newState?.propertyDependencies?.advertiserId ?? [];
+  const common = { kind, urn, isMember: true, advertiserFrom } as const;
+  const changes = [...entries].map(([key, given]): Change => {
+    const entry = asRecord(given);
+    const [news, old] = [eventIn(declared, entry), eventIn(stored, stored.events.get(key) ?? {})];
+    const id = stored.eventIds.get(key);
+    const changed = namesOf(kind).filter((name) => !isSame(own(old, name), own(news, name)));
+    const isUnknown = changed.length > 0 && changed.every((name) => own(news, name) === UNKNOWN);
+    const adopts = entry.existingId !== undefined && String(entry.existingId) !== id;
+    const action = (): Action => {
+      if (adopts) return "adopt";
+      if (id === undefined) return stored.unresolved.has(key) ? "keep" : "create";
+      if (changed.length === 0 || op === "same") return "keep";
+      return isUnknown ? "perhaps replace" : "replace";
+    };
+    const name = memberName(urn, key);
+    return { ...common, action: action(), key: name, id, values: news, changed: id === undefined ? [] : changed };
+  });
+  const gone = [...stored.eventIds].filter(([key]) => !entries.has(key));
+  return [
+    ...changes,
+    ...gone.map(([key, id]): Change => {
+      const old = eventIn(stored, stored.events.get(key) ?? {});
+      return { ...common, action: "let go", key: memberName(urn, key), id, values: old, changed: [] };
+    }),
+  ];
+}
+
+function memberName(urn: string, key: string): string {
+  return `${nameInUrn(urn)}/${key}`;
+}
+
+/** Of what is sent. */
+export function namesOf(kind: Kind): string[] {
+  return [...Object.keys(kind.wireNames), "additionalFields"];
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return canonical(a ?? null) === canonical(b ?? null);
+}
+
+/** The same text for the same value, whatever the order of its keys; ids may be digits or numbers. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const sorted = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join()}}`;
+}
+
+function digits(id: string | undefined): string | undefined {
+  return id !== undefined && /^\d+$/.test(id) ? id : undefined;
+}
+
+/** As messages name it. */
+export function urnOfChange({ urn, isMember, key }: Change): string {
+  return isMember ? memberOf(urn, key.slice(nameInUrn(urn).length + 1)) : urn;
+}

@@ -1,0 +1,177 @@
+/** A preview as a comment on a pull request. */
+import { describe, expect, it } from "vitest";
+import { commentOf, MARKER, MAX_CHARACTERS } from "../../provider/src/report/comment.js";
+import { readPreview } from "../../provider/src/report/preview.js";
+import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { EVENT, urnOf } from "../support/stored.js";
+
+type Values = Record<string, unknown>;
+
+const typeOf = (urn: string) => (urn.split("::")[2] ?? "").split("$").at(-1);
+const side = (urn: string, id: string | undefined, inputs: Values, outputs: Values | undefined = undefined) => ({
+  urn,
+  type: typeOf(urn),
+  id,
+  inputs,
+  outputs,
+  propertyDependencies: urn === ACME ? {} : { advertiserId: [ACME] },
+});
+const ACME = urnOf("Advertiser", "acme");
+const event = (eventName: string, more: Values = {}) => ({ eventName, advertiserId: 1, ...EVENT, ...more });
+
+const create = (urn: string, inputs: Values) => ({ op: "create", urn, newState: side(urn, undefined, inputs) });
+const remove = (urn: string, id: string, inputs: Values) => ({
+  op: "delete",
+  urn,
+  oldState: side(urn, id, inputs, inputs),
+});
+const replace = (urn: string, id: string, olds: Values, news: Values) => ({
+  op: "replace",
+  urn,
+  oldState: side(urn, id, olds, olds),
+  newState: side(urn, undefined, news),
+});
+
+const commentOn = (steps: object[], diagnostics: object[] = []) =>
+  commentOf(readPreview(JSON.stringify({ steps, diagnostics })));
+const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)));
+
+const E = (name: string) => urnOf("ConversionEvent", name);
+
+it("begins with a marker and counts; adoptions and other resources are counted apart", () => {
+  const told = commentOn([
+    create(E("a"), event("A")),
+    create(E("b"), event("B", { existingId: 12 })),
+    remove(E("c"), "5", event("C")),
+    {
+      op: "same",
+      urn: E("d"),
+      oldState: side(E("d"), "6", event("D"), event("D")),
+      newState: side(E("d"), "6", event("D")),
+    },
+    { op: "create", urn: "urn:pulumi:dev::shop::random:index:X::x", newState: { type: "random:index:X" } },
+    {
+      op: "create",
+      urn: "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev",
+      newState: { type: "pulumi:pulumi:Stack" },
+    },
+  ]);
+  expect(told.startsWith(MARKER)).toBe(true);
+  expect(told).toContain(
+    "**1 create, 1 adopt, 1 leave the state, and stay live, 1 unchanged**; besides 1 change of other",
+  );
+  expect(told).toContain("| ConversionEvent | 1 | 1 | 1 | 1 |");
+  expect(told).toContain("Up to 1 object would stay live");
+  expect(told).toContain("<details><summary>Changes (3)</summary>");
+});
+
+describe("the rename guard", () => {
+  it("a create whose whole body is that of what is let go", () => {
+    const told = unescaped(
+      commentOn([create(E("bought"), event("Buy")), remove(E("buy"), "5", { ...event("Buy"), eventId: 5 })]),
+    );
+    expect(told).toContain("<code>bought</code> is new, and all its arguments are those of <code>buy</code> (5)");
+    expect(told).toContain('add <code>aliases: [{ name: "buy" }]</code>');
+  });
+
+  it("not where one argument differs, nor for a second create of the same body", () => {
+    const told = commentOn([
+      create(E("x"), event("Buy", { value: 2 })),
+      create(E("y"), event("Sign up")),
+      create(E("z"), event("Sign up")),
+      remove(E("buy"), "5", event("Buy")),
+      remove(E("up"), "6", event("Sign up")),
+    ]);
+    expect(told.match(/is new, and/g)).toHaveLength(1);
+  });
+
+  it("says how far it can see, where the advertiser is not known yet or something is secret", () => {
+    const told = commentOn([
+      create(E("b"), event("Buy", { advertiserId: UNKNOWN })),
+      remove(E("a"), "5", event("Buy")),
+    ]);
+    expect(told).toContain("as far as this preview shows");
+    const secret = event("[secret]");
+    expect(commentOn([create(E("b"), secret), remove(E("a"), "5", secret)])).toContain("as far as this preview shows");
+  });
+
+  it("an event that moves out of a set is named by its id; so is a key that was renamed", () => {
+    const set = urnOf("ConversionEventSet", "funnel");
+    const { value: _, ...defaults } = EVENT;
+    const shared = { advertiserId: 1, defaults };
+    const olds = { ...shared, events: { a: { eventName: "A", value: 1 } }, eventIds: { a: 8 } };
+    const news = { ...shared, events: { b: { eventName: "A", value: 1 } } };
+    const renamed = {
+      op: "update",
+      urn: set,
+      oldState: side(set, "set-x", olds, olds),
+      newState: side(set, "set-x", news),
+    };
+    expect(unescaped(commentOn([renamed]))).toContain("add <code>existingId: 8</code> to <code>funnel/b</code>");
+    const moved = { ...renamed, newState: side(set, "set-x", { ...shared, events: {} }) };
+    expect(unescaped(commentOn([moved, create(E("own"), event("A"))]))).toContain(
+      "add <code>existingId: 8</code> to <code>own</code>",
+    );
+  });
+});
+
+it("says what a replaced advertiser would create anew, of resources and of sets", () => {
+  const set = urnOf("ConversionEventSet", "funnel");
+  const olds = { advertiserId: 1, defaults: {}, events: { a: { eventName: "A", value: 1 } }, eventIds: { a: 8 } };
+  const told = commentOn([
+    replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" }),
+    replace(E("buy"), "5", event("Buy"), event("Buy", { advertiserId: UNKNOWN })),
+    {
+      op: "update",
+      urn: set,
+      oldState: side(set, "set-x", olds, olds),
+      newState: side(set, "set-x", { ...olds, advertiserId: UNKNOWN }),
+    },
+  ]);
+  expect(told).toContain(
+    "<code>acme</code> (1) is replaced, which would create anew 2 events: <code>buy</code> (5) and <code>funnel/a</code> (8)",
+  );
+  expect(told).toContain("| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | advertiserName |");
+  expect(told).toContain("1 replace, if its advertiser's id changes");
+});
+
+it("5,000 changes stay below 60,000 characters, and say how many have no room", () => {
+  const steps = Array.from({ length: 5000 }, (_, i) => [
+    create(E(`new ${i} ${"x".repeat(i % 90)}`), event(`Event ${i % 4000}`)),
+    remove(E(`old ${i}`), String(i + 1), event(`Event ${i % 4000}`)),
+  ]).flat();
+  const told = commentOn(steps, [{ severity: "warning", message: "long ".repeat(20_000), urn: ACME }]);
+  expect(told.length).toBeLessThanOrEqual(MAX_CHARACTERS);
+  expect(told).toContain("5000 create, 5000 leave the state");
+  expect(told).toMatch(/… and \d+ more, for which there is no room here/);
+  expect(told.match(/<details>/g)?.length ?? 0).toBe(told.match(/<\/details>/g)?.length ?? 0);
+});
+
+it("many long errors leave room for nothing more than themselves", () => {
+  const errors = Array.from({ length: 500 }, () => ({ severity: "error", message: "<b>".repeat(900), urn: ACME }));
+  const told = commentOn([create(E("a"), event("A"))], errors);
+  expect(told.length).toBeLessThanOrEqual(MAX_CHARACTERS);
+  expect(told).toContain("**The preview failed: 500 errors.**");
+});
+
+it("names can't be markup, mention people, or turn the reading direction", () => {
+  const name = "<script>alert(1)</script> @everyone | `x` **b** \u202egnp.exe\n# heading";
+  const told = commentOn([create(E("a"), event(name))], [{ severity: "error", message: name, urn: ACME }]);
+  for (const part of ["<script", "@everyone", "`x`", "**b**", "\u202e", "\n# heading"])
+    expect(told).not.toContain(part);
+  expect(unescaped(told)).toContain("<script>alert(1)</script> @everyone | `x` **b**  gnp.exe # heading");
+});
+
+it("a secret is told as secret, and what is not known yet not at all", () => {
+  const told = commentOn([create(E("a"), event("[secret]")), create(E("b"), event(UNKNOWN))]);
+  expect(told).toContain("(secret)");
+  expect(told).not.toContain(UNKNOWN);
+});
+
+it.each(["", "{}", "[]", "Previewing update (dev):"])("%j is no preview", (text) => {
+  expect(() => readPreview(text)).toThrow("this is not what `pulumi preview --json` prints");
+});
+
+it("a preview without steps is one", () => {
+  expect(commentOn([])).toContain("**No advertisers and events**");
+});
