@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { folderWith } from "../support/catalogs.js";
+import { exportOf, storedAdvertiser, storedEvent } from "../support/stored.js";
 
 const provider = resolve(import.meta.dirname, "../../provider");
 const { version } = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf8")) as { version: string };
@@ -46,8 +47,14 @@ describe("what is not known is refused with the nearest known name", () => {
     [["pendign"], 'there is no command "pendign"; did you mean pending?'],
     [["pend"], 'there is no command "pend"; did you mean pending?'],
     [["Pending"], 'there is no command "Pending"; did you mean pending?'],
-    [["frobnicate"], 'there is no command "frobnicate"; known are check, login, pending, relocate, report and help'],
-    [["\u001b[31mx"], 'there is no command "[31mx"; known are check, login, pending, relocate, report and help'],
+    [
+      ["frobnicate"],
+      'there is no command "frobnicate"; known are check, compare, login, pending, relocate, report and help',
+    ],
+    [
+      ["\u001b[31mx"],
+      'there is no command "[31mx"; known are check, compare, login, pending, relocate, report and help',
+    ],
     [["--verison"], "there is no option --verison; did you mean --version?"],
     [["-x"], "there is no option -x; known are --help and --version"],
     [["pending", "--creatd", "e=1"], "there is no option --creatd; did you mean --created?"],
@@ -148,5 +155,51 @@ describe("check", () => {
     const { code, stderr } = await check(args);
     expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee pulumi-advertising --help [ADVERTISING_COMMAND]\n`);
     expect(code).toBe(2);
+  });
+});
+
+describe("report", () => {
+  const resources = [storedAdvertiser("acme", 1), storedEvent("buy", 2)];
+  const files = {
+    "one.json": exportOf(resources),
+    "two.json": exportOf([storedAdvertiser("acme", 9), storedEvent("buy", 3, { advertiserId: 9, value: 5 })]),
+  };
+
+  it("writes to standard output, or to a file", async () => {
+    const folder = folderWith(files);
+    const printed = await runIn(folder, {}, "report", "ids", "--state", "one.json");
+    expect(printed).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(printed.stdout)).toEqual({ advertisers: { acme: 1 }, events: { buy: 2 } });
+    expect(await runIn(folder, {}, "report", "ids", "--state", "one.json", "--out", "ids.json")).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
+    expect(readFileSync(resolve(folder, "ids.json"), "utf8")).toBe(printed.stdout);
+  });
+
+  it.each([
+    [["report"], "it takes one report: ids, leftovers"],
+    [["report", "idz"], 'there is no report "idz"; did you mean ids?'],
+    [["report", "ids", "--format", "xml"], 'there is no format "xml"; known are json, csv, dotenv and ts'],
+    [["report", "leftovers", "--template", "x{id}"], "`report leftovers` takes no --template"],
+    [["report", "ids", "--state", "none.json"], "none.json could not be read: ENOENT"],
+    [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state names the state already: leave out --stack"],
+    [["report", "ids"], "the `pulumi` command was not found"],
+    [["compare", "one"], "it takes two stacks; got one"],
+  ])("%j is told, with exit code 2", async (args, told) => {
+    const { code, stdout, stderr } = await runIn(folderWith(files), {}, ...args);
+    expect(stderr).toContain(told);
+    expect(stderr).toMatch(/\[ADVERTISING_COMMAND\]\n$/);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+
+  it("compare exits 1 where something differs", async () => {
+    const folder = folderWith(files);
+    const same = await runIn(folder, {}, "compare", "--files", "one.json", "one.json");
+    expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("2 objects declared alike") });
+    const other = await runIn(folder, {}, "compare", "--files", "one.json", "two.json");
+    expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining("value: 1 in one.json, 5 in two.json") });
   });
 });

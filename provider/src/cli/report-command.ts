@@ -7,8 +7,7 @@ import { LEFTOVER_FORMATS, leftoversOf, type State } from "../report/leftovers.j
 import { readPreview } from "../report/preview.js";
 import { addressesBy } from "../report/template.js";
 import { count, enumerate } from "../text.js";
-import { nearest } from "../validation/nearest.js";
-import { earlierStateOf, STACK_OPTIONS, type StackChoice, stateOf, textOf, write } from "./report-input.js";
+import { chosen, earlierStateOf, STACK_OPTIONS, type StackChoice, stateOf, textOf, write } from "./report-input.js";
 import { type ExportedStack, stackIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
 
@@ -122,13 +121,4 @@ async function contentsIn(choice: StackChoice): Promise<Contents> {
     console.error(`Warning: the ids of the set ${set} are secret in the state, so its events are left out`);
   }
   return contents;
-}
-
-/** @throws Error that names the nearest known one, or all. */
-function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun: string): T {
-  const found = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (found !== undefined) return found;
-  const meant = nearest(name, Object.keys(known));
-  const hint = meant === undefined ? `known are ${enumerate(Object.keys(known))}` : `did you mean ${meant}?`;
-  throw new Error(`there is no ${noun} "${name}"; ${hint}`);
 }

@@ -1,6 +1,8 @@
 /** Where reports read from and write to. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { own } from "../record.js";
+import { enumerate } from "../text.js";
+import { nearest } from "../validation/nearest.js";
 import { pulumi, type StackOptions } from "./pulumi.js";
 import { type ExportedStack, readExport } from "./stack-export.js";
 
@@ -75,4 +77,13 @@ export function write(text: string, file: string | undefined): void {
   } catch (error) {
     throw new Error(`the report could not be written to ${file}: ${(error as Error).message}`);
   }
+}
+
+/** @throws Error that names the nearest known one, or all. */
+export function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun: string): T {
+  const found = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (found !== undefined) return found;
+  const meant = nearest(name, Object.keys(known));
+  const hint = meant === undefined ? `known are ${enumerate(Object.keys(known))}` : `did you mean ${meant}?`;
+  throw new Error(`there is no ${noun} "${name}"; ${hint}`);
 }

@@ -1,0 +1,47 @@
+/** What one stack declares and another does not. */
+import { expect, it } from "vitest";
+import { COMPARISON_FORMATS, compare, isSame } from "../../provider/src/report/compare.js";
+import { contentsOf, type StoredResource } from "../../provider/src/report/contents.js";
+import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, storedSet } from "../support/stored.js";
+
+const textOf = (first: StoredResource[], second: StoredResource[], format = "text") =>
+  COMPARISON_FORMATS[format]?.(compare(contentsOf(first), contentsOf(second)), ["staging", "prod"]) ?? "";
+
+it("ids differ, and are no difference; advertisers are compared by their keys", () => {
+  const first = [storedAdvertiser("acme", 1), storedEvent("buy", 2, { advertiserId: 1, existingId: 2 })];
+  const second = [storedAdvertiser("acme", 77), storedEvent("buy", 78, { advertiserId: "77" })];
+  expect(isSame(compare(contentsOf(first), contentsOf(second)))).toBe(true);
+});
+
+it("tells what is missing in either, and what differs", () => {
+  const set = (value: number) =>
+    storedSet("funnel", { events: { a: { eventName: "A", value } }, eventIds: { a: 5 }, advertiserId: 1 });
+  const first = [storedAdvertiser("acme", 1), storedEvent("buy", 2), storedEvent("old", 3), set(1)];
+  const second = [storedAdvertiser("acme", 1), storedEvent("buy", 2, { segmentId: 4 }), set(2), storedEvent("new", 9)];
+  expect(textOf(first, second)).toBe(
+    [
+      "Only in staging:",
+      "  ConversionEvent old",
+      "Only in prod:",
+      "  ConversionEvent new",
+      "In both, and different:",
+      "  ConversionEvent buy",
+      "    segmentId: not set in staging, 4 in prod",
+      '  ConversionEvent funnel/a "A"',
+      "    value: 1 in staging, 2 in prod",
+      "1 object declared alike in both; 1 only in staging, 1 only in prod, 2 different.",
+      "",
+    ].join("\n"),
+  );
+  expect(JSON.parse(textOf(first, second, "json"))).toMatchObject({
+    same: 1,
+    onlyInFirst: [{ kind: "ConversionEvent", key: "old" }],
+    differing: [{ key: "buy", differences: [{ argument: "segmentId", first: "", second: "4" }] }, { key: "funnel/a" }],
+  });
+});
+
+it("secrets are not shown, and not compared", () => {
+  const told = textOf([storedEvent("a", 1, { eventName: encrypted })], [storedEvent("a", 2, { eventName: encrypted })]);
+  expect(told).toContain("1 of them with secret arguments, which can't be compared");
+  expect(told).not.toContain(CIPHERTEXT);
+});
