@@ -179,7 +179,7 @@ describe("report", () => {
   });
 
   it.each([
-    [["report"], "it takes one report: ids, leftovers"],
+    [["report"], "it takes one report: ids, page, leftovers and comment"],
     [["report", "idz"], 'there is no report "idz"; did you mean ids?'],
     [["report", "ids", "--format", "xml"], 'there is no format "xml"; known are json, csv, dotenv and ts'],
     [["report", "leftovers", "--template", "x{id}"], "`report leftovers` takes no --template"],

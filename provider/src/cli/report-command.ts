@@ -4,6 +4,7 @@ import { commentOf } from "../report/comment.js";
 import { type Contents, contentsOf } from "../report/contents.js";
 import { ID_FORMATS, idsOf } from "../report/ids.js";
 import { LEFTOVER_FORMATS, leftoversOf, type State } from "../report/leftovers.js";
+import { pageOf } from "../report/page.js";
 import { readPreview } from "../report/preview.js";
 import { addressesBy } from "../report/template.js";
 import { count, enumerate } from "../text.js";
@@ -11,12 +12,14 @@ import { chosen, earlierStateOf, STACK_OPTIONS, type StackChoice, stateOf, textO
 import { type ExportedStack, stackIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
 
-export const REPORT_HELP = `Usage: pulumi-advertising report ids|leftovers|comment [options]
+export const REPORT_HELP = `Usage: pulumi-advertising report ids|page|leftovers|comment [options]
 
 Reads the selected stack's state, or a preview; sends nothing and changes nothing. Values that are secret in the state are told as
 "(secret)".
 
   ids          the id of each advertiser and conversion event, by its name in the program
+  page         one HTML file that needs no network: events, ids to copy, windows as bars, and which advertiser lacks which
+               type of event
   leftovers    what is live on the platform and not managed any more: what was replaced, and what left a set
   comment      a preview as Markdown for a pull request, of at most 60,000 characters, with a warning of renames; from what
                \`pulumi preview --json\` printed, on standard input
@@ -58,6 +61,7 @@ const FROM_STATE = ["state", "stack", "cwd"] as const;
 
 const REPORTS: Readonly<Record<string, Report>> = {
   ids: { takes: [...FROM_STATE, "format", "template"], text: ids },
+  page: { takes: FROM_STATE, text: page },
   leftovers: { takes: [...FROM_STATE, "format", "before"], text: leftovers },
   comment: { takes: ["preview"], text: async ({ preview = "-" }) => commentOf(readPreview(textOf(preview))) },
 };
@@ -88,12 +92,17 @@ export async function reportCommand(args: readonly string[]): Promise<number> {
 async function ids({ format = "json", template, ...choice }: Options): Promise<string> {
   const inFormat = chosen(ID_FORMATS, format, "format");
   const addressOf = template === undefined ? undefined : addressesBy(template);
-  const found = idsOf(await contentsIn(choice), addressOf);
+  const found = idsOf(contentsIn(await stateOf(choice)), addressOf);
   if (found.unresolved.length > 0) {
     const keys = found.unresolved.map(({ key }) => key);
     console.error(`Warning: ${count(keys.length, "create")} of unknown outcome have no id yet: ${enumerate(keys)}`);
   }
   return inFormat(found);
+}
+
+async function page(choice: Options): Promise<string> {
+  const state = await stateOf(choice);
+  return pageOf(contentsIn(state), { stack: stackIn(state) ?? "", time: stateIn(state).time });
 }
 
 async function leftovers({ format = "text", before = [], ...choice }: Options): Promise<string> {
@@ -114,8 +123,7 @@ function stateIn({ deployment }: ExportedStack): State {
   return { resources: deployment.resources ?? [], time: deployment.manifest?.time ?? "" };
 }
 
-async function contentsIn(choice: StackChoice): Promise<Contents> {
-  const { deployment } = await stateOf(choice);
+function contentsIn({ deployment }: ExportedStack): Contents {
   const contents = contentsOf(deployment.resources ?? []);
   for (const set of contents.secretSets) {
     console.error(`Warning: the ids of the set ${set} are secret in the state, so its events are left out`);

@@ -1,0 +1,108 @@
+/** Reports of a real stack. */
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+
+function run(stack: TestStack, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const options = { cwd: stack.programFolder, env: stack.environment, maxBuffer: 2 ** 26 };
+  return new Promise((resolved) => {
+    execFile(process.execPath, [command, ...args], options, (error, stdout, stderr) =>
+      resolved({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+const body = (value: number, rest: string) =>
+  program(`
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+const event = (name, more) => new advertising.ConversionEvent(name, { advertiserId: acme.advertiserId, ...more });
+event("kept", { eventName: pulumi.secret("Hush hush"), value: 1 });
+event("changed", { eventName: "Changed", value: ${value} });
+const a = { eventName: "A", value: ${value} };
+${rest}`);
+
+const set = (events: string) =>
+  `new advertising.ConversionEventSet("funnel", { advertiserId: acme.advertiserId, events: { ${events} } });`;
+
+it("ids, a comment, leftovers on another machine, a page and a comparison", async () => {
+  const sandbox = await useSandbox();
+  const before = body(
+    1,
+    `event("buy", { eventName: "Buy", value: 9 });${set('a, gone: { eventName: "Gone", value: 1 }')}`,
+  );
+  const stack = await newStack(before, { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 5 });
+  const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+  const first = { changed: idOf("Changed"), gone: idOf("Gone"), a: idOf("A"), buy: idOf("Buy") };
+
+  const ids = await run(stack, "report", "ids");
+  expect(ids, ids.stderr).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(ids.stdout).events).toEqual({
+    kept: idOf("Hush hush"),
+    changed: first.changed,
+    buy: first.buy,
+    "funnel/a": first.a,
+    "funnel/gone": first.gone,
+  });
+  expect(await run(stack, "report", "leftovers")).toMatchObject({ stdout: expect.stringMatching(/^Nothing is known/) });
+  stack.write("before.json", await stack.exported());
+
+  stack.program(body(2, `event("bought", { eventName: "Buy", value: 9 });${set("a")}`));
+  stack.write("preview.json", (await stack.preview("--json")).output);
+  const comment = await run(stack, "report", "comment", "--preview", "preview.json");
+  expect(comment.stdout).toContain("**1 create, 2 replace, 2 leave the state, and stay live, 2 unchanged**");
+  expect(comment.stdout).toContain(
+    `<code>bought</code> is new, and all its arguments are those of <code>buy</code> (${first.buy})`,
+  );
+  expect(comment.stdout).not.toContain("Hush");
+
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(8);
+  // Where the leftovers are kept shows in no preview.
+  const other = await stack.onAnotherMachine();
+  const preview = await other.preview("--expect-no-changes");
+  expect(preview.output).not.toContain("__left");
+  expect(preview.code, preview.output).toBe(0);
+  const leftovers = await run(other, "report", "leftovers", "--format", "json");
+  const inShort = (text: string) =>
+    (JSON.parse(text) as { leftovers: { id: string; name: string; key: string; why: string }[] }).leftovers
+      .map(({ id, name, key, why }) => `${id} ${name} ${key}: ${why.replace(/ by \d+$/, "")}`)
+      .toSorted();
+  const known = [
+    `${first.a} A funnel/a: replaced`,
+    `${first.changed} Changed changed: replaced`,
+    `${first.gone} Gone funnel/gone: removed from its set`,
+  ].toSorted();
+  expect(inShort(leftovers.stdout)).toEqual(known);
+  // A removed resource is known to earlier states: an export, or a checkpoint of the backend.
+  const history = join(stack.folder, "backend/.pulumi/history/tiny/dev");
+  const checkpoint =
+    readdirSync(history)
+      .filter((name) => name.endsWith(".checkpoint.json"))
+      .toSorted()[0] ?? "";
+  for (const file of ["before.json", join(history, checkpoint)]) {
+    const all = await run(stack, "report", "leftovers", "--format", "json", "--before", file);
+    expect(all.code, all.stderr).toBe(0);
+    expect(inShort(all.stdout)).toHaveLength(known.length + 1);
+    expect(all.stdout).toContain(`"id": "${first.buy}"`);
+  }
+
+  const page = await run(stack, "report", "page");
+  expect(page.stdout).toContain("1 advertiser, 4 events, 0 unresolved");
+  expect(page.stdout).toContain("(secret)");
+  expect(page.stdout).not.toMatch(/Hush|ciphertext|v1:/);
+
+  stack.write("now.json", await stack.exported());
+  const compared = await run(stack, "compare", "--files", "before.json", "now.json");
+  expect(compared).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("Only in before.json:\n  ConversionEvent buy"),
+  });
+  expect((await run(stack, "compare", "dev", "dev")).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(8);
+});

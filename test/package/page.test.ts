@@ -1,0 +1,129 @@
+/** `report page`, looked at in a real browser. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
+import { contentsOf, type StoredResource } from "../../provider/src/report/contents.js";
+import { pageOf } from "../../provider/src/report/page.js";
+import { startBrowser } from "../support/browser.js";
+import { newFolder } from "../support/folder.js";
+import { storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
+
+let browser: Browser | string;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  if (typeof browser !== "string") await browser.close();
+});
+
+const RTL = "\u0634\u0631\u0627\u0621 \u0645\u0631\u062d\u0628\u0627";
+const SCRIPT = "<script>document.title='broken'</script>";
+
+/** With long, right-to-left and hostile names among them. */
+function resources(events: number): StoredResource[] {
+  const advertisers = Array.from({ length: Math.ceil(events / 100) }, (_, i) => storedAdvertiser(`acme-${i}`, i + 1));
+  const names = [SCRIPT, RTL, "x".repeat(99), "Long words without any end ".repeat(4).trim()];
+  return [
+    ...advertisers,
+    ...Array.from({ length: events }, (_, i) =>
+      storedEvent(`event-${i}`, 10_000 + i, {
+        eventName: names[i] ?? `Event ${i}`,
+        advertiserId: (i % advertisers.length) + 1,
+        eventTypeId: i % 3,
+        clickWindow: 86_400 * ((i % 30) + 1),
+      }),
+    ),
+    storedEvent("open", "unresolved-x", UNRESOLVED_OUTPUT),
+  ];
+}
+
+async function open(context: TestContext, events: number, options: BrowserContextOptions = {}): Promise<Page> {
+  if (typeof browser === "string") return context.skip(browser);
+  const file = join(newFolder(), "page.html");
+  writeFileSync(file, pageOf(contentsOf(resources(events)), { stack: "shop/dev", time: "2026-03-02T10:00:00Z" }));
+  const page = await (await browser.newContext(options)).newPage();
+  const requests: string[] = [];
+  const errors: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.goto(pathToFileURL(file).href);
+  expect(requests).toEqual([pathToFileURL(file).href]);
+  expect(errors).toEqual([]);
+  expect(await page.title()).toBe("Conversion events of shop/dev");
+  return page;
+}
+
+const PHONE = { viewport: { width: 360, height: 740 } };
+const DESKTOP = { viewport: { width: 1280, height: 900 } };
+
+it.for([
+  ["1 event, desktop", 1, DESKTOP],
+  ["1 event, phone", 1, PHONE],
+  ["3,000 events, desktop", 3000, DESKTOP],
+  ["3,000 events, phone", 3000, PHONE],
+] as const)("%s: nothing is wider than the screen, everything is there", async ([, events, options], context) => {
+  const page = await open(context, events, options);
+  const tooWide = await page.evaluate<number>(
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+  );
+  expect(tooWide).toBeLessThanOrEqual(0);
+  expect(await page.locator("section[aria-labelledby=events] tr[data-row]").count()).toBe(events + 1);
+  await page.context().close();
+});
+
+it("by keyboard alone: filter, tell how many, go back, copy an id", async (context) => {
+  const page = await open(context, 300, { permissions: ["clipboard-read", "clipboard-write"], ...DESKTOP });
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("event-29 acme-2");
+  const shown = page.locator("section[aria-labelledby=events] tr[data-row]:visible");
+  await expect.poll(() => shown.count()).toBe(5); // 29, 290, 293, 296 and 299
+  expect(await page.getByRole("status").textContent()).toMatch(/^\d+ of \d+ shown$/);
+  await page.keyboard.press("Escape");
+  await expect.poll(() => shown.count()).toBe(301);
+  const button = page.getByRole("button", { name: "Copy the id 10029 of event-29", exact: true });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.getByRole("status").textContent()).toBe("Copied 10029");
+  await page.context().close();
+});
+
+/** Runs in the page: what has text of its own whose contrast, as WCAG 2 computes it, is below 4.5. */
+const LOW_CONTRASTS = `(() => {
+  const channels = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const luminance = (rgb) => {
+    const [r, g, b] = rgb.slice(0, 3).map((value) => {
+      const part = value / 255;
+      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    if (element === null) return [255, 255, 255];
+    const color = channels(getComputedStyle(element).backgroundColor);
+    return color[3] === 0 ? behind(element.parentElement) : color;
+  };
+  return [...document.querySelectorAll("body *")].flatMap((element) => {
+    const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== "");
+    if (!hasText || element.tagName === "SCRIPT") return [];
+    const [a, b] = [luminance(channels(getComputedStyle(element).color)), luminance(behind(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    return ratio < 4.5 ? [element.tagName + " " + element.className + ": " + ratio.toFixed(2)] : [];
+  });
+})()`;
+
+it.for(["light", "dark"] as const)("%s: all text has a contrast of at least 4.5 to 1", async (colorScheme, context) => {
+  const page = await open(context, 5, { colorScheme, ...DESKTOP });
+  const low = await page.evaluate<string[]>(LOW_CONTRASTS);
+  expect([...new Set(low)]).toEqual([]);
+  await page.context().close();
+});
+
+it("on paper: no tools, every event", async (context) => {
+  const page = await open(context, 40, DESKTOP);
+  await page.emulateMedia({ media: "print" });
+  expect(await page.locator("button:visible, input:visible").count()).toBe(0);
+  expect(await page.locator("section[aria-labelledby=events] tr[data-row]:visible").count()).toBe(41);
+  await page.context().close();
+});

@@ -1,0 +1,56 @@
+/** The page as text; `test/package/page.test.ts` looks at it in a browser. */
+import { describe, expect, it } from "vitest";
+import { contentsOf, type StoredResource } from "../../provider/src/report/contents.js";
+import { pageOf } from "../../provider/src/report/page.js";
+import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
+
+const page = (resources: readonly StoredResource[], stack = "shop/dev") =>
+  pageOf(contentsOf(resources), { stack, time: "2026-03-02T10:00:00Z" });
+
+it("needs no network, and lets nothing of the kind through", () => {
+  const text = page([storedAdvertiser("acme", 1), storedEvent("buy", 2)]);
+  expect(text).toContain("default-src 'none'");
+  expect(text).not.toMatch(/https?:|\bsrc=|\bhref=|@import|url\(/);
+});
+
+it("a name can't be markup, in content or in an attribute", () => {
+  const name = `<script>alert(1)</script>" onclick='x' & \u0645\u0631\u062d\u0628\u0627`;
+  const text = page([storedAdvertiser(name, 1), storedEvent(name, 2, { eventName: name })], name);
+  expect(text.match(/<script/g)).toHaveLength(1);
+  expect(text).not.toContain("onclick='x'");
+  expect(text).not.toMatch(/aria-label="[^"]*" onclick/);
+});
+
+describe("what it shows", () => {
+  it("unresolved ones first", () => {
+    const text = page([storedEvent("ok", 2), storedEvent("open", "unresolved-x", UNRESOLVED_OUTPUT)]);
+    expect(text.indexOf("Unresolved (1)")).toBeGreaterThan(0);
+    expect(text.indexOf("Unresolved (1)")).toBeLessThan(text.indexOf("<bdi>ok</bdi>"));
+    expect(text).toContain("2026-03-01T09:00:00.000Z");
+  });
+
+  it("windows on a scale of 30 days", () => {
+    const text = page([storedEvent("a", 2, { clickWindow: 604_800, viewWindow: 90_000_000 })]);
+    expect(text).toContain("7 days<span");
+    expect(text).toContain("width:23.3%");
+    expect(text).toContain("width:100.0%");
+  });
+
+  it("which advertiser lacks which type", () => {
+    const text = page([
+      storedAdvertiser("acme", 1),
+      storedAdvertiser("bare", 3),
+      storedEvent("a", 2, { eventTypeId: 0 }),
+      storedEvent("b", 4, { eventTypeId: 7 }),
+    ]);
+    expect(text).toContain('<bdi>acme</bdi></th><td class="num">1</td><td class="num">1</td>');
+    expect(text).toContain('<bdi>bare</bdi></th><td class="num gap">none</td><td class="num gap">none</td>');
+  });
+
+  it("no secret, and nothing at all where there is nothing", () => {
+    const text = page([storedEvent("a", 2, { eventName: encrypted, clickWindow: encrypted })]);
+    expect(text).toContain("(secret)");
+    expect(text).not.toContain(CIPHERTEXT);
+    expect(page([])).toContain("0 advertisers, 0 events, 0 unresolved");
+  });
+});
