@@ -14,15 +14,15 @@ export const MAX_CHARACTERS = 60_000;
 /** By which a workflow finds the comment that it wrote before. */
 export const MARKER = "<!-- pulumi-advertising -->";
 
-const WORDS: Readonly<Record<Action, string>> = {
+/** Not what stays: Pulumi leaves unchanged resources out of what it prints. */
+const WORDS: Readonly<Record<Exclude<Action, "keep">, string>> = {
   create: "create",
   adopt: "adopt",
   replace: "replace",
   "perhaps replace": "replace, if its advertiser's id changes",
   "let go": "leave the state, and stay live",
-  keep: "unchanged",
 };
-const ACTIONS = Object.keys(WORDS) as Action[];
+const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
 export function commentOf({ changes, others, diagnostics }: Preview): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
@@ -64,7 +64,7 @@ function countsOf(changes: readonly Change[]): string {
   const parts = ACTIONS.map((action) => ({ action, amount: withAction(changes, action).length }));
   const some = parts.filter(({ amount }) => amount > 0);
   return some.length === 0
-    ? "No advertisers and events"
+    ? "Nothing changes"
     : some.map(({ action, amount }) => `${amount} ${WORDS[action]}`).join(", ");
 }
 
@@ -83,7 +83,8 @@ function stayLive(changes: readonly Change[]): string[] {
 
 function summaryTable(changes: readonly Change[]): string {
   const present = ACTIONS.filter((action) => withAction(changes, action).length > 0);
-  const kinds = [...new Set(changes.map(({ kind }) => kind.name))].toSorted();
+  const due = changes.filter(({ action }) => action !== "keep");
+  const kinds = [...new Set(due.map(({ kind }) => kind.name))].toSorted();
   if (kinds.length === 0) return "";
   const rows = kinds.map((kind) => [
     kind,
@@ -122,7 +123,7 @@ function advertiserItems(changes: readonly Change[]): string[] {
 const MAX_NAMED = 20;
 
 function changeRows(changes: readonly Change[]): string[] {
-  const due = ACTIONS.filter((action) => action !== "keep").flatMap((action) => withAction(changes, action));
+  const due = ACTIONS.flatMap((action) => withAction(changes, action));
   if (due.length === 0) return [];
   return tableLines(
     ["", "kind", "resource", "name", "id", "differs in"],

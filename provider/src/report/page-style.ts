@@ -6,7 +6,7 @@ export const STYLE = `
 body{margin:0 auto;max-width:1400px;padding:1rem;background:var(--bg);color:var(--fg);font:16px/1.45 system-ui,sans-serif}
 h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:1.6rem 0 .5rem}
 p{margin:.3rem 0}.soft{color:var(--soft)}
-bdi,code{overflow-wrap:anywhere}code{font:.9em ui-monospace,monospace}
+bdi,code{overflow-wrap:anywhere}.cards th[scope=row]{min-width:9rem}code{font:.9em ui-monospace,monospace}
 a{color:var(--accent)}
 .tools{position:sticky;top:0;background:var(--bg);padding:.5rem 0;display:flex;gap:.8rem;align-items:center;flex-wrap:wrap;z-index:1}
 .tools label{font-weight:600}

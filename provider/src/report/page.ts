@@ -19,8 +19,8 @@ export interface PageHead {
 export function pageOf(contents: Contents, { stack, time }: PageHead): string {
   const byId = advertisersById(contents);
   const advertisers = contents.advertisers.toSorted(byKey);
-  const events = contents.events.toSorted(byKey);
-  const open = [...advertisers, ...events].filter(({ unresolved }) => unresolved !== undefined);
+  const events = contents.events.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)) || byKey(a, b));
+  const open = [...advertisers, ...events].filter(isOpen);
   const title = stack === "" ? "Conversion events" : `Conversion events of ${stack}`;
   const counts = [count(advertisers.length, "advertiser"), count(events.length, "event")];
   const state = time === "" ? "" : `; state of ${time}`;
@@ -52,6 +52,10 @@ function byKey(a: Entry, b: Entry): number {
   return a.key < b.key ? -1 : 1;
 }
 
+function isOpen({ unresolved }: Entry): boolean {
+  return unresolved !== undefined;
+}
+
 function openSection(open: readonly Entry[]): Markup {
   if (open.length === 0) return raw("");
   const items = open.map(
@@ -74,17 +78,20 @@ function matrixSection(
   advertisers: readonly Entry[],
   byId: ReadonlyMap<string, Entry>,
 ): Markup {
-  const types = [...new Set(events.map(({ values }) => typeOf(values.eventTypeId)))].toSorted();
+  if (events.length === 0) return raw("");
+  // The two that the platform documents are worth a look even where nobody has one.
+  const present = [EventType.Purchase, EventType.LandingPage, ...events.map(({ values }) => values.eventTypeId)];
+  const types = [...new Set(present.map(typeOf))].toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const byAdvertiser = Map.groupBy(events, ({ values }) => shown(values.advertiserId));
   const known = advertisers.flatMap(({ id }) => (id === undefined ? [] : [id]));
   const rows = [...new Set([...known, ...byAdvertiser.keys()])].map((id) => {
     const cells = types.map((type) => {
       const amount = (byAdvertiser.get(id) ?? []).filter(({ values }) => typeOf(values.eventTypeId) === type).length;
-      return amount === 0 ? markup`<td class="num gap">none</td>` : markup`<td class="num">${amount}</td>`;
+      const isGap = amount === 0 && type !== NO_TYPE;
+      return isGap ? markup`<td class="num gap">none</td>` : markup`<td class="num">${amount}</td>`;
     });
     return markup`<tr data-row><th scope="row"><bdi>${byId.get(id)?.key ?? id}</bdi></th>${cells}</tr>\n`;
   });
-  if (rows.length === 0 || types.length === 0) return raw("");
   const heads = types.map((type) => markup`<th scope="col" class="num">${type}</th>`);
   return markup`<section aria-labelledby="matrix"><h2 id="matrix">Events by advertiser and type</h2>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="matrix"><table><thead><tr><th scope="col">Advertiser</th>${heads}</tr></thead>
@@ -92,8 +99,10 @@ function matrixSection(
 `;
 }
 
+const NO_TYPE = "no type";
+
 function typeOf(value: Shown | undefined): string {
-  if (value === undefined) return "no type";
+  if (value === undefined) return NO_TYPE;
   if (value === EventType.Purchase) return "0 purchase";
   if (value === EventType.LandingPage) return "1 landing page";
   return shown(value);
