@@ -101,7 +101,7 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
   const compared = await run(stack, "compare", "--files", "before.json", "now.json");
   expect(compared).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining("Only in before.json:\n  ConversionEvent buy"),
+    stdout: expect.stringContaining('  ConversionEvent buy "Buy"'),
   });
   expect((await run(stack, "compare", "dev", "dev")).code).toBe(0);
   expect(sandbox.eventPosts).toBe(8);
