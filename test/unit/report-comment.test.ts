@@ -23,7 +23,7 @@ const create = (urn: string, inputs: Values) => ({ op: "create", urn, newState: 
 const remove = (urn: string, id: string, inputs: Values) => ({
   op: "delete",
   urn,
-  oldState: side(urn, id, inputs, inputs),
+  oldState: { ...side(urn, id, inputs, inputs), retainOnDelete: true },
 });
 const replace = (urn: string, id: string, olds: Values, news: Values) => ({
   op: "replace",
@@ -172,4 +172,20 @@ it.each(["", "{}", "[]", "Previewing update (dev):"])("%j is no preview", (text)
 
 it("a preview without steps is one", () => {
   expect(commentOn([])).toContain("**Nothing changes**");
+});
+
+it("an update in place, and a removal that may be deleted, leave nothing live", () => {
+  const urn = E("a");
+  const told = commentOn([
+    {
+      op: "update",
+      urn,
+      oldState: side(urn, "5", event("A"), event("A")),
+      newState: side(urn, "5", event("A", { value: 3 })),
+    },
+    { op: "delete", urn: E("b"), oldState: side(E("b"), "6", event("B"), event("B")) },
+  ]);
+  expect(told).toContain("**1 update in place, 1 leave the state, and be deleted");
+  expect(told).toContain("| update | ConversionEvent | <code>a</code> | <code>A</code> | 5 | value |");
+  expect(told).not.toContain("stay live");
 });

@@ -20,6 +20,8 @@ const WORDS: Readonly<Record<Exclude<Action, "keep">, string>> = {
   adopt: "adopt",
   replace: "replace",
   "perhaps replace": "replace, if its advertiser's id changes",
+  update: "update in place",
+  delete: "leave the state, and be deleted where the installation has a known way",
   "let go": "leave the state, and stay live",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
@@ -74,7 +76,9 @@ function withAction(changes: readonly Change[], action: Action): Change[] {
 
 /** How many live objects nothing would manage any more. */
 function stayLive(changes: readonly Change[]): string[] {
-  const left = changes.filter(({ id, action }) => id !== undefined && !["keep", "create"].includes(action)).length;
+  const left = changes.filter(
+    ({ id, action }) => id !== undefined && !["keep", "create", "update", "delete"].includes(action),
+  ).length;
   if (left === 0) return [];
   return [
     `Up to ${count(left, "object")} would stay live on the platform with nothing to manage them; tags keep firing their ids.`,

@@ -20,6 +20,7 @@ const state = z
     id: z.string().optional(),
     inputs: values,
     outputs: values,
+    retainOnDelete: z.boolean().optional(),
     propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
   })
   .nullish();
@@ -38,6 +39,10 @@ export type Action =
   | "replace"
   /** Depends on an id that is not known yet. */
   | "perhaps replace"
+  /** In place, where the installation has a known update. */
+  | "update"
+  /** Leaves the state, and may be deleted: `retainOnDelete` is off. */
+  | "delete"
   /** Leaves the state, and stays live. */
   | "let go"
   | "keep";
@@ -110,9 +115,9 @@ function changeOf(kind: Kind, { op, urn, oldState, newState }: Step): Change[] {
   const id = digits(oldState?.id);
   const adopts = news.existingId !== undefined && String(news.existingId) !== id;
   const changed = namesOf(kind).filter((name) => !isSame(own(old, name), own(news, name)));
-  const action = actionOf(op, adopts);
+  const action = actionOf(op, adopts, oldState?.retainOnDelete !== true);
   if (action === undefined) return [];
-  const isGone = action === "let go";
+  const isGone = action === "let go" || action === "delete";
   return [
     {
       kind,
@@ -122,15 +127,16 @@ function changeOf(kind: Kind, { op, urn, oldState, newState }: Step): Change[] {
       isMember: false,
       id,
       values: isGone || action === "keep" ? old : news,
-      changed: action === "replace" ? changed : [],
+      changed: action === "replace" || action === "update" ? changed : [],
       advertiserFrom: newState?.propertyDependencies?.advertiserId ?? [],
     },
   ];
 }
 
-function actionOf(op: string, adopts: boolean): Action | undefined {
-  if (["delete", "delete-replaced", "discard"].includes(op)) return op === "delete" ? "let go" : undefined;
-  if (["same", "update"].includes(op)) return "keep";
+function actionOf(op: string, adopts: boolean, isDeletable: boolean): Action | undefined {
+  if (op === "delete") return isDeletable ? "delete" : "let go";
+  if (op === "same") return "keep";
+  if (op === "update") return "update";
   if (op !== "create" && op !== "replace") return undefined;
   return adopts ? "adopt" : op;
 }
