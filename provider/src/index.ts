@@ -11,4 +11,4 @@ export type { ConversionEventEntry, ConversionEventSetArgs } from "./resources/c
 export { ConversionEventSet } from "./resources/conversion-event-set.js";
 export type { ValidateOptions } from "./resources/validate.js";
 export { validate } from "./resources/validate.js";
-export type { Problem } from "./validation/problem.js";
+export type { Problem, Source } from "./validation/problem.js";

@@ -10,14 +10,16 @@ import { runProcess } from "../support/stack.js";
 const examples = resolve(import.meta.dirname, "../../examples");
 const read = (path: string) => readFileSync(join(examples, path), "utf8");
 
-const ofGitHub = readdirSync(join(examples, "ci")).filter((file) => !file.startsWith("gitlab"));
+const ofGitHub = readdirSync(join(examples, "ci"))
+  .filter((file) => !file.startsWith("gitlab"))
+  .map((file) => `ci/${file}`);
 
-describe.each(ofGitHub)("ci/%s", (file) => {
+describe.each([...ofGitHub, "../.github/workflows/release.yml"])("%s", (file) => {
   const errorsIn = (text: string) => (validateWorkflow(text) as ValidationState).errors;
 
   it("is a workflow of GitHub Actions", () => {
-    expect(errorsIn(read(`ci/${file}`))).toEqual([]);
-    expect(errorsIn(read(`ci/${file}`).replaceAll("runs-on:", "run-on:"))).not.toEqual([]);
+    expect(errorsIn(read(file))).toEqual([]);
+    expect(errorsIn(read(file).replaceAll("runs-on:", "run-on:"))).not.toEqual([]);
   });
 });
 
