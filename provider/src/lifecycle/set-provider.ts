@@ -3,94 +3,39 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { describeSettingProblem } from "../config/setting-problems.js";
-import { ArgumentsError, OutcomeUnknownError, SettingsError, withCode } from "../errors.js";
+import { ArgumentsError, SettingsError, withCode } from "../errors.js";
 import type { SetKind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { readDeclared } from "../state/declared.js";
-import { memberOf, splitMember } from "../state/identity.js";
+import { memberOf } from "../state/identity.js";
 import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type StoredSet, writeStoredSet } from "../state/set.js";
-import { count } from "../text.js";
 import { exactId } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
-import { adoptedTwice, announceCreate, announceResource, noteHolder } from "./announce.js";
+import { adoptedTwice, announceResource, noteHolder } from "./announce.js";
 import { checkFailure, guard } from "./engine-call.js";
 import type { Severity } from "./engine-log.js";
 import { forDisplay, forEngine, Incomplete } from "./failure.js";
 import { argumentsIn, hasValue, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
 import { leftBySet } from "./left-live.js";
-import { attemptKeys, memberLeftovers, noteHeld } from "./leftovers.js";
+import { attemptKeys, noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
+import { announceNewMembers, tellPlan } from "./set-announce.js";
 import { abilitiesOf, refreshedSet } from "./set-operations.js";
 import { isChange, type Member, planSet, setAfter } from "./set-plan.js";
 import { carryOut } from "./set-run.js";
 import { maskSecretMembers, type SecretOf, secretOfMembers } from "./set-secrets.js";
 import { troubleInWords } from "./set-trouble.js";
-import {
-  besidesInWords,
-  leftLiveInWords,
-  leftoversInWords,
-  planInWords,
-  renamesInWords,
-  takenOverInWords,
-} from "./set-words.js";
+import { besidesInWords, leftLiveInWords, planInWords, takenOverInWords } from "./set-words.js";
 import { isKnown, type KnownSubject, memberSubject, type Subject, subjectOf } from "./subject.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createSetProvider(set: SetKind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
   const kind = set.member;
   const guarded = guard(runtime);
-
-  /**
-   * What is told of what is to be created, before anything is sent.
-   * @returns the keys of those that will not be sent.
-   */
-  const announceNew = async (subject: KnownSubject, members: readonly Member[], stored: StoredSet) => {
-    const toCreate = members.filter(({ action }) => action === "create" || action === "create anew");
-    const left = await memberLeftovers(
-      runtime(),
-      subject,
-      toCreate.map(({ key }) => key),
-    );
-    const unsent = new Set(left.keys());
-    tellPlan(runtime(), subject, leftoversInWords(subject, left));
-    tell("warn", subject, renamesInWords(kind, subject, members, left));
-    // What the state still holds of this set is let go by this run, and told by the words about renames.
-    const isStored = (journalKey: string) => {
-      const { of, key } = splitMember(journalKey);
-      return of === subject.key && key !== undefined && stored.eventIds.has(key);
-    };
-    for (const { key, action, values } of toCreate) {
-      if (action !== "create" || left.has(key)) continue;
-      const member = memberSubject(subject, key) as KnownSubject;
-      try {
-        await announceCreate(kind, runtime(), member, {
-          values,
-          fits: true,
-          formerly: runtime()
-            .formerly.get(member.key)
-            ?.filter((former) => !isStored(former)),
-        });
-      } catch (error) {
-        // It stops just this member, in the `up`.
-        if (!(error instanceof OutcomeUnknownError)) throw error;
-        unsent.add(key);
-        runtime().warnEach(
-          "elsewhere",
-          subject.at,
-          error.message,
-          member.label,
-          (amount) =>
-            `${count(amount, "more event")} that will not be sent, since others of unknown outcome have the same arguments`,
-        );
-      }
-    }
-    runtime().tellCollected();
-    return unsent;
-  };
 
   const tell = (severity: Severity, { at }: Subject, text: string | undefined) => {
     if (text !== undefined) runtime().tellAt(severity, at, text);
@@ -217,7 +162,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           }
           if (Object.keys(olds).length === 0 && problems.length === 0) {
             const members = planSet(kind, readStoredSet({}), declared);
-            const unsent = await announceNew(subject, members, readStoredSet({}));
+            const unsent = await announceNewMembers(kind, runtime(), subject, members, readStoredSet({}));
             tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting));
           }
         }
@@ -249,7 +194,9 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           runtime().inventory(subject.identity).noteDeclared(subject.key, waiting);
         }
         tell("warn", subject, besidesInWords(await noteStored(subject, stored, members, secret)));
-        const unsent = isKnown(subject) ? await announceNew(subject, members, stored) : undefined;
+        const unsent = isKnown(subject)
+          ? await announceNewMembers(kind, runtime(), subject, members, stored)
+          : undefined;
         tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting));
         // An `up` fails with it.
         const trouble = troubleInWords(kind, subject, members, new Map(), stored.eventIds);
@@ -297,9 +244,3 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
 }
 
 const MAX_IDS = 50;
-
-/** In an `up` what was done is told afterwards, with the new ids. */
-function tellPlan(runtime: Runtime, { at }: Subject, plan: string | undefined): void {
-  if (plan === undefined || runtime.run.isUp === true) return;
-  runtime.tellAt("info", at, plan);
-}

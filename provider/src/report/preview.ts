@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Kind } from "../kinds/kind.js";
 import { kindOfType, setOfType } from "../kinds/registry.js";
 import { asRecord, own } from "../record.js";
-import { memberOf, nameInUrn } from "../state/identity.js";
+import { nameInUrn } from "../state/identity.js";
 import { UNKNOWN } from "../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type Values } from "../state/set.js";
 
@@ -197,9 +197,4 @@ export function canonical(value: unknown): string {
 
 function digits(id: string | undefined): string | undefined {
   return id !== undefined && /^\d+$/.test(id) ? id : undefined;
-}
-
-/** As messages name it. */
-export function urnOfChange({ urn, isMember, key }: Change): string {
-  return isMember ? memberOf(urn, key.slice(nameInUrn(urn).length + 1)) : urn;
 }
