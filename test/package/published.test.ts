@@ -41,12 +41,6 @@ it("the API reference is made from the docstrings without a warning (typedoc)", 
   expect(code).toBe(0);
 });
 
-it("there are no unused files, exports and dependencies (knip)", async () => {
-  const { code, output } = await tool("knip/bin/knip.js", "--no-config-hints");
-  expect(output).toBe("");
-  expect(code).toBe(0);
-});
-
 it("its public names are those of public-names.txt; `vitest -u` writes it again, to be reviewed", async () => {
   const entries = Object.entries(manifestIn(providerFolder).exports).flatMap(([path, entry]) =>
     typeof entry === "string" ? [] : [[path, join(providerFolder, entry.types as string)] as const],

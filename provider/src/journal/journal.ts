@@ -6,7 +6,7 @@ import { constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
 import { JournalError } from "../errors.js";
-import { acquireLock, type Lock, LockHeld, LockLost } from "../files/lock.js";
+import { acquireLock, type Lock, LockLost } from "../files/lock.js";
 import {
   isInPlace,
   openPrivate,
@@ -14,69 +14,17 @@ import {
   removeLeftovers,
   replacePrivate,
   syncFolder,
-  UntrustedFile,
 } from "../files/private-file.js";
 import { AppendFile } from "./append-file.js";
+import type { Attempt, Beginning, Ending, NewCreate, Reconciled } from "./attempt.js";
 import { journalPath } from "./journal-path.js";
 import { Ledger } from "./ledger.js";
-import { type Facts, JournalDamaged, journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
+import { journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
 import { keepOnly, reviseNotes } from "./revise.js";
+import { inWords, NOTHING_SENT, unusable } from "./unusable.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
-
-/** A create that is about to be made. */
-export interface NewCreate {
-  /** Which resource of which stack. */
-  readonly key: string;
-  /** Of the request's body. */
-  readonly fingerprint: string;
-  /** The object's name on the platform; none where it is secret. */
-  readonly name: string | undefined;
-  /** What else people look for. */
-  readonly facts?: Facts | undefined;
-  /** The id of the object that it is to replace. */
-  readonly replaces?: string | undefined;
-  /** The request field that its mark is sent in. */
-  readonly trace?: string | undefined;
-  /** Unlike that of every other create. @default a new one */
-  readonly mark?: string | undefined;
-}
-
-/** What the journal says to it. */
-export type Beginning =
-  | { readonly kind: "attempt"; readonly attempt: Attempt }
-  /** A run that was interrupted created just this: it is the engine's now, and nothing is sent. */
-  | { readonly kind: "taken-over"; readonly id: string; readonly mark: string }
-  /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
-  | { readonly kind: "unresolved"; readonly entry: Remembered; readonly finish: Attempt["finish"] };
-
-/** How one create ended, as far as the journal cares. */
-export type Ending =
-  | { readonly kind: "created"; readonly id: string }
-  | { readonly kind: "not-created" }
-  | { readonly kind: "unresolved" };
-
-/** One create of this run, from before it is sent to its outcome. */
-export interface Attempt {
-  /** Unlike that of every other create. */
-  readonly mark: string;
-  /**
-   * Called before each sending; what it notes is on the disk when it resolves.
-   * @param at the moment, ISO 8601.
-   * @throws {JournalError} it can't be noted, or another run has taken over the journal: nothing may be sent.
-   */
-  sending(at: string): Promise<void>;
-  /** The engine is told this next. @throws {JournalError} it can't be noted; the create has ended all the same. */
-  finish(ending: Ending): Promise<void>;
-}
-
-/** An entry that the state may have made history of. */
-export interface Reconciled {
-  readonly entry: Remembered;
-  /** It has no id and the same body, so most likely it is the object that the state holds: forgotten. */
-  readonly isForgotten: boolean;
-}
 
 export interface JournalOptions {
   readonly folder: string;
@@ -272,7 +220,7 @@ export class Journal {
     try {
       this.#confirmOurs?.();
     } catch (error) {
-      throw this.#inWords(error);
+      throw inWords(this.path, error);
     }
   }
 
@@ -281,8 +229,9 @@ export class Journal {
     try {
       await file.append(lineOf(note));
     } catch (error) {
-      if (error instanceof LockLost || error instanceof JournalError) throw this.#inWords(error);
-      throw this.#unusable(
+      if (error instanceof LockLost || error instanceof JournalError) throw inWords(this.path, error);
+      throw unusable(
+        this.path,
         `it can't be written (${(error as Error).message})`,
         "Make room or fix the permissions",
         note.note === "sent" ? NOTHING_SENT : "",
@@ -315,14 +264,19 @@ export class Journal {
       this.#confirmOurs = () => {
         lock.confirm();
         if (isInPlace(handle, this.path)) return;
-        throw this.#unusable("it was removed while this run was using it; nothing more is sent", "Run this again", "");
+        throw unusable(
+          this.path,
+          "it was removed while this run was using it; nothing more is sent",
+          "Run this again",
+          "",
+        );
       };
       this.#file = new AppendFile(handle, Buffer.byteLength(text), this.#confirmOurs);
       return this.#file;
     } catch (error) {
       // A journal that could not be read must stay as it is, at the end of the run too.
       await this.release();
-      throw this.#inWords(error);
+      throw inWords(this.path, error);
     }
   }
 
@@ -334,7 +288,8 @@ export class Journal {
   #expectNobodyBetween(): void {
     const hasEnded = this.#usedByAnother !== undefined && this.#usedByAnother.file !== this.#fileNumber();
     if (!hasEnded && this.#options.othersCreated?.() !== true) return;
-    throw this.#unusable(
+    throw unusable(
+      this.path,
       "another run of this stack has ended since this one began, and this one does not know what that has created",
       "Run this again",
     );
@@ -350,7 +305,7 @@ export class Journal {
       (entries) => new Ledger(entries),
       (error: unknown) => {
         this.#leftovers = undefined;
-        throw this.#inWords(error);
+        throw inWords(this.path, error);
       },
     );
     return this.#leftovers;
@@ -360,42 +315,7 @@ export class Journal {
     const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
     return [...readNotes(bytes === undefined ? "" : bytes.toString("utf8")).values()];
   }
-
-  #inWords(error: unknown): JournalError {
-    if (error instanceof JournalError) return error;
-    if (error instanceof LockHeld) {
-      return this.#unusable(
-        `another run of this stack is using it (${error.holder})`,
-        "Let that run end (or end it), and run this again",
-      );
-    }
-    if (error instanceof LockLost) {
-      return new JournalError(
-        `Another run of this stack took over the journal ${this.path} while this one was stopped or cut off from the disk; ` +
-          "nothing more is sent. Let that run end, and run this again.",
-      );
-    }
-    if (error instanceof JournalDamaged) {
-      return this.#unusable(
-        error.message,
-        "Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file",
-      );
-    }
-    if (error instanceof UntrustedFile) return this.#unusable(error.message, "Fix that, and run this again");
-    return this.#unusable(
-      (error as Error).message,
-      "Make the folder writable, or set advertising:cookieFile to a file in one that is: the journal is kept beside it " +
-        "(but knows nothing there of what an interrupted run has left here)",
-    );
-  }
-
-  #unusable(what: string, next: string, before = NOTHING_SENT): JournalError {
-    const journal = `The journal ${this.path}, which keeps a killed run from creating things twice`;
-    return new JournalError(`${before}${journal}, can't be used: ${what}. ${next}.`);
-  }
 }
-
-const NOTHING_SENT = "Nothing was sent. ";
 
 /** How ids of resources begin that the state holds as unresolved: nothing is settled by that. */
 const UNRESOLVED_ID = "unresolved-";

@@ -3,8 +3,8 @@
  */
 import { requestFields } from "../api/request.js";
 import { AdvertisingError } from "../errors.js";
+import type { Attempt, Ending } from "../journal/attempt.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
-import type { Attempt, Ending } from "../journal/journal.js";
 import type { Kind } from "../kinds/kind.js";
 import { factsIn, type UnresolvedMark } from "../state/unresolved.js";
 import { doubtIn, idOf, unresolved } from "./doubt.js";

@@ -1,0 +1,57 @@
+/**
+ * One create as the journal sees it: what it is told before, what it answers, and how the create ends. Types alone.
+ */
+import type { Facts, Remembered } from "./notes.js";
+
+/** A create that is about to be made. */
+export interface NewCreate {
+  /** Which resource of which stack. */
+  readonly key: string;
+  /** Of the request's body. */
+  readonly fingerprint: string;
+  /** The object's name on the platform; none where it is secret. */
+  readonly name: string | undefined;
+  /** What else people look for. */
+  readonly facts?: Facts | undefined;
+  /** The id of the object that it is to replace. */
+  readonly replaces?: string | undefined;
+  /** The request field that its mark is sent in. */
+  readonly trace?: string | undefined;
+  /** Unlike that of every other create. @default a new one */
+  readonly mark?: string | undefined;
+}
+
+/** What the journal says to it. */
+export type Beginning =
+  | { readonly kind: "attempt"; readonly attempt: Attempt }
+  /** A run that was interrupted created just this: it is the engine's now, and nothing is sent. */
+  | { readonly kind: "taken-over"; readonly id: string; readonly mark: string }
+  /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
+  | { readonly kind: "unresolved"; readonly entry: Remembered; readonly finish: Attempt["finish"] };
+
+/** How one create ended, as far as the journal cares. */
+export type Ending =
+  | { readonly kind: "created"; readonly id: string }
+  | { readonly kind: "not-created" }
+  | { readonly kind: "unresolved" };
+
+/** One create of this run, from before it is sent to its outcome. */
+export interface Attempt {
+  /** Unlike that of every other create. */
+  readonly mark: string;
+  /**
+   * Called before each sending; what it notes is on the disk when it resolves.
+   * @param at the moment, ISO 8601.
+   * @throws {JournalError} it can't be noted, or another run has taken over the journal: nothing may be sent.
+   */
+  sending(at: string): Promise<void>;
+  /** The engine is told this next. @throws {JournalError} it can't be noted; the create has ended all the same. */
+  finish(ending: Ending): Promise<void>;
+}
+
+/** An entry that the state may have made history of. */
+export interface Reconciled {
+  readonly entry: Remembered;
+  /** It has no id and the same body, so most likely it is the object that the state holds: forgotten. */
+  readonly isForgotten: boolean;
+}
