@@ -24,8 +24,8 @@ const controls: [string, Control][] = [
     "a create is sent again after a reset",
     {
       file: "http/retry.ts",
-      from: "if (repeatable && attemptNumber < MAX_LOGIN_ATTEMPTS) {\n      return { kind",
-      to: "if (attemptNumber < MAX_LOGIN_ATTEMPTS) {\n      return { kind",
+      from: "if (repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {\n      return { kind",
+      to: "if (attemptNumber < MAX_REPEATED_ATTEMPTS) {\n      return { kind",
       test: "test/unit/retry.test.ts",
       named: "ECONNRESET after sending: never",
     },

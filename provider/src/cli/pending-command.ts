@@ -66,7 +66,7 @@ export async function pendingCommand(args: readonly string[]): Promise<number> {
   const verdicts = [...given, ...(options.search ? await searched(pending.open, given, stack, options) : [])];
   if (verdicts.length > 0) await settleAll(stack, pending.open, verdicts, journals, options);
 
-  const open = pending.open.filter(({ urn, isInState }) => isInState && isForgotten(urn)).map(({ urn }) => `"${urn}"`);
+  const open = pending.open.filter(({ urn, isSaved }) => isSaved && isForgotten(urn)).map(({ urn }) => `"${urn}"`);
   if (open.length > 0) {
     throw new Error(
       `nothing was forgotten: the outcome of ${enumerate(open)} is unknown; settle it with --created or --not-created`,

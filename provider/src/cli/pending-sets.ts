@@ -22,6 +22,8 @@ export interface OpenMember {
   readonly key: string;
   readonly urn: string;
   readonly unresolved: UnresolvedMember;
+  /** Whether the state holds it as unresolved; otherwise a run that was killed may have sent it. */
+  readonly isSaved: boolean;
   /** The id of the object that it was to replace, which the set holds. */
   readonly heldAs: string | undefined;
 }
@@ -33,6 +35,7 @@ export function unresolvedMembers(resource: Resource): OpenMember[] {
     key,
     urn: memberOf(resource.urn, key),
     unresolved: mark,
+    isSaved: true,
     heldAs: eventIds.get(key),
   }));
 }
@@ -62,7 +65,7 @@ export function membersInFlight(
     const values = eventIn(declared, entry);
     if (id !== undefined && isSame(kind, values, eventIn(stored, stored.events.get(key) ?? {}))) return [];
     if (note === undefined ? isNoted : note.id !== undefined) return [];
-    return [{ key, urn, unresolved: markFor(kind, values, urn, since, note), heldAs: id }];
+    return [{ key, urn, unresolved: markFor(kind, values, urn, since, note), isSaved: false, heldAs: id }];
   });
 }
 

@@ -43,6 +43,8 @@ export interface OpenCreate {
   readonly notedAs?: string | undefined;
   /** Of the attempt, as the state and the journal know it. */
   readonly mark?: string | undefined;
+  /** Whether the state holds it as unresolved. */
+  readonly isSaved: boolean;
   /** Whether the state or the engine's record holds what is needed to take it into the state. */
   readonly isInState: boolean;
 }
@@ -92,6 +94,7 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
       ),
       heldAs: mark === undefined ? current.get(urn)?.id : undefined,
       notedAs: note?.id,
+      isSaved: mark !== undefined,
       isInState: true,
     });
   };
@@ -136,6 +139,7 @@ function fromNote(
     name: nameInUrn(urn),
     sought: { kind: aboutWhom(key).kind, name, facts, sentAt: at, replaces, ...traceOf(note) },
     heldAs,
+    isSaved: false,
     isInState: false,
   };
 }
@@ -150,12 +154,13 @@ function traceOf(note: Pick<Remembered, "mark" | "trace"> | undefined): { readon
   return note?.trace === undefined ? {} : { trace: { field: note.trace, value: note.mark } };
 }
 
-function fromMember({ urn, unresolved, heldAs }: OpenMember): OpenCreate {
+function fromMember({ urn, unresolved, isSaved, heldAs }: OpenMember): OpenCreate {
   return {
     urn,
     name: nameInUrn(urn),
     sought: soughtIn(conversionEvent, {}, unresolved),
     heldAs,
+    isSaved,
     isInState: true,
     mark: unresolved.mark,
   };
