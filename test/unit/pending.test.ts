@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { pendingIn, type Verdict } from "../../provider/src/cli/pending.js";
+import { membersInFlight } from "../../provider/src/cli/pending-sets.js";
 import { settle } from "../../provider/src/cli/settle.js";
 import { type ExportedStack, readExport } from "../../provider/src/cli/stack-export.js";
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
+import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { UNRESOLVED } from "../../provider/src/state/properties.js";
 
 const urnOf = (kind: string, name: string) =>
@@ -145,4 +147,19 @@ describe("what a journal of this machine knows", () => {
       { isInState: true, sought: { sentAt: "then", replaces: "5", facts: { advertiserId: 1, value: 2 } } },
     ]);
   });
+});
+
+it("a member that was created with other defaults than its set has now may have been sent again by a killed update", () => {
+  const urn = urnOf("ConversionEventSet", "funnel");
+  const declared = { advertiserId: 1, defaults: {}, events: { a: { eventName: "A", value: 1 } } };
+  const inFlight = (earlier: object) =>
+    membersInFlight(
+      conversionEvent,
+      { urn, type: urn.split("::")[2] as string, inputs: declared },
+      { urn, type: urn.split("::")[2] as string, outputs: { ...declared, eventIds: { a: 5 }, ...earlier } },
+      new Map(),
+      "2026-01-01T00:00:00Z",
+    ).map(({ key, heldAs }) => [key, heldAs]);
+  expect(inFlight({})).toEqual([]);
+  expect(inFlight({ earlier: { a: "of another body" } })).toEqual([["a", "5"]]);
 });

@@ -8,6 +8,7 @@ import type { Remembered } from "../journal/notes.js";
 import { conversionEvent } from "../kinds/conversion-event.js";
 import type { Kind } from "../kinds/kind.js";
 import { setOfType } from "../kinds/registry.js";
+import { storedFingerprint } from "../lifecycle/set-plan.js";
 import { asRecord } from "../record.js";
 import { memberOf, splitMember } from "../state/identity.js";
 import { leftLiveIn, writeLeftLive } from "../state/left-live.js";
@@ -63,7 +64,8 @@ export function membersInFlight(
     const id = stored.eventIds.get(key);
     if (entry.existingId !== undefined || stored.unresolved.has(key)) return [];
     const values = eventIn(declared, entry);
-    if (id !== undefined && isSame(kind, values, eventIn(stored, stored.events.get(key) ?? {}))) return [];
+    const fingerprint = fingerprintOf(requestFields(kind, values));
+    if (id !== undefined && fingerprint === storedFingerprint(kind, stored, key)) return [];
     if (note === undefined ? isNoted : note.id !== undefined) return [];
     return [{ key, urn, unresolved: markFor(kind, values, urn, since, note), isSaved: false, heldAs: id }];
   });
@@ -130,10 +132,6 @@ export function settleMembers(
       ...(isOpen ? { [UNRESOLVED]: unresolved } : {}),
     },
   };
-}
-
-function isSame(kind: Kind, a: Values, b: Values): boolean {
-  return fingerprintOf(requestFields(kind, a)) === fingerprintOf(requestFields(kind, b));
 }
 
 function holdsSecret(value: unknown): boolean {
