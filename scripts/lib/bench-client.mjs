@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { pathToFileURL } from "node:url";
 import { Agent } from "undici";
+import { fieldsOf, forEachInFlight, IN_FLIGHT } from "./bench-creates.mjs";
 import { median, table } from "./bench-table.mjs";
 import { inRoot } from "./paths.mjs";
 
 const CREATES = 4000;
-const IN_FLIGHT = 16;
 
 /**
  * The client alone against bare undici on the same sandbox: creates a second, and CPU a create. Without the journal, which is measured by
@@ -121,23 +121,4 @@ async function ourClient({ url, email, password }) {
     create: (i) => create("ConversionEvent", fieldsOf(i, Number(id))),
     close: () => transport.close(),
   };
-}
-
-const fieldsOf = (i, advertiser_id) => ({
-  event_name: `Event ${i}`,
-  advertiser_id,
-  event_type_id: 0,
-  value: 25,
-  count_unique: true,
-  click_window: 604800,
-  view_window: 86400,
-  attribution: "ALL",
-});
-
-async function forEachInFlight(count, work) {
-  let next = 0;
-  const worker = async () => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
 }

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { fieldsOf, forEachInFlight, IN_FLIGHT } from "./bench-creates.mjs";
 import { inRoot } from "./paths.mjs";
 
 const CREATES = 2000;
-const IN_FLIGHT = 16;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
@@ -84,22 +84,3 @@ export async function measureJournal({ folder, sandbox, rounds }) {
 
 const load = (...modules) =>
   Promise.all(modules.map((path) => import(pathToFileURL(inRoot("provider", "dist", path)).href)));
-
-const fieldsOf = (i, advertiser_id) => ({
-  event_name: `Event ${i}`,
-  advertiser_id,
-  event_type_id: 0,
-  value: 25,
-  count_unique: true,
-  click_window: 604800,
-  view_window: 86400,
-  attribution: "ALL",
-});
-
-async function forEachInFlight(count, work) {
-  let next = 0;
-  const worker = async () => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-}

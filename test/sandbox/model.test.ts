@@ -16,26 +16,11 @@ import {
   startSandbox,
 } from "../../provider/src/sandbox/index.js";
 import { type Ending, TestClient } from "../support/client.js";
+import { lostAnswers } from "../support/lost-answers.js";
 
 const RUNS = Number(process.env.RUNS ?? 2000);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-const html = { "content-type": "text/html" };
-/** Faults after which nobody can know: whether the platform acts is drawn separately. */
-const lostAnswers: Fault[] = [
-  { kind: "close-without-answer" },
-  { kind: "reset" },
-  { kind: "half-body" },
-  { kind: "bad-length" },
-  { kind: "bad-chunk" },
-  { kind: "garbage" },
-  { kind: "answer", status: 500, body: { message: "internal" } },
-  { kind: "answer", status: 502, headers: html, body: "<html>Bad gateway</html>" },
-  { kind: "answer", status: 200, body: { success: true } },
-  { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
-  { kind: "answer", status: 204 },
-  { kind: "answer", status: 307, headers: { location: "/elsewhere" } },
-];
 /** Faults that say that nothing was done; the platform keeps to that. */
 const refusals: Fault[] = [
   { kind: "answer", status: 400, body: { errors: { event: { event_name: ["bad"] } } } },

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
+import { html, lostAnswers } from "../support/lost-answers.js";
 import { SetEngine } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
@@ -34,21 +35,6 @@ function expectAllOnce(engine: SetEngine, sandbox: Sandbox, events: Events) {
   expect(engine.unresolved).toEqual({});
 }
 
-const html = { "content-type": "text/html" };
-const lostAnswers: Fault[] = [
-  { kind: "close-without-answer" },
-  { kind: "reset" },
-  { kind: "half-body" },
-  { kind: "bad-length" },
-  { kind: "bad-chunk" },
-  { kind: "garbage" },
-  { kind: "answer", status: 500, body: { message: "internal" } },
-  { kind: "answer", status: 502, headers: html, body: "<html>Bad gateway</html>" },
-  { kind: "answer", status: 200, body: { success: true } },
-  { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
-  { kind: "answer", status: 204 },
-  { kind: "answer", status: 307, headers: { location: "/elsewhere" } },
-];
 const refusals: Fault[] = [
   { kind: "answer", status: 400, body: { errors: { event: { event_name: ["bad"] } } } },
   { kind: "answer", status: 404, body: { message: "no such thing" } },
