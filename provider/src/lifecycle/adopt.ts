@@ -44,8 +44,8 @@ async function settle(runtime: Runtime, { subject: { identity, key, label } }: C
   if (identity === undefined) return;
   try {
     const journal = runtime.journal(identity);
-    const noted = await journal.settle(key, id, runtime.settling.get(key));
-    for (const former of runtime.formerly.get(key) ?? []) noted.push(...(await journal.settle(former, id)));
+    const noted = await journal.settle(key, id, runtime.learned.of(key).settles);
+    for (const former of runtime.learned.of(key).formerly ?? []) noted.push(...(await journal.settle(former, id)));
     for (const other of noted.filter((known) => known !== id)) {
       runtime.say(
         `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,

@@ -53,7 +53,7 @@ export async function announceCreate(
   const adopts = values.existingId !== undefined && values.existingId !== UNKNOWN;
   const isLeft = await announceLeftover(kind, runtime, subject, adopts);
   if (adopts) {
-    if (formerly !== undefined) runtime.formerly.set(key, formerly);
+    if (formerly !== undefined) runtime.learned.of(key).formerly = formerly;
     runtime.tellAt("info", at, `adopts ${String(values.existingId)}; nothing is sent`);
     return;
   }
@@ -61,7 +61,8 @@ export async function announceCreate(
   if (!fits || isLeft) return;
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOf(requestFields(kind, values));
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
-  const same = runtime.replacing.has(key) ? undefined : runtime.inventory(identity).asItBegan.get(key);
+  const same =
+    runtime.learned.of(key).replaces !== undefined ? undefined : runtime.inventory(identity).asItBegan.get(key);
   if (same !== undefined && same.fingerprint === fingerprint) {
     runtime.warnEach(
       "again",
@@ -144,7 +145,7 @@ export function announceReplacement(
 ): void {
   // The same object under changed arguments, which somebody has changed by hand.
   if (String(existingId) === id) return;
-  runtime.replacing.set(key, id);
+  runtime.learned.of(key).replaces = id;
   if (runtime.run.isUp === true) return;
   const by =
     existingId === undefined || existingId === null
@@ -162,9 +163,10 @@ export function announceReplacement(
 
 /** After a replacement, with both ids. */
 export function announceReplaced(kind: Kind, runtime: Runtime, { key, at, label }: Subject, id: string): void {
-  const old = runtime.replacing.get(key);
+  const learned = runtime.learned.of(key);
+  const old = learned.replaces;
   if (old === undefined || old === id || !/^\d+$/.test(old)) return;
-  runtime.replacing.delete(key);
+  learned.replaces = undefined;
   runtime.warnEach(
     "replaced",
     at,

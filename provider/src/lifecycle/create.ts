@@ -59,8 +59,9 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
   switch (begun.kind) {
     case "attempt": {
       // The state may know of a create that this machine's journal does not.
-      const earlier = runtime.unsettled.get(key);
-      runtime.unsettled.delete(key);
+      const learned = runtime.learned.of(key);
+      const earlier = learned.unsettled;
+      learned.unsettled = undefined;
       if (earlier === undefined || earlier.mark === begun.attempt.mark) {
         return send(kind, runtime, create, fields, begun.attempt, mayBegin);
       }
@@ -71,7 +72,7 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
       return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
     case "unresolved": {
       const { entry, finish } = begun;
-      runtime.unsettled.delete(key);
+      runtime.learned.of(key).unsettled = undefined;
       const { label } = create.subject;
       const earlier: Earlier = { ...entry, trace: entry.trace, what: whatHappened(label, entry), finish };
       return (await settled(kind, runtime, create, earlier, mayBegin)) ?? attemptOnce(kind, runtime, create, mayBegin);

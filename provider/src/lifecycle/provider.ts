@@ -102,12 +102,12 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const subject = subjectOf(kind.name, declared?.identity);
         const { existingId } = values;
         const wasSecret = secretArgumentsOf(olds);
-        if (wasSecret.size > 0) runtime().wasSecret.set(subject.key, wasSecret);
+        if (wasSecret.size > 0) runtime().learned.of(subject.key).wasSecret = wasSecret;
         let twice: string | undefined;
         if (declared !== undefined && isKnown(subject)) {
           await announceResource(runtime(), declared, subject);
           const { formerly, catalogResources, replaceOnChanges } = declared;
-          if (replaceOnChanges !== undefined) runtime().replacedOn.set(subject.key, replaceOnChanges);
+          if (replaceOnChanges !== undefined) runtime().learned.of(subject.key).replacedOn = replaceOnChanges;
           if (catalogResources !== undefined) runtime().catalogPlans.expect(subject, catalogResources);
           if (isNew) {
             await announceCreate(kind, runtime(), subject, { values, fits: problems.length === 0, formerly });
@@ -144,14 +144,15 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           : [];
         const existingId = own(news, "existingId");
         const mark = unresolvedMarkOf(olds);
+        const learned = runtime().learned.of(subject.key);
         const noteLeaving = () => {
-          const secret = new Set([...secretArgumentsOf(news), ...(runtime().wasSecret.get(subject.key) ?? [])]);
-          if (isKnown(subject)) runtime().leaving.set(subject.key, leavingIn(kind, id, olds, secret));
+          const secret = new Set([...secretArgumentsOf(news), ...(learned.wasSecret ?? [])]);
+          if (isKnown(subject)) learned.leaves = leavingIn(kind, id, olds, secret);
         };
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (mark !== undefined && hasValue(existingId)) {
           if (isKnown(subject)) {
-            runtime().settling.set(subject.key, markOf(id));
+            learned.settles = markOf(id);
             noteLeaving();
             runtime().catalogPlans.note(subject, "adopt");
           }
@@ -188,9 +189,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const subject = subjectOf(kind.name, inputs[IDENTITY], String(values[kind.nameProperty]));
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
         const mark = markIn(inputs, runtime());
-        const create: Create = { values, subject, secret, replaces: runtime().replacing.get(subject.key), mark };
-        const leftFor = (by?: string) =>
-          writeLeftLive(leftAfter(runtime().leaving.get(subject.key), by, runtime().now()));
+        const learned = runtime().learned.of(subject.key);
+        const create: Create = { values, subject, secret, replaces: learned.replaces, mark };
+        const leftFor = (by?: string) => writeLeftLive(leftAfter(learned.leaves, by, runtime().now()));
         const saved = { ...values, ...recorded, ...leftFor(), [PROVIDER]: inputs[PROVIDER] };
         const outcome = hasValue(values.existingId)
           ? await adoptExisting(kind, runtime(), create)

@@ -17,10 +17,9 @@ import { placesFor } from "../session/place.js";
 import { stackOf } from "../state/identity.js";
 import { CatalogPlans } from "./catalog-plan.js";
 import { connect, secretsIn, transportFor } from "./connect.js";
-import type { Earlier } from "./create.js";
 import { debugLog } from "./debug-log.js";
 import { engineLog, type TellAt } from "./engine-log.js";
-import type { Leaving } from "./left-live.js";
+import { LearnedByKey } from "./learned.js";
 import { createMessages, type Messages } from "./messages.js";
 import { Progress } from "./progress.js";
 import { UnderWay } from "./under-way.js";
@@ -52,18 +51,8 @@ export interface Runtime extends Messages {
   inventory(identity: string): Inventory;
   /** What is known of this run so far. */
   readonly run: RunSoFar;
-  /** By journal key: the id of the object that a resource's replacement takes the place of. */
-  readonly replacing: Map<string, string>;
-  /** By journal key: what a resource's replacement will leave live. */
-  readonly leaving: Map<string, Leaving>;
-  /** By journal key: the names of arguments that were secret when the state was written, where there are any. */
-  readonly wasSecret: Map<string, ReadonlySet<string>>;
-  /** By journal key: the create whose unknown outcome a resource's adoption settles. */
-  readonly settling: Map<string, string>;
-  /** By journal key: a create of unknown outcome that the state holds, and that is looked for. */
-  readonly unsettled: Map<string, Omit<Earlier, "finish">>;
-  /** By journal key: the former names of a resource that adopts an object, whose creates are settled by that. */
-  readonly formerly: Map<string, readonly string[]>;
+  /** What this run knows of single resources and members, by journal key. */
+  readonly learned: LearnedByKey;
   /** The ids of events that something in the program adopts, as far as it said. */
   readonly adopting: Set<string>;
   /** By journal key: members of sets whose unknown outcome an adoption elsewhere in the program settles. */
@@ -72,8 +61,6 @@ export interface Runtime extends Messages {
   readonly holders: Map<string, string>;
   /** What a preview says of each catalog. */
   readonly catalogPlans: CatalogPlans;
-  /** By journal key: the arguments whose change replaces the object, by Pulumi's option `replaceOnChanges`. */
-  readonly replacedOn: Map<string, readonly string[]>;
   /** By kind and id: what was read of an object that is to be adopted. */
   readonly looked: Map<string, Promise<WireRecord | undefined>>;
   /** Whether it is asked for the first time in this run. */
@@ -136,17 +123,11 @@ export function createRuntime(
     clock: underWay.clock,
     account: accountOf(settings),
     run,
-    replacing: new Map(),
-    leaving: new Map(),
-    wasSecret: new Map(),
-    settling: new Map(),
-    unsettled: new Map(),
-    formerly: new Map(),
+    learned: new LearnedByKey(),
     adopting: new Set(),
     settledElsewhere: new Set(),
     holders: new Map(),
     looked: new Map(),
-    replacedOn: new Map(),
     catalogPlans: new CatalogPlans(messages.tellAt),
     newMark: randomUUID,
     now,

@@ -43,7 +43,7 @@ export async function announceNewMembers(
       await announceCreate(kind, runtime, member, {
         values,
         fits: true,
-        formerly: runtime.formerly.get(member.key)?.filter((former) => !isStored(former)),
+        formerly: runtime.learned.of(member.key).formerly?.filter((former) => !isStored(former)),
       });
     } catch (error) {
       // It stops just this member, in the `up`.

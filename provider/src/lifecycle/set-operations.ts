@@ -52,7 +52,7 @@ export function noteUnsettledMember(kind: Kind, runtime: Runtime, key: string, {
   if (unresolved === undefined) return;
   const { name, facts } = soughtIn(kind, {}, unresolved);
   const { mark, since, trace, fingerprint, what, replaces } = unresolved;
-  runtime.unsettled.set(key, {
+  runtime.learned.of(key).unsettled = {
     mark: trace?.value ?? mark,
     at: since,
     trace: trace?.field,
@@ -61,7 +61,7 @@ export function noteUnsettledMember(kind: Kind, runtime: Runtime, key: string, {
     name,
     facts: facts as UnresolvedMark["facts"],
     replaces,
-  });
+  };
 }
 
 /**

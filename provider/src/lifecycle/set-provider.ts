@@ -147,7 +147,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           for (const id of declaration.adopted ?? []) runtime().adopting.add(id);
           for (const key of declaration.settled ?? []) runtime().settledElsewhere.add(key);
           for (const [key, formerly] of Object.entries(declaration.membersFormerly ?? {})) {
-            runtime().formerly.set(key, formerly);
+            runtime().learned.of(key).formerly = formerly;
           }
           for (const [key, entry] of declared.events ?? []) {
             const existingId = own(entry, "existingId");

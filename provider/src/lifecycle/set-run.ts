@@ -62,7 +62,7 @@ export async function carryOut(
   const create = async (member: Member) => {
     const { key, action, id, values, entry, unresolved } = member;
     const subject = memberSubject(set, key);
-    if (unresolved !== undefined) runtime.settling.set(subject.key, unresolved.mark);
+    if (unresolved !== undefined) runtime.learned.of(subject.key).settles = unresolved.mark;
     const wanted: Create = {
       values: action === "adopt" ? { ...values, existingId: entry.existingId } : values,
       subject,

@@ -42,7 +42,7 @@ export function noteUnsettled(
   const { name, facts } = soughtIn(kind, properties, unresolved);
   // Where these stand there, it was sent with other arguments than the state's.
   const isOfState = unresolved.name === undefined && unresolved.facts === undefined;
-  runtime.unsettled.set(key, {
+  runtime.learned.of(key).unsettled = {
     mark: trace?.value ?? markOf(id),
     at: since,
     trace: trace?.field,
@@ -51,7 +51,7 @@ export function noteUnsettled(
     name,
     facts: facts as UnresolvedMark["facts"],
     replaces,
-  });
+  };
   if (runtime.run.isUp !== true) {
     runtime.tellAt(
       "warn",

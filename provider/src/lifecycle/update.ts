@@ -17,7 +17,7 @@ export function replacedBy(kind: Kind, runtime: Runtime, key: string, changed: r
   if (knownOperations(kind, runtime.reading.settings).update === undefined) return changed;
   // Another owner, or another object.
   const isOther = (property: string) => property === "existingId" || property in kind.refersTo;
-  const asked = (runtime.replacedOn.get(key) ?? []).map((path) => path.split(/[.[]/, 1)[0]);
+  const asked = (runtime.learned.of(key).replacedOn ?? []).map((path) => path.split(/[.[]/, 1)[0]);
   const isAsked = (property: string) => asked.includes("*") || asked.includes(property);
   return changed.some((property) => isOther(property) || isAsked(property)) ? changed : [];
 }

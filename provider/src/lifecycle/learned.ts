@@ -1,0 +1,37 @@
+/**
+ * What `check` and `diff` learn of a resource, or of a member of a set, for what follows in the same run: its create, its update,
+ * or what people are told at its end.
+ */
+import type { Earlier } from "./create.js";
+import type { Leaving } from "./left-live.js";
+
+export interface Learned {
+  /** The id of the object whose place its replacement takes. */
+  replaces?: string | undefined;
+  /** What its replacement will leave live. */
+  leaves?: Leaving;
+  /** Names of the arguments that were secret when the state was written, where there are any. */
+  wasSecret?: ReadonlySet<string>;
+  /** The mark of the create of unknown outcome that its adoption settles. */
+  settles?: string;
+  /** A create of unknown outcome that the state holds, and that is to be looked for. */
+  unsettled?: Omit<Earlier, "finish"> | undefined;
+  /** Where it adopts an object: its former names, whose creates are settled by that. */
+  formerly?: readonly string[];
+  /** The arguments whose change replaces the object, by Pulumi's option `replaceOnChanges`. */
+  replacedOn?: readonly string[];
+}
+
+/** By journal key. */
+export class LearnedByKey {
+  readonly #byKey = new Map<string, Learned>();
+
+  of(key: string): Learned {
+    let learned = this.#byKey.get(key);
+    if (learned === undefined) {
+      learned = {};
+      this.#byKey.set(key, learned);
+    }
+    return learned;
+  }
+}
