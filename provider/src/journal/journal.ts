@@ -2,45 +2,15 @@
  * Remembers on the disk which creates were sent and what came back, until the engine's state holds it: for runs that are
  * killed in between, and for outcomes that nobody knows. One file for each stack, in use by one run at a time.
  */
-import { constants, existsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
-import type { Clock } from "../clock.js";
-import { JournalError } from "../errors.js";
-import { acquireLock, type Lock, LockLost } from "../files/lock.js";
-import {
-  isInPlace,
-  openPrivate,
-  readPrivate,
-  removeLeftovers,
-  replacePrivate,
-  syncFolder,
-} from "../files/private-file.js";
-import { AppendFile } from "./append-file.js";
 import type { Attempt, Beginning, Ending, NewCreate, Reconciled } from "./attempt.js";
-import { journalPath } from "./journal-path.js";
+import { JournalFile, type JournalOptions } from "./journal-file.js";
 import { Ledger } from "./ledger.js";
-import { journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
+import type { Note, Remembered } from "./notes.js";
 import { keepOnly, reviseNotes } from "./revise.js";
-import { inWords, NOTHING_SENT, unusable } from "./unusable.js";
-
-/** Enough for 100,000 open notes; a larger file is no journal of ours. */
-const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
-
-export interface JournalOptions {
-  readonly folder: string;
-  /** Which stack: notes of others are not looked at. */
-  readonly stack: string;
-  readonly clock: Clock;
-  readonly newMark: () => string;
-  /** How long another run of the same stack may be waited for. */
-  readonly maxWaitMs: number;
-  /** Whether another run is known to have created something since this one began. */
-  readonly othersCreated?: () => boolean;
-}
 
 export class Journal {
-  readonly #options: JournalOptions;
-  readonly path: string;
+  readonly #file: JournalFile;
+  readonly #newMark: () => string;
   /** What the state holds of the resources that earlier runs left notes about. */
   readonly #held = new Map<string, { readonly id: string; readonly fingerprint: string }>();
   /** What the engine will have saved when the run ends cleanly, and may ask for again until then. */
@@ -49,18 +19,15 @@ export class Journal {
   #leftovers: Promise<Ledger> | undefined;
   /** What the file remembers and the engine was not handed, once this run has opened it. */
   #ledger = new Ledger();
-  #opening: Promise<AppendFile> | undefined;
-  #file: AppendFile | undefined;
-  #lock: Lock | undefined;
-  /** Throws where the open file is not this run's any more. */
-  #confirmOurs: (() => void) | undefined;
-  /** The file's number as this run began, while another run was using it. */
-  readonly #usedByAnother: { readonly file: number | undefined } | undefined;
+  #opening: Promise<void> | undefined;
 
   constructor(options: JournalOptions) {
-    this.#options = options;
-    this.path = journalPath(options.folder, options.stack);
-    this.#usedByAnother = existsSync(`${this.path}.lock`) ? { file: this.#fileNumber() } : undefined;
+    this.#file = new JournalFile(options);
+    this.#newMark = options.newMark;
+  }
+
+  get path(): string {
+    return this.#file.path;
   }
 
   /**
@@ -139,10 +106,8 @@ export class Journal {
   }
 
   /** Lets another run have the journal, with all that is noted in it. */
-  async release(): Promise<void> {
-    this.#file?.close();
-    await this.#lock?.release();
-    this.#lock = undefined;
+  release(): Promise<void> {
+    return this.#file.release();
   }
 
   /**
@@ -154,31 +119,28 @@ export class Journal {
     const marked = (entry: Remembered): Remembered =>
       entry.unclaimed || declared === undefined || declared.has(entry.key) ? entry : { ...entry, unclaimed: true };
     try {
-      if (this.#lock === undefined) {
-        // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
-        if (this.#leftovers !== undefined)
-          reviseNotes(this.path, (entry) => (this.#isHistory(entry) ? undefined : marked(entry)));
-      } else if (this.#file !== undefined && this.#lock.isHeld()) {
+      if (this.#file.use === "open") {
         const open = this.#ledger.all.filter(({ mark }) => !this.#savedAtEnd.has(mark));
         keepOnly(this.path, open.map(marked));
+      } else if (this.#file.use === "none" && this.#leftovers !== undefined) {
+        // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
+        reviseNotes(this.path, (entry) => (this.#isHistory(entry) ? undefined : marked(entry)));
       }
     } catch {
       // The notes stay, and the next run's diffs settle them.
     }
-    this.#file?.close();
-    this.#lock?.releaseNow();
-    this.#lock = undefined;
+    this.#file.closeNow();
   }
 
   #attempt(create: NewCreate): Attempt {
-    const mark = create.mark ?? this.#options.newMark();
+    const mark = create.mark ?? this.#newMark();
     let noted: Promise<void> | undefined;
     return {
       mark,
       sending: async (at) => {
         noted ??= this.#noteSent({ ...create, mark, at });
         await noted;
-        this.#confirm(); // the note may be older than a long wait
+        this.#file.confirm(); // the note may be older than a long wait
       },
       finish: (ending) => this.#finish(mark, ending),
     };
@@ -216,104 +178,37 @@ export class Journal {
     return isOf(entry, held.id) || (entry.id === undefined && held.fingerprint === entry.fingerprint);
   }
 
-  #confirm(): void {
-    try {
-      this.#confirmOurs?.();
-    } catch (error) {
-      throw inWords(this.path, error);
-    }
-  }
-
   async #write(note: Note): Promise<void> {
-    const file = await this.#open();
-    try {
-      await file.append(lineOf(note));
-    } catch (error) {
-      if (error instanceof LockLost || error instanceof JournalError) throw inWords(this.path, error);
-      throw unusable(
-        this.path,
-        `it can't be written (${(error as Error).message})`,
-        "Make room or fix the permissions",
-        note.note === "sent" ? NOTHING_SENT : "",
+    await this.#open();
+    await this.#file.append(note);
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#file
+      .open((entry) => !this.#isHistory(entry))
+      .then(
+        (entries) => {
+          // The state may have been found to hold more of them meanwhile.
+          this.#ledger = new Ledger(entries.filter((entry) => !this.#isHistory(entry)));
+        },
+        (error: unknown) => {
+          this.#opening = undefined;
+          throw error;
+        },
       );
-    }
-  }
-
-  #open(): Promise<AppendFile> {
-    this.#opening ??= this.#openOnce().catch((error: unknown) => {
-      this.#opening = undefined;
-      throw error;
-    });
     return this.#opening;
-  }
-
-  async #openOnce(): Promise<AppendFile> {
-    const { clock, newMark, maxWaitMs } = this.#options;
-    try {
-      this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
-      const lock = this.#lock;
-      this.#expectNobodyBetween();
-      await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
-      this.#ledger = new Ledger((await this.#read()).filter((entry) => !this.#isHistory(entry)));
-      // Written anew at each start: settled notes do not pile up.
-      const text = journalOf(this.#ledger.all);
-      await replacePrivate(this.path, text, newMark(), lock.confirm);
-      await syncFolder(dirname(this.path));
-      const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND);
-      if (handle === undefined) throw new Error("it vanished");
-      this.#confirmOurs = () => {
-        lock.confirm();
-        if (isInPlace(handle, this.path)) return;
-        throw unusable(
-          this.path,
-          "it was removed while this run was using it; nothing more is sent",
-          "Run this again",
-          "",
-        );
-      };
-      this.#file = new AppendFile(handle, Buffer.byteLength(text), this.#confirmOurs);
-      return this.#file;
-    } catch (error) {
-      // A journal that could not be read must stay as it is, at the end of the run too.
-      await this.release();
-      throw inWords(this.path, error);
-    }
-  }
-
-  /**
-   * The engine's view of the stack is as old as this run. A run that ended cleanly since has handed its engine what it
-   * created, and has emptied the journal: this run's engine would create all of it again. (One that was killed leaves the
-   * file as it was.)
-   */
-  #expectNobodyBetween(): void {
-    const hasEnded = this.#usedByAnother !== undefined && this.#usedByAnother.file !== this.#fileNumber();
-    if (!hasEnded && this.#options.othersCreated?.() !== true) return;
-    throw unusable(
-      this.path,
-      "another run of this stack has ended since this one began, and this one does not know what that has created",
-      "Run this again",
-    );
-  }
-
-  #fileNumber(): number | undefined {
-    return statSync(this.path, { throwIfNoEntry: false })?.ino;
   }
 
   #readOnce(): Promise<Ledger> {
     // Read once: a run may look for thousands.
-    this.#leftovers ??= this.#read().then(
+    this.#leftovers ??= this.#file.read().then(
       (entries) => new Ledger(entries),
       (error: unknown) => {
         this.#leftovers = undefined;
-        throw inWords(this.path, error);
+        throw error;
       },
     );
     return this.#leftovers;
-  }
-
-  async #read(): Promise<Remembered[]> {
-    const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
-    return [...readNotes(bytes === undefined ? "" : bytes.toString("utf8")).values()];
   }
 }
 
