@@ -29,6 +29,13 @@ describe("what it shows", () => {
     expect(text).toContain("2026-03-01T09:00:00.000Z");
   });
 
+  it("when the state was written, to the minute; another way of writing it as it is", () => {
+    const at = (time: string) => pageOf(contentsOf([]), { stack: "", time });
+    expect(at("2026-11-22T01:39:22.494287156Z")).toContain("state of 2026-11-22 01:39 UTC<");
+    expect(at("2026-11-22T01:39:22.5+01:00")).toContain("state of 2026-11-22T01:39:22.5+01:00<");
+    expect(at("")).not.toContain("state of");
+  });
+
   it("windows on a scale of 30 days", () => {
     const text = page([storedEvent("a", 2, { clickWindow: 604_800, viewWindow: 90_000_000 })]);
     expect(text).toContain("7 days<span");

@@ -6,7 +6,7 @@ export const STYLE = `
 body{margin:0 auto;max-width:1400px;padding:1rem;background:var(--bg);color:var(--fg);font:16px/1.45 system-ui,sans-serif}
 h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:1.6rem 0 .5rem}
 p{margin:.3rem 0}.soft{color:var(--soft)}
-bdi,code{overflow-wrap:anywhere}.cards th[scope=row]{min-width:9rem}code{font:.9em ui-monospace,monospace}
+bdi,code{overflow-wrap:anywhere}.cards :is(th[scope=row],[data-label=Name],[data-label=Advertiser]){min-width:9.5rem}code{font:.9em ui-monospace,monospace}
 a{color:var(--accent)}
 .tools{position:sticky;top:0;background:var(--bg);padding:.5rem 0;display:flex;gap:.8rem;align-items:center;flex-wrap:wrap;z-index:1}
 .tools label{font-weight:600}
@@ -23,14 +23,15 @@ th{font-weight:600}thead th{color:var(--soft);font-size:.85rem}
 .open{background:var(--warnbg);border:1px solid var(--warn);border-radius:8px;padding:.6rem 1rem}
 .open h2{margin-top:.2rem;color:var(--warn)}
 .gap{color:var(--warn);font-weight:600}
-.bar{display:block;width:8rem;max-width:100%;height:.55rem;border-radius:3px;background:var(--track);margin-top:.25rem}
+.bar{display:block;width:6rem;max-width:100%;height:.55rem;border-radius:3px;background:var(--track);margin-top:.25rem}
 .bar i{display:block;height:100%;border-radius:3px;background:var(--bar)}
 .scroll{overflow-x:auto}
 [hidden]{display:none!important}
-@media (max-width:760px){
+@media (max-width:1200px){
 .cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.cards,.cards tbody,.cards tr,.cards td,.cards th{display:block;width:100%}
-.cards tr{border:1px solid var(--line);border-radius:8px;margin:.6rem 0;padding:.3rem .4rem}
+.cards,.cards caption,.cards tr,.cards td,.cards th{display:block;width:100%}
+.cards tbody{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));gap:.6rem}
+.cards tr{border:1px solid var(--line);border-radius:8px;padding:.3rem .4rem}
 .cards td,.cards th{border:0;padding:.2rem .3rem}
 .cards td::before{content:attr(data-label) ": ";color:var(--soft);font-size:.85em}
 .cards .num{text-align:start}

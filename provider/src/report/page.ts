@@ -23,7 +23,7 @@ export function pageOf(contents: Contents, { stack, time }: PageHead): string {
   const open = [...advertisers, ...events].filter(isOpen);
   const title = stack === "" ? "Conversion events" : `Conversion events of ${stack}`;
   const counts = [count(advertisers.length, "advertiser"), count(events.length, "event")];
-  const state = time === "" ? "" : `; state of ${time}`;
+  const state = time === "" ? "" : `; state of ${minuteOf(time)}`;
   return markup`<!doctype html>
 <html lang="en">
 <head>
@@ -46,6 +46,11 @@ export function pageOf(contents: Contents, { stack, time }: PageHead): string {
 </body>
 </html>
 `.text;
+}
+
+/** The engine writes nanoseconds. */
+function minuteOf(time: string): string {
+  return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+Z$/, "$1 $2 UTC");
 }
 
 function byKey(a: Entry, b: Entry): number {
@@ -90,7 +95,7 @@ function matrixSection(
       const isGap = amount === 0 && type !== NO_TYPE;
       return isGap ? markup`<td class="num gap">none</td>` : markup`<td class="num">${amount}</td>`;
     });
-    return markup`<tr data-row><th scope="row"><bdi>${byId.get(id)?.key ?? id}</bdi></th>${cells}</tr>\n`;
+    return markup`<tr data-row><th scope="row">${keyOf(byId.get(id)?.key ?? id)}</th>${cells}</tr>\n`;
   });
   const heads = types.map((type) => markup`<th scope="col" class="num">${type}</th>`);
   return markup`<section aria-labelledby="matrix"><h2 id="matrix">Events by advertiser and type</h2>
@@ -111,7 +116,7 @@ function typeOf(value: Shown | undefined): string {
 function advertiserSection(advertisers: readonly Entry[]): Markup {
   const rows = advertisers.map(
     ({ key, id, values }) =>
-      markup`<tr role="row" data-row><th role="rowheader" scope="row"><bdi>${key}</bdi></th>${[
+      markup`<tr role="row" data-row><th role="rowheader" scope="row">${keyOf(key)}</th>${[
         cell("Name", markup`<bdi>${shown(values.advertiserName)}</bdi>`),
         cell("Id", idCell(id, key), "id"),
       ]}</tr>\n`,
@@ -123,9 +128,9 @@ function eventSection(events: readonly Entry[], byId: ReadonlyMap<string, Entry>
   const rows = events.map(({ key, id, values, isEarlier }) => {
     const advertiserId = shown(values.advertiserId);
     const note = isEarlier ? markup` <span class="soft">(created with other defaults than now)</span>` : raw("");
-    return markup`<tr role="row" data-row><th role="rowheader" scope="row"><bdi>${key}</bdi></th>${[
+    return markup`<tr role="row" data-row><th role="rowheader" scope="row">${keyOf(key)}</th>${[
       cell("Name", markup`<bdi>${shown(values.eventName)}</bdi>${note}`),
-      cell("Advertiser", markup`<bdi>${byId.get(advertiserId)?.key ?? advertiserId}</bdi>`),
+      cell("Advertiser", keyOf(byId.get(advertiserId)?.key ?? advertiserId)),
       cell("Id", idCell(id, key), "id"),
       cell("Type", markup`${typeOf(values.eventTypeId)}`),
       cell("Value", markup`${shown(values.value)}`, "num"),
@@ -146,6 +151,11 @@ function table(id: string, title: string, heads: readonly string[], rows: readon
   )}</tr></thead>
 <tbody role="rowgroup">${rows}</tbody></table></section>
 `;
+}
+
+/** Its lines break after a slash, where they have to. */
+function keyOf(key: string): Markup {
+  return markup`<bdi>${key.split(/(?<=\/)/).map((part, index) => (index === 0 ? markup`${part}` : markup`<wbr>${part}`))}</bdi>`;
 }
 
 /** The roles stay where narrow screens show rows as cards. */
