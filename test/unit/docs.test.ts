@@ -33,7 +33,9 @@ describe("links", () => {
 
   it.each(paths)("%s: each relative one leads somewhere", (path) => {
     const prose = proseOf(page(path));
-    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g)].map(
+      ([, target, picture]) => target ?? picture ?? "",
+    );
     const wrong = targets.filter((target) => {
       if (/^(https?|mailto):/.test(target)) return false;
       const [file = "", anchor] = target.split("#");
@@ -205,4 +207,13 @@ it("docs/preview.svg shows the README's program", () => {
     expect(picture).toContain(`>${name}</tspan>`);
   }
   expect(picture).toContain(`+ ${declared.length + 1} to create`);
+});
+
+it.each(["docs/page-light.png", "docs/page-dark.png"])("%s is a picture that loads quickly", (path) => {
+  const picture = readFileSync(join(repository, path));
+  expect(picture.subarray(1, 4).toString()).toBe("PNG");
+  expect(picture.length).toBeLessThan(200_000);
+  const pictures = [...page("README.md").text.matchAll(/<img [^>]*>|<source [^>]*>/g)].map(([tag]) => tag);
+  expect(pictures.filter((tag) => tag.includes(`"${path}"`))).toHaveLength(1);
+  expect(pictures.filter((tag) => tag.startsWith("<img") && !/ alt="[^"]{20,}"/.test(tag))).toEqual([]);
 });
