@@ -92,6 +92,39 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
     expect(all.stdout).toContain(`"id": "${first.buy}"`);
   }
 
+  // What somebody has tidied up goes off the list, on every machine, and is no change.
+  const wrong = await run(stack, "leftovers", "--done", String(first.gone), "--done", String(idOf("Hush hush")));
+  expect(wrong).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringContaining("is managed: the state holds it"),
+  });
+  const done = await run(
+    stack,
+    "leftovers",
+    "--done",
+    String(first.gone),
+    "--done",
+    `ConversionEvent:${first.changed}`,
+  );
+  expect(done, done.stderr).toMatchObject({ code: 0, stderr: "" });
+  expect(done.stdout).toContain(
+    `Off the list: ConversionEvent ${first.gone} "Gone", which funnel/gone had left live\n`,
+  );
+  const after = await other.preview("--expect-no-changes");
+  expect(after.code, after.output).toBe(0);
+  for (const args of [[], ["--before", "before.json"]]) {
+    const rest = inShort((await run(other, "report", "leftovers", "--format", "json", ...args)).stdout);
+    expect(rest.filter((line) => known.includes(line))).toEqual([`${first.a} A funnel/a: replaced`]);
+  }
+  // Runs that change the set and the event go on with what the state says.
+  stack.program(body(3, `event("bought", { eventName: "Buy", value: 9 });${set("a")}`));
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(10);
+  const later = inShort((await run(stack, "report", "leftovers", "--format", "json")).stdout);
+  expect(later.filter((line) => known.includes(line))).toEqual([`${first.a} A funnel/a: replaced`]);
+  expect(later).toHaveLength(3);
+
   const page = await run(stack, "report", "page");
   expect(page.stdout).toContain("1 advertiser, 4 events, 0 unresolved");
   expect(page.stdout).toContain("(secret)");
@@ -104,5 +137,5 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
     stdout: expect.stringContaining('  ConversionEvent buy "Buy"'),
   });
   expect((await run(stack, "compare", "dev", "dev")).code).toBe(0);
-  expect(sandbox.eventPosts).toBe(8);
+  expect(sandbox.eventPosts).toBe(10);
 });

@@ -49,11 +49,11 @@ describe("what is not known is refused with the nearest known name", () => {
     [["Pending"], 'there is no command "Pending"; did you mean pending?'],
     [
       ["frobnicate"],
-      'there is no command "frobnicate"; known are check, compare, login, pending, relocate, report and help',
+      'there is no command "frobnicate"; known are check, compare, leftovers, login, pending, relocate, report and help',
     ],
     [
       ["\u001b[31mx"],
-      'there is no command "[31mx"; known are check, compare, login, pending, relocate, report and help',
+      'there is no command "[31mx"; known are check, compare, leftovers, login, pending, relocate, report and help',
     ],
     [["--verison"], "there is no option --verison; did you mean --version?"],
     [["-x"], "there is no option -x; known are --help and --version"],
@@ -179,6 +179,8 @@ describe("report", () => {
   });
 
   it.each([
+    [["leftovers"], "it takes --done ID; the list is what `pulumi-advertising report leftovers` prints"],
+    [["leftovers", "--dnoe", "7"], "there is no option --dnoe; did you mean --done?"],
     [["report"], "it takes one report: ids, page, leftovers and comment"],
     [["report", "idz"], 'there is no report "idz"; did you mean ids?'],
     [["report", "ids", "--format", "xml"], 'there is no format "xml"; known are json, csv, dotenv and ts'],

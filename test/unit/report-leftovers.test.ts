@@ -1,11 +1,13 @@
 /** What is live and managed by nobody any more. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { markDone } from "../../provider/src/cli/leftovers-done.js";
 import { settleMembers } from "../../provider/src/cli/pending-sets.js";
+import { type ExportedStack, readExport, stateIn } from "../../provider/src/cli/stack-export.js";
 import type { StoredResource } from "../../provider/src/report/contents.js";
 import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/report/leftovers.js";
 import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
-import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
+import { CIPHERTEXT, encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
 
 const stateOf = (resources: readonly StoredResource[], time = "2026-03-02T10:00:00Z") => ({ resources, time });
 const NOTED = { id: "7", name: "Old", advertiserId: "1", at: "2026-03-01T00:00:00.000Z", why: "replaced", by: "8" };
@@ -75,4 +77,66 @@ it("a set whose create in doubt is settled as created notes what that took the p
     () => "x",
   );
   expect(leftLiveIn(settled.outputs ?? {})).toEqual([{ id: "4", at: mark.since, why: "replaced", by: "9", key: "a" }]);
+});
+
+describe("what somebody has tidied up", () => {
+  const DONE_AT = "2026-03-03T00:00:00.000Z";
+  const set = storedSet("funnel", { eventIds: { a: 20 }, [LEFT_LIVE]: [{ ...NOTED, id: "9", key: "b" }] });
+  const advertiser = { ...storedAdvertiser("acme", 1), outputs: { [LEFT_LIVE]: [{ ...NOTED, name: "Was", by: "1" }] } };
+  const resources = [storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set, advertiser];
+  const stack = readExport(exportOf(resources));
+  const listed = (state: ExportedStack, ...earlier: Parameters<typeof leftoversOf>[1]) =>
+    inShort(stateIn(state), earlier).map((line) => line.replace(/ \S* .*/, (rest) => ` ${rest.split(" ")[1]}`));
+
+  it("is on the list no more, also where an earlier state has it, or the state goes another way", () => {
+    expect(listed(stack)).toEqual(["Advertiser 7", "ConversionEvent 7", "ConversionEvent 9"]);
+    const first = markDone(stack, ["ConversionEvent:7", "9", "9"], DONE_AT);
+    expect(first.done.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["ConversionEvent 7", "ConversionEvent 9"]);
+    expect(listed(first.stack)).toEqual(["Advertiser 7"]);
+    expect(listed(first.stack, stateIn(stack), stateOf([storedEvent("buy", 7)]))).toEqual(["Advertiser 7"]);
+    expect(listed(readExport(exportOf([advertiser])), stateIn(first.stack), stateOf([storedEvent("buy", 7)]))).toEqual([
+      "Advertiser 7",
+      "ConversionEvent 8", // removed with its set since
+      "ConversionEvent 20",
+    ]);
+    expect(listed(markDone(first.stack, ["7"], DONE_AT).stack)).toEqual([]);
+  });
+
+  it("is on the list again when the state has held it again since", () => {
+    const { stack: done } = markDone(stack, ["ConversionEvent:7"], DONE_AT);
+    const later = stateOf([storedEvent("back", 7)], "2026-03-04T01:00:00+01:00");
+    expect(listed(done, later)).toContain("ConversionEvent 7");
+    const again = { ...NOTED, at: "2026-03-05T00:00:00.000Z" };
+    const left = [{ ...NOTED, done: DONE_AT }, again];
+    expect(inShort(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: left })]), [])).toHaveLength(1);
+  });
+
+  it("changes nothing else in the state", () => {
+    const { stack: done } = markDone(stack, ["9"], DONE_AT);
+    const text = JSON.stringify(done).replace(`,"done":"${DONE_AT}"`, "");
+    expect(text).toBe(JSON.stringify(stack));
+  });
+
+  it("all that is wrong is said at once, and nothing is changed", () => {
+    const replaced = storedEvent("old", 12, {}, { delete: true });
+    const state = readExport(exportOf([...resources, replaced]));
+    expect(() => markDone(state, ["9", "7", "8", "99", "12", "Event:9", "buy", ""], DONE_AT)).toThrow(
+      [
+        "nothing was taken off the list: 7 is Advertiser:7 or ConversionEvent:7: say which",
+        `8 is managed: the state holds it as ${urnOf("ConversionEvent", "buy")}`,
+        "99 is not on the list",
+        "12 still stands in the state: the next `pulumi up` takes it out; do that first",
+        "Event:9 is not on the list",
+        '--done takes an id of the list, such as 4711 or ConversionEvent:4711; got "buy"',
+        '--done takes an id of the list, such as 4711 or ConversionEvent:4711; got ""',
+      ].join("; "),
+    );
+    expect(() => markDone(stack, ["9", "9"], DONE_AT)).not.toThrow();
+  });
+
+  it("a state with operations of a killed run is not changed, since they would be lost", () => {
+    const pending_operations = [{ type: "creating", resource: { urn: urnOf("ConversionEvent", "x"), type: "x" } }];
+    const killed = { ...stack, deployment: { ...stack.deployment, pending_operations } };
+    expect(() => markDone(killed, ["9"], DONE_AT)).toThrow("pulumi-advertising pending");
+  });
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { UsageError, withCode } from "../errors.js";
 import { CHECK_HELP, checkCommand } from "./check-command.js";
 import { COMPARE_HELP, compareCommand } from "./compare-command.js";
+import { LEFTOVERS_HELP, leftoversCommand } from "./leftovers-command.js";
 import { LOGIN_HELP, loginCommand } from "./login-command.js";
 import { PENDING_HELP, pendingCommand } from "./pending-command.js";
 import { RELOCATE_HELP, relocateCommand } from "./relocate-command.js";
@@ -14,6 +15,7 @@ import { refuseUnknownOptions, unknownCommand } from "./unknown.js";
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   check: checkCommand,
   compare: compareCommand,
+  leftovers: leftoversCommand,
   login: loginCommand,
   pending: pendingCommand,
   relocate: relocateCommand,
@@ -23,6 +25,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
 const HELP = [
   CHECK_HELP,
   COMPARE_HELP,
+  LEFTOVERS_HELP,
   LOGIN_HELP,
   PENDING_HELP,
   RELOCATE_HELP,

@@ -4,7 +4,7 @@
  */
 import { ACCOUNT } from "../state/properties.js";
 import { enumerate } from "../text.js";
-import { type ExportedStack, isOurs, type Resource } from "./stack-export.js";
+import { type ExportedStack, expectNothingPending, isOurs, type Resource } from "./stack-export.js";
 
 /**
  * @param from @param to as messages name them: `<host>[:<port>][/<path>] <e-mail>`.
@@ -18,12 +18,7 @@ export function relocate(
 ): { readonly stack: ExportedStack; readonly moved: number } {
   const { deployment } = stack;
   const all = deployment.resources ?? [];
-  if ((deployment.pending_operations ?? []).length > 0) {
-    throw new Error(
-      "the engine lists operations of a run that was killed, and changing the state would drop them: settle them first with " +
-        "`pulumi-advertising pending`, or `pulumi refresh --clear-pending-creates`",
-    );
-  }
+  expectNothingPending(deployment);
   let moved = 0;
   const changed = (properties: Resource["inputs"]) =>
     properties?.[ACCOUNT] === from ? { ...properties, [ACCOUNT]: to } : properties;

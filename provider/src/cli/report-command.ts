@@ -3,13 +3,13 @@ import { parseArgs } from "node:util";
 import { commentOf } from "../report/comment.js";
 import { type Contents, contentsOf } from "../report/contents.js";
 import { ID_FORMATS, idsOf } from "../report/ids.js";
-import { LEFTOVER_FORMATS, leftoversOf, type State } from "../report/leftovers.js";
+import { LEFTOVER_FORMATS, leftoversOf } from "../report/leftovers.js";
 import { pageOf } from "../report/page.js";
 import { readPreview } from "../report/preview.js";
 import { addressesBy } from "../report/template.js";
 import { count, enumerate } from "../text.js";
 import { chosen, earlierStateOf, STACK_OPTIONS, type StackChoice, stateOf, textOf, write } from "./report-input.js";
-import { type ExportedStack, stackIn } from "./stack-export.js";
+import { type ExportedStack, stackIn, stateIn } from "./stack-export.js";
 import { refuseUnknownOptions } from "./unknown.js";
 
 export const REPORT_HELP = `Usage: pulumi-advertising report ids|page|leftovers|comment [options]
@@ -20,7 +20,8 @@ Reads the selected stack's state, or a preview; sends nothing and changes nothin
   ids          the id of each advertiser and conversion event, by its name in the program
   page         one HTML file that needs no network: events, ids to copy, windows as bars, and which advertiser lacks which
                type of event
-  leftovers    what is live on the platform and not managed any more: what was replaced, and what left a set
+  leftovers    what is live on the platform and not managed any more: what was replaced, and what left a set;
+               \`pulumi-advertising leftovers\` takes objects off the list
   comment      a preview as Markdown for a pull request, of at most 60,000 characters, with a warning of renames; from what
                \`pulumi preview --json\` printed, on standard input
 
@@ -117,10 +118,6 @@ async function leftovers({ format = "text", before = [], ...choice }: Options): 
     return state;
   });
   return inFormat(leftoversOf(stateIn(now), earlier.map(stateIn)));
-}
-
-function stateIn({ deployment }: ExportedStack): State {
-  return { resources: deployment.resources ?? [], time: deployment.manifest?.time ?? "" };
 }
 
 function contentsIn({ deployment }: ExportedStack): Contents {

@@ -3,6 +3,7 @@
  */
 import { z } from "zod";
 import { kindOfType, setOfType } from "../kinds/registry.js";
+import type { State } from "../report/leftovers.js";
 import { readDeclared } from "../state/declared.js";
 import { memberOf, stackOf } from "../state/identity.js";
 import { ACCOUNT, IDENTITY, PROVIDER } from "../state/properties.js";
@@ -53,6 +54,20 @@ export function readExport(text: string): ExportedStack {
   const fault = parsed.error.issues[0];
   throw new Error(
     `this is not what \`pulumi stack export\` prints: ${fault?.path.join(".") ?? ""} ${fault?.message ?? ""}`,
+  );
+}
+
+/** As reports look at it. */
+export function stateIn({ deployment }: ExportedStack): State {
+  return { resources: deployment.resources ?? [], time: deployment.manifest?.time ?? "" };
+}
+
+/** @throws Error where Pulumi would drop something: an import takes the pending operations away. */
+export function expectNothingPending({ pending_operations }: Deployment): void {
+  if ((pending_operations ?? []).length === 0) return;
+  throw new Error(
+    "the engine lists operations of a run that was killed, and changing the state would drop them: settle them first with " +
+      "`pulumi-advertising pending`, or `pulumi refresh --clear-pending-creates`",
   );
 }
 

@@ -2,9 +2,8 @@
  * What is live on the platform and managed by nobody any more: as the state itself notes it, and as earlier states of the
  * same stack tell.
  */
-import { kindOfType, setOfType } from "../kinds/registry.js";
 import { nameInUrn } from "../state/identity.js";
-import { leftLiveIn } from "../state/left-live.js";
+import { leftLiveIn, leftLiveKind } from "../state/left-live.js";
 import { count, printable } from "../text.js";
 import { contentsOf, type Entry, type StoredResource } from "./contents.js";
 import { csvOf } from "./csv.js";
@@ -39,19 +38,24 @@ export interface State {
  */
 export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
   const held = new Set(entriesIn(now).map(identityOf));
+  const done = doneIn([now, ...earlier]);
   const found = new Map<string, Leftover>();
-  const add = (leftover: Leftover) => {
+  /** @param last when it was seen last, as far as that is known. */
+  const add = (leftover: Leftover, last: string) => {
     const identity = identityOf(leftover);
+    const doneAt = done.get(identity);
+    // What came back, and was left again since, is on the list again.
+    if (doneAt !== undefined && !(Date.parse(last) > Date.parse(doneAt))) return;
     if (!held.has(identity) && !found.has(identity)) found.set(identity, leftover);
   };
-  for (const state of [now, ...earlier]) for (const each of notedIn(state)) add(each);
+  for (const state of [now, ...earlier]) for (const each of notedIn(state)) add(each, each.at);
   for (const { key, ...entry } of replacedIn(now)) {
-    add(asLeftover({ key, ...entry }, "", "replaced; the next `pulumi up` takes it out of the state"));
+    add(asLeftover({ key, ...entry }, "", "replaced; the next `pulumi up` takes it out of the state"), now.time);
   }
   for (const state of earlier.toSorted((a, b) => (a.time < b.time ? 1 : -1))) {
     const since = state.time === "" ? "in an earlier state" : `in the state of ${state.time}`;
     for (const entry of [...entriesIn(state), ...replacedIn(state)]) {
-      if (entry.id !== undefined) add(asLeftover(entry, "", `removed: it stood ${since} and does not now`));
+      if (entry.id !== undefined) add(asLeftover(entry, "", `removed: it stood ${since} and does not now`), state.time);
     }
   }
   return [...found.values()].toSorted((a, b) => {
@@ -73,8 +77,7 @@ function replacedIn({ resources }: State): Entry[] {
 
 function notedIn({ resources }: State): Leftover[] {
   return resources.flatMap(({ urn, type, outputs = {} }) => {
-    const isSet = setOfType(type) !== undefined;
-    const kind = isSet ? "ConversionEvent" : kindOfType(type)?.name;
+    const kind = leftLiveKind(type);
     if (kind === undefined) return [];
     return leftLiveIn(outputs).map(({ id, at, why, by, name = "", advertiserId = "", key }): Leftover => {
       const instead = by === undefined ? "" : ` by ${by}`;
@@ -89,6 +92,19 @@ function notedIn({ resources }: State): Leftover[] {
       };
     });
   });
+}
+
+/** When somebody said last that an object is tidied up. */
+function doneIn(states: readonly State[]): ReadonlyMap<string, string> {
+  const latest = new Map<string, string>();
+  for (const { type, outputs = {} } of states.flatMap(({ resources }) => resources)) {
+    const kind = leftLiveKind(type);
+    for (const { id, done } of kind === undefined ? [] : leftLiveIn(outputs)) {
+      const identity = `${kind} ${id}`;
+      if (typeof done === "string" && done > (latest.get(identity) ?? "")) latest.set(identity, done);
+    }
+  }
+  return latest;
 }
 
 function asLeftover({ kind, id = "", key, values }: Entry, at: string, why: string): Leftover {
@@ -126,7 +142,8 @@ function asText(leftovers: readonly Leftover[]): string {
   return [
     `${count(leftovers.length, "object")} live on the platform that this stack does not manage any more:`,
     ...lines,
-    "Tags that were placed for them keep firing. Deactivate them in the platform's own interface.",
+    "Tags that were placed for them keep firing. Deactivate them in the platform's own interface, and take them off this list:",
+    "  npx pulumi-advertising leftovers --done <id>",
     WHAT_IS_KNOWN,
     "",
   ].join("\n");

@@ -2,6 +2,8 @@
  * What replacements and sets have left live on the platform, as the state of what took its place keeps it: field names are
  * contracts with every stored state. Nothing secret. Pure.
  */
+import type { Kind } from "../kinds/kind.js";
+import { kindOfType, setOfType } from "../kinds/registry.js";
 import { LEFT_LIVE } from "./properties.js";
 
 /** An object that nothing manages any more. */
@@ -19,6 +21,13 @@ export interface LeftLive {
   readonly advertiserId?: string;
   /** Of a set's member. */
   readonly key?: string;
+  /** When somebody said that it is tidied up, ISO 8601: it is on no list from then on. */
+  readonly done?: string;
+}
+
+/** Of what kind the objects are that a resource of this type has left; none where it is no resource of ours. */
+export function leftLiveKind(type: string): Kind["name"] | undefined {
+  return (setOfType(type)?.member ?? kindOfType(type))?.name;
 }
 
 /** Reads what any version may have written. */
