@@ -2,7 +2,16 @@
  * The package as users get it: packed, and installed by npm or pnpm into projects outside the repository.
  */
 import { spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
@@ -177,8 +186,21 @@ export interface Started {
 const NPM_QUIET = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
 
 /** Installs what a project's package.json names, the tarball of this package among it. */
-export async function install(folder: string, tarball: string): Promise<void> {
+async function install(folder: string, tarball: string): Promise<void> {
   await succeed("npm", ["install", ...NPM_QUIET, tarball], folder);
+}
+
+/** examples/starter as a user copies it, with the package installed; there from the first hook on. @returns its folder. */
+export function useStarter(): () => string {
+  const temporary = useTemporaryFolder();
+  const project = () => join(temporary(), "starter");
+  beforeAll(async () => {
+    // Not what developers' own runs leave there.
+    const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path));
+    cpSync(join(repository, "examples", "starter"), project(), { recursive: true, filter: isOwn });
+    await install(project(), await packProvider(temporary()));
+  });
+  return project;
 }
 
 /** pnpm in a folder of its own: it is no dependency of the repository, whose users need none. @returns its path. */
