@@ -1,6 +1,7 @@
 /** Real runs on an installation that is known to have more than the documented operations. */
+import { resolve } from "node:path";
 import { expect, it } from "vitest";
-import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const ALL = {
   event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" },
@@ -124,4 +125,27 @@ it(".get brings every argument", async () => {
   const { stack } = await start(got, ALL, { objects });
   await upWell(stack);
   expect(await stack.outputs()).toEqual({ value: 1 });
+});
+
+const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+
+it("a preview's comment tells what the up then updates, replaces and deletes", async () => {
+  const declare = (name: string, value: number, gone: string) =>
+    program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+const once = { retainOnDelete: false, replaceOnChanges: ["eventName"] };
+new advertising.ConversionEvent("e", { eventName: "${name}", advertiserId: a, value: 1 }, once);
+new advertising.ConversionEventSet("s", { advertiserId: a, events: { x: { eventName: "X", value: ${value} }, y: { eventName: "Y", value: 1 } } });
+${gone}`);
+  const gone = `new advertising.ConversionEvent("gone", { eventName: "Gone", advertiserId: a, value: 1 }, { retainOnDelete: false });`;
+  const { sandbox, stack } = await start(declare("E", 1, gone));
+  await upWell(stack);
+  stack.program(declare("E2", 2, ""));
+  const { output } = await stack.preview("--json");
+  const comment = await runProcess("node", [command, "report", "comment"], stack.folder, stack.environment, output);
+  expect(comment.output).toContain("**1 replace, 1 update in place, 1 leave the state, and be deleted**");
+  expect(comment.output).toContain("Up to 2 objects would be deleted");
+  expect(comment.output).toContain("| update | ConversionEvent | <code>s/x</code>");
+  await upWell(stack);
+  expect(sandbox).toMatchObject({ creates: 6, updates: 1, deletes: 2 });
 });

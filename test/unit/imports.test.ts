@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     "lifecycle",
     "session",
   ],
-  report: ["kinds", "state", "validation"],
+  report: ["kinds", "state", "validation", "config"],
   api: ["kinds", "session", "http", "wire", "config"],
   session: ["http", "wire", "config", "files"],
   wire: ["http"],

@@ -14,6 +14,7 @@ const side = (urn: string, id: string | undefined, inputs: Values, outputs: Valu
   id,
   inputs,
   outputs,
+  retainOnDelete: true,
   propertyDependencies: urn === ACME ? {} : { advertiserId: [ACME] },
 });
 const ACME = urnOf("Advertiser", "acme");
@@ -23,7 +24,7 @@ const create = (urn: string, inputs: Values) => ({ op: "create", urn, newState: 
 const remove = (urn: string, id: string, inputs: Values) => ({
   op: "delete",
   urn,
-  oldState: { ...side(urn, id, inputs, inputs), retainOnDelete: true },
+  oldState: side(urn, id, inputs, inputs),
 });
 const replace = (urn: string, id: string, olds: Values, news: Values) => ({
   op: "replace",
@@ -174,18 +175,87 @@ it("a preview without steps is one", () => {
   expect(commentOn([])).toContain("**Nothing changes**");
 });
 
-it("an update in place, and a removal that may be deleted, leave nothing live", () => {
-  const urn = E("a");
-  const told = commentOn([
-    {
+describe("on an installation with more than the documented operations", () => {
+  const OPERATIONS = { event: { update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" } };
+  const setting = JSON.stringify(OPERATIONS);
+  const deletable = <T extends { oldState: object }>(step: T) => ({
+    ...step,
+    oldState: { ...step.oldState, retainOnDelete: undefined },
+  });
+  const tell = (steps: object[], operations: string | undefined = setting, config?: object) =>
+    unescaped(commentOf(readPreview(JSON.stringify({ steps, config }), operations)));
+
+  const gone = deletable(remove(E("b"), "6", event("B")));
+  const replaced = deletable(replace(E("c"), "7", event("C"), event("C2")));
+
+  it("an update in place, and what is deleted, leave nothing live", () => {
+    const urn = E("a");
+    const update = {
       op: "update",
       urn,
       oldState: side(urn, "5", event("A"), event("A")),
       newState: side(urn, "5", event("A", { value: 3 })),
-    },
-    { op: "delete", urn: E("b"), oldState: side(E("b"), "6", event("B"), event("B")) },
-  ]);
-  expect(told).toContain("**1 update in place, 1 leave the state, and be deleted");
-  expect(told).toContain("| update | ConversionEvent | <code>a</code> | <code>A</code> | 5 | value |");
-  expect(told).not.toContain("stay live");
+    };
+    const told = tell([update, gone, replaced]);
+    expect(told).toContain("**1 replace, 1 update in place, 1 leave the state, and be deleted**");
+    expect(told).toContain("| update | ConversionEvent | <code>a</code> | <code>A</code> | 5 | value |");
+    expect(told).toContain("Up to 2 objects would be deleted on the platform, which can't be undone");
+    expect(told).not.toContain("stay live");
+  });
+
+  it("what has retainOnDelete stays live, and so does all where there is no known delete", () => {
+    expect(tell([replace(E("c"), "7", event("C"), event("C2"))])).toContain("Up to 1 object would stay live");
+    const switchedOff = tell([gone, replaced], "{}");
+    expect(switchedOff).toContain("**1 replace, 1 leave the state, and stay live**");
+    expect(switchedOff).not.toContain("deleted");
+    expect(tell([gone], "no JSON")).toContain("stay live");
+  });
+
+  it("the stack's setting goes before the environment's", () => {
+    expect(tell([gone], "{}", { "advertising:operations": setting })).toContain("be deleted");
+    expect(tell([gone], setting, { "advertising:operations": "{}" })).toContain("stay live");
+    expect(tell([gone], setting, { "advertising:email": "ops@example.com" })).toContain("be deleted");
+  });
+
+  it("a rename of what would be deleted says so", () => {
+    const told = tell([create(E("bought"), event("B")), gone]);
+    expect(told).toContain("This would delete that object, and make another one. It looks like a rename");
+  });
+
+  it("a replaced advertiser says which of the old ones are deleted", () => {
+    const acme = replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" });
+    const of = (step: object) => ({ ...step, newState: { ...side(E("c"), undefined, event("C")) } });
+    expect(tell([acme, of(replaced)])).toContain("Of the 2 old ones, 1 is deleted, and the others stay live.");
+    const all = JSON.stringify({ ...OPERATIONS, advertiser: { delete: "DELETE rest/advertiser/{id}" } });
+    expect(tell([deletable(acme), of(replaced)], all)).toContain("(7). The old ones are deleted.");
+  });
+
+  it("a set's members are updated with the set's own advertiser, and never deleted", () => {
+    const set = urnOf("ConversionEventSet", "funnel");
+    const entry = (value: number) => ({ eventName: "A", value });
+    const olds = {
+      advertiserId: 1,
+      defaults: {},
+      events: { a: entry(1), b: entry(1), same: entry(1), gone: entry(1) },
+      eventIds: { a: 8, b: 9, same: 10, gone: 11 },
+      earlier: { b: "a fingerprint of other arguments" },
+    };
+    const step = (advertiserId: unknown) => ({
+      op: "update",
+      urn: set,
+      oldState: { ...side(set, "set-x", olds, olds), retainOnDelete: undefined },
+      newState: side(set, "set-x", {
+        advertiserId,
+        defaults: {},
+        events: { a: entry(2), b: entry(2), same: entry(1), new: entry(5) },
+      }),
+    });
+    const told = tell([step(1)]);
+    expect(told).toContain("**1 create, 1 replace, 1 update in place, 1 leave the state, and stay live**");
+    expect(told).toContain("| update | ConversionEvent | <code>funnel/a</code> | <code>A</code> | 8 | value |");
+    expect(told).toContain("Up to 2 objects would stay live");
+    expect(tell([step(2)])).toContain("**1 create, 3 replace, 1 leave");
+    expect(tell([step(UNKNOWN)])).not.toContain("update in place");
+    expect(tell([step(1)], "{}")).toContain("**1 create, 2 replace, 1 leave");
+  });
 });

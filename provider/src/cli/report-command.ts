@@ -1,5 +1,6 @@
 /** `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. */
 import { parseArgs } from "node:util";
+import { environmentNameOf } from "../config/settings.js";
 import { commentOf } from "../report/comment.js";
 import { type Contents, contentsOf } from "../report/contents.js";
 import { ID_FORMATS, idsOf } from "../report/ids.js";
@@ -64,7 +65,11 @@ const REPORTS: Readonly<Record<string, Report>> = {
   ids: { takes: [...FROM_STATE, "format", "template"], text: ids },
   page: { takes: FROM_STATE, text: page },
   leftovers: { takes: [...FROM_STATE, "format", "before"], text: leftovers },
-  comment: { takes: ["preview"], text: async ({ preview = "-" }) => commentOf(readPreview(textOf(preview))) },
+  comment: {
+    takes: ["preview"],
+    text: async ({ preview = "-" }) =>
+      commentOf(readPreview(textOf(preview), process.env[environmentNameOf("operations")])),
+  },
 };
 
 /** @returns the exit code. @throws Error in words, for exit code 2. */

@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<Exclude<Action, "keep">, string>> = {
   replace: "replace",
   "perhaps replace": "replace, if its advertiser's id changes",
   update: "update in place",
-  delete: "leave the state, and be deleted where the installation has a known way",
+  delete: "leave the state, and be deleted",
   "let go": "leave the state, and stay live",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
@@ -34,7 +34,7 @@ export function commentOf({ changes, others, diagnostics }: Preview): string {
     "### Advertisers and conversion events",
     ...(errors.length === 0 ? [] : [`**The preview failed: ${count(errors.length, "error")}.**`]),
     `**${countsOf(changes)}**${others === 0 ? "" : `; besides ${count(others, "change")} of other resources`}`,
-    ...stayLive(changes),
+    ...fates(changes),
     summaryTable(changes),
   ].join("\n\n");
   // What comes first takes what it needs; each part says what it had to leave out.
@@ -74,15 +74,16 @@ function withAction(changes: readonly Change[], action: Action): Change[] {
   return changes.filter((change) => change.action === action);
 }
 
-/** How many live objects nothing would manage any more. */
-function stayLive(changes: readonly Change[]): string[] {
-  const left = changes.filter(
-    ({ id, action }) => id !== undefined && !["keep", "create", "update", "delete"].includes(action),
-  ).length;
-  if (left === 0) return [];
-  return [
-    `Up to ${count(left, "object")} would stay live on the platform with nothing to manage them; tags keep firing their ids.`,
+/** How many objects would be let go of: those that stay live, and those that are deleted. */
+function fates(changes: readonly Change[]): string[] {
+  const left = changes.filter(({ id, action }) => id !== undefined && !["keep", "create", "update"].includes(action));
+  const deleted = left.filter(({ isDeletable }) => isDeletable).length;
+  const live = left.length - deleted;
+  const lines = [
+    `Up to ${count(live, "object")} would stay live on the platform with nothing to manage them; tags keep firing their ids.`,
+    `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing their ids.`,
   ];
+  return [live, deleted].flatMap((amount, index) => (amount === 0 ? [] : (lines[index] ?? [])));
 }
 
 function summaryTable(changes: readonly Change[]): string {
@@ -103,8 +104,8 @@ function renameItems(changes: readonly Change[]): string[] {
   return renamesIn(changes).map(({ from, to, isWhole, advice }) => {
     const same = isWhole ? "all its arguments are" : "as far as this preview shows, its arguments are";
     return (
-      `- ${code(to.key)} is new, and ${same} those of ${code(from.key)} (${from.id}), which leaves the state. This would make a second ` +
-      `live object. It looks like a rename: add ${code(advice)} to ${code(to.key)}.`
+      `- ${code(to.key)} is new, and ${same} those of ${code(from.key)} (${from.id}), which leaves the state. ` +
+      `This would ${from.isDeletable ? "delete that object, and make another one" : "make a second live object"}. It looks like a rename: add ${code(advice)} to ${code(to.key)}.`
     );
   });
 }
@@ -112,7 +113,8 @@ function renameItems(changes: readonly Change[]): string[] {
 function advertiserItems(changes: readonly Change[]): string[] {
   return changes
     .filter(({ kind, action, id }) => kind.name === "Advertiser" && action === "replace" && id !== undefined)
-    .map(({ key, id, urn }) => {
+    .map((change) => {
+      const { key, id, urn } = change;
       const events = changes.filter(({ action, advertiserFrom }) => {
         return advertiserFrom.includes(urn) && ["replace", "perhaps replace"].includes(action);
       });
@@ -120,8 +122,15 @@ function advertiserItems(changes: readonly Change[]): string[] {
       const more = events.length > MAX_NAMED ? [`${events.length - MAX_NAMED} more`] : [];
       const anew =
         events.length === 0 ? "no event" : `${count(events.length, "event")}: ${enumerate([...named, ...more])}`;
-      return `- ${code(key)} (${id}) is replaced, which would create anew ${anew}. The old ones stay live.`;
+      return `- ${code(key)} (${id}) is replaced, which would create anew ${anew}. ${fateOf([change, ...events])}`;
     });
+}
+
+function fateOf(replaced: readonly Change[]): string {
+  const deleted = replaced.filter(({ isDeletable }) => isDeletable).length;
+  if (deleted === 0) return "The old ones stay live.";
+  if (deleted === replaced.length) return "The old ones are deleted.";
+  return `Of the ${replaced.length} old ones, ${deleted} ${deleted === 1 ? "is" : "are"} deleted, and the others stay live.`;
 }
 
 const MAX_NAMED = 20;

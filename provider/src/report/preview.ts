@@ -3,12 +3,14 @@
  * 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that is not known yet a fixed text.)
  */
 import { z } from "zod";
+import { NAMESPACE } from "../config/settings.js";
 import type { Kind } from "../kinds/kind.js";
 import { kindOfType, setOfType } from "../kinds/registry.js";
 import { asRecord, own } from "../record.js";
 import { nameInUrn } from "../state/identity.js";
 import { UNKNOWN } from "../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type Values } from "../state/set.js";
+import { type Abilities, abilitiesIn } from "./known-operations.js";
 
 /** As engine 3.259 writes a secret value. */
 export const SECRET_TEXT = "[secret]";
@@ -26,6 +28,8 @@ const state = z
   .nullish();
 const stepSchema = z.looseObject({ op: z.string(), urn: z.string(), oldState: state, newState: state });
 const previewSchema = z.looseObject({
+  /** The stack's settings, by namespace and key; structured ones as JSON. */
+  config: z.record(z.string(), z.string()).nullish().catch(undefined),
   steps: z.array(stepSchema).nullish(),
   diagnostics: z
     .array(z.looseObject({ message: z.string(), severity: z.string(), urn: z.string().optional() }))
@@ -41,7 +45,7 @@ export type Action =
   | "perhaps replace"
   /** In place, where the installation has a known update. */
   | "update"
-  /** Leaves the state, and may be deleted: `retainOnDelete` is off. */
+  /** Leaves the state, and is deleted: `retainOnDelete` is off, and there is a known way. */
   | "delete"
   /** Leaves the state, and stays live. */
   | "let go"
@@ -55,6 +59,8 @@ export interface Change {
   /** Of the resource. */
   readonly urn: string;
   readonly isMember: boolean;
+  /** Whether the object that the state holds is deleted where this change lets go of it. */
+  readonly isDeletable: boolean;
   /** The platform's id that the state holds. */
   readonly id: string | undefined;
   /** Its arguments: as declared, or of what is let go, as stored. */
@@ -72,8 +78,11 @@ export interface Preview {
   readonly diagnostics: readonly { readonly severity: string; readonly message: string; readonly about: string }[];
 }
 
-/** @throws Error, in words, where the text is none. */
-export function readPreview(text: string): Preview {
+/**
+ * @param operations `ADVERTISING_OPERATIONS`, for a stack that does not set `advertising:operations`.
+ * @throws Error, in words, where the text is none.
+ */
+export function readPreview(text: string, operations?: string): Preview {
   let data: unknown;
   try {
     data = JSON.parse(text);
@@ -83,8 +92,9 @@ export function readPreview(text: string): Preview {
   const parsed = previewSchema.safeParse(data);
   const isPreview = parsed.success && (parsed.data.steps ?? parsed.data.diagnostics) != null;
   if (!isPreview) throw new Error("this is not what `pulumi preview --json` prints: it has no steps");
-  const { steps, diagnostics } = parsed.data;
-  const found = (steps ?? []).map((step) => ({ step, changes: changesIn(step) }));
+  const { steps, diagnostics, config } = parsed.data;
+  const abilities = abilitiesIn(config?.[`${NAMESPACE}:operations`] ?? operations);
+  const found = (steps ?? []).map((step) => ({ step, changes: changesIn(step, abilities) }));
   return {
     changes: found.flatMap(({ changes }) => changes ?? []),
     others: found.filter(({ step: { op, urn }, changes }) => changes === undefined && isOthers(op, urn)).length,
@@ -101,21 +111,24 @@ function isOthers(op: string, urn: string): boolean {
 }
 
 /** None where it is no resource of ours. */
-function changesIn(step: Step): Change[] | undefined {
+function changesIn(step: Step, abilities: Abilities): Change[] | undefined {
   const type = (step.newState ?? step.oldState)?.type ?? "";
   const kind = kindOfType(type);
-  if (kind !== undefined) return changeOf(kind, step);
+  if (kind !== undefined) return changeOf(kind, step, abilities.canDelete(kind));
   const set = setOfType(type);
-  return set === undefined ? undefined : memberChanges(set.member, step);
+  return set === undefined ? undefined : memberChanges(set.member, step, abilities.canUpdate(set.member));
 }
 
-function changeOf(kind: Kind, { op, urn, oldState, newState }: Step): Change[] {
+/** @param canDelete whether the installation is known to have a way to. */
+function changeOf(kind: Kind, { op, urn, oldState, newState }: Step, canDelete: boolean): Change[] {
   const old = oldState == null ? {} : { ...oldState.inputs, ...oldState.outputs };
   const news = newState?.inputs ?? {};
   const id = digits(oldState?.id);
   const adopts = news.existingId !== undefined && String(news.existingId) !== id;
   const changed = namesOf(kind).filter((name) => !isSame(own(old, name), own(news, name)));
-  const action = actionOf(op, adopts, oldState?.retainOnDelete !== true);
+  // As the state has the option: it decides what becomes of the object that the state holds.
+  const isDeletable = canDelete && id !== undefined && oldState?.retainOnDelete !== true;
+  const action = actionOf(op, adopts, isDeletable);
   if (action === undefined) return [];
   const isGone = action === "let go" || action === "delete";
   return [
@@ -125,6 +138,7 @@ function changeOf(kind: Kind, { op, urn, oldState, newState }: Step): Change[] {
       key: nameInUrn(urn),
       urn,
       isMember: false,
+      isDeletable,
       id,
       values: isGone || action === "keep" ? old : news,
       changed: action === "replace" || action === "update" ? changed : [],
@@ -141,13 +155,14 @@ function actionOf(op: string, adopts: boolean, isDeletable: boolean): Action | u
   return adopts ? "adopt" : op;
 }
 
-function memberChanges(kind: Kind, { op, urn, oldState, newState }: Step): Change[] {
+/** @param canUpdate whether the installation is known to have a way to. Members are never deleted. */
+function memberChanges(kind: Kind, { op, urn, oldState, newState }: Step, canUpdate: boolean): Change[] {
   const stored = readStoredSet(oldState?.outputs ?? {});
   const isGone = op === "delete";
   const declared = readDeclaredSet(newState?.inputs ?? {});
   const entries = isGone ? new Map<string, unknown>() : (declared.events ?? stored.events);
   const advertiserFrom = newState?.propertyDependencies?.advertiserId ?? [];
-  const common = { kind, urn, isMember: true, advertiserFrom } as const;
+  const common = { kind, urn, isMember: true, isDeletable: false, advertiserFrom } as const;
   const changes = [...entries].map(([key, given]): Change => {
     const entry = asRecord(given);
     const [news, old] = [eventIn(declared, entry), eventIn(stored, stored.events.get(key) ?? {})];
@@ -159,6 +174,9 @@ function memberChanges(kind: Kind, { op, urn, oldState, newState }: Step): Chang
       if (adopts) return "adopt";
       if (id === undefined) return stored.unresolved.has(key) ? "keep" : "create";
       if (changed.length === 0 || op === "same") return "keep";
+      // Of what was created with other arguments of the set, nobody knows what to change; another advertiser is a replacement.
+      const isUpdate = canUpdate && !stored.earlier.has(key) && !changed.includes("advertiserId");
+      if (isUpdate) return "update";
       return isUnknown ? "perhaps replace" : "replace";
     };
     const name = memberName(urn, key);

@@ -16,7 +16,7 @@ export interface Rename {
 }
 
 export function renamesIn(changes: readonly Change[]): Rename[] {
-  const gone = changes.filter(({ action, id }) => action === "let go" && id !== undefined);
+  const gone = changes.filter(({ action, id }) => (action === "let go" || action === "delete") && id !== undefined);
   const byName = Map.groupBy(gone, (change) => nameKey(change));
   const taken = new Set<Change>();
   return changes.flatMap((to): Rename[] => {
