@@ -60,7 +60,7 @@ await runMain(async () => {
           [0, sandbox],
           [SLOW_PLATFORM_MS, slow],
         ]);
-        return `## The client alone\n\n${await measureClient({ sandboxes: byLatency, rounds: pairs })}`;
+        return `## The client alone\n\n${await measureClient({ sandboxes: byLatency })}`;
       },
       start: async () => `## The program's start\n\n${await measureStart({ cli, folder, address, rounds: pairs })}`,
       journal: async () => journalReport(await measureJournal({ folder, sandbox, rounds: pairs })),
