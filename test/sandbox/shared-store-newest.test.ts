@@ -138,7 +138,7 @@ async function twoRuns(clock: FakeClock) {
     });
   const logIn = async () => {
     const jar = new SessionJar();
-    await jar.store(["x_service_cookie=first; Path=/"], url);
+    jar.store(["x_service_cookie=first; Path=/"], url);
     return jar;
   };
   const open = async (run: SharedStore) => ({ run, session: await run.open(undefined, logIn, async () => true) });
@@ -162,7 +162,7 @@ it("an answer that had to wait for the lock is not written over one that came af
   await keep(late, "late");
   await begin();
   expect(storedIn(file)).toBe("late");
-  expect(await (await early.run.newest(early.session)).header(url)).toBe("x_service_cookie=late");
+  expect((await early.run.newest(early.session)).header(url)).toBe("x_service_cookie=late");
 });
 
 it("what was read before a newer answer was written is not used after it", async () => {
@@ -190,7 +190,7 @@ it("what was read before a newer answer was written is not used after it", async
   await Promise.race([kept, systemClock.sleep(500)]);
   goOn.resolve();
   await Promise.all([reading, kept]);
-  expect(await late.session.jar.header(url)).toBe("x_service_cookie=newer");
+  expect(late.session.jar.header(url)).toBe("x_service_cookie=newer");
   expect(storedIn(file)).toBe("newer");
 });
 
@@ -200,7 +200,7 @@ it("a late answer of a login that has ended is not written over the next login's
   await lock.release();
   const logIn = async () => {
     const jar = new SessionJar();
-    await jar.store(["x_service_cookie=second; Path=/"], url);
+    jar.store(["x_service_cookie=second; Path=/"], url);
     return jar;
   };
   // The same process logs in anew, while the answer of the first login still waits for its turn.

@@ -132,7 +132,7 @@ it("an answer does not wait for its cookies to be stored, but whoever is sent be
     store: {
       keep: async ({ jar }, setCookies) => {
         await stored.promise;
-        await jar.store(setCookies, url);
+        jar.store(setCookies, url);
       },
     },
     create: () => ({ ...answer(200), setCookies: ["x_service_cookie=newer; Path=/"] }),

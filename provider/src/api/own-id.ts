@@ -18,14 +18,17 @@ export function ownIdOf(record: unknown, noun: string): string | undefined {
 }
 
 /** The parts of an answer that may be the object, or a list of objects: the inner ones first. */
-export function holdersIn(value: unknown, noun: string): unknown[] {
-  const named = (from: unknown) => [own(from, noun), own(from, `${noun}s`)];
-  const inner = ["payload", "result", "data"].flatMap((name) => {
+export function* holdersIn(value: unknown, noun: string): Generator<unknown, undefined> {
+  for (const name of ["payload", "result", "data"]) {
     const part = own(value, name);
-    return [part, ...named(soleOf(part))];
-  });
-  return [...inner, value, ...named(value)];
+    yield part;
+    yield* namedIn(soleOf(part), noun);
+  }
+  yield value;
+  yield* namedIn(value, noun);
 }
+
+const namedIn = (value: unknown, noun: string) => [own(value, noun), own(value, `${noun}s`)];
 
 /** The object in a list with just one. */
 function soleOf(value: unknown): unknown {

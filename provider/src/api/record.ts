@@ -118,7 +118,7 @@ function saysNotThere(answer: Answer, noun: string, id: string): boolean {
 
 /** Every object that may be one of those that were asked for. */
 function recordsIn(value: unknown, noun: string): WireRecord[] {
-  const parts = Array.isArray(value) ? [value] : holdersIn(value, noun);
+  const parts = Array.isArray(value) ? [value] : [...holdersIn(value, noun)];
   const records = parts.flatMap((part) => (Array.isArray(part) ? part : [part])).map(asRecord);
   return [...new Set(records)].filter((record) => ownIdOf(record, noun) !== undefined);
 }
@@ -137,7 +137,7 @@ function isEmptyList(value: unknown): boolean {
 }
 
 function holdsEmptyList(value: unknown, noun: string): boolean {
-  return isEmptyList(value) || holdersIn(value, noun).some(isEmptyList);
+  return isEmptyList(value) || [...holdersIn(value, noun)].some(isEmptyList);
 }
 
 function hasEmptyPayload(value: unknown): boolean {

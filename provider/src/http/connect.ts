@@ -7,9 +7,11 @@ import type { Socket } from "node:net";
 import { buildConnector } from "undici";
 
 const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
+/** Where the status code begins. */
+const FIRST_DIGIT = "HTTP/1.1 ".length;
 /** Where the status code's last digit stands. */
 const LAST_DIGIT = "HTTP/1.1 10".length;
-const TWO = "2".charCodeAt(0);
+const [ONE, TWO] = ["1", "2"].map((digit) => digit.charCodeAt(0)) as [number, number];
 
 export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options);
@@ -25,7 +27,8 @@ export function readContinueAsProcessing(socket: Socket): void {
   const read = socket.read.bind(socket);
   socket.read = (size?: number) => {
     const chunk: unknown = read(size);
-    if (Buffer.isBuffer(chunk) && CONTINUE.test(chunk.toString("latin1", 0, LAST_DIGIT + 2))) chunk[LAST_DIGIT] = TWO;
+    if (!Buffer.isBuffer(chunk) || chunk[FIRST_DIGIT] !== ONE) return chunk; // as nearly all are
+    if (CONTINUE.test(chunk.toString("latin1", 0, LAST_DIGIT + 2))) chunk[LAST_DIGIT] = TWO;
     return chunk;
   };
 }

@@ -179,21 +179,18 @@ class Slots {
   /** Does `work` in a slot, again and again until it has something else to answer than what to wait for. */
   async use<T extends object>(work: () => Promise<T | Later>): Promise<T> {
     for (;;) {
-      const result = await this.#inSlot(work);
+      if (this.#free > 0) this.#free--;
+      else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      let result: T | Later;
+      try {
+        result = await work();
+      } finally {
+        const next = this.#waiting.shift();
+        if (next === undefined) this.#free++;
+        else next();
+      }
       if (!("until" in result)) return result;
       await result.until;
-    }
-  }
-
-  async #inSlot<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
     }
   }
 }

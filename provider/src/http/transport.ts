@@ -101,7 +101,7 @@ async function exchange(agent: Dispatcher, request: HttpRequest, timeoutMs: numb
         origin: request.url.origin,
         path: `${request.url.pathname}${request.url.search}`,
         method: request.method,
-        headers: { ...request.headers },
+        headers: request.headers,
         body: request.body ?? null,
         idempotent: false,
       },
@@ -112,11 +112,8 @@ async function exchange(agent: Dispatcher, request: HttpRequest, timeoutMs: numb
 }
 
 interface Received {
-  status: number;
-  headers: Record<string, string>;
-  setCookies: string[];
-  chunks: Buffer[];
-  broken?: string;
+  readonly head: Omit<HttpAnswer, "body">;
+  readonly chunks: Buffer[];
 }
 
 /** undici's view of one request. */
@@ -160,12 +157,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return; // an interim answer, such as 103 Early Hints
     const cookies = headers["set-cookie"] ?? [];
-    this.#received = {
-      status,
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])),
-      setCookies: typeof cookies === "string" ? [cookies] : cookies,
-      chunks: [],
-    };
+    const setCookies = typeof cookies === "string" ? [cookies] : cookies;
+    this.#received = { head: { status, headers: joined(headers), setCookies }, chunks: [] };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -187,8 +180,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     const failure = this.#timedOut ? this.#timeoutFailure(error) : failureFrom(error, this.#sent);
     // With a status line in hand the status decides; the body is then just broken.
-    if (this.#received !== undefined) this.#resolve({ ...this.#received, broken: failure.message });
-    else this.#reject(failure);
+    if (this.#received === undefined) this.#reject(failure);
+    else {
+      const { head, chunks } = this.#received;
+      this.#resolve({ head: { ...head, broken: failure.message }, chunks });
+    }
   }
 
   #timeoutFailure(cause: Error): TransportFailure {
@@ -200,6 +196,13 @@ class Exchange implements Dispatcher.DispatchHandler {
       tunnel: this.#sent ? undefined : tunnelOf(cause),
     });
   }
+}
+
+/** undici's names are in lower case. */
+function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const name in headers) all[name] = String(headers[name]);
+  return all;
 }
 
 function tunnelOf(error: Error): TunnelTrouble | undefined {
@@ -224,7 +227,7 @@ const unpackers: Readonly<Record<string, (data: Buffer, options: { maxOutputLeng
 };
 
 /** Unpacks the body, with a limit: a small answer may unpack to gigabytes. */
-async function readAnswer({ chunks, ...head }: Received): Promise<HttpAnswer> {
+async function readAnswer({ head, chunks }: Received): Promise<HttpAnswer> {
   const raw = Buffer.concat(chunks);
   const encoding = head.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "" || raw.length === 0) return { ...head, body: raw.toString("utf8") };

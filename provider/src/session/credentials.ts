@@ -84,7 +84,9 @@ class CookieCredentials implements Credentials {
     this.#last = session;
     await this.#register(session.jar);
     return {
-      headers: async (url) => ({ cookie: await this.#header(session, url) }),
+      headers: async (url) => ({
+        cookie: (settings.keepLoggedIn ? await this.#newest(session) : session.jar).header(url),
+      }),
       keep: (answer, url) => this.#keep(session, answer, url),
       judge: (sign, { hasAccepted, hasEnded, ageMs, isIncurable }) => {
         // A restored one is of unknown age: its end is the likeliest reason.
@@ -98,11 +100,10 @@ class CookieCredentials implements Credentials {
   }
 
   /** In long-lived mode another process may have stored newer cookies. */
-  async #header(session: OpenedSession, url: URL): Promise<string> {
-    if (!this.#options.settings.keepLoggedIn) return session.jar.header(url);
+  async #newest(session: OpenedSession): Promise<SessionJar> {
     const jar = await this.#options.store.newest(session);
     await this.#register(jar);
-    return jar.header(url);
+    return jar;
   }
 
   /** In long-lived mode every answer may bring newer cookies. */

@@ -8,17 +8,25 @@ const SESSION_COOKIE = /_service_cookie$/;
 
 export class SessionJar {
   #jar = new CookieJar();
+  /** The last answer of {@link header}: thousands of requests go to one address with the same cookies. */
+  #last: { readonly href: string; readonly cookies: readonly Cookie[]; readonly header: string } | undefined;
 
   /** Takes in an answer's cookies as a browser would: wrong domains and expired ones are ignored. */
-  async store(setCookies: readonly string[], url: URL): Promise<void> {
+  store(setCookies: readonly string[], url: URL): void {
     for (const header of setCookies.slice(0, MAX_COOKIES)) {
-      await this.#jar.setCookie(header, url.href, { ignoreError: true });
+      this.#jar.setCookieSync(header, url.href, { ignoreError: true });
     }
+    this.#last = undefined;
   }
 
   /** The Cookie header's value for `url`, or an empty string. */
-  async header(url: URL): Promise<string> {
-    return this.#jar.getCookieString(url.href);
+  header(url: URL): string {
+    const { href } = url;
+    if (this.#last?.href !== href || this.#last.cookies.some((cookie) => cookie.TTL() <= 0)) {
+      const cookies = this.#jar.getCookiesSync(href, { sort: true });
+      this.#last = { href, cookies, header: cookies.map((cookie) => cookie.cookieString()).join("; ") };
+    }
+    return this.#last.header;
   }
 
   /** Every value for any address, for the scrubber. */
@@ -45,6 +53,7 @@ export class SessionJar {
   /** Becomes a copy of `other`. */
   replaceWith(other: SessionJar): void {
     this.#jar = other.#jar;
+    this.#last = undefined;
   }
 
   /** The whole jar as plain data, for the cookie file. */

@@ -10,26 +10,6 @@
  *   holds its lease until it is answered on the next login.
  */
 
-/** One request's hold on a login. Every way to give it back may be taken again, without effect. */
-export interface Lease<Login> {
-  readonly login: Login;
-  readonly openedAtMs: number;
-  /** Whether any request was accepted on the login. */
-  readonly hasAccepted: boolean;
-  readonly hasEnded: boolean;
-  /** Gives it back: the login was no obstacle. */
-  accept(): void;
-  /** Ends the login for all. The lease is held on until {@link release}. */
-  refuse(): void;
-  /** Gives it back: nothing was learnt. */
-  release(): void;
-  /**
-   * Gives it back: there was no connection, which says nothing of the login. Until a request is accepted nobody waits for
-   * what others learn, or those that wait for a time-out would do so one after the other.
-   */
-  unreachable(): void;
-}
-
 /** How a login has fared. */
 interface Fate<Login> {
   readonly login: Login;
@@ -39,20 +19,102 @@ interface Fate<Login> {
   isUnreachable: boolean;
 }
 
-export class Leases<Login> {
-  #current: Fate<Login> | undefined;
+/** What all leases share. */
+class Book<Login> {
+  current: Fate<Login> | undefined;
   /** On the current login, and on ended ones. */
-  #held = 0;
-  #change = Promise.withResolvers<void>();
+  held = 0;
+  /** Absent while nobody waits. */
+  #change: PromiseWithResolvers<void> | undefined;
+
+  change(): Promise<void> {
+    this.#change ??= Promise.withResolvers();
+    return this.#change.promise;
+  }
+
+  /** All that wait look again. */
+  changed(): void {
+    this.#change?.resolve();
+    this.#change = undefined;
+  }
+}
+
+/** One request's hold on a login. Every way to give it back may be taken again, without effect. */
+export class Lease<Login> {
+  readonly #book: Book<Login>;
+  readonly #fate: Fate<Login>;
+  #isHeld = true;
+
+  constructor(book: Book<Login>, fate: Fate<Login>) {
+    this.#book = book;
+    this.#fate = fate;
+    fate.held++;
+    book.held++;
+  }
+
+  get login(): Login {
+    return this.#fate.login;
+  }
+
+  get openedAtMs(): number {
+    return this.#fate.openedAtMs;
+  }
+
+  /** Whether any request was accepted on the login. */
+  get hasAccepted(): boolean {
+    return this.#fate.accepted > 0;
+  }
+
+  get hasEnded(): boolean {
+    return this.#book.current !== this.#fate;
+  }
+
+  /** Gives it back: the login was no obstacle. */
+  accept(): void {
+    if (this.#isHeld) {
+      this.#fate.accepted++;
+      this.#fate.isUnreachable = false;
+    }
+    this.release();
+  }
+
+  /** Ends the login for all. The lease is held on until {@link release}. */
+  refuse(): void {
+    if (this.hasEnded) return;
+    this.#book.current = undefined;
+    this.#book.changed();
+  }
+
+  /**
+   * Gives it back: there was no connection, which says nothing of the login. Until a request is accepted nobody waits for
+   * what others learn, or those that wait for a time-out would do so one after the other.
+   */
+  unreachable(): void {
+    if (this.#isHeld) this.#fate.isUnreachable = true;
+    this.release();
+  }
+
+  /** Gives it back: nothing was learnt. */
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#fate.held--;
+    this.#book.held--;
+    this.#book.changed();
+  }
+}
+
+export class Leases<Login> {
+  readonly #book = new Book<Login>();
 
   get hasLogin(): boolean {
-    return this.#current !== undefined;
+    return this.#book.current !== undefined;
   }
 
   /** From now on leases are on this login. */
   begin(login: Login, openedAtMs: number): void {
-    this.#current = { login, openedAtMs, accepted: 0, held: 0, isUnreachable: false };
-    this.#changed();
+    this.#book.current = { login, openedAtMs, accepted: 0, held: 0, isUnreachable: false };
+    this.#book.changed();
   }
 
   /**
@@ -60,61 +122,15 @@ export class Leases<Login> {
    * @returns none where the request has to wait for a {@link change}.
    */
   take(goesFirst: boolean): Lease<Login> | undefined {
-    const fate = this.#current;
-    if (fate === undefined) return undefined;
-    const hasRoom = fate.isUnreachable || fate.held < Math.max(1, fate.accepted);
-    const isItsTurn = goesFirst || this.#held === fate.held;
-    return hasRoom && isItsTurn ? this.#lease(fate) : undefined;
+    const { current, held } = this.#book;
+    if (current === undefined) return undefined;
+    const hasRoom = current.isUnreachable || current.held < Math.max(1, current.accepted);
+    const isItsTurn = goesFirst || held === current.held;
+    return hasRoom && isItsTurn ? new Lease(this.#book, current) : undefined;
   }
 
   /** Resolves when a request that could take no lease may try again. */
   change(): Promise<void> {
-    return this.#change.promise;
-  }
-
-  #lease(fate: Fate<Login>): Lease<Login> {
-    const isCurrent = () => this.#current === fate;
-    let isHeld = true;
-    fate.held++;
-    this.#held++;
-    const giveBack = (learn: () => void) => {
-      if (!isHeld) return;
-      isHeld = false;
-      fate.held--;
-      this.#held--;
-      learn();
-      this.#changed();
-    };
-    return {
-      login: fate.login,
-      openedAtMs: fate.openedAtMs,
-      get hasAccepted() {
-        return fate.accepted > 0;
-      },
-      get hasEnded() {
-        return !isCurrent();
-      },
-      accept: () =>
-        giveBack(() => {
-          fate.accepted++;
-          fate.isUnreachable = false;
-        }),
-      refuse: () => {
-        if (!isCurrent()) return;
-        this.#current = undefined;
-        this.#changed();
-      },
-      release: () => giveBack(() => undefined),
-      unreachable: () =>
-        giveBack(() => {
-          fate.isUnreachable = true;
-        }),
-    };
-  }
-
-  /** All that wait look again. */
-  #changed(): void {
-    this.#change.resolve();
-    this.#change = Promise.withResolvers();
+    return this.#book.change();
   }
 }

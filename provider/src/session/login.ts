@@ -62,7 +62,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
   const refusal = refusalOf(answer, sent, clean);
   if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingSent}`);
   const jar = new SessionJar();
-  await jar.store(answer.setCookies, url);
+  jar.store(answer.setCookies, url);
   if (!(await jar.hasSession(usedAt))) {
     throw new LoginError(
       `${asked}: the platform accepted it (status ${answer.status}), but ${whyNoSession(answer.setCookies, usedAt)}. ` +

@@ -77,7 +77,7 @@ export class SharedStore implements SessionStore {
     // Of a login that has ended it comes late.
     const isShared = session === this.#current && !this.#isAbandoned;
     if (isShared) this.#unsaved.push({ setCookies, url, atMs: this.#options.clock.wallMs() });
-    await session.jar.store(setCookies, url); // at once for this process, whatever becomes of the file
+    session.jar.store(setCookies, url); // at once for this process, whatever becomes of the file
     if (!isShared) return;
     // Answers that come while one write is under way share the next one.
     this.#saving ??= this.#saveAll().finally(() => {
@@ -121,7 +121,7 @@ export class SharedStore implements SessionStore {
     let newestAtMs: number | undefined;
     for (const { setCookies, url, atMs } of this.#unsaved) {
       if (stored !== undefined && this.#isOlder(atMs, stored.newestAtMs)) continue;
-      await jar.store(setCookies, url);
+      jar.store(setCookies, url);
       newestAtMs = atMs;
     }
     session.jar.replaceWith(jar);

@@ -39,7 +39,7 @@ export function memoryStore(newId: () => string): SessionStore {
       return jar;
     },
     async keep({ jar }, setCookies, url) {
-      await jar.store(setCookies, url);
+      jar.store(setCookies, url);
     },
   };
 }

@@ -9,8 +9,15 @@ interface ExactJson {
 }
 const exact = JSON as unknown as ExactJson;
 
+/** No integer of fewer digits is too large for a number. */
+const MANY_DIGITS = /\d{16}/;
+/** Nothing shorter is nested too deep for a reviver. */
+const SHORT = 1000;
+
 /** Parses JSON; integers that a number can't hold exactly become a string of their digits. @throws SyntaxError, RangeError */
 export function parseExact(text: string): unknown {
+  // As of nearly every create: a reviver takes six times as long, for nothing.
+  if (text.length < SHORT && !MANY_DIGITS.test(text)) return JSON.parse(text);
   return exact.parse(text, (_key, value, { source }) =>
     typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
       ? source

@@ -34,19 +34,21 @@ export function isFlaggedFailure({ kind, data }: Answer): boolean {
  * `payload` or under the noun, and so on inward. For a list only where it holds for each entry: of several, nobody knows
  * which is meant.
  */
-export function anyPart(
+export function anyPart(value: unknown, noun: string | undefined, test: (part: unknown) => boolean): boolean {
+  return anyPartBelow(value, noun === undefined ? ["payload"] : ["payload", noun, `${noun}s`], test, 0);
+}
+
+function anyPartBelow(
   value: unknown,
-  noun: string | undefined,
+  inward: readonly string[],
   test: (part: unknown) => boolean,
-  depth = 0,
+  depth: number,
 ): boolean {
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) {
-    return value.length > 0 && value.every((entry) => anyPart(entry, noun, test, depth + 1));
+    return value.length > 0 && value.every((entry) => anyPartBelow(entry, inward, test, depth + 1));
   }
-  if (test(value)) return true;
-  const inward = ["payload", ...(noun === undefined ? [] : [noun, `${noun}s`])];
-  return inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
+  return test(value) || inward.some((name) => anyPartBelow(own(value, name), inward, test, depth + 1));
 }
 
 /** A `success` flag, as a boolean or as a string. */
