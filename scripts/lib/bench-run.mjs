@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { measureBackends } from "./bench-backends.mjs";
 import { measureClient } from "./bench-client.mjs";
 import { measureJournal } from "./bench-journal.mjs";
+import { peerOn } from "./bench-peer.mjs";
 import { documented, nothing, ours } from "./bench-programs.mjs";
 import { forkSandbox } from "./bench-sandbox.mjs";
 import { measureRepeats, measureSizes } from "./bench-sizes.mjs";
@@ -27,7 +28,7 @@ const SLOW_PLATFORM_MS = 50;
 /** Measures and reports; see bench.mjs. First argument: the CLI's folder. */
 await runMain(async () => {
   const [cli, ...args] = process.argv.slice(2);
-  const { pairs, events, rounds, parts } = optionsFrom(args);
+  const { pairs, events, rounds, parts, peer: withPeer } = optionsFrom(args);
   mkdirSync(localFolder, { recursive: true });
   const folder = mkdtempSync(join(localFolder, "bench-"));
   const sandboxes = [];
@@ -46,12 +47,13 @@ await runMain(async () => {
       await sandbox.reset();
       return newStack({ cli, folder, files, address, environment });
     };
+    const peer = withPeer ? peerOn(process.env.PATH ?? "", { sandbox, folder }) : undefined;
     console.log("Warming up …");
     for (const program of [ours, nothing, documented]) await apply("warm-up", program(WARM_UP_EVENTS));
 
     const measures = {
       floor: async () => floorReport(await measureFloor({ apply, pairs, events }), events),
-      sizes: async () => `## By the number of events\n\n${await measureSizes({ open, rounds })}`,
+      sizes: async () => `## By the number of events\n\n${await measureSizes({ open, peer, rounds })}`,
       repeats: async () => `## Runs that change nothing\n\n${await measureRepeats({ open, rounds })}`,
       client: async () => {
         const slow = await forkSandbox({ latencyMs: SLOW_PLATFORM_MS });
@@ -112,6 +114,7 @@ function optionsFrom(args) {
     events: { type: "string", default: "300" },
     rounds: { type: "string", default: "3" },
     parts: { type: "string", default: PARTS.join(",") },
+    peer: { type: "boolean", default: false },
   };
   try {
     const { values } = parseArgs({ args, options });
@@ -121,9 +124,9 @@ function optionsFrom(args) {
     const counts = Object.fromEntries(
       ["pairs", "events", "rounds"].map((name) => [name, countFrom(name, values[name])]),
     );
-    return { ...counts, parts };
+    return { ...counts, parts, peer: values.peer };
   } catch (cause) {
-    const message = `${cause.message}\nUsage: npm run bench -- [--parts ${PARTS.join(",")}] [--pairs 5] [--events 300] [--rounds 3]`;
+    const message = `${cause.message}\nUsage: npm run bench -- [--parts ${PARTS.join(",")}] [--pairs 5] [--events 300] [--rounds 3] [--peer]`;
     throw new Problem(message, { cause });
   }
 }

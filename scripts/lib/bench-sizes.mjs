@@ -19,8 +19,15 @@ const WAYS = [
 /**
  * `up` at several sizes, and what runs cost that change nothing, as tables.
  * @param open begins a stack of a program, after everything is forgotten at the platform
+ * @param peer `{ name, open }`: the same by another tool, where there is one
  */
-export async function measureSizes({ open, rounds }) {
+export async function measureSizes({ open, peer, rounds }) {
+  const ways = WAYS.map(({ name, program, counts, environment }) => ({
+    name,
+    counts,
+    open: (count) => open(program(count), environment),
+  }));
+  if (peer !== undefined) ways.push({ ...peer, counts: SINGLES });
   const seconds = new Map();
   const bytes = new Map();
   const note = (name, count, took) => {
@@ -28,9 +35,9 @@ export async function measureSizes({ open, rounds }) {
     seconds.set(key, [...(seconds.get(key) ?? []), took]);
   };
   for (let round = 0; round < rounds; round++) {
-    for (const { name, program, counts, environment } of WAYS) {
+    for (const { name, counts, open: begin } of ways) {
       for (const count of counts) {
-        const stack = await open(program(count), environment);
+        const stack = await begin(count);
         const { seconds: took } = await stack.up();
         console.log(`  ${name}, ${count}: ${took.toFixed(2)} s`);
         note(name, count, took);
@@ -46,7 +53,7 @@ export async function measureSizes({ open, rounds }) {
   };
   const shown = (value) => (value === undefined ? "" : value.toFixed(2));
   const counts = [...new Set([...SINGLES, ...SETS])].sort((a, b) => a - b);
-  const rows = WAYS.map(({ name }) => [name, ...counts.map((count) => shown(of(name, count)))]);
+  const rows = ways.map(({ name }) => [name, ...counts.map((count) => shown(of(name, count)))]);
   rows.push(["the documented way (once)", ...counts.map((count) => (count === 300 ? shown(documentedSeconds) : ""))]);
   const perEvent = (name, count, fewer) =>
     ((bytes.get(`${name} ${count}`) - bytes.get(`${name} ${fewer}`)) / (count - fewer)).toFixed(0);
@@ -58,7 +65,7 @@ ${table(["", ...counts.map(String)], rows)}
 
 - A set of 1,000 / single events: ${ratio(of("a set", 1000), of("single events", 1000))}. A set of 3,000 / three times 1,000 single events: ${ratio(of("a set", 3000), 3 * of("single events", 1000))}; single events cost more than in proportion.
 - A set of 10,000 / one of 1,000, each above Pulumi's own start (${of("a set", NO_EVENTS).toFixed(2)} s): ${ratio(above(10_000), above(1000))}.
-- Bytes of state an event: ${perEvent("a set", 3000, 1000)} in a set, ${perEvent("single events", 1000, 100)} as single ones.`;
+- Bytes of state an event: ${perEvent("a set", 3000, 1000)} in a set, ${perEvent("single events", 1000, 100)} as single ones${peer === undefined ? "" : `, ${perEvent(peer.name, 1000, 100)} by ${peer.name}`}.`;
 }
 
 /** A second `up`, a preview and a destroy at 1,000 events. */
