@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The repository's root folder. */
-export const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A path below the repository's root. */
 export const inRoot = (...parts) => join(root, ...parts);

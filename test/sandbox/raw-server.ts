@@ -18,7 +18,7 @@ export interface RawRequest {
 }
 
 /** One connection, in the script's hands. */
-export class RawConnection {
+class RawConnection {
   #received = Buffer.alloc(0);
   #ended = false;
   #wake: () => void = () => undefined;

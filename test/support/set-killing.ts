@@ -18,7 +18,7 @@ for (let i = 0; i < ${events}; i++) {
 }
 new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
 
-export async function setIn(stack: TestStack) {
+async function setIn(stack: TestStack) {
   const [set] = await stack.resources();
   const { eventIds = {}, unresolved = {} } = (set?.outputs ?? {}) as {
     eventIds?: Record<string, number>;

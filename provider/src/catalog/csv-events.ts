@@ -10,7 +10,7 @@ import { keyOf } from "./keys.js";
 import { errorAt, type Finding, type WrittenEvent } from "./written.js";
 
 /** In the order in which they are told. */
-export const COLUMNS = [
+const COLUMNS = [
   "key",
   "advertiser",
   "eventName",

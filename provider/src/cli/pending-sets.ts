@@ -30,7 +30,7 @@ export interface OpenMember {
 }
 
 /** What the state holds as unresolved. */
-export function unresolvedMembers(resource: Resource): OpenMember[] {
+function unresolvedMembers(resource: Resource): OpenMember[] {
   const { eventIds, unresolved } = readStoredSet(resource.outputs ?? {});
   return [...unresolved].map(([key, mark]) => ({
     key,

@@ -91,7 +91,7 @@ export function readNotes(text: string): Map<string, Remembered> {
 }
 
 /** Adds one note to what is remembered. */
-export function apply(remembered: Map<string, Remembered>, note: Note): void {
+function apply(remembered: Map<string, Remembered>, note: Note): void {
   switch (note.note) {
     case "sent": {
       const { note: _, key, ...rest } = note;

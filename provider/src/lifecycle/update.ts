@@ -56,7 +56,7 @@ export async function wasUpdated(
 }
 
 /** In wire names; `null` for what has no value any more, and no default. */
-export function changedFields(
+function changedFields(
   kind: Kind,
   olds: Properties,
   news: Properties,

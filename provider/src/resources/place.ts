@@ -10,7 +10,7 @@ export interface Place {
   readonly parentTypes: string | undefined | typeof ANY;
 }
 
-export const ANY = Symbol("whatever it is");
+const ANY = Symbol("whatever it is");
 
 const STACK_TYPE = "pulumi:pulumi:Stack";
 
