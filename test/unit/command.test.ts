@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { whyTooOld } from "../../provider/src/cli/node-version.js";
 import { folderWith } from "../support/catalogs.js";
 import { exportOf, storedAdvertiser, storedEvent } from "../support/stored.js";
 
@@ -27,6 +28,16 @@ function runIn(
     );
   });
 }
+
+it("a Node.js that is too old is told so, and no other", () => {
+  const { engines } = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf8")) as {
+    engines: { node: string };
+  };
+  expect(whyTooOld("20.20.2", engines.node)).toContain("it needs Node.js 22.19.0 or later; this is 20.20.2");
+  expect(whyTooOld("22.18.9", engines.node)).toBeDefined();
+  for (const fits of ["22.19.0", "22.20.1", "23.0.0", "24.21.0", "100.0.0"])
+    expect(whyTooOld(fits, engines.node)).toBe(undefined);
+});
 
 it.each([["--version"], ["-v"]])("%s prints the package's version", async (option) => {
   expect(await run(option)).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });

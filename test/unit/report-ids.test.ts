@@ -1,4 +1,5 @@
 /** Ids by key, in each format. */
+import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { contentsOf, type StoredResource } from "../../provider/src/report/contents.js";
 import { ID_FORMATS, idsOf } from "../../provider/src/report/ids.js";
@@ -117,6 +118,19 @@ describe("the template", () => {
       "{eventName}, which is secret of the event a",
     );
   });
+});
+
+it("TypeScript: a key that is the name of the prototype is a key like any other", () => {
+  const module = ID_FORMATS.ts?.(
+    idsOf(contentsOf([storedEvent("__proto__", 7), storedEvent("constructor", 8)]), undefined),
+  );
+  const { outputText } = ts.transpileModule(module ?? "", { compilerOptions: { module: ts.ModuleKind.CommonJS } });
+  const exported: { eventIds?: object } = {};
+  new Function("exports", outputText)(exported);
+  expect(Object.entries(exported.eventIds ?? {})).toEqual([
+    ["__proto__", 7],
+    ["constructor", 8],
+  ]);
 });
 
 describe("secrets", () => {

@@ -7,6 +7,7 @@ import { CHECK_HELP, checkCommand } from "./check-command.js";
 import { COMPARE_HELP, compareCommand } from "./compare-command.js";
 import { LEFTOVERS_HELP, leftoversCommand } from "./leftovers-command.js";
 import { LOGIN_HELP, loginCommand } from "./login-command.js";
+import { whyTooOld } from "./node-version.js";
 import { PENDING_HELP, pendingCommand } from "./pending-command.js";
 import { RELOCATE_HELP, relocateCommand } from "./relocate-command.js";
 import { REPORT_HELP, reportCommand } from "./report-command.js";
@@ -36,20 +37,21 @@ const HELP = [
 const FLAG = { type: "boolean" } as const;
 
 async function main(args: readonly string[]): Promise<number> {
+  const old = whyTooOld(process.versions.node, manifest().engines.node);
+  if (old !== undefined) throw new Error(old);
   const [command, ...rest] = args;
   if (command === undefined) throw new Error("a command is missing");
   if (["--help", "-h", "help"].includes(command)) return say(HELP);
-  if (["--version", "-v"].includes(command)) return say(packageVersion());
+  if (["--version", "-v"].includes(command)) return say(manifest().version);
   if (command.startsWith("-")) refuseUnknownOptions([command], { help: FLAG, version: FLAG });
   const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
   if (run === undefined) throw unknownCommand(command, [...Object.keys(COMMANDS), "help"]);
   return run(rest);
 }
 
-/** As its package.json says, two folders above the compiled file. */
-function packageVersion(): string {
-  const manifest = readFileSync(join(__dirname, "../../package.json"), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
+/** The package's own, two folders above the compiled file. */
+function manifest(): { readonly version: string; readonly engines: { readonly node: string } } {
+  return JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8"));
 }
 
 function say(text: string): number {

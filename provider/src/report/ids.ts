@@ -114,8 +114,10 @@ function variable(key: string): string {
 }
 
 function asTypeScript({ advertisers, events, addressOf }: Ids): string {
-  const constant = (name: string, value: unknown) =>
-    `export const ${name} = ${JSON.stringify(value, undefined, 2)} as const;\n`;
+  // Written plainly, a key of that name would set the object's prototype instead.
+  const literal = (value: unknown) =>
+    JSON.stringify(value, undefined, 2).replace(/^ {2}"__proto__":/m, '  ["__proto__"]:');
+  const constant = (name: string, value: unknown) => `export const ${name} = ${literal(value)} as const;\n`;
   return [
     "// Written by `pulumi-advertising report ids --format ts`: run it again instead of changing this file.\n",
     constant("advertiserIds", byKey(advertisers)),
