@@ -7,6 +7,7 @@ import { NAMESPACE } from "./config/settings.js";
 import { conversionEventSet as conversionEventSetKind } from "./kinds/conversion-event-set.js";
 import { kindNamed } from "./kinds/registry.js";
 import { engineLog } from "./lifecycle/engine-log.js";
+import { engineStartedMs } from "./lifecycle/engine-start.js";
 import { silenceShown } from "./lifecycle/failure.js";
 import { watchEngine } from "./lifecycle/orphan.js";
 import { createProvider } from "./lifecycle/provider.js";
@@ -20,7 +21,12 @@ function configure(config: Config): void {
   if (runtime !== undefined) return;
   // Pulumi passes the engine's address as the first argument.
   const [, , engine] = process.argv;
-  const created = createRuntime((key) => config.get(`${NAMESPACE}:${key}`), process.env, engineLog(engine));
+  const created = createRuntime(
+    (key) => config.get(`${NAMESPACE}:${key}`),
+    process.env,
+    engineLog(engine),
+    engineStartedMs(Date.now()),
+  );
   runtime = created;
   silenceShown();
   // Killed engines leave this process behind.

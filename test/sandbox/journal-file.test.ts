@@ -541,33 +541,58 @@ it("equal resources of two stacks, below two parents, or of two kinds are five: 
 });
 
 describe("a run that began while another one of the stack was running", () => {
-  it("creates nothing once that has ended cleanly: its engine does not know what was created", async () => {
+  it("takes over what that has created, once that has ended cleanly: its engine does not know it", async () => {
     const { sandbox, folder, run } = await start();
-    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     const second = runOf(sandbox, folder);
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     await second.advertiser.check({}, inputs()); // it has begun
     run.closeNow();
-    const failure = await failureOf(second.advertiser.create(inputs(`${STACK}::b`)));
-    expect(failure.id).toBeUndefined();
-    expect(failure.message).toMatch(
-      /Nothing was sent.*another run of this stack has ended since this one began.*Run this again/,
-    );
-    expect(sandbox.creates).toBe(1);
+    expect(await second.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    expect(second.said.join("\n")).toContain("it is taken over, and nothing is sent");
+    expect(await second.advertiser.create(inputs(`${STACK}::b`))).toMatchObject({ id: "2" });
+    expect(sandbox.creates).toBe(2);
+    await second.kill();
 
     const third = runOf(sandbox, folder);
-    await third.advertiser.check({}, inputs(`${STACK}::b`));
-    expect(await third.advertiser.create(inputs(`${STACK}::b`))).toMatchObject({ id: "2" });
+    expect(await third.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    expect(sandbox.creates).toBe(2);
   });
 
-  it("creates nothing either where that began later, and noted what it created", async () => {
+  it("creates anew what has other arguments than that has created it with", async () => {
+    const { sandbox, folder, run } = await start();
+    const second = runOf(sandbox, folder);
+    await run.advertiser.create(inputs());
+    await second.advertiser.check({}, inputs());
+    run.closeNow();
+    expect(await second.advertiser.create({ ...inputs(), advertiserName: "B" })).toMatchObject({ id: "2" });
+    expect(sandbox.creates).toBe(2);
+  });
+
+  it("takes over as well where that began later", async () => {
     const { sandbox, folder } = await start();
     const early = runOf(sandbox, folder);
     await early.advertiser.check({}, inputs());
     const late = runOf(sandbox, folder);
     expect(await late.advertiser.create(inputs())).toMatchObject({ id: "1" });
     late.closeNow();
-    const failure = await failureOf(early.advertiser.create(inputs()));
-    expect(failure.message).toContain("another run of this stack has ended since this one began");
+    expect(await early.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    expect(sandbox.creates).toBe(1);
+  });
+
+  it("creates nothing where it can't know what that has created", async () => {
+    const { sandbox, folder, run } = await start();
+    await run.advertiser.create(inputs());
+    const [inventory = ""] = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".live"),
+    );
+    rmSync(join(folder, inventory));
+    const second = runOf(sandbox, folder);
+    await second.advertiser.check({}, inputs());
+    run.closeNow();
+    const failure = await failureOf(second.advertiser.create(inputs()));
+    expect(failure.message).toMatch(
+      /Nothing was sent.*another run of this stack has ended since this one began.*Run this again/,
+    );
     expect(sandbox.creates).toBe(1);
   });
 

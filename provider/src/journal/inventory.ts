@@ -4,7 +4,7 @@
  *
  * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
  */
-import { appendFileSync, existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { digestOf } from "../files/places.js";
@@ -69,17 +69,31 @@ export class Inventory {
   #asItBegan: ReadonlyMap<string, Live> | undefined;
   /** By kind and id; made when it is first asked for, since most runs adopt nothing. */
   #holders: ReadonlyMap<string, readonly string[]> | undefined;
-  /** The file's length, as far as this run knows. */
-  #bytes: number;
+  /** Whether another run has noted something, or ended after it had, between the start of this run's engine and of this. */
+  readonly isAhead: boolean;
+  /** The file's length and time, as far as this run knows. */
+  #seen: string;
+  #hasNoted = false;
+  #now: ReadonlyMap<string, Live> | undefined;
 
-  constructor(path: string) {
+  /** @param engineStartedMs when this run's engine was started, where that is known: its view of the stack is no older. */
+  constructor(path: string, engineStartedMs?: number) {
     this.#path = path;
-    this.#bytes = this.#length();
+    const changedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    // A moment in the future is that of a clock that was set back.
+    this.isAhead = engineStartedMs !== undefined && changedMs > engineStartedMs && changedMs <= Date.now();
+    this.#seen = this.#look();
   }
 
-  /** Whether another run has noted something since this one began. */
-  get hasGrown(): boolean {
-    return this.#length() !== this.#bytes;
+  /** Whether another run has noted something, or ended after it had, since this run's engine was started. */
+  get hasOthers(): boolean {
+    return this.isAhead || this.#look() !== this.#seen;
+  }
+
+  /** What other runs of now have created as this resource, or hold as it: read once, after they have ended. */
+  asOfNow(key: string): Live | undefined {
+    this.#now ??= readInventory(this.#path);
+    return this.#now.get(key);
   }
 
   /** The engine is handed this object. Never fails. */
@@ -120,6 +134,7 @@ export class Inventory {
    * @param declares how many resources the program declares at least, as far as it said.
    */
   closeNow({ letGo, declares }: { readonly letGo: boolean; readonly declares: number }): void {
+    this.#stampEnd();
     if (!letGo || declares === 0 || this.#resources.size < declares) return;
     const { live, lines } = read(this.#path);
     const gone = [...live.keys()].filter((key) => !this.declared.has(key));
@@ -136,14 +151,27 @@ export class Inventory {
         writeFileSync(this.#path, `${JSON.stringify(HEADER)}\n`, { mode: 0o600, flag: "wx" });
       }
       appendFileSync(this.#path, text);
-      this.#bytes = this.#length();
+      this.#hasNoted = true;
+      this.#seen = this.#look();
     } catch {
       // Warnings of later runs know less.
     }
   }
 
-  #length(): number {
-    return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+  /** The engine has saved only by now what was noted: a run whose engine was started before this moment may not know it. */
+  #stampEnd(): void {
+    if (!this.#hasNoted) return;
+    try {
+      const now = new Date();
+      utimesSync(this.#path, now, now);
+    } catch {
+      // As above.
+    }
+  }
+
+  #look(): string {
+    const status = statSync(this.#path, { throwIfNoEntry: false });
+    return status === undefined ? "" : `${status.size} ${status.mtimeMs}`;
   }
 
   #writeAnew(): void {

@@ -1,7 +1,7 @@
 /**
  * A stack's journal on the disk: read by anybody, written by one run at a time, which knows when it is that one no longer.
  */
-import { constants, existsSync, statSync } from "node:fs";
+import { constants } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
 import { JournalError } from "../errors.js";
@@ -17,6 +17,7 @@ import {
 import { AppendFile } from "./append-file.js";
 import { journalPath } from "./journal-path.js";
 import { journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
+import { type OtherRuns, Others } from "./others.js";
 import { inWords, NOTHING_SENT, unusable } from "./unusable.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
@@ -30,8 +31,7 @@ export interface JournalOptions {
   readonly newMark: () => string;
   /** How long another run of the same stack may be waited for. */
   readonly maxWaitMs: number;
-  /** Whether another run is known to have created something since this one began. */
-  readonly othersCreated?: () => boolean;
+  readonly others?: OtherRuns;
 }
 
 /** All that it throws are {@link JournalError}s, in words for users. */
@@ -42,13 +42,12 @@ export class JournalFile {
   #file: AppendFile | undefined;
   /** Throws where the open file is not this run's any more. */
   #confirmOurs: (() => void) | undefined;
-  /** The file's number as this run began, while another run was using it. */
-  readonly #usedByAnother: { readonly file: number | undefined } | undefined;
+  readonly others: Others;
 
   constructor(options: JournalOptions) {
     this.#options = options;
     this.path = journalPath(options.folder, options.stack);
-    this.#usedByAnother = existsSync(`${this.path}.lock`) ? { file: this.#number() } : undefined;
+    this.others = new Others(this.path, options.others);
   }
 
   /** Whether this run has it, never had it, or has lost it. */
@@ -73,7 +72,7 @@ export class JournalFile {
     try {
       this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
       const lock = this.#lock;
-      this.#expectNobodyBetween();
+      this.others.look();
       await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
       const kept = (await this.read()).filter(keep);
       const text = journalOf(kept);
@@ -136,24 +135,5 @@ export class JournalFile {
     this.#file?.close();
     this.#lock?.releaseNow();
     this.#lock = undefined;
-  }
-
-  /**
-   * The engine's view of the stack is as old as this run. A run that ended cleanly since has handed its engine what it
-   * created, and has emptied the journal: this run's engine would create all of it again. (One that was killed leaves the
-   * file as it was.)
-   */
-  #expectNobodyBetween(): void {
-    const hasEnded = this.#usedByAnother !== undefined && this.#usedByAnother.file !== this.#number();
-    if (!hasEnded && this.#options.othersCreated?.() !== true) return;
-    throw unusable(
-      this.path,
-      "another run of this stack has ended since this one began, and this one does not know what that has created",
-      "Run this again",
-    );
-  }
-
-  #number(): number | undefined {
-    return statSync(this.path, { throwIfNoEntry: false })?.ino;
   }
 }

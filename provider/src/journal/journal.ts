@@ -11,6 +11,8 @@ import { keepOnly, reviseNotes } from "./revise.js";
 export class Journal {
   readonly #file: JournalFile;
   readonly #newMark: () => string;
+  /** ISO 8601. */
+  readonly #now: () => string;
   /** What the state holds of the resources that earlier runs left notes about. */
   readonly #held = new Map<string, { readonly id: string; readonly fingerprint: string }>();
   /** What the engine will have saved when the run ends cleanly, and may ask for again until then. */
@@ -24,6 +26,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#file = new JournalFile(options);
     this.#newMark = options.newMark;
+    this.#now = () => new Date(options.clock.wallMs()).toISOString();
   }
 
   get path(): string {
@@ -57,7 +60,7 @@ export class Journal {
     const { key, fingerprint } = create;
     await this.#open();
     const entry = decisive(this.#ledger.about(key));
-    if (entry === undefined) return { kind: "attempt", attempt: this.#attempt(create) };
+    if (entry === undefined) return (await this.#takeOverFromOthers(create)) ?? this.#newAttempt(create);
     if (entry.id !== undefined && entry.fingerprint === fingerprint)
       return { kind: "taken-over", id: entry.id, mark: entry.mark };
     await this.#noteUnresolved(entry);
@@ -132,10 +135,10 @@ export class Journal {
     this.#file.closeNow();
   }
 
-  #attempt(create: NewCreate): Attempt {
+  #newAttempt(create: NewCreate): Beginning {
     const mark = create.mark ?? this.#newMark();
     let noted: Promise<void> | undefined;
-    return {
+    const attempt: Attempt = {
       mark,
       sending: async (at) => {
         noted ??= this.#noteSent({ ...create, mark, at });
@@ -144,6 +147,18 @@ export class Journal {
       },
       finish: (ending) => this.#finish(mark, ending),
     };
+    return { kind: "attempt", attempt };
+  }
+
+  /** What a run that ended meanwhile has created of the resource, with the same arguments: this run's engine does not know it. */
+  async #takeOverFromOthers(create: NewCreate): Promise<Beginning | undefined> {
+    const id = this.#file.others.made(create);
+    if (id === undefined) return undefined;
+    const mark = this.#newMark();
+    // Should this run be killed, the next one takes it over from here.
+    await this.#noteSent({ ...create, mark, at: this.#now() });
+    await this.#finish(mark, { kind: "created", id });
+    return { kind: "taken-over", id, mark };
   }
 
   async #finish(mark: string, ending: Ending): Promise<void> {

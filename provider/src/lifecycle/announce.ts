@@ -62,7 +62,9 @@ export async function announceCreate(
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOf(requestFields(kind, values));
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
   const same =
-    runtime.learned.of(key).replaces !== undefined ? undefined : runtime.inventory(identity).asItBegan.get(key);
+    runtime.learned.of(key).replaces !== undefined || runtime.inventory(identity).isAhead
+      ? undefined // what runs that ended meanwhile have created is taken over
+      : runtime.inventory(identity).asItBegan.get(key);
   if (same !== undefined && same.fingerprint === fingerprint) {
     runtime.warnEach(
       "again",

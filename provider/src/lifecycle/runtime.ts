@@ -84,6 +84,8 @@ export function createRuntime(
   config: (key: string) => string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
   log: TellAt = engineLog(undefined),
+  /** When this run's engine was started, where that is known. */
+  engineStarted?: number,
 ): Runtime {
   // Without a password a preview goes on; a create asks for it below.
   const reading = readSettings({ config, environment, mayLackPassword: true });
@@ -137,18 +139,17 @@ export function createRuntime(
       return isFirst;
     },
     inventory(identity) {
-      inventory ??= new Inventory(inventoryPath(places.journalFolder, stackOf(identity)));
+      inventory ??= new Inventory(inventoryPath(places.journalFolder, stackOf(identity)), engineStarted);
       return inventory;
     },
     journal(identity) {
-      const known = this.inventory(identity);
       journal ??= new Journal({
         folder: places.journalFolder,
         stack: stackOf(identity),
         clock: systemClock,
         newMark: randomUUID,
         maxWaitMs: JOURNAL_WAIT_MS,
-        othersCreated: () => known.hasGrown,
+        others: this.inventory(identity),
       });
       return journal;
     },
