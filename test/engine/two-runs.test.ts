@@ -1,6 +1,6 @@
 /**
- * Two runs of one stack at once, as after `pulumi cancel` of a run that goes on: the second one's engine has read the state
- * before the first one's has saved it.
+ * What is done about a stack while a run of it is under way. Two runs at once, as after `pulumi cancel` of a run that goes on:
+ * the second one's engine has read the state before the first one's has saved it.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { upAndSignal } from "../support/killing.js";
-import { expectEachOnce, shopOf } from "../support/recovery.js";
+import { expectEachOnce, pendingCommand, shopOf } from "../support/recovery.js";
 import { expectEachOnceInSet, setShopOf } from "../support/set-killing.js";
 import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
@@ -52,6 +52,8 @@ it.each([
   const stack = await newStack(shop, { sandbox, environment: { PULUMI_SKIP_CHECKPOINTS: fast } });
   const first = upAndSignal(stack, [], "process");
   await until(() => limited.hits > 0);
+  const pending = await pendingCommand(stack, "--not-created", "e0");
+  expect(pending).toMatchObject({ code: 2, output: expect.stringContaining("a run of this stack is under way") });
   stack.program(held(shop));
   expect((await stack.run(["cancel", "--yes"])).code).toBe(0);
   const second = stack.up();

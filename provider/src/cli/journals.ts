@@ -3,6 +3,8 @@
  * `up` does not stumble over it.
  */
 import { basename, dirname } from "node:path";
+import type { Clock } from "../clock.js";
+import { holderNow } from "../files/lock.js";
 import { journalsOnThisMachine } from "../files/places.js";
 import { readNow } from "../files/private-file.js";
 import { Inventory, inventoryPath, type Live } from "../journal/inventory.js";
@@ -10,6 +12,9 @@ import { journalPath } from "../journal/journal-path.js";
 import { type Remembered, readNotes } from "../journal/notes.js";
 import { reviseNotes } from "../journal/revise.js";
 import { aboutWhom, splitMember } from "../state/identity.js";
+
+const MAX_WAIT_MS = 5000;
+const POLL_MS = 100;
 
 /** The journals of one stack, of whichever account. */
 export class StackJournals {
@@ -26,6 +31,25 @@ export class StackJournals {
   /** What is not settled. A journal that can't be read is left to the next `up`, which says what is wrong with it. */
   notes(): Remembered[] {
     return this.#each((path) => [...readNotes(readNow(path) ?? "").values()]).flat();
+  }
+
+  /**
+   * Waits a moment for a run that is under way, since one that was just killed may still be ending.
+   * @returns whether there was one. @throws Error it goes on: what is in flight looks like what a killed run has left.
+   */
+  async waitForRun(clock: Clock): Promise<boolean> {
+    const deadline = clock.monotonicMs() + MAX_WAIT_MS;
+    for (let waited = false; ; waited = true) {
+      const [holder] = this.#each((path) => holderNow(`${path}.lock`, clock.wallMs()) ?? []).flat();
+      if (holder === undefined) return waited;
+      if (clock.monotonicMs() > deadline) {
+        throw new Error(
+          `a run of this stack is under way on this machine (${holder}), so nobody can tell yet what is pending, and nothing ` +
+            "was changed; let that run end, and run this again",
+        );
+      }
+      await clock.sleep(POLL_MS);
+    }
   }
 
   /** Forgets the notes about these resources, and of sets those about their members; and about these attempts. @returns how many those were. */

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { systemClock } from "../clock.js";
 import { describeSettingProblems } from "../config/setting-problems.js";
 import { nameInUrn, splitMember } from "../state/identity.js";
 import { describeSought } from "../state/unresolved.js";
@@ -34,7 +35,8 @@ before an \`up\`.
 
 URN may be the resource's name in the program, where only one pending create has it. Of a set's event it has the key behind
 it, as URN["key"]; --not-created and --forget take the set's own URN for all of its events. The first three may be given several
-times. Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out.`;
+times. Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, as while a run is under
+way on this machine.`;
 
 const NOTHING =
   "Nothing is pending: neither the engine, nor the state, nor a journal on this machine has a create of unknown outcome.";
@@ -60,6 +62,8 @@ export async function pendingCommand(args: readonly string[]): Promise<number> {
 
   const stack = readExport(await exported(options));
   const journals = await journalsOf(stack, options);
+  // What a run has saved meanwhile is read anew.
+  if (await journals?.waitForRun(systemClock)) return pendingCommand(args);
   const pending = pendingIn(stack, journals?.notes() ?? []);
   const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
   const given = readVerdicts(options, pending.open, stack);

@@ -7,7 +7,7 @@
  * throwing inside a timer.
  */
 import { randomUUID } from "node:crypto";
-import { constants, unlinkSync } from "node:fs";
+import { constants, statSync, unlinkSync } from "node:fs";
 import { unlink, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock } from "../clock.js";
@@ -17,6 +17,7 @@ import { fateOf, isIdentity, thisProcess } from "./process-identity.js";
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 25;
+const STALE_AFTER_MS = 15_000;
 
 /** The lock was not free within the time that may be waited. */
 export class LockHeld extends Error {
@@ -60,7 +61,7 @@ export interface Lock {
 
 /** @throws LockHeld; UntrustedFile where something else stands there; system errors where the lock's folder can't be written to. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
-  const { clock, unique, maxWaitMs, heartbeatMs = 2000, staleAfterMs = 15_000 } = options;
+  const { clock, unique, maxWaitMs, heartbeatMs = 2000, staleAfterMs = STALE_AFTER_MS } = options;
   await makePrivateFolder(dirname(path));
   const content = JSON.stringify({ ...thisProcess(), unique });
   const deadline = clock.monotonicMs() + maxWaitMs;
@@ -108,6 +109,19 @@ export function withLockNow(path: string, work: () => void, unique: string = ran
     if (readNow(path) === content) unlinkSync(path);
   }
   return true;
+}
+
+/**
+ * Who holds the lock, in words; none where nobody does. For what only looks.
+ * @param nowMs the wall clock, by which the heartbeat of a holder on another machine is judged.
+ */
+export function holderNow(path: string, nowMs: number, staleAfterMs = STALE_AFTER_MS): string | undefined {
+  const content = readNow(path);
+  if (content === undefined) return undefined;
+  const fate = fateOf(parse(content)).kind;
+  const heartbeatMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const isSilent = Math.abs(nowMs - heartbeatMs) > staleAfterMs;
+  return fate === "dead" || (fate === "elsewhere" && isSilent) ? undefined : wordsFor(path, content);
 }
 
 function createExclusivelyOrNot(path: string, content: string, unique: string): boolean {
