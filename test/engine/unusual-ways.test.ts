@@ -66,3 +66,25 @@ it("--replace of an unresolved resource sends nothing, and it is settled as befo
   expect(await stack.resources()).toHaveLength(2);
   expect((await stack.resources()).at(-1)?.id).toBe(String(sandbox.events[0]?.id));
 });
+
+it("killed in a replacement, and set back to what it was: `up` and `pending` say the same", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(2), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  const lost = sandbox.fail({ on: "event", after: 1, with: { kind: "no-answer" } });
+  stack.program(eventsProgram(2, 2));
+  stack.setEnvironment({ PULUMI_SKIP_CHECKPOINTS: "true" });
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  const made = sandbox.events.find(({ value }) => value === 2)?.id;
+  const listed = await pending(stack);
+  expect(listed.output).toContain(`was created as ${made}: a journal on this machine knows it`);
+  expect(listed.output).toContain("Where the program went back to that, nothing manages what was created");
+
+  stack.program(eventsProgram(2));
+  const back = await stack.up();
+  expect(back.code, back.output).toBe(0);
+  expect(back.output).toContain(`nothing manages ${made}, unless its resource is declared again`);
+  expect((await pending(stack)).output).toContain("Where the program went back to that");
+  expect(sandbox.eventPosts).toBe(4);
+});

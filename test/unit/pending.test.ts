@@ -125,6 +125,11 @@ describe("what a journal of this machine knows", () => {
       open: [],
       known: [{ urn: E, id: "7" }],
     });
+    // A replacement: the state holds what it was to replace.
+    expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note({ id: "7" })])).toEqual({
+      open: [],
+      known: [{ urn: E, id: "7", heldAs: "2" }],
+    });
     // Of another body: the next up saves it as unresolved.
     expect(pendingIn(stack, [note({ id: "7" })])).toMatchObject({ open: [{ urn: E }], known: [] });
   });

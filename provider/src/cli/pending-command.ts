@@ -6,7 +6,7 @@ import { systemClock } from "../clock.js";
 import { describeSettingProblems } from "../config/setting-problems.js";
 import { nameInUrn, splitMember } from "../state/identity.js";
 import { describeSought } from "../state/unresolved.js";
-import { count, enumerate } from "../text.js";
+import { count, enumerate, shellWord } from "../text.js";
 import { StackJournals } from "./journals.js";
 import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, type Verdict } from "./pending.js";
 import { pulumi, settingOf, stackName } from "./pulumi.js";
@@ -251,13 +251,20 @@ function describe(open: Pending["open"]): string {
 
 /** Those of a set together: a killed run may leave thousands. */
 function describeKnown(known: Pending["known"]): string[] {
-  const takesOver = "a journal on this machine knows it, and the next `pulumi up` takes it over.";
+  const takesOver =
+    "a journal on this machine knows it, and the next `pulumi up` takes it over where the program declares it with the same arguments.";
   return [...Map.groupBy(known, ({ urn }) => splitMember(urn).of)].map(([of, those]) => {
     const [first] = those;
-    if (those.length === 1 || first === undefined) return `${first?.urn}\n  was created as ${first?.id}: ${takesOver}`;
+    const held = those.flatMap(({ heldAs }) => heldAs ?? []).slice(0, MAX_KNOWN);
+    const otherwise =
+      held.length === 0
+        ? ""
+        : `\n  The state holds ${enumerate(held)} there. Where the program went back to that, nothing manages what was created: npx pulumi-advertising pending --forget ${shellWord(of)}`;
+    if (those.length === 1 || first === undefined)
+      return `${first?.urn}\n  was created as ${first?.id}: ${takesOver}${otherwise}`;
     const shown = those.slice(0, MAX_KNOWN).map(({ urn, id }) => `${splitMember(urn).key ?? urn} (${id})`);
     const more = those.length > MAX_KNOWN ? [`${those.length - MAX_KNOWN} more`] : [];
-    return `${of}\n  ${those.length} of its events were created, ${enumerate([...shown, ...more])}: ${takesOver.replaceAll(" it", " them")}`;
+    return `${of}\n  ${those.length} of its events were created, ${enumerate([...shown, ...more])}: ${takesOver.replaceAll(" it", " them")}${otherwise}`;
   });
 }
 

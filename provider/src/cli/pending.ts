@@ -49,10 +49,12 @@ export interface OpenCreate {
   readonly isInState: boolean;
 }
 
-/** One that the next `pulumi up` takes over, since a journal of this machine knows its id. */
+/** One that the next `pulumi up` takes over where it is declared as it was, since a journal of this machine knows its id. */
 export interface KnownCreate {
   readonly urn: string;
   readonly id: string;
+  /** Another object that the state holds under this URN: nothing takes its place where the program went back to that. */
+  readonly heldAs?: string | undefined;
 }
 
 export interface Pending {
@@ -119,7 +121,7 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
     ) {
       continue;
     }
-    if (note.id !== undefined) known.push({ urn, id: note.id });
+    if (note.id !== undefined) known.push({ urn, id: note.id, heldAs: held?.id });
     else open.set(urn, fromNote(urn, note, held?.id));
   }
   return { open: [...open.values()], known };

@@ -81,7 +81,9 @@ export async function noteHeld(
       return [];
     }
     const other =
-      entry.id === undefined ? "whether there is one more, only the account shows" : `nothing manages ${entry.id}`;
+      entry.id === undefined
+        ? "whether there is one more, only the account shows"
+        : `nothing manages ${entry.id}, unless its resource is declared again with the arguments of then`;
     return [`${what}; ${other}. To forget this: ${forgetCommand(urn)}`];
   });
 }
