@@ -1,6 +1,7 @@
 /**
  * Real runs of 60 events, killed at random moments and followed by ordinary ones: nothing twice, nothing lost.
- * KILLS, FAST_KILLS and LOSSES set how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
+ * KILLS, FAST_KILLS and LOSSES set how many, without runs that end before their moment (the short version runs here; `npm run
+ * kill-test` runs the long one), SEED repeats a run.
  */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -48,7 +49,8 @@ it.each([
     const random = seededRandom(seed);
     let killed = 0;
     let unresolvedInAll = 0;
-    for (let round = 0; round < kills; round++) {
+    let round = 0;
+    for (; killed < kills; round++) {
       const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
       const stack = await newStack(shopOf(EVENTS), { sandbox, environment });
       const victims: Victims = round % 4 === 3 ? "engine" : "tree";
@@ -60,12 +62,11 @@ it.each([
       unresolvedInAll += unresolved;
       await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
       console.log(
-        `round ${round}: ${victims} killed after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved`,
+        `round ${round}: ${wasKilled ? `${victims} killed` : "ended"} after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved`,
       );
     }
-    expect(killed).toBeGreaterThan(0);
     console.log(
-      `killed ${killed} of ${kills} runs, ${mode} (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`,
+      `killed ${killed} of ${round} runs, ${mode} (SEED=${seed}); ${unresolvedInAll} resources were unresolved in all`,
     );
   },
 );
@@ -76,7 +77,8 @@ it(`${LOSSES} kills that take the journal with them, \`pending\` before each up 
   const random = seededRandom(seed + 1);
   let killed = 0;
   let pendingInAll = 0;
-  for (let round = 0; round < LOSSES; round++) {
+  let round = 0;
+  for (; killed < LOSSES; round++) {
     const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
     const stack = await newStack(shopOf(EVENTS), { sandbox });
     const { at, wasKilled } = await killOne(random, stack, sandbox, "tree");
@@ -89,8 +91,7 @@ it(`${LOSSES} kills that take the journal with them, \`pending\` before each up 
     await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, killed after ${at} creates`);
     console.log(`round ${round}: ${wasKilled ? "killed" : "ended"} after ${at} creates, ${pending} pending`);
   }
-  expect(killed).toBeGreaterThan(0);
   console.log(
-    `killed ${killed} of ${LOSSES} runs, without a journal (SEED=${seed}); ${pendingInAll} creates were pending in all`,
+    `killed ${killed} of ${round} runs, without a journal (SEED=${seed}); ${pendingInAll} creates were pending in all`,
   );
 });

@@ -1,6 +1,7 @@
 /**
  * Real runs of a set of 200 events, killed at random moments and followed by ordinary ones: nothing twice, nothing lost.
- * SET_KILLS sets how many (`npm run kill-test` runs the long version), SEED repeats a run.
+ * SET_KILLS sets how many, without runs that end before their moment (`npm run kill-test` runs the long version), SEED repeats a
+ * run.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -26,7 +27,8 @@ it(`${KILLS} kills of a set of ${EVENTS} events at random moments (SEED=${seed})
   const random = seededRandom(seed);
   let killed = 0;
   let unresolvedInAll = 0;
-  for (let round = 0; round < KILLS; round++) {
+  let round = 0;
+  for (; killed < KILLS; round++) {
     const sandbox = await useSandbox({
       latencyMs: LATENCY_MS,
       objects: { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] },
@@ -42,10 +44,11 @@ it(`${KILLS} kills of a set of ${EVENTS} events at random moments (SEED=${seed})
     const unresolved = await recoverSet(stack, sandbox);
     unresolvedInAll += unresolved;
     await expectEachOnceInSet(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
-    console.log(`round ${round}: ${victims} killed after ${at} creates (${sent} sent), ${unresolved} unresolved`);
+    console.log(
+      `round ${round}: ${wasKilled ? `${victims} killed` : "ended"} after ${at} creates (${sent} sent), ${unresolved} unresolved`,
+    );
   }
-  expect(killed).toBeGreaterThan(0);
-  console.log(`killed ${killed} of ${KILLS} runs (SEED=${seed}); ${unresolvedInAll} events were unresolved in all`);
+  console.log(`killed ${killed} of ${round} runs (SEED=${seed}); ${unresolvedInAll} events were unresolved in all`);
 });
 
 it("renamed with an alias right after a kill: stopped before anything is sent, since an alias renames just what was saved", async () => {
