@@ -51,6 +51,20 @@ const unresolved = {
 const look = (history: History, ...all: DeclaredHere[]) =>
   undeclaredIn(history, declarationsOf(...all), settingsOf({ traceField: "alternative_id" }));
 
+it("what is adopted is told as one text, by kind, and anew when more is declared", () => {
+  const declarations = declarationsOf(
+    declared("one", "One", { existingId: 7 }),
+    declared("two", "Two", { existingId: "8" }),
+    declared("acme", "Acme", { existingId: 9, kind: advertiser }),
+    declared("later", "Later", { existingId: Promise.resolve(1) }),
+  );
+  expect(declarations.adoptedOf("ConversionEvent")).toBe("7 8");
+  expect(declarations.adoptedOf("Advertiser")).toBe("9");
+  declarations.add(declared("three", "Three", { existingId: 10 }));
+  expect(declarations.adoptedOf("ConversionEvent")).toBe("7 8 10");
+  expect(declarations.adoptedOf("Advertiser")).toBe("9");
+});
+
 describe("a live object", () => {
   const history = historyOf({ old: "Signup" });
 

@@ -144,7 +144,9 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
             subject,
             keys.map((key) => memberOf(subject.key, key)),
           );
-          for (const id of declaration.adopted ?? []) runtime().adopting.add(id);
+          const { adopted = "" } = declaration;
+          if (adopted !== "" && runtime().isFirst(`adopted ${adopted}`))
+            for (const id of adopted.split(" ")) runtime().adopting.add(id);
           for (const key of declaration.settled ?? []) runtime().settledElsewhere.add(key);
           for (const [key, formerly] of Object.entries(declaration.membersFormerly ?? {})) {
             runtime().learned.of(key).formerly = formerly;

@@ -31,6 +31,8 @@ export class Declarations {
   readonly #knownSets = new Set<string>();
   /** By kind and id. */
   readonly #adopted = new Set<string>();
+  /** Made once for all that are declared together. */
+  readonly #adoptedOf = new Map<string, { readonly amount: number; readonly ids: string }>();
   readonly #formerly: { readonly resource: ResourceName; readonly place: Place }[] = [];
   readonly #byPlatformName = new Map<string, DeclaredHere[]>();
 
@@ -71,10 +73,15 @@ export class Declarations {
     return !this.#keys.has(journalKey) && this.#knownSets.has(resourceKeyIn(journalKey));
   }
 
-  /** The ids of objects of this kind that something adopts. */
-  adoptedOf(kind: string): string[] {
+  /** The ids of objects of this kind that something adopts, with blanks between them: the same text until one more is declared. */
+  adoptedOf(kind: string): string {
+    const known = this.#adoptedOf.get(kind);
+    if (known?.amount === this.#adopted.size) return known.ids;
     const prefix = `${kind} `;
-    return [...this.#adopted].filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
+    const those = [...this.#adopted].filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
+    const ids = those.filter((id) => /^\d+$/.test(id)).join(" ");
+    this.#adoptedOf.set(kind, { amount: this.#adopted.size, ids });
+    return ids;
   }
 
   /** Whether something adopts this object. */

@@ -171,7 +171,7 @@ function settledIn({ key }: DeclaredHere, settled: Admission["settled"]) {
 /** By whatever resource: a set that lets go of one of them leaves nothing unmanaged. */
 function adoptedIn({ declarations }: Program, { name }: Kind) {
   const adopted = declarations.adoptedOf(name);
-  return adopted.length === 0 ? {} : { adopted };
+  return adopted === "" ? {} : { adopted };
 }
 
 function formerMembers(members: readonly DeclaredHere[], formerly: Admission["formerly"]) {
