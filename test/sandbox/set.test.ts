@@ -278,6 +278,27 @@ it("1,000 live events are adopted, and nothing is sent", async () => {
   expect(twice.error).toContain("one object can't be two");
 });
 
+it("keys swap their objects with existingId, and nothing is sent", async () => {
+  const { sandbox, engine, declare } = await start();
+  const [A, B, C] = ["A", "B", "C"].map((eventName) => ({ eventName, value: 1 }));
+  await engine.up(declare({ a: A, b: B, c: C } as Events));
+  const { a = 0, b = 0, c = 0 } = engine.eventIds as Record<string, number>;
+  const turned = { a: { ...B, existingId: b }, b: { ...C, existingId: c }, c: { ...A, existingId: a } } as Events;
+  const told = await engine.preview(declare(turned));
+  expect(told).toContain("3 to adopt");
+  expect(told).not.toMatch(/stays? live/);
+  const { error, run } = await engine.up(declare(turned));
+  expect(error).toBe(undefined);
+  expect(JSON.stringify([run.told, run.said])).not.toMatch(/stays? live|No longer managed/);
+  expect(engine.eventIds).toEqual({ a: b, b: c, c: a });
+  expect((await engine.up(declare({ a: B, b: C, c: A } as Events))).error).toBe(undefined);
+  expect(sandbox.eventPosts).toBe(3);
+  // One that stays where it is can't be another's as well.
+  const twice = await engine.up(declare({ a: { ...C, existingId: c }, b: C, c: A } as Events));
+  expect(twice.error).toContain("one object can't be two");
+  expect(sandbox.eventPosts).toBe(3);
+});
+
 it("10,000 members: each once, a state of at most 400 bytes an event, and few words", async () => {
   const { sandbox, engine, declare } = await start();
   const events = eventsOf(10_000);

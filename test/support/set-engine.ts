@@ -111,7 +111,10 @@ export class SetEngine {
   }
 
   async #checked(run: Run, declared: Values, isUp: boolean): Promise<Values> {
-    const identity = { identity: `tiny/dev::${this.#name}`, run: { isUp, resources: 1 } };
+    const entries = Object.values((declared.events ?? {}) as Record<string, Values>);
+    const adopted = entries.flatMap(({ existingId }) => (existingId === undefined ? [] : String(existingId))).join(" ");
+    const more = adopted === "" ? {} : { adopted };
+    const identity = { identity: `tiny/dev::${this.#name}`, run: { isUp, resources: 1 }, ...more };
     const { inputs, failures = [] } = await run.set.check(
       this.state?.inputs ?? {},
       carried({ ...declared, __identity: identity, __provider: "exports.handler" }),

@@ -80,6 +80,7 @@ export async function announceCreate(
 
 /**
  * One object can't be two resources.
+ * @param letsGo whether what held the object, by its journal key, takes another one on in this run.
  * @returns what is wrong with adopting `id`, as far as this run knows.
  */
 export function adoptedTwice(
@@ -87,9 +88,10 @@ export function adoptedTwice(
   runtime: Runtime,
   { identity, urn }: KnownSubject,
   id: string,
+  letsGo: (key: string) => boolean = () => false,
 ): string | undefined {
   const inventory = runtime.inventory(identity);
-  const known = inventory.holdersOf(kind.name, id).find((key) => inventory.declared.has(key));
+  const known = inventory.holdersOf(kind.name, id).find((key) => inventory.declared.has(key) && !letsGo(key));
   const holder = runtime.holders.get(`${kind.name} ${id}`) ?? (known === undefined ? undefined : aboutWhom(known).urn);
   if (holder !== undefined && holder !== urn)
     return `existingId ${id} is the resource ${holder} already: one object can't be two`;

@@ -3,10 +3,12 @@
  */
 import { OutcomeUnknownError } from "../errors.js";
 import type { Kind } from "../kinds/kind.js";
-import { splitMember } from "../state/identity.js";
-import type { StoredSet } from "../state/set.js";
+import { own } from "../record.js";
+import { memberOf, splitMember } from "../state/identity.js";
+import type { DeclaredSet, StoredSet } from "../state/set.js";
 import { count } from "../text.js";
-import { announceCreate } from "./announce.js";
+import { adoptedTwice, announceCreate } from "./announce.js";
+import { hasValue, holdsUnknown } from "./inputs.js";
 import { memberLeftovers } from "./leftovers.js";
 import type { Runtime } from "./runtime.js";
 import type { Member } from "./set-plan.js";
@@ -61,6 +63,27 @@ export async function announceNewMembers(
   }
   runtime.tellCollected();
   return unsent;
+}
+
+/** As {@link adoptedTwice}, of each entry. Two keys may swap their objects. */
+export function membersAdoptedTwice(
+  kind: Kind,
+  runtime: Runtime,
+  set: KnownSubject,
+  { events = new Map() }: DeclaredSet,
+): string[] {
+  const adopted = new Map<string, string>();
+  for (const [key, entry] of events) {
+    const existingId = own(entry, "existingId");
+    if (hasValue(existingId) && !holdsUnknown(existingId)) adopted.set(memberOf(set.key, key), String(existingId));
+  }
+  return [...events.keys()].flatMap((key) => {
+    const member = memberSubject(set, key) as KnownSubject;
+    const id = adopted.get(member.key);
+    if (id === undefined) return [];
+    const found = adoptedTwice(kind, runtime, member, id, (holder) => (adopted.get(holder) ?? id) !== id);
+    return found === undefined ? [] : [`${memberOf("events", key)}.${found}`];
+  });
 }
 
 /** In an `up` what was done is told afterwards, with the new ids. */

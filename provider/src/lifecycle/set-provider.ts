@@ -13,24 +13,24 @@ import { eventIn, readDeclaredSet, readStoredSet, type StoredSet, writeStoredSet
 import { exactId } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
-import { adoptedTwice, announceResource, noteHolder } from "./announce.js";
+import { announceResource, noteHolder } from "./announce.js";
 import { checkFailure, guard } from "./engine-call.js";
 import type { Severity } from "./engine-log.js";
 import { forDisplay, forEngine, Incomplete } from "./failure.js";
-import { argumentsIn, hasValue, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { argumentsIn, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
 import { leftBySet } from "./left-live.js";
 import { attemptKeys, noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
-import { announceNewMembers, tellPlan } from "./set-announce.js";
+import { announceNewMembers, membersAdoptedTwice, tellPlan } from "./set-announce.js";
 import { abilitiesOf, refreshedSet } from "./set-operations.js";
 import { isChange, type Member, planSet, setAfter } from "./set-plan.js";
 import { carryOut } from "./set-run.js";
 import { maskSecretMembers, type SecretOf, secretOfMembers } from "./set-secrets.js";
 import { troubleInWords } from "./set-trouble.js";
 import { besidesInWords, leftLiveInWords, planInWords, takenOverInWords } from "./set-words.js";
-import { isKnown, type KnownSubject, memberSubject, type Subject, subjectOf } from "./subject.js";
+import { isKnown, memberSubject, type Subject, subjectOf } from "./subject.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createSetProvider(set: SetKind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
@@ -151,17 +151,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           for (const [key, formerly] of Object.entries(declaration.membersFormerly ?? {})) {
             runtime().learned.of(key).formerly = formerly;
           }
-          for (const [key, entry] of declared.events ?? []) {
-            const existingId = own(entry, "existingId");
-            if (!hasValue(existingId) || holdsUnknown(existingId)) continue;
-            const found = adoptedTwice(
-              kind,
-              runtime(),
-              memberSubject(subject, key) as KnownSubject,
-              String(existingId),
-            );
-            if (found !== undefined) twice.push(`${memberOf("events", key)}.${found}`);
-          }
+          twice.push(...membersAdoptedTwice(kind, runtime(), subject, declared));
           if (Object.keys(olds).length === 0 && problems.length === 0) {
             const members = planSet(kind, readStoredSet({}), declared);
             const unsent = await announceNewMembers(kind, runtime(), subject, members, readStoredSet({}));
