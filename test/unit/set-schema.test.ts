@@ -73,6 +73,7 @@ describe("what is wrong", () => {
     ["__proto__", "__proto__"],
     ["toString, which Pulumi can't print", "toString"],
     ["one that marks an Output", "__pulumiOutput"],
+    ["one that marks a secret", "4dabf18193072939515e22adb298388d"],
     ["half of a character", "a\ud800"],
   ])("a key that is %s is refused", (_, key) => {
     const events = JSON.parse(`{${JSON.stringify(key)}: {"eventName": "E", "value": 1}}`) as object;

@@ -13,11 +13,12 @@ const MAX_KEY_CHARACTERS = 100;
 const MAX_WARNINGS = 5;
 
 /** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
-const isTakenByPulumi = (text: string) => text === "__proto__" || text === "toString" || text.startsWith("__pulumi");
+const TAKEN_BY_PULUMI = ["__proto__", "toString", "4dabf18193072939515e22adb298388d"];
+const isTakenByPulumi = (text: string) => TAKEN_BY_PULUMI.includes(text) || text.startsWith("__pulumi");
 
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
-  `1 to ${MAX_KEY_CHARACTERS} characters, without control characters, and not "__proto__", "toString" or "__pulumi…", which Pulumi can't carry`,
+  `1 to ${MAX_KEY_CHARACTERS} characters, not blank, without control characters, and not ${TAKEN_BY_PULUMI.map((text) => `"${text}"`).join(", ")} or "__pulumi…", which Pulumi can't carry`,
   z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && !isTakenByPulumi(text)),
 );
 
