@@ -4,6 +4,7 @@ const FIVE_MINUTES_IN_MS = 300_000;
 
 /** Tests that start Pulumi or npm: slow, and each of them keeps about a core busy; so few at a time, after the quick ones. */
 const heavy = {
+  globalSetup: "test/support/stack-init.ts",
   testTimeout: FIVE_MINUTES_IN_MS,
   hookTimeout: FIVE_MINUTES_IN_MS,
   maxWorkers: 2,

@@ -2,14 +2,17 @@
  * Real Pulumi runs of tiny programs: a project in a folder of its own, with its own backend, home and cache.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
+import { copyStack, PASSPHRASE, PROJECT, STACK, stateFileIn } from "./stack-init.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 /** Inside the repository, so that programs find the workspace's package as an installed one. */
 const workFolder = join(repository, ".pulumi-local", "test");
+/** What V8 made of each module: a run of Pulumi loads a thousand of them in each of two processes. */
+const compileCache = join(repository, ".pulumi-local", "compile-cache");
 
 /** A sandbox that ends with the test. */
 export async function useSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -35,6 +38,12 @@ export interface StateResource {
   readonly sourcePosition?: string;
 }
 
+/** What is read of a stack's state. */
+interface Deployment {
+  readonly resources?: readonly StateResource[];
+  readonly pending_operations?: readonly { readonly type: string; readonly resource: StateResource }[];
+}
+
 export interface StackOptions {
   /** The program. Its file's name decides how it is loaded. @default "index.js" (CommonJS) */
   readonly file?: string;
@@ -57,6 +66,7 @@ export class TestStack {
   programFolder: string;
   readonly #options: StackOptions;
   readonly #environment: Record<string, string>;
+  readonly #ownBackend: string;
 
   constructor(program: string, options: StackOptions) {
     mkdirSync(workFolder, { recursive: true });
@@ -65,6 +75,8 @@ export class TestStack {
     this.cache = options.cache ?? join(this.folder, "cache");
     this.programFolder = options.programFolder ?? join(this.folder, "program");
     for (const name of ["home", "backend", "program"]) mkdirSync(join(this.folder, name));
+    // Without files of attributes: written in place, they are empty where a kill meets them, and the stack can't be read.
+    this.#ownBackend = `file://${join(this.folder, "backend")}?metadata=skip`;
     const sandbox: Record<string, string> =
       options.sandbox === undefined
         ? {}
@@ -76,16 +88,15 @@ export class TestStack {
     this.#environment = {
       ...inheritedEnvironment(),
       PULUMI_HOME: join(this.folder, "home"),
-      // Without files of attributes: written in place, they are empty where a kill meets them, and the stack can't be read.
-      PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}?metadata=skip`,
-      PULUMI_CONFIG_PASSPHRASE: "a passphrase for tests",
+      PULUMI_BACKEND_URL: this.#ownBackend,
+      PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
       PULUMI_SKIP_UPDATE_CHECK: "true",
       XDG_CACHE_HOME: this.cache,
       NO_COLOR: "1",
       ...sandbox,
       ...options.environment,
     };
-    const project = options.project ?? "tiny";
+    const project = this.#project;
     this.write("Pulumi.yaml", `name: ${project}\nruntime: nodejs\nmain: ${options.file ?? "index.js"}\n`);
     if (options.programFolder === undefined) {
       this.write("package.json", JSON.stringify({ name: project, private: true }));
@@ -98,9 +109,33 @@ export class TestStack {
     }
     if (options.config !== undefined) {
       const lines = Object.entries(options.config).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`);
-      this.write("Pulumi.dev.yaml", `config:\n${lines.join("")}`);
+      this.write(`Pulumi.${STACK}.yaml`, `config:\n${lines.join("")}`);
     }
     this.program(program);
+  }
+
+  get #project(): string {
+    return this.#options.project ?? PROJECT;
+  }
+
+  /** Makes the stack `dev`, and selects it. */
+  async init(): Promise<void> {
+    if (!this.#hasOwnBackend) {
+      const { code, output } = await this.run(["stack", "init", STACK]);
+      if (code !== 0) throw new Error(`no stack: ${output}`);
+      return;
+    }
+    copyStack(inject("initialisedStack"), {
+      project: this.#project,
+      programFolder: this.programFolder,
+      home: join(this.folder, "home"),
+      backend: join(this.folder, "backend"),
+      backendUrl: this.#ownBackend,
+    });
+  }
+
+  get #hasOwnBackend(): boolean {
+    return this.#environment.PULUMI_BACKEND_URL === this.#ownBackend;
   }
 
   /** Replaces the program. */
@@ -149,6 +184,12 @@ export class TestStack {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
+  /** The state of the stack `dev`, as the engine left it: from its file where it has one of its own, which is much faster. */
+  async deployment(): Promise<Deployment> {
+    if (!this.#hasOwnBackend) return JSON.parse(await this.exported()).deployment;
+    return JSON.parse(readFileSync(stateFileIn(join(this.folder, "backend"), this.#project), "utf8")).checkpoint.latest;
+  }
+
   /** The whole exported state as text. */
   async exported(): Promise<string> {
     return (await this.run(["stack", "export"])).output;
@@ -156,8 +197,8 @@ export class TestStack {
 
   /** The resources of our types in the state, by URN. */
   async resources(): Promise<StateResource[]> {
-    const { deployment } = JSON.parse(await this.exported()) as { deployment: { resources?: StateResource[] } };
-    return (deployment.resources ?? [])
+    const { resources = [] } = await this.deployment();
+    return resources
       .filter(({ type }) => type.startsWith("pulumi-nodejs:dynamic/advertising:"))
       .sort((a, b) => (a.urn < b.urn ? -1 : 1));
   }
@@ -171,8 +212,7 @@ export class TestStack {
 export async function newStack(program: string, options: StackOptions = {}): Promise<TestStack> {
   const stack = new TestStack(program, options);
   onTestFinished(() => stack.remove());
-  const { code, output } = await stack.run(["stack", "init", "dev"]);
-  if (code !== 0) throw new Error(`no stack: ${output}`);
+  await stack.init();
   return stack;
 }
 
@@ -180,7 +220,10 @@ const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
 
 /** This process's environment without what would reach a run: users' own settings and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
-  return inherited((name) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name) && !PROXY_VARIABLE.test(name));
+  return {
+    ...inherited((name) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name) && !PROXY_VARIABLE.test(name)),
+    NODE_COMPILE_CACHE: compileCache,
+  };
 }
 
 /** For package managers, which may have no other way out. */
