@@ -293,6 +293,27 @@ describe("a run that is stopped", () => {
     };
   }
 
+  /** The same, as soon as the first file that is meant was written. @returns the check, which fails where that never happened. */
+  function takeOverAfterWriting(path: string, isMeant: (file: string) => boolean): () => void {
+    const { open } = fsp;
+    let expectLeftAlone: (() => void) | undefined;
+    replaceOpen(async (target, ...rest) => {
+      const handle = await open(target, ...rest);
+      const datasync = handle.datasync.bind(handle);
+      if (isMeant(String(target))) {
+        handle.datasync = async () => {
+          await datasync();
+          expectLeftAlone ??= takeOverJournal(path);
+        };
+      }
+      return handle;
+    });
+    return () => {
+      expect(expectLeftAlone).toBeDefined();
+      expectLeftAlone?.();
+    };
+  }
+
   /** Each ends without an id: nothing was created for it. */
   async function expectAllRefused(run: ReturnType<typeof runOf>, words: RegExp) {
     const names = Array.from({ length: 20 }, (_, index) => `${STACK}::more${index}`);
@@ -333,66 +354,27 @@ describe("a run that is stopped", () => {
 
   it("loses it while a note is being written: it does not count", async () => {
     const journal = newJournal(newFolder());
-    const { open } = fsp;
-    let expectLeftAlone: (() => void) | undefined;
-    replaceOpen(async (target, ...rest) => {
-      const handle = await open(target, ...rest);
-      const datasync = handle.datasync.bind(handle);
-      if (target === journal.path) {
-        handle.datasync = async () => {
-          await datasync();
-          expectLeftAlone ??= takeOverJournal(journal.path);
-        };
-      }
-      return handle;
-    });
+    const expectLeftAlone = takeOverAfterWriting(journal.path, (target) => target === journal.path);
     await expect(sendNoted(journal, "Advertiser::x")).rejects.toThrow(TAKEN);
-    expectLeftAlone?.();
-    expect(expectLeftAlone).toBeDefined();
+    expectLeftAlone();
   });
 
   it("loses it while creates are being noted: notes that nobody reads do not count", async () => {
     const { sandbox, run, path } = await start();
-    const { open } = fsp;
-    let expectLeftAlone: (() => void) | undefined;
-    replaceOpen(async (target, ...rest) => {
-      const handle = await open(target, ...rest);
-      const datasync = handle.datasync.bind(handle);
-      if (target === path) {
-        handle.datasync = async () => {
-          await datasync();
-          expectLeftAlone ??= takeOverJournal(path);
-        };
-      }
-      return handle;
-    });
+    const expectLeftAlone = takeOverAfterWriting(path, (target) => target === path);
     await expectAllRefused(run, TAKEN);
     expect(sandbox.creates).toBe(0);
     run.closeNow();
-    expectLeftAlone?.();
-    expect(expectLeftAlone).toBeDefined();
+    expectLeftAlone();
   });
 
   it("loses it while it begins its journal: the other one's is not written over", async () => {
     const { sandbox, run, path } = await start();
-    const { open } = fsp;
-    let expectLeftAlone: (() => void) | undefined;
-    replaceOpen(async (target, ...rest) => {
-      const handle = await open(target, ...rest);
-      const datasync = handle.datasync.bind(handle);
-      if (/\.jsonl\.[^.]*\.tmp$/.test(String(target))) {
-        handle.datasync = async () => {
-          await datasync();
-          expectLeftAlone ??= takeOverJournal(path);
-        };
-      }
-      return handle;
-    });
+    const expectLeftAlone = takeOverAfterWriting(path, (target) => /\.jsonl\.[^.]*\.tmp$/.test(target));
     expect((await failureOf(run.advertiser.create(inputs()))).message).toMatch(TAKEN);
     expect(sandbox.creates).toBe(0);
     run.closeNow();
-    expectLeftAlone?.();
-    expect(expectLeftAlone).toBeDefined();
+    expectLeftAlone();
   });
 
   it("loses it while it waits to send once more: a create that was noted before is not sent either", async () => {
