@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -55,7 +55,9 @@ export function copyStack(
   };
   write(stateFileIn(backend, project), state.replace(nameIn(PROJECT), nameIn(project)));
   write(backendFileIn(backend), ofBackend);
-  appendFileSync(settingsFileIn(programFolder), settings);
+  const settingsFile = settingsFileIn(programFolder);
+  const hasSettings = existsSync(settingsFile) && readFileSync(settingsFile, "utf8").includes(settings); // of an earlier stack there
+  if (!hasSettings) appendFileSync(settingsFile, settings);
   const place = createHash("sha1").update(join(programFolder, "Pulumi.yaml")).digest("hex");
   write(
     join(home, "workspaces", `${project}-${place}-workspace.json`),

@@ -11,8 +11,6 @@ import { copyStack, PASSPHRASE, PROJECT, STACK, stateFileIn } from "./stack-init
 const repository = resolve(import.meta.dirname, "../..");
 /** Inside the repository, so that programs find the workspace's package as an installed one. */
 const workFolder = join(repository, ".pulumi-local", "test");
-/** What V8 made of each module: a run of Pulumi loads a thousand of them in each of two processes. */
-const compileCache = join(repository, ".pulumi-local", "compile-cache");
 
 /** A sandbox that ends with the test. */
 export async function useSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -220,10 +218,7 @@ const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
 
 /** This process's environment without what would reach a run: users' own settings and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
-  return {
-    ...inherited((name) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name) && !PROXY_VARIABLE.test(name)),
-    NODE_COMPILE_CACHE: compileCache,
-  };
+  return inherited((name) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name) && !PROXY_VARIABLE.test(name));
 }
 
 /** For package managers, which may have no other way out. */
