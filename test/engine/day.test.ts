@@ -94,17 +94,24 @@ it("sandbox, rename while unresolved, rename while live, move into a component, 
   stack.program(shop(`event("purchase", "Purchase");`, `event("signup-web", "Signup");`));
   const stopped = await stack.up();
   expect(stopped.code).not.toBe(0);
+  expect(stopped.output).toContain(`pending --created '${signup}=<its id>'`);
+  expect(stopped.output).not.toMatch(/^\s+at .*:\d+/m);
   expect(stopped.output).toContain(
     'ConversionEvent "signup" is no longer declared, and the outcome of its create is unknown',
   );
   expect(stopped.output).toContain(
     'If ConversionEvent "signup-web" is its new name or place, add { aliases: [{ name: "signup" }] } to it.',
   );
-  expect((await pending()).code).toBe(1);
-  expect((await pending("--created", `${signup}=${await sandbox.idOf("Signup")}`)).code).toBe(0);
+  const listed = await pending();
+  expect(listed.code, listed.output).toBe(1);
+  expect(listed.output).toContain('look into the account for the ConversionEvent named "Signup"');
   stack.program(
     shop(`event("purchase", "Purchase");`, `event("signup-web", "Signup", { aliases: [{ name: "signup" }] });`),
   );
+  const aliased = await stack.preview();
+  expect(aliased.code).not.toBe(0);
+  expect(aliased.output).toContain("Look into the account");
+  expect((await pending("--created", `${signup}=${await sandbox.idOf("Signup")}`)).code).toBe(0);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.posts()).toBe(3);
 

@@ -65,9 +65,10 @@ it("an advertiser whose create has an unknown outcome stops the events that name
   const programWith = (existing: string) =>
     program(`
 const acme = new advertising.Advertiser("acme", { advertiserName: "A"${existing} });
-new advertising.ConversionEvent("e", { eventName: "E", advertiserId: acme, value: 1 });`);
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId: acme, value: 1 });
+new advertising.ConversionEvent("f", { eventName: "F", advertiserId: acme.advertiserId, value: 1 });`);
   const stack = await newStack(programWith(""), { sandbox });
-  for (const command of [stack.up, stack.preview, stack.up]) {
+  for (const command of [() => stack.up("--continue-on-error"), stack.preview, stack.up]) {
     const { code, output } = await command();
     expect(code).not.toBe(0);
     expect(output).toContain("outcome is unknown");
@@ -76,8 +77,8 @@ new advertising.ConversionEvent("e", { eventName: "E", advertiserId: acme, value
   stack.program(programWith(', existingId: "1"'));
   const { code, output } = await stack.up();
   expect(code, output).toBe(0);
-  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
-  expect(sandbox.events.map((event) => event.advertiser_id)).toEqual([1]);
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
+  expect(sandbox.events.map((event) => event.advertiser_id)).toEqual([1, 1]);
 });
 
 it("another resource as the advertiser is refused by name, before anything is registered", async () => {

@@ -25,70 +25,22 @@ async function killedStack(act: boolean) {
   return { sandbox, stack };
 }
 
-it("killed before the answer: the preview tells, up sends nothing and saves it as unresolved, both ways out work", async () => {
-  for (const act of [true, false]) {
-    const { sandbox, stack } = await killedStack(act);
-    const [journal = ""] = journalsOf(stack);
-    const preview = await stack.preview();
-    expect(preview.output).toContain("will not send it");
-    expect(readFileSync(journal, "utf8")).toMatch(/"note":"sent".*ConversionEvent::.*::e0"/);
+const adopting = (id: number | undefined) => eventsProgram(1).replace("value: 1", `value: 1, existingId: ${id}`);
 
-    const up = await stack.up();
-    expect(up.code).not.toBe(0);
-    expect(up.output).toContain("a run that was interrupted sent it at");
-    expect(sandbox.eventPosts).toBe(1);
-
-    if (act) {
-      stack.program(eventsProgram(1).replace("value: 1", `value: 1, existingId: ${sandbox.events[0]?.id}`));
-    } else {
-      const urn = (await stack.resources()).at(-1)?.urn ?? "";
-      expect(up.output).toContain(`pending --not-created '${urn}'`);
-      const settled = await runProcess(
-        "node",
-        [resolve(import.meta.dirname, "../../provider/dist/cli/command.js"), "pending", "--not-created", urn],
-        stack.programFolder,
-        stack.environment,
-      );
-      expect(settled.code, settled.output).toBe(0);
-    }
-    expect((await stack.up()).code).toBe(0);
-    expect(sandbox.events).toHaveLength(1);
-    expect(sandbox.eventPosts).toBe(act ? 1 : 2);
-    expect((await stack.resources()).at(-1)?.id).toBe(String(sandbox.events[0]?.id));
-    expect(journalsOf(stack)).toEqual([]);
-  }
-});
-
-it("killed before the answer, existingId at once: adopted, and the note is settled", async () => {
+it("killed before the answer, which was carried out: other stacks go on, a damaged journal stops, changed inputs are not sent, and existingId adopts it", async () => {
   const { sandbox, stack } = await killedStack(true);
-  stack.program(eventsProgram(1).replace("value: 1", `value: 1, existingId: ${sandbox.events[0]?.id}`));
-  expect((await stack.up()).code).toBe(0);
-  expect(sandbox.eventPosts).toBe(1);
-  expect(journalsOf(stack)).toEqual([]);
-});
+  const [journal = ""] = journalsOf(stack);
+  const preview = await stack.preview();
+  expect(preview.output).toContain("will not send it");
+  expect(readFileSync(journal, "utf8")).toMatch(/"note":"sent".*ConversionEvent::.*::e0/);
 
-it("killed before the answer, inputs changed then: not sent either", async () => {
-  const { sandbox, stack } = await killedStack(true);
-  stack.program(eventsProgram(1, 99));
-  const { code, output } = await stack.up();
-  expect(code).not.toBe(0);
-  expect(output).toContain("outcome is unknown");
-  expect(sandbox.eventPosts).toBe(1);
-});
-
-it("two equal events of two stacks are two events, also after a kill of one", async () => {
-  const { sandbox, stack } = await killedStack(true);
+  // Two equal events of two stacks are two events.
   const other = await newStack(eventsProgram(1), { sandbox, cache: stack.cache, project: "other" });
   expect((await other.up()).code).toBe(0);
   expect(sandbox.eventPosts).toBe(2);
   expect(sandbox.logins).toBe(1);
-  expect((await stack.up()).code).not.toBe(0);
-  expect(sandbox.eventPosts).toBe(2);
-});
 
-it("a damaged journal stops the run before anything is sent, and names itself and the way out", async () => {
-  const { sandbox, stack } = await killedStack(true);
-  const [journal = ""] = journalsOf(stack);
+  // A damaged journal stops the run before anything is sent, and names itself and the way out.
   for (const [damage, words] of [
     [(text: string) => text.replace('"note"', '"no'), "is not readable"],
     [(text: string) => text.replace('"version":1', '"version":2'), "later version"],
@@ -105,7 +57,52 @@ it("a damaged journal stops the run before anything is sent, and names itself an
     expect(readFileSync(journal, "utf8")).toBe(damaged);
     writeFileSync(journal, original);
   }
+  expect(sandbox.eventPosts).toBe(2);
+
+  stack.program(eventsProgram(1, 99));
+  const changed = await stack.up();
+  expect(changed.code).not.toBe(0);
+  expect(changed.output).toContain("outcome is unknown");
+  expect(changed.output).toContain("a run that was interrupted sent it at");
+  expect(sandbox.eventPosts).toBe(2);
+
+  const [event] = sandbox.events;
+  stack.program(adopting(event?.id));
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(2);
+  expect((await stack.resources()).at(-1)?.id).toBe(String(event?.id));
+  expect(journalsOf(stack)).toEqual([]);
+});
+
+it("killed before it was carried out: up sends nothing and saves it as unresolved, and it is settled as not created", async () => {
+  const { sandbox, stack } = await killedStack(false);
+  const up = await stack.up();
+  expect(up.code).not.toBe(0);
+  expect(up.output).toContain("a run that was interrupted sent it at");
   expect(sandbox.eventPosts).toBe(1);
+
+  const urn = (await stack.resources()).at(-1)?.urn ?? "";
+  expect(up.output).toContain(`pending --not-created '${urn}'`);
+  const settled = await runProcess(
+    "node",
+    [resolve(import.meta.dirname, "../../provider/dist/cli/command.js"), "pending", "--not-created", urn],
+    stack.programFolder,
+    stack.environment,
+  );
+  expect(settled.code, settled.output).toBe(0);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.events).toHaveLength(1);
+  expect(sandbox.eventPosts).toBe(2);
+  expect((await stack.resources()).at(-1)?.id).toBe(String(sandbox.events[0]?.id));
+  expect(journalsOf(stack)).toEqual([]);
+});
+
+it("killed before the answer, existingId at once: adopted, and the note is settled", async () => {
+  const { sandbox, stack } = await killedStack(true);
+  stack.program(adopting(sandbox.events[0]?.id));
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(1);
+  expect(journalsOf(stack)).toEqual([]);
 });
 
 it("ADVERTISING_LOG=debug:<file> tells each attempt and no secret", async () => {

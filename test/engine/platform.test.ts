@@ -1,55 +1,38 @@
-import { describe, expect, it } from "vitest";
-import type { RefusalShape, SessionRefusal } from "../../provider/src/sandbox/index.js";
+import { expect, it } from "vitest";
 import { eventsProgram, newStack, program, useSandbox } from "../support/stack.js";
 
-describe("a session that ends every ten requests, in the middle of 25 creates", () => {
-  it.each<SessionRefusal>(["401", "403", "redirect", "login-page", "success-false"])(
-    "refused by %s: all objects exactly once",
-    async (way) => {
-      const sandbox = await useSandbox({ sessionRequests: 10, sessionRefusal: way });
-      const stack = await newStack(eventsProgram(24), { sandbox });
-      const { code, output } = await stack.up("--parallel", "16");
-      expect(output).toContain("26 created");
-      expect(code).toBe(0);
-      expect(sandbox.advertisers).toHaveLength(1);
-      expect(sandbox.events.map((event) => event.event_name).sort()).toEqual(
-        Array.from({ length: 24 }, (_, i) => `E${i}`).sort(),
-      );
-      expect(sandbox.requests.filter(({ accepted, path }) => accepted && !path.endsWith("authenticate"))).toHaveLength(
-        25,
-      );
-      expect(sandbox.logins).toBeLessThanOrEqual(4);
-    },
+/** The other ways to refuse are the matter of the client's own tests. */
+const sessionRefusal = "login-page";
+
+it("a session that ends every ten requests, in the middle of 25 creates: all objects exactly once", async () => {
+  const sandbox = await useSandbox({ sessionRequests: 10, sessionRefusal });
+  const stack = await newStack(eventsProgram(24), { sandbox });
+  const { code, output } = await stack.up("--parallel", "16");
+  expect(output).toContain("26 created");
+  expect(code).toBe(0);
+  expect(sandbox.advertisers).toHaveLength(1);
+  expect(sandbox.events.map((event) => event.event_name).sort()).toEqual(
+    Array.from({ length: 24 }, (_, i) => `E${i}`).sort(),
   );
+  expect(sandbox.requests.filter(({ accepted, path }) => accepted && !path.endsWith("authenticate"))).toHaveLength(25);
+  expect(sandbox.logins).toBeLessThanOrEqual(4);
 });
 
-describe("a refusal shows the platform's words, causes no second login and leaves nothing in the state", () => {
-  it.each<RefusalShape>([
-    "success-false-200",
-    "406-errors",
-    "406-payload-lists",
-    "400-by-field-nested",
-    "409",
-    "detail",
-    "plain-text",
-    "403-permission",
-    "401-body",
-    "inner-success-false",
-  ])("%s", async (refusalShape) => {
-    const sandbox = await useSandbox({ refusalShape, advertisersStartActive: false });
-    const stack = await newStack(eventsProgram(1), { sandbox });
-    const { code, output } = await stack.up();
-    expect(code).not.toBe(0);
-    expect(output).toContain("advertiser 1 is not active");
-    expect(output).toMatch(
-      /ConversionEvent "e0": POST http:\/\/127\.0\.0\.1:\d+\/rest\/event was refused with status \d{3}/,
-    );
-    expect(output).toContain("Activate that advertiser on the platform");
-    expect(output).not.toContain("active: true");
-    expect(output).not.toMatch(/^\s+at .*:\d+/m);
-    expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
-    expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
-  });
+/** The other shapes of a refusal are the matter of the lifecycle's tests. */
+it("a refusal shows the platform's words, causes no second login and leaves nothing in the state", async () => {
+  const sandbox = await useSandbox({ refusalShape: "success-false-200", advertisersStartActive: false });
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  expect(output).toContain("advertiser 1 is not active");
+  expect(output).toMatch(
+    /ConversionEvent "e0": POST http:\/\/127\.0\.0\.1:\d+\/rest\/event was refused with status \d{3}/,
+  );
+  expect(output).toContain("Activate that advertiser on the platform");
+  expect(output).not.toContain("active: true");
+  expect(output).not.toMatch(/^\s+at .*:\d+/m);
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
+  expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
 });
 
 it("an advertiser made active by an additional field takes events; a warning is shown once", async () => {
@@ -86,13 +69,6 @@ it("wrong credentials are tried once, however many resources ask", async () => {
   expect(output).not.toContain("needle");
   expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
   expect(await stack.resources()).toEqual([]);
-});
-
-it("Basic credentials need no login", async () => {
-  const sandbox = await useSandbox({ authMode: "basic" });
-  const stack = await newStack(eventsProgram(5), { sandbox, config: { "advertising:authMode": "basic" } });
-  expect((await stack.up()).code).toBe(0);
-  expect(sandbox).toMatchObject({ logins: 0, advertiserPosts: 1, eventPosts: 5 });
 });
 
 it("a long-lived session is opened once, and its cookies rotate with every answer", async () => {

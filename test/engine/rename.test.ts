@@ -1,4 +1,4 @@
-/** Renames, moves and removals, as people make them: nothing twice, and nothing left behind without a word. */
+/** Renames, moves and removals, as people make them: nothing twice, and nothing left behind without a word. See day.test.ts as well. */
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
@@ -60,40 +60,6 @@ async function expectPending(stack: TestStack): Promise<void> {
   expect(listed.code, listed.output).toBe(1);
   expect(listed.output).toContain('look into the account for the ConversionEvent named "Signup"');
 }
-
-it("an unresolved event that is renamed is not sent again; with an alias it is the same one, and settled as created", async () => {
-  const { sandbox, stack } = await unresolvedSignup();
-  stack.program(shop({ "signup-web": "Signup" }));
-  await expectStopped(
-    stack,
-    sandbox,
-    ["preview", "up"],
-    [
-      'ConversionEvent "signup" is no longer declared, and the outcome of its create is unknown',
-      'If ConversionEvent "signup-web" is its new name or place, add { aliases: [{ name: "signup" }] } to it.',
-    ],
-  );
-  await expectPending(stack);
-
-  const withAlias = shop({ "signup-web": "Signup" }, { "signup-web": `{ aliases: [{ name: "signup" }] }` });
-  stack.program(withAlias);
-  const aliased = await stack.preview();
-  expect(aliased.code).not.toBe(0);
-  expect(aliased.output).toContain("Look into the account");
-  const settled = await pending(stack, "--created", `${urn("signup")}=${sandbox.events[0]?.id}`);
-  expect(settled.code, settled.output).toBe(0);
-  // Settled, and without the alias: a live one is renamed.
-  stack.program(shop({ "signup-web": "Signup" }));
-  expect((await stack.preview()).output).toContain(
-    `\`signup\` (${sandbox.events[0]?.id}) is no longer declared and \`signup-web\` has the same arguments`,
-  );
-  stack.program(withAlias);
-  const up = await stack.up();
-  expect(up.code, up.output).toBe(0);
-  expect(sandbox.eventPosts).toBe(1);
-  expect(await stack.resources()).toMatchObject([{}, { urn: urn("signup-web"), id: String(sandbox.events[0]?.id) }]);
-  expect((await pending(stack)).code).toBe(0);
-});
 
 it("an unresolved event that is removed, or moved into a component, stops each run until it is settled", async () => {
   const { sandbox, stack } = await unresolvedSignup(false);

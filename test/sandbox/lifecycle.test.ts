@@ -2,6 +2,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { RefusalShape, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
@@ -12,8 +13,16 @@ const inputs = {
   __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").advertiser',
 };
 
-async function start(options: RunOptions = {}) {
-  const sandbox = await useSandbox();
+const eventInputs = {
+  eventName: "E0",
+  advertiserId: 1,
+  value: 1,
+  __identity: "organization/tiny/dev::e0",
+  __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").conversionEvent',
+};
+
+async function start(options: RunOptions = {}, platform: SandboxOptions = {}) {
+  const sandbox = await useSandbox(platform);
   const folder = newFolder();
   const run = newRun(sandbox, folder, options);
   const journals = () =>
@@ -84,6 +93,36 @@ it("a journal that can't be kept: nothing is sent, and the way out is told", asy
   expect(failure.message).toMatch(/^Nothing was sent\. The journal .*jsonl.*can't be used: .*advertising:cookieFile/);
   expect(sandbox.advertiserPosts).toBe(0);
 });
+
+/** The rest of what a real run shows of a refusal is in the engine's tests. */
+it.each<RefusalShape>([
+  "success-false-200",
+  "406-errors",
+  "406-payload-lists",
+  "400-by-field-nested",
+  "409",
+  "detail",
+  "plain-text",
+  "403-permission",
+  "401-body",
+  "inner-success-false",
+])(
+  "a refusal in the shape %s: the platform's words and advice, no second login, nothing for the state",
+  async (refusalShape) => {
+    const { sandbox, advertiser, event } = await start({}, { refusalShape, advertisersStartActive: false });
+    expect((await advertiser.create(inputs)).id).toBe("1");
+    const failure = await failureOf(event.create(eventInputs));
+    expect(failure.id).toBeUndefined();
+    expect(failure.message).toContain("advertiser 1 is not active");
+    expect(failure.message).toMatch(
+      /ConversionEvent "e0": POST http:\/\/127\.0\.0\.1:\d+\/rest\/event was refused with status \d{3}/,
+    );
+    expect(failure.message).toContain("Activate that advertiser on the platform");
+    expect(failure.message).not.toContain("active: true");
+    expect(failure.stack).not.toMatch(/^\s+at .*:\d+/m);
+    expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
+  },
+);
 
 describe("created by a run that was killed before the state was saved", () => {
   it("the same is taken over and said, and nothing is sent", async () => {
