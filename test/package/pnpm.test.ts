@@ -1,3 +1,3 @@
-import { describeProgramsInstalledBy } from "./programs.js";
+import { describeInstalledBy } from "./installed.js";
 
-describeProgramsInstalledBy("pnpm", "npm");
+describeInstalledBy("pnpm", "npm");

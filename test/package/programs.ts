@@ -1,15 +1,8 @@
 /** What must hold for the package as each package manager installs it. */
 import { copyFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import {
-  InstalledProject,
-  type Manager,
-  manifestIn,
-  packAsVersion,
-  packProvider,
-  useTemporaryFolder,
-} from "../support/packed.js";
+import { expect, it, onTestFinished } from "vitest";
+import { InstalledProject, type Manager, manifestIn, packAsVersion } from "../support/packed.js";
 import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const BODY = `
@@ -31,74 +24,71 @@ const PROGRAMS = {
 } as const;
 type ProgramFile = keyof typeof PROGRAMS;
 
+/** A project with the package, and the tarball that it was installed from. */
+export interface Installed {
+  readonly project: InstalledProject;
+  readonly tarball: string;
+}
+
 /** @param other installs the next version. */
-export function describeProgramsInstalledBy(manager: Manager, other: Manager): void {
-  describe(`installed by ${manager}`, () => {
-    const temporary = useTemporaryFolder();
-    let tarball: string;
-    let project: InstalledProject;
-
-    beforeAll(async () => {
-      tarball = await packProvider(temporary());
-      project = await InstalledProject.create(manager, tarball, temporary());
-    });
-
-    it.each(Object.keys(PROGRAMS) as ProgramFile[])(
-      "%s: one login, each object once, its id in the outputs",
-      async (file) => {
-        const sandbox = await useSandbox();
-        const stack = await stackIn(project, file, sandbox);
-        const { code, output } = await stack.up();
-        expect(output).toContain("5 created");
-        expect(output).not.toMatch(/warning|error/i);
-        expect(code).toBe(0);
-        expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 3 });
-        expect(sandbox.requests).toHaveLength(5);
-        const names = ["Landing", "Basket", "Purchase"];
-        expect(await stack.outputs()).toEqual({
-          advertiserId: sandbox.advertisers[0]?.id,
-          eventIds: names.map((name) => sandbox.events.find((event) => event.event_name === name)?.id),
-        });
-      },
-    );
-
-    it(`its state is the next version's, installed by ${other} in another folder`, async () => {
+export function describePrograms(installed: () => Installed, temporary: () => string, other: Manager): void {
+  it.each(Object.keys(PROGRAMS) as ProgramFile[])(
+    "%s: one login, each object once, its id in the outputs",
+    async (file) => {
       const sandbox = await useSandbox();
-      const stack = await stackIn(project, "index.ts", sandbox);
-      expect((await stack.up()).code).toBe(0);
-      const resources = await ourResources(stack);
-      expect(resources).toHaveLength(4);
-      for (const place of [temporary(), "node_modules", manifestIn(project.packageFolder).version]) {
-        expect(JSON.stringify(resources)).not.toContain(place);
-      }
-      sandbox.resetCounts();
-
-      const version = `${Number.parseInt(manifestIn(project.packageFolder).version, 10) + 1}.0.0`;
-      const next = await packAsVersion(version, tarball, temporary());
-      const elsewhere = await InstalledProject.create(other, next, temporary());
-      expect(manifestIn(elsewhere.packageFolder).version).toBe(version);
-      await move(stack, elsewhere, "index.ts");
-      const hidden = `${project.folder}-hidden`;
-      renameSync(project.folder, hidden);
-      onTestFinished(() => renameSync(hidden, project.folder));
-
-      const expectNothing = async (...args: string[]) => {
-        const { code, output } = await stack.run(args);
-        expect(output).toContain("5 unchanged");
-        expect(code).toBe(0);
-        expect(await ourResources(stack)).toEqual(resources);
-      };
-      await expectNothing("preview", "--expect-no-changes");
-      await expectNothing("refresh", "--yes", "--skip-preview", "--expect-no-changes");
-      await expectNothing("up", "--yes", "--skip-preview", "--expect-no-changes");
-
-      const { code, output } = await stack.destroy();
-      expect(output).toContain("5 deleted");
+      const { project } = installed();
+      const stack = await stackIn(project, file, sandbox);
+      const { code, output } = await stack.up();
+      expect(output).toContain("5 created");
+      expect(output).not.toMatch(/warning|error/i);
       expect(code).toBe(0);
-      expect(await ourResources(stack)).toEqual([]);
-      expect(sandbox.requests).toEqual([]);
-      expect([...sandbox.advertisers, ...sandbox.events]).toHaveLength(4);
-    });
+      expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 3 });
+      expect(sandbox.requests).toHaveLength(5);
+      const names = ["Landing", "Basket", "Purchase"];
+      expect(await stack.outputs()).toEqual({
+        advertiserId: sandbox.advertisers[0]?.id,
+        eventIds: names.map((name) => sandbox.events.find((event) => event.event_name === name)?.id),
+      });
+    },
+  );
+
+  it(`its state is the next version's, installed by ${other} in another folder`, async () => {
+    const { project, tarball } = installed();
+    const sandbox = await useSandbox();
+    const stack = await stackIn(project, "index.ts", sandbox);
+    expect((await stack.up()).code).toBe(0);
+    const resources = await ourResources(stack);
+    expect(resources).toHaveLength(4);
+    for (const place of [temporary(), "node_modules", manifestIn(project.packageFolder).version]) {
+      expect(JSON.stringify(resources)).not.toContain(place);
+    }
+    sandbox.resetCounts();
+
+    const version = `${Number.parseInt(manifestIn(project.packageFolder).version, 10) + 1}.0.0`;
+    const next = await packAsVersion(version, tarball, temporary());
+    const elsewhere = await InstalledProject.create(other, next, temporary());
+    expect(manifestIn(elsewhere.packageFolder).version).toBe(version);
+    await move(stack, elsewhere, "index.ts");
+    const hidden = `${project.folder}-hidden`;
+    renameSync(project.folder, hidden);
+    onTestFinished(() => renameSync(hidden, project.folder));
+
+    const expectNothing = async (...args: string[]) => {
+      const { code, output } = await stack.run(args);
+      expect(output).toContain("5 unchanged");
+      expect(code).toBe(0);
+      expect(await ourResources(stack)).toEqual(resources);
+    };
+    await expectNothing("preview", "--expect-no-changes");
+    await expectNothing("refresh", "--yes", "--skip-preview", "--expect-no-changes");
+    await expectNothing("up", "--yes", "--skip-preview", "--expect-no-changes");
+
+    const { code, output } = await stack.destroy();
+    expect(output).toContain("5 deleted");
+    expect(code).toBe(0);
+    expect(await ourResources(stack)).toEqual([]);
+    expect(sandbox.requests).toEqual([]);
+    expect([...sandbox.advertisers, ...sandbox.events]).toHaveLength(4);
   });
 }
 

@@ -24,7 +24,6 @@ const pnpmFolder = join(repository, ".pulumi-local", "pnpm");
 const PNPM = "pnpm@12.21.0";
 
 export type Manager = "npm" | "pnpm";
-export const MANAGERS: readonly Manager[] = ["npm", "pnpm"];
 
 /** What is read of a package.json. */
 export interface Manifest {

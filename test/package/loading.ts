@@ -1,8 +1,8 @@
-/** How the installed package is loaded: by `require`, by `import` and by the TypeScript compiler. */
+/** What must hold for how the installed package is loaded: by `require`, by `import` and by the TypeScript compiler. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
-import { InstalledProject, MANAGERS, packProvider, useTemporaryFolder } from "../support/packed.js";
+import { expect, it } from "vitest";
+import type { InstalledProject, Manager } from "../support/packed.js";
 
 /** What `npm test` checks in the repository, here against the installed package. */
 const TYPED = readFileSync(resolve(import.meta.dirname, "../types/programs.ts"), "utf8");
@@ -28,17 +28,10 @@ const NAMES = [
   "validate",
 ];
 
-describe.each(MANAGERS)("installed by %s", (manager) => {
-  const temporary = useTemporaryFolder();
-  let project: InstalledProject;
-
-  beforeAll(async () => {
-    project = await InstalledProject.create(manager, await packProvider(temporary()), temporary());
-  });
-
+export function describeLoading(manager: Manager, projectOf: () => InstalledProject): void {
   /** What a script in the project prints as JSON. It has to end by itself. */
   async function answerOf(file: string, text: string): Promise<unknown> {
-    const { code, output } = await project.node(file, text);
+    const { code, output } = await projectOf().node(file, text);
     expect(output).not.toMatch(/warning|error/i);
     expect(code).toBe(0);
     return JSON.parse(output);
@@ -85,7 +78,7 @@ console.log(JSON.stringify(Object.entries(imported).map(([name, value]) => [name
       `import { Catalog } from "pulumi-advertising"; import * as pulumi from "@pulumi/pulumi";`,
     ],
   ])("a catalog's libraries are found where the package was %s", async (_how, file, loading) => {
-    project.write("events.csv", "key,advertiser,eventName,value\nbuy,4711,Buy,1\n");
+    projectOf().write("events.csv", "key,advertiser,eventName,value\nbuy,4711,Buy,1\n");
     const script = `${loading}
 process.env.ADVERTISING_PASSWORD = "x";
 pulumi.runtime.setMocks({ newResource: ({ inputs }) => ({ id: "7", state: { ...inputs, eventId: 7 } }), call: () => ({}) });
@@ -150,10 +143,16 @@ console.log(JSON.stringify([...results, require("pulumi-advertising/package.json
     "type-checks strictly with resolution %s, its declarations too",
     async (resolution) => {
       const files = ["typed.ts", ...(["node16", "nodenext"].includes(resolution) ? ["typed.mts"] : [])];
-      for (const file of files) project.write(file, TYPED);
+      for (const file of files) projectOf().write(file, TYPED);
       const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--types", "node"];
       const how = ["--target", "es2023", "--moduleResolution", resolution, ...(RESOLUTIONS[resolution] ?? [])];
-      const { code, output } = await project.run(project.command("tsc"), "--noEmit", ...strict, ...how, ...files);
+      const { code, output } = await projectOf().run(
+        projectOf().command("tsc"),
+        "--noEmit",
+        ...strict,
+        ...how,
+        ...files,
+      );
       expect(output).toBe("");
       expect(code).toBe(0);
     },
@@ -162,7 +161,7 @@ console.log(JSON.stringify([...results, require("pulumi-advertising/package.json
   it("type-checks with the compiler that Pulumi brings along for programs that have none", async () => {
     expect(await answerOf("old-compiler.js", WITH_PULUMIS_COMPILER)).toEqual({ version: "3.8.3", faults: [] });
   });
-});
+}
 
 /** What that old compiler finds wrong in a program, and in what it reads of this package; others' declarations are newer than it. */
 const WITH_PULUMIS_COMPILER = `

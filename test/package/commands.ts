@@ -1,44 +1,30 @@
-/** The package's commands, as an installed package brings them. */
-import { beforeAll, describe, expect, it } from "vitest";
-import {
-  InstalledProject,
-  MANAGERS,
-  manifestIn,
-  packProvider,
-  providerFolder,
-  useTemporaryFolder,
-} from "../support/packed.js";
+/** What must hold for the package's commands, as an installed package brings them. */
+import { expect, it } from "vitest";
+import { type InstalledProject, manifestIn, providerFolder } from "../support/packed.js";
 import { newStack, program } from "../support/stack.js";
 
 const COMMANDS = Object.keys(manifestIn(providerFolder).bin);
 
-describe.each(MANAGERS)("installed by %s", (manager) => {
-  const temporary = useTemporaryFolder();
-  let project: InstalledProject;
-
-  beforeAll(async () => {
-    project = await InstalledProject.create(manager, await packProvider(temporary()), temporary());
-  });
-
+export function describeCommands(projectOf: () => InstalledProject): void {
   it.each(COMMANDS)("%s --help says what it takes", async (command) => {
-    const { code, output } = await project.exec(command, "--help");
+    const { code, output } = await projectOf().exec(command, "--help");
     expect(output).toMatch(new RegExp(`^Usage: ${command}`, "m"));
     expect(code).toBe(0);
   });
 
   it("pulumi-advertising --version is the installed package's", async () => {
-    const { code, output } = await project.run(project.command("pulumi-advertising"), "--version");
-    expect(output).toBe(`${manifestIn(project.packageFolder).version}\n`);
+    const { code, output } = await projectOf().run(projectOf().command("pulumi-advertising"), "--version");
+    expect(output).toBe(`${manifestIn(projectOf().packageFolder).version}\n`);
     expect(code).toBe(0);
   });
 
   it("pulumi-advertising check reads YAML and CSV; the schema for editors is there", async () => {
-    project.write("catalog.yaml", "advertisers: { acme: { advertiserName: Acme } }\neventsFile: events.csv\n");
-    project.write("events.csv", "key;advertiser;event name;value\r\nbuy;acme;Buy;1\r\n");
-    const { code, output } = await project.exec("pulumi-advertising", "check", "catalog.yaml");
+    projectOf().write("catalog.yaml", "advertisers: { acme: { advertiserName: Acme } }\neventsFile: events.csv\n");
+    projectOf().write("events.csv", "key;advertiser;event name;value\r\nbuy;acme;Buy;1\r\n");
+    const { code, output } = await projectOf().exec("pulumi-advertising", "check", "catalog.yaml");
     expect(output).toContain("catalog.yaml: 1 advertiser, 1 conversion event; 0 errors, 0 warnings\n");
     expect(code).toBe(0);
-    const schema = await project.node(
+    const schema = await projectOf().node(
       "schema.js",
       `console.log(require("pulumi-advertising/catalog.schema.json").title)`,
     );
@@ -52,7 +38,7 @@ describe.each(MANAGERS)("installed by %s", (manager) => {
     [["--prot", "1"], /--prot/],
     [["stray"], /stray/],
   ])("advertising-sandbox %j is refused in a sentence", async (args, named) => {
-    const { code, output } = await project.run(project.command("advertising-sandbox"), ...args);
+    const { code, output } = await projectOf().run(projectOf().command("advertising-sandbox"), ...args);
     expect(output).toMatch(named);
     expect(output).toContain("advertising-sandbox --help");
     expect(output).not.toMatch(/^\s+at /m);
@@ -60,20 +46,20 @@ describe.each(MANAGERS)("installed by %s", (manager) => {
   });
 
   it("npx --port abc keeps the exit code", async () => {
-    const { code, output } = await project.exec("advertising-sandbox", "--port", "abc");
+    const { code, output } = await projectOf().exec("advertising-sandbox", "--port", "abc");
     expect(output).toContain('"abc"');
     expect(code).toBe(2);
   });
 
   it("advertising-sandbox serves a real run, and ends at SIGTERM with what it counted", async () => {
     const args = ["--email", "me@example.com", "--password", "a word of its own"];
-    const { pid, match, ended } = await project.start(
+    const { pid, match, ended } = await projectOf().start(
       "advertising-sandbox",
       args,
       /listens on (http:\/\/127\.0\.0\.1:\d+)/,
     );
     const stack = await newStack(program(`exports.id = new advertising.Advertiser("a", { advertiserName: "A" }).id;`), {
-      programFolder: project.folder,
+      programFolder: projectOf().folder,
       config: { "advertising:baseUrl": match[1] as string, "advertising:email": "me@example.com" },
       environment: { ADVERTISING_PASSWORD: "a word of its own" },
     });
@@ -87,4 +73,4 @@ describe.each(MANAGERS)("installed by %s", (manager) => {
     expect(end.output).not.toContain("a word of its own");
     expect(end.code).toBe(0);
   });
-});
+}
