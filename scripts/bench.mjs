@@ -8,6 +8,7 @@ import { setUp } from "./setup.mjs";
  * asserts nothing: times depend on the machine, and only ratios of one run can be compared.
  *
  *   npm run bench -- --parts floor,client --pairs 5 --events 300
+ *   npm run bench -- --parts sizes --peer      with OpenTofu or Terraform and a generic REST provider, where they are on the PATH
  */
 await runMain(async () => {
   const { node, cli, env } = await setUp();
