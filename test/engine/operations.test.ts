@@ -52,15 +52,56 @@ it("a life: renamed in place, drift seen and set back, gone and created again, r
   // The option was new: the object of before still had it to be retained.
   const [, current] = sandbox.events;
   stack.program(shop("Last", `{ replaceOnChanges: ["eventName"], retainOnDelete: false }`));
-  await upWell(stack);
+  const deleted = `${current?.id} is deleted on the platform`;
+  const told = await stack.preview();
+  expect(told.output).toContain(`The replacement creates another live object, and ${deleted} then`);
+  expect(told.output).not.toContain("stays live");
+  expect(await upWell(stack)).toContain(`${deleted} at the end of this run`);
+  expect(JSON.stringify(await stack.resources())).not.toContain(`{"id":"${current?.id}"`);
   expect(sandbox.events.map((each) => each.id)).not.toContain(current?.id);
   expect(sandbox).toMatchObject({ creates: 4, deletes: 1 });
 
   const last = sandbox.events.at(-1)?.id;
   stack.program(program(`const a = new advertising.Advertiser("a", { advertiserName: "A" });`));
-  await upWell(stack);
+  expect(await upWell(stack)).toContain(`ConversionEvent "e" (${last}) is no longer declared, so it is deleted`);
   expect(sandbox.events.map((each) => each.id)).not.toContain(last);
   expect(sandbox).toMatchObject({ creates: 4, deletes: 2, advertisers: [{ id: 1 }] });
+});
+
+const funnel = (keys: string, options = "{ retainOnDelete: false }") =>
+  program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+const events = {};
+for (const key of "${keys}") events[key] = { eventName: key, value: 1 };
+new advertising.ConversionEventSet("f", { advertiserId: a, events }, ${options});`);
+
+it("a set with retainOnDelete: false takes along what it lets go of, and all of it when it is removed", async () => {
+  const { sandbox, stack } = await start(funnel("abcd"));
+  await upWell(stack);
+  stack.program(funnel("abc"));
+  expect((await stack.preview()).output).toMatch(/to delete, when everything else went well: d \(\d+\)/);
+  expect(sandbox.deletes).toBe(0);
+  expect(await upWell(stack)).toContain("Deleted on the platform, as retainOnDelete: false says: 1 event");
+  expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["a", "b", "c"]);
+  // One moves out of the set that is removed.
+  const kept = sandbox.events[0]?.id;
+  stack.program(
+    program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+new advertising.ConversionEvent("a", { eventName: "a", advertiserId: a, value: 1, existingId: ${kept} });`),
+  );
+  expect(await upWell(stack)).not.toContain("stays live");
+  expect(sandbox.events).toMatchObject([{ id: kept }]);
+  expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 3 });
+});
+
+it("the events of a set stay live without the option, also where a delete is known", async () => {
+  const { sandbox, stack } = await start(funnel("ab", "{}"));
+  await upWell(stack);
+  stack.program(funnel("a", "{}"));
+  expect(await upWell(stack)).toContain("No longer managed, as a result of this run: 1 live event.");
+  await stack.destroy();
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
 });
 
 it("trouble in a refresh takes nothing out of the state; what is gone leaves it", async () => {

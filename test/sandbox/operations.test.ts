@@ -18,6 +18,8 @@ const ALL = {
   advertiser: { read: "GET rest/advertiser/{id}", update: "PATCH rest/advertiser/{id}" },
 };
 
+const WITHOUT_UPDATE = { event: { read: ALL.event.read, delete: ALL.event.delete } };
+
 const inputs = {
   eventName: "Purchase",
   advertiserId: 1,
@@ -254,6 +256,62 @@ describe("delete", () => {
     const failure = await failureOf(event.delete(id, outs));
     expect(failure.message).toMatch(/was refused with status 403: you may not delete\. Nothing was deleted\./);
     expect(sandbox.events).toHaveLength(1);
+  });
+
+  describe("that a replacement or a removal brings", () => {
+    /** One run of the program, as the engine begins it. */
+    const begin = (run: ReturnType<typeof newRun>, olds: object, more: object, isUp = false) =>
+      run.event.check(
+        { ...olds, __identity: "tiny/dev::purchase" },
+        {
+          ...inputs,
+          ...more,
+          __identity: { identity: "tiny/dev::purchase", run: { isUp, resources: 1 }, deletes: true },
+        },
+      );
+
+    it("is told as what it is, and is not noted as left live", async () => {
+      const first = await start({}, WITHOUT_UPDATE);
+      const { inputs: held = {} } = await begin(first, {}, {});
+      expect(held).toMatchObject({ __delete: true });
+      const preview = newRun(first.sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
+      const { inputs: next } = await begin(preview, held, { eventName: "Buy" });
+      await preview.event.diff(first.id, first.outs, next ?? {});
+      expect(preview.told.map(({ message }) => message)).toEqual([
+        `ConversionEvent "purchase": The replacement creates another live object, and ${first.id} is deleted on the platform then, as retainOnDelete: false says.`,
+      ]);
+      const up = newRun(first.sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
+      await begin(up, held, { eventName: "Buy" }, true);
+      await up.event.diff(first.id, first.outs, next ?? {});
+      const { id, outs } = await up.event.create({ ...next });
+      await up.event.delete(first.id, first.outs);
+      expect(outs).not.toHaveProperty("__left");
+      expect(up.told.map(({ message }) => message)).toEqual([
+        `ConversionEvent "purchase" is ${id} now. ${first.id} is deleted on the platform at the end of this run.`,
+      ]);
+      expect(first.sandbox.events.map((each) => String(each.id))).toEqual([id]);
+      expect(first.sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
+    });
+
+    it("with the option off only now, the object of before stays live", async () => {
+      const { id, outs, sandbox } = await start({}, WITHOUT_UPDATE);
+      const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
+      const { inputs: next } = await begin(run, {}, { eventName: "Buy" });
+      await run.event.diff(id, outs, next ?? {});
+      expect(run.told.map(({ message }) => message).join()).toContain(`${id} stays live on the platform`);
+    });
+
+    it("spares an object that something else has adopted, or that stays under the same resource", async () => {
+      const { id, outs, sandbox } = await start();
+      for (const name of ["other", "purchase"]) {
+        const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(ALL) } });
+        const identity = `tiny/dev::${name}`;
+        await run.event.check({}, { ...inputs, value: 7, existingId: Number(id), __identity: { identity } });
+        await run.event.delete(id, outs);
+        expect(run.said).toEqual([expect.stringMatching(/^Not deleted: the ConversionEvent named "Purchase"/)]);
+      }
+      expect(sandbox).toMatchObject({ eventPosts: 0, deletes: 0 });
+    });
   });
 
   it("never of another account, nor where the state does not say of which", async () => {

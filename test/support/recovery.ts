@@ -44,7 +44,7 @@ export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unr
 }
 
 /** The command, for this stack. */
-function pendingCommand(stack: TestStack, ...args: readonly string[]) {
+export function pendingCommand(stack: TestStack, ...args: readonly string[]) {
   return runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
 }
 

@@ -26,6 +26,8 @@ const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values
 
 export class SetEngine {
   state: Saved | undefined;
+  /** What else the program tells of the set. */
+  declares: Values = {};
   readonly #sandbox: Sandbox;
   readonly #folder: string;
   readonly #name: string;
@@ -58,8 +60,8 @@ export class SetEngine {
   }
 
   /** A run that only looks. @returns what it tells. */
-  async preview(declared: Values): Promise<string> {
-    const run = this.newRun();
+  async preview(declared: Values, options?: RunOptions): Promise<string> {
+    const run = this.newRun(options);
     const inputs = await this.#checked(run, declared, false);
     if (this.state !== undefined) await run.set.diff(this.state.id, this.state.outputs, inputs);
     run.closeNow();
@@ -114,7 +116,7 @@ export class SetEngine {
     const entries = Object.values((declared.events ?? {}) as Record<string, Values>);
     const adopted = entries.flatMap(({ existingId }) => (existingId === undefined ? [] : String(existingId))).join(" ");
     const more = adopted === "" ? {} : { adopted };
-    const identity = { identity: `tiny/dev::${this.#name}`, run: { isUp, resources: 1 }, ...more };
+    const identity = { identity: `tiny/dev::${this.#name}`, run: { isUp, resources: 1 }, ...more, ...this.declares };
     const { inputs, failures = [] } = await run.set.check(
       this.state?.inputs ?? {},
       carried({ ...declared, __identity: identity, __provider: "exports.handler" }),

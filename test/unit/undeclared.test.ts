@@ -1,5 +1,6 @@
 /** What is declared no longer, as the program's half tells it before anything is registered. */
 import { describe, expect, it } from "vitest";
+import { operationsSchema } from "../../provider/src/config/operations.js";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { Declarations, type DeclaredHere } from "../../provider/src/resources/declarations.js";
@@ -91,12 +92,35 @@ describe("a live object", () => {
   });
 
   it("that leaves without an heir is warned of, each of the first twenty by name", () => {
-    expect(removalWarnings(history, declarationsOf(declared("new", "Signup")))).toEqual([]);
-    expect(removalWarnings(history, declarationsOf())).toEqual([expect.stringContaining('ConversionEvent "old"')]);
+    expect(removalWarnings(history, declarationsOf(declared("new", "Signup")), settingsOf())).toEqual([]);
+    expect(removalWarnings(history, declarationsOf(), settingsOf())).toEqual([
+      expect.stringContaining('ConversionEvent "old"'),
+    ]);
     const many = historyOf(Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`e${index}`, `E${index}`])));
-    const warnings = removalWarnings(many, declarationsOf(declared("e3", "E3")));
+    const warnings = removalWarnings(many, declarationsOf(declared("e3", "E3")), settingsOf());
     expect(warnings).toHaveLength(21);
     expect(warnings.at(-1)).toMatch(/^4 more objects leave the state and stay live on the platform: \d+[^ ]*/);
+  });
+
+  it("that is deleted with its resource is told so, where a delete is known", () => {
+    const gone = Array.from({ length: 22 }, (_, index) => [keyOf(`e${index}`), index + 1] as const);
+    const deleted = new Map(gone.map(([key, id]) => [key, { id: String(id), fingerprint: "f", deletes: true }]));
+    const operations = (setting: unknown) => ({ operations: operationsSchema.parse(setting) });
+    const warningsWith = (setting: unknown) =>
+      removalWarnings({ live: deleted, open: [] }, declarationsOf(), settingsOf(operations(setting)));
+    const [first, ...more] = warningsWith({ event: { delete: "DELETE rest/event/{id}" } });
+    expect(first).toBe(
+      'ConversionEvent "e0" (1) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.',
+    );
+    expect(more.at(-1)).toBe("2 more objects leave the state and are deleted on the platform: 21–22.");
+    expect(warningsWith(undefined)[0]).toContain("1 stays live on the platform");
+
+    const member = (key: string) => `ConversionEventSet::organization/shop/dev::funnel["${key}"]`;
+    const live = new Map(["a", "b"].map((key, id) => [member(key), { id: `${id}`, fingerprint: "f", deletes: true }]));
+    const settings = settingsOf(operations({ event: { delete: "DELETE rest/event/{id}" } }));
+    expect(removalWarnings({ live, open: [] }, declarationsOf(), settings)).toEqual([
+      'ConversionEventSet "funnel" is no longer declared, so its 2 events are deleted on the platform, as retainOnDelete: false says: 0–1.',
+    ]);
   });
 });
 
@@ -178,4 +202,19 @@ describe("a create of unknown outcome", () => {
     expect(look(killed).open).toEqual([]);
     expect(look(killed, declared("new", "Signup")).open).toHaveLength(1);
   });
+});
+
+it("an id, or a set's members, that the program does not know yet may be any object of the kind", () => {
+  const set = `ConversionEventSet::organization/shop/dev::funnel`;
+  const unknown = Promise.resolve(5);
+  const ask = (...all: DeclaredHere[]) => declarationsOf(...all).adoptsUnknown("ConversionEvent", set);
+  expect(ask(declared("a", "A"), declared("b", "B", { existingId: 5 }))).toBe(false);
+  expect(ask(declared("a", "A", { existingId: unknown }))).toBe(true);
+  expect(ask(declared("a", "A", { existingId: unknown, isRead: true }))).toBe(false);
+  expect(ask(declared("a", "A", { existingId: unknown, kind: advertiser }))).toBe(false);
+  // Its own members the provider knows.
+  expect(ask(declared("funnel", undefined, { key: set }))).toBe(false);
+  expect(ask(declared("funnel", "A", { key: memberOf(set, "a"), existingId: unknown }))).toBe(false);
+  expect(ask(declared("other", undefined, { key: `${set}2` }))).toBe(true);
+  expect(ask(declared("other", undefined, { key: `${set}2`, hasKnownMembers: true }))).toBe(false);
 });

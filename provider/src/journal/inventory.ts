@@ -22,6 +22,8 @@ const lineSchema = z.object({
   fingerprint: z.string().optional(),
   /** The name on the platform; absent where it is secret. */
   name: z.string().optional(),
+  /** Whether the object is deleted with its resource. */
+  deletes: z.boolean().optional(),
 });
 
 /** An object as the last run knew it. */
@@ -29,6 +31,8 @@ export interface Live {
   readonly id: string;
   readonly fingerprint: string;
   readonly name?: string | undefined;
+  /** Whether the object is deleted with its resource. */
+  readonly deletes?: boolean | undefined;
 }
 
 /** So many lines more than there are objects are worth writing the file anew. */
@@ -50,9 +54,9 @@ function read(path: string): { readonly live: Map<string, Live>; readonly lines:
     lines = (readNow(path) ?? "").split("\n");
     if (lines[0] !== JSON.stringify(HEADER)) return { live, lines: 0 };
     for (const line of lines.slice(1, -1)) {
-      const { key, id, fingerprint = "", name } = lineSchema.parse(JSON.parse(line));
+      const { key, id, fingerprint = "", name, deletes } = lineSchema.parse(JSON.parse(line));
       live.delete(key);
-      if (id !== undefined) live.set(key, { id, fingerprint, name });
+      if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}) });
     }
   } catch {
     // What was read so far: only a hint.
@@ -102,8 +106,9 @@ export class Inventory {
   }
 
   /** The state holds this object, perhaps under a new name, or since another machine's run. Never fails. */
-  noteHeld(key: string, id: string, live: () => Live): void {
-    if (this.asItBegan.get(key)?.id === id) return;
+  noteHeld(key: string, id: string, deletes: boolean, live: () => Live): void {
+    const known = this.asItBegan.get(key);
+    if (known?.id === id && (known.deletes ?? false) === deletes) return;
     this.note(key, live());
   }
 

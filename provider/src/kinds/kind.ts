@@ -87,15 +87,21 @@ export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): str
   return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];
 }
 
-/** What is said of a set that the program no longer declares. */
-export function setRemovalWarning(member: Kind, label: string, ids: readonly string[]): string {
+/** What is said of a set that the program no longer declares. @param isDeleted whether its objects are deleted with it. */
+export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], isDeleted: boolean): string {
+  const events = count(ids.length, member.create.noun);
+  if (isDeleted) {
+    return `${label} is no longer declared, so its ${events} are deleted on the platform, as retainOnDelete: false says: ${idRanges(ids)}.`;
+  }
   return (
-    `${label} is no longer declared, so its ${count(ids.length, member.create.noun)} leave the state: ${idRanges(ids)}. ` +
+    `${label} is no longer declared, so its ${events} leave the state: ${idRanges(ids)}. ` +
     `Each ${member.afterlife}; deactivate it there by hand.`
   );
 }
 
-/** What is said of an object that the program no longer declares. */
-export function removalWarning(kind: Kind, label: string, id: string): string {
+/** What is said of an object that the program no longer declares. @param isDeleted whether the object is deleted with its resource. */
+export function removalWarning(kind: Kind, label: string, id: string, isDeleted: boolean): string {
+  if (isDeleted)
+    return `${label} (${id}) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.`;
   return `${label} (${id}) is no longer declared, so it leaves the state. ${id} ${kind.afterlife}; deactivate it there by hand.`;
 }

@@ -7,10 +7,11 @@ import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Live } from "../journal/inventory.js";
 import { type Kind, removalWarning } from "../kinds/kind.js";
 import type { Declared } from "../state/declared.js";
-import { aboutWhom, renamedFrom } from "../state/identity.js";
+import { aboutWhom, renamedFrom, resourceKeyIn } from "../state/identity.js";
 import { UNKNOWN } from "../state/properties.js";
 import { count } from "../text.js";
 import type { Create } from "./create.js";
+import { canDelete, deletesReplaced } from "./delete.js";
 import { holdsUnknown } from "./inputs.js";
 import { announceLeftover, announceUnclaimed, expectNotUnresolvedElsewhere } from "./leftovers.js";
 import type { Runtime } from "./runtime.js";
@@ -112,13 +113,15 @@ function announceRename(
     const live = known.get(former);
     if (live === undefined) continue;
     const old = aboutWhom(former);
+    const isDeleted = live.deletes === true && canDelete(kind, runtime);
     if (live.fingerprint !== fingerprint) {
       runtime.warnEach(
-        "removal",
+        isDeleted ? "removal, deleted" : "removal",
         at,
-        removalWarning(kind, old.label, live.id),
+        removalWarning(kind, old.label, live.id, isDeleted),
         live.id,
-        (amount) => `${count(amount, "more object")} that are no longer declared, and stay live`,
+        (amount) =>
+          `${count(amount, "more object")} that are no longer declared, and ${isDeleted ? "are deleted" : "stay live"}`,
       );
       continue;
     }
@@ -128,7 +131,7 @@ function announceRename(
       "rename",
       at,
       `\`${oldName}\` (${live.id}) is no longer declared and \`${newName}\` has the same arguments: this would ` +
-        `create a second live ${kind.create.noun} and leave ${live.id} live. ` +
+        `create a second live ${kind.create.noun} and ${isDeleted ? `delete ${live.id}` : `leave ${live.id} live`}. ` +
         (renamed === undefined
           ? `To go on with ${live.id}, set existingId: ${live.id}.`
           : `If it is a rename, add \`${renamed}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed before, set existingId: ${live.id} to go on with it.`),
@@ -155,6 +158,16 @@ export function announceReplacement(
     existingId === undefined || existingId === null
       ? "The replacement creates another live object"
       : `${String(existingId)} is adopted in its place`;
+  if (deletesReplaced(kind, runtime, key)) {
+    runtime.warnEach(
+      "replacement, deleted",
+      at,
+      `${label}: ${by}, and ${id} is deleted on the platform then, as retainOnDelete: false says.`,
+      `${label} (${id})`,
+      (amount) => `${count(amount, "more replacement")}, each of which deletes the object with this id on the platform`,
+    );
+    return;
+  }
   runtime.warnEach(
     "replacement",
     at,
@@ -171,6 +184,10 @@ export function announceReplaced(kind: Kind, runtime: Runtime, { key, at, label 
   const old = learned.replaces;
   if (old === undefined || old === id || !/^\d+$/.test(old)) return;
   learned.replaces = undefined;
+  if (deletesReplaced(kind, runtime, key)) {
+    runtime.tellAt("info", at, `${label} is ${id} now. ${old} is deleted on the platform at the end of this run.`);
+    return;
+  }
   runtime.warnEach(
     "replaced",
     at,
@@ -191,7 +208,8 @@ export function noteHolder(
 ): void {
   runtime.holders.set(`${kind.name} ${id}`, urn);
   if (identity === undefined || runtime.run.isUp !== true) return;
-  runtime.inventory(identity).noteHeld(key, id, () => liveOf(kind, properties, secret, id));
+  const deletes = runtime.learned.of(resourceKeyIn(key)).deletes === true;
+  runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, properties, secret, id, deletes));
 }
 
 /** Remembers what the engine is handed, for warnings of later runs. */
@@ -202,14 +220,16 @@ export function noteLive(
   id: string,
 ): void {
   if (!isKnown(subject)) return;
-  runtime.inventory(subject.identity).note(subject.key, liveOf(kind, values, secret, id));
+  const deletes = runtime.learned.of(resourceKeyIn(subject.key)).deletes === true;
+  runtime.inventory(subject.identity).note(subject.key, liveOf(kind, values, secret, id, deletes));
 }
 
-function liveOf(kind: Kind, values: Properties, secret: ReadonlySet<string>, id: string): Live {
+function liveOf(kind: Kind, values: Properties, secret: ReadonlySet<string>, id: string, deletes: boolean): Live {
   const name = values[kind.nameProperty];
   return {
     id,
     fingerprint: fingerprintOf(requestFields(kind, values)),
     ...(typeof name === "string" && !secret.has(kind.nameProperty) ? { name } : {}),
+    ...(deletes ? { deletes } : {}),
   };
 }

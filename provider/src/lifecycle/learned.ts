@@ -18,6 +18,12 @@ export interface Learned {
   unsettled?: Omit<Earlier, "finish"> | undefined;
   /** Where it adopts an object: its former names, whose creates are settled by that. */
   formerly?: readonly string[];
+  /** Whether its object is deleted with it, as the program says: `retainOnDelete` is off. Of a set, its members'. */
+  deletes?: boolean;
+  /** The same when the state was written: by that the engine deletes what is replaced. */
+  wasDeleting?: boolean;
+  /** Of a set: whether something beside it adopts events whose ids the program does not know. */
+  adoptsUnknown?: boolean;
   /** The arguments whose change replaces the object, by Pulumi's option `replaceOnChanges`. */
   replacedOn?: readonly string[];
 }

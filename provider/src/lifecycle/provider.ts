@@ -12,7 +12,7 @@ import { own } from "../record.js";
 import { type Declared, readDeclared } from "../state/declared.js";
 import { isOfEarlierVersion } from "../state/identity.js";
 import { writeLeftLive } from "../state/left-live.js";
-import { ACCOUNT, IDENTITY, LEFT_LIVE, MARK, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
+import { ACCOUNT, DELETES, IDENTITY, LEFT_LIVE, MARK, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
 import { printable } from "../text.js";
 import { exactId, isReadableId, READABLE_ID } from "../validation/fields.js";
@@ -29,7 +29,7 @@ import {
   noteLive,
 } from "./announce.js";
 import { type Create, createOnce } from "./create.js";
-import { deleteLive } from "./delete.js";
+import { deleteLive, deletesReplaced } from "./delete.js";
 import { changedProperties } from "./diff.js";
 import { checkFailure, guard } from "./engine-call.js";
 import { forDisplay, forEngine, Incomplete, idOrError } from "./failure.js";
@@ -103,6 +103,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const { existingId } = values;
         const wasSecret = secretArgumentsOf(olds);
         if (wasSecret.size > 0) runtime().learned.of(subject.key).wasSecret = wasSecret;
+        if (own(olds, DELETES) === true) runtime().learned.of(subject.key).wasDeleting = true;
+        if (declared?.deletes === true) runtime().learned.of(subject.key).deletes = true;
+        if (hasValue(existingId) && !holdsUnknown(existingId)) runtime().adopting(kind).add(String(existingId));
         let twice: string | undefined;
         if (declared !== undefined && isKnown(subject)) {
           await announceResource(runtime(), declared, subject);
@@ -127,6 +130,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const hidden = {
           [IDENTITY]: declared?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
+          [DELETES]: declared?.deletes,
           [ACCOUNT]: accountInInputs(olds, runtime().account, subject.label),
           [MARK]: own(olds, MARK) ?? (isNew && !hasValue(existingId) ? newTrace(kind, runtime()) : undefined),
         };
@@ -147,7 +151,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const learned = runtime().learned.of(subject.key);
         const noteLeaving = () => {
           const secret = new Set([...secretArgumentsOf(news), ...(learned.wasSecret ?? [])]);
-          if (isKnown(subject)) learned.leaves = leavingIn(kind, id, olds, secret);
+          runtime().replaced.add(`${kind.name} ${id}`);
+          if (!isKnown(subject)) return;
+          learned.leaves = leavingIn(kind, id, olds, secret, deletesReplaced(kind, runtime(), subject.key));
         };
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (mark !== undefined && hasValue(existingId)) {

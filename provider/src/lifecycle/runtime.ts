@@ -12,6 +12,7 @@ import { describeSettingProblems } from "../config/setting-problems.js";
 import { SettingsError } from "../errors.js";
 import { Inventory, inventoryPath } from "../journal/inventory.js";
 import { Journal } from "../journal/journal.js";
+import type { Kind } from "../kinds/kind.js";
 import type { Secrets } from "../secrets.js";
 import { placesFor } from "../session/place.js";
 import { stackOf } from "../state/identity.js";
@@ -53,8 +54,10 @@ export interface Runtime extends Messages {
   readonly run: RunSoFar;
   /** What this run knows of single resources and members, by journal key. */
   readonly learned: LearnedByKey;
-  /** The ids of events that something in the program adopts, as far as it said. */
-  readonly adopting: Set<string>;
+  /** The ids of objects of this kind that something in the program adopts, as far as it said. */
+  adopting(kind: Kind): Set<string>;
+  /** By kind and id: objects that the state lets go of, since they are replaced. */
+  readonly replaced: Set<string>;
   /** By journal key: members of sets whose unknown outcome an adoption elsewhere in the program settles. */
   readonly settledElsewhere: Set<string>;
   /** By kind and id: the URN of the resource that holds, or adopts, this object in this run. */
@@ -95,6 +98,7 @@ export function createRuntime(
   const places = placesFor(settings, process.cwd());
   const underWay = new UnderWay();
   const asked = new Set<string>();
+  const adopting = new Map<string, Set<string>>();
   const run: RunSoFar = { isUp: undefined, declares: 0, hasChecked: false, hasFailed: false };
   let client: Client | undefined;
   let journal: Journal | undefined;
@@ -126,7 +130,12 @@ export function createRuntime(
     account: accountOf(settings),
     run,
     learned: new LearnedByKey(),
-    adopting: new Set(),
+    adopting({ name }) {
+      const known = adopting.get(name) ?? new Set();
+      adopting.set(name, known);
+      return known;
+    },
+    replaced: new Set(),
     settledElsewhere: new Set(),
     holders: new Map(),
     looked: new Map(),

@@ -9,6 +9,7 @@ import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Kind } from "../kinds/kind.js";
 import { eventIn, type StoredSet, type Values } from "../state/set.js";
 import { soughtIn, type UnresolvedMark } from "../state/unresolved.js";
+import { canDelete, isHeldElsewhere } from "./delete.js";
 import { changedProperties } from "./diff.js";
 import type { Outcome } from "./outcome.js";
 import { isReadable, refreshed } from "./read.js";
@@ -19,11 +20,17 @@ import { memberSubject, type Subject } from "./subject.js";
 import { withoutSearch } from "./unsettled.js";
 import { updateLive } from "./update.js";
 
-/** What can be done with a member besides creating and adopting it. */
-export function abilitiesOf(kind: Kind, runtime: Runtime): Able {
+/**
+ * What can be done with a member besides creating and adopting it.
+ * @param deletes whether the set's objects are to be deleted when it lets go of them.
+ */
+export function abilitiesOf(kind: Kind, runtime: Runtime, set: Subject, deletes: boolean): Able {
+  // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
+  const mayDelete = deletes && canDelete(kind, runtime) && runtime.learned.of(set.key).adoptsUnknown !== true;
   return {
     update: knownOperations(kind, runtime.reading.settings).update !== undefined,
     search: ({ trace }) => isSearchable(kind, runtime, { trace: trace?.field }),
+    delete: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime, id, memberSubject(set, key).urn),
   };
 }
 

@@ -33,6 +33,8 @@ export type Action =
   /** Somebody has named its object: nothing is sent, and its arguments are taken for what the object is. */
   | "adopt"
   | "let go"
+  /** As "let go", and its object is deleted. */
+  | "delete"
   /** An earlier create of it has an unknown outcome: nothing is done before somebody settles that. */
   | "wait";
 
@@ -55,9 +57,11 @@ export interface Member {
 export interface Able {
   readonly update: boolean;
   search(unresolved: UnresolvedMember): boolean;
+  /** Whether this object is deleted when the set lets go of it: only where that was asked for, and nothing else goes on with it. */
+  delete(id: string, key: string): boolean;
 }
 
-const UNABLE: Able = { update: false, search: () => false };
+export const UNABLE: Able = { update: false, search: () => false, delete: () => false };
 
 /** @param stored an empty one for a set that is new. */
 export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet, able: Able = UNABLE): Member[] {
@@ -99,7 +103,7 @@ export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet, ab
       return {
         key,
         isDeclared: false,
-        action: unresolved === undefined ? "let go" : "wait",
+        action: unresolved !== undefined ? "wait" : id !== undefined && able.delete(id, key) ? "delete" : "let go",
         id,
         entry: {},
         values: {},
@@ -113,6 +117,7 @@ export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet, ab
 /**
  * @param secret paths of the arguments that are secret now.
  * @param outcomes of the members that were to be created or adopted.
+ * @param deleted the ids of objects that were deleted.
  */
 export function setAfter(
   kind: Kind,
@@ -121,6 +126,7 @@ export function setAfter(
   secret: ReadonlySet<string>,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
+  deleted: ReadonlySet<string> = new Set(),
 ): StoredSet {
   const shared = { advertiserId, defaults };
   const wasSecret = secretOfMembers(kind, stored.secret);
@@ -134,7 +140,7 @@ export function setAfter(
     unresolved: new Map<string, UnresolvedMember>(),
   };
   for (const { key, action, id, entry, fingerprint, unresolved } of members) {
-    if (action === "let go") continue;
+    if (action === "let go" || (action === "delete" && deleted.has(id ?? ""))) continue;
     const outcome = outcomes.get(key);
     const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
     if (outcome?.kind === "unresolved") {

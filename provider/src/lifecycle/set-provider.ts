@@ -8,7 +8,7 @@ import type { SetKind } from "../kinds/kind.js";
 import { own } from "../record.js";
 import { readDeclared } from "../state/declared.js";
 import { memberOf } from "../state/identity.js";
-import { ACCOUNT, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
+import { ACCOUNT, DELETES, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type StoredSet, writeStoredSet } from "../state/set.js";
 import { exactId } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
@@ -24,12 +24,13 @@ import type { Outcome } from "./outcome.js";
 import { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
 import { announceNewMembers, membersAdoptedTwice, tellPlan } from "./set-announce.js";
+import { deleteAll, deleteSet, heldBack, stillToDelete, toDelete } from "./set-delete.js";
 import { abilitiesOf, refreshedSet } from "./set-operations.js";
 import { isChange, type Member, planSet, setAfter } from "./set-plan.js";
 import { carryOut } from "./set-run.js";
 import { maskSecretMembers, type SecretOf, secretOfMembers } from "./set-secrets.js";
 import { troubleInWords } from "./set-trouble.js";
-import { besidesInWords, leftLiveInWords, planInWords, takenOverInWords } from "./set-words.js";
+import { besidesInWords, deletedInWords, leftLiveInWords, planInWords, takenOverInWords } from "./set-words.js";
 import { isKnown, memberSubject, type Subject, subjectOf } from "./subject.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
@@ -47,27 +48,40 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     return { ...stored, unresolved: new Map(left) };
   };
 
-  const apply = async (id: string, before: StoredSet, inputs: Properties): Promise<Properties> => {
+  /** @param isOfAccount whether the state says that its objects are this account's. */
+  const apply = async (
+    id: string,
+    before: StoredSet,
+    inputs: Properties,
+    isOfAccount: boolean,
+  ): Promise<Properties> => {
     const values = argumentsIn(inputs);
     const paths = secretArgumentsOf(inputs);
     maskSecretMembers(values, paths, runtime().secrets);
     const subject = subjectOf(set.name, inputs[IDENTITY]);
     const declared = readDeclaredSet(values);
     const stored = unsettledOf(subject, before);
-    const members = planSet(kind, stored, declared, abilitiesOf(kind, runtime()));
-    const due = members.filter(({ action }) => !["keep", "let go", "wait"].includes(action)).length;
+    const able = abilitiesOf(kind, runtime(), subject, inputs[DELETES] === true && isOfAccount);
+    const members = planSet(kind, stored, declared, able);
+    const due =
+      members.filter(({ action }) => !["keep", "let go", "wait"].includes(action)).length +
+      stillToDelete(stored.left, able).length;
     const progress = new Progress(due, runtime().clock, (text) =>
       runtime().tellAt("info", subject.at, `${subject.label}: ${text}`),
     );
     const secret = secretOfMembers(kind, paths);
     const outcomes = await carryOut(set, runtime(), subject, stored, members, secret, progress);
-    const left = leftBySet(kind, stored, paths, members, outcomes, runtime().now());
-    const after = { ...setAfter(kind, stored, declared, paths, members, outcomes), left };
+    const wanted = toDelete(members, outcomes, stored.left, able);
+    const isWell = troubleInWords(kind, subject, members, outcomes, new Map()) === undefined;
+    const deletions = isWell ? await deleteAll(kind, runtime(), subject, wanted, progress) : heldBack(wanted);
+    const left = leftBySet(kind, stored, paths, members, outcomes, deletions, runtime().now());
+    const after = { ...setAfter(kind, stored, declared, paths, members, outcomes, deletions.deleted), left };
     const outs = writeStoredSet(after, exactId, runtime().account);
 
     tell("warn", subject, takenOverInWords(outcomes, subject));
-    tell("warn", subject, leftLiveInWords(kind, members, outcomes, runtime().adopting));
-    const trouble = troubleInWords(kind, subject, members, outcomes, after.eventIds);
+    tell("warn", subject, leftLiveInWords(kind, members, outcomes, runtime().adopting(kind), deletions));
+    tell("info", subject, deletedInWords(kind, deletions));
+    const trouble = troubleInWords(kind, subject, members, outcomes, after.eventIds, deletions);
     if (trouble !== undefined) {
       const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
       const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
@@ -101,14 +115,14 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       if (id === undefined) continue;
       const member = memberSubject(subject, key);
       // Another resource may take on what this set lets go of.
-      if (action !== "let go" && action !== "adopt") {
+      if (action !== "let go" && action !== "delete" && action !== "adopt") {
         const values = eventIn(stored, stored.events.get(key) ?? {});
         noteHolder(kind, runtime(), member, id, values, new Set([...secret(key), ...wasSecret(key)]));
       }
       if (!isKnown(member)) continue;
       const words = await noteHeld(runtime(), member, id, () => fingerprint ?? "");
       // What is created or adopted asks for it, and what is unresolved is told by itself.
-      if (action === "keep" || action === "let go") besides.push(...words);
+      if (action === "keep" || action === "let go" || action === "delete") besides.push(...words);
     }
     return besides;
   };
@@ -144,9 +158,12 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
             subject,
             keys.map((key) => memberOf(subject.key, key)),
           );
+          const learned = runtime().learned.of(subject.key);
+          learned.deletes = declaration.deletes === true;
+          learned.adoptsUnknown = declaration.adoptsUnknown === true;
           const { adopted = "" } = declaration;
           if (adopted !== "" && runtime().isFirst(`adopted ${adopted}`))
-            for (const id of adopted.split(" ")) runtime().adopting.add(id);
+            for (const id of adopted.split(" ")) runtime().adopting(kind).add(id);
           for (const key of declaration.settled ?? []) runtime().settledElsewhere.add(key);
           for (const [key, formerly] of Object.entries(declaration.membersFormerly ?? {})) {
             runtime().learned.of(key).formerly = formerly;
@@ -155,7 +172,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           if (Object.keys(olds).length === 0 && problems.length === 0) {
             const members = planSet(kind, readStoredSet({}), declared);
             const unsent = await announceNewMembers(kind, runtime(), subject, members, readStoredSet({}));
-            tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting));
+            tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting(kind)));
           }
         }
         const failures = [
@@ -167,6 +184,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const hidden = {
           [IDENTITY]: declaration?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
+          [DELETES]: declaration?.deletes,
         };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
@@ -178,7 +196,9 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
         const stored = unsettledOf(subject, readStoredSet(olds));
         const declared = readDeclaredSet(news);
-        const members = planSet(kind, stored, declared, abilitiesOf(kind, runtime()));
+        const deletes = news[DELETES] === true && typeof olds[ACCOUNT] === "string";
+        const able = abilitiesOf(kind, runtime(), subject, deletes);
+        const members = planSet(kind, stored, declared, able);
         const secret = secretOfMembers(kind, secretArgumentsOf(news));
         // What waits is the set's until somebody settles it, declared or not.
         if (isKnown(subject)) {
@@ -189,25 +209,30 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const unsent = isKnown(subject)
           ? await announceNewMembers(kind, runtime(), subject, members, stored)
           : undefined;
-        tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting));
+        const adopted = runtime().adopting(kind);
+        tellPlan(runtime(), subject, planInWords(kind, members, unsent, adopted, able, stored.left));
         // An `up` fails with it.
         const trouble = troubleInWords(kind, subject, members, new Map(), stored.eventIds);
         if (trouble !== undefined && runtime().run.isUp !== true) {
           tell("warn", subject, withCode(trouble.text, trouble.code));
         }
-        return { changes: isChange(declared, members), replaces: [], deleteBeforeReplace: false };
+        const changes = isChange(declared, members) || stillToDelete(stored.left, able).length > 0;
+        return { changes, replaces: [], deleteBeforeReplace: false };
       }, forDisplay);
     },
 
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
       return guarded(async () => {
         const id = `set-${runtime().newMark()}`;
-        return { id, outs: await apply(id, readStoredSet({}), inputs) };
+        return { id, outs: await apply(id, readStoredSet({}), inputs, false) };
       }, forEngine);
     },
 
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
-      return guarded(async () => ({ outs: await apply(id, readStoredSet(olds), news) }), forEngine);
+      return guarded(async () => {
+        const isOfAccount = typeof olds[ACCOUNT] === "string";
+        return { outs: await apply(id, readStoredSet(olds), news, isOfAccount) };
+      }, forEngine);
     },
 
     async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
@@ -221,18 +246,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       }, forDisplay);
     },
 
-    /** Reached only where `retainOnDelete` was turned off where this package can't see it (a transformation). */
-    async delete(_id: string, properties: Properties): Promise<void> {
-      return guarded(() => {
-        const { eventIds } = readStoredSet(properties);
-        if (eventIds.size === 0) return;
-        runtime().say(
-          `The platform has no known way to delete, so ${eventIds.size} events of a set left the state, and each ${kind.afterlife}; ` +
-            `deactivate them there by hand: ${[...eventIds.values()].slice(0, MAX_IDS).join(", ")}${eventIds.size > MAX_IDS ? ", …" : ""}`,
-        );
-      }, forDisplay);
+    async delete(id: string, properties: Properties): Promise<void> {
+      return guarded(() => deleteSet(set, runtime(), id, properties), forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
 }
-
-const MAX_IDS = 50;

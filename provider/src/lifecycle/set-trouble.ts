@@ -7,6 +7,7 @@ import { memberOf } from "../state/identity.js";
 import { describeSought, soughtIn, waysOut } from "../state/unresolved.js";
 import { count } from "../text.js";
 import type { Outcome } from "./outcome.js";
+import { type Deletions, heldBack } from "./set-delete.js";
 import type { Member } from "./set-plan.js";
 import { cut, listed, MAX_LISTED, shownKey } from "./set-words.js";
 import { memberSubject, type Subject } from "./subject.js";
@@ -17,15 +18,19 @@ export interface Trouble {
   readonly code: string;
 }
 
-/** @param outcomes none in a preview. @param held the keys that the state holds afterwards. @returns nothing where all went well. */
+/**
+ * @param outcomes none in a preview. @param held the keys that the state holds afterwards. @param deletions of this run.
+ * @returns nothing where all went well.
+ */
 export function troubleInWords(
   kind: Kind,
   set: Subject,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
   held: ReadonlyMap<string, unknown>,
+  deletions: Deletions = heldBack([]),
 ): Trouble | undefined {
-  const failed = members.flatMap(({ key }) => {
+  const refused = members.flatMap(({ key }) => {
     const outcome = outcomes.get(key);
     return outcome?.kind === "not-created" ? [{ key, error: outcome.error }] : [];
   });
@@ -35,6 +40,13 @@ export function troubleInWords(
     const mark = outcome?.kind === "unresolved" ? outcome.unresolved : action === "wait" ? unresolved : undefined;
     return mark === undefined ? [] : [{ key, mark, sought: describeSought(soughtIn(kind, values, mark)) }];
   });
+  const { wanted, deleted } = deletions;
+  const kept = wanted.flatMap(({ key, id }) => {
+    const error = deletions.failed.get(id);
+    return error === undefined ? [] : [{ key, error }];
+  });
+  const failed = [...refused, ...kept];
+  const waiting = wanted.length - deleted.size;
   if (failed.length + open.length === 0) return undefined;
   const [first] = failed;
   const [anyOpen] = open;
@@ -44,7 +56,14 @@ export function troubleInWords(
   for (const { keys, reason } of byReason(set, failed).slice(0, MAX_LISTED)) lines.push(`  ${listed(keys)}: ${reason}`);
   const more = byReason(set, failed).length - MAX_LISTED;
   if (more > 0) lines.push(`  and ${count(more, "more reason")}`);
-  if (failed.length > 0) lines.push("The next `pulumi up` sends just what is missing.");
+  if (refused.length > 0) lines.push("The next `pulumi up` sends just what is missing.");
+  if (waiting > 0) {
+    const events = count(waiting, kind.create.noun);
+    lines.push(
+      `${kept.length > 0 ? `Not deleted yet: ${events}.` : `Nothing was deleted, since something is wrong: ${events} to delete.`} ` +
+        "The next `pulumi up` in which all else goes well deletes them.",
+    );
+  }
   if (anyOpen !== undefined) {
     lines.push(
       `The outcome of ${open.length} is unknown, so nothing is sent for ${open.length === 1 ? "it" : "them"} until somebody has looked into the account for`,

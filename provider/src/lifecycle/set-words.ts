@@ -5,10 +5,12 @@ import { requestFields } from "../api/request.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Remembered } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
+import type { LeftLive } from "../state/left-live.js";
 import { count, idRanges, printable } from "../text.js";
 import { holdsUnknown } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
-import type { Action, Member } from "./set-plan.js";
+import { type Deletions, heldBack, stillToDelete } from "./set-delete.js";
+import { type Able, type Action, type Member, UNABLE } from "./set-plan.js";
 import type { Subject } from "./subject.js";
 
 /** More keys, or lines, are counted. */
@@ -18,14 +20,18 @@ export const MAX_LISTED = 20;
  * What an `up` would do; nothing where that is nothing.
  * @param unsent the keys of members that would be created, but for what is told of them besides.
  * @param adopted ids of objects that something in the program takes on.
+ * @param able what is deleted. @param left what earlier runs have left live.
  */
 export function planInWords(
   kind: Kind,
   members: readonly Member[],
   unsent: ReadonlySet<string> = new Set(),
   adopted: ReadonlySet<string> = new Set(),
+  able: Able = UNABLE,
+  left: readonly LeftLive[] = [],
 ): string | undefined {
   const { create, afterlife } = kind;
+  const isDeleted = ({ id, key }: Member) => id !== undefined && able.delete(id, key);
   const of = (action: Action) => members.filter((member) => member.action === action && !unsent.has(member.key));
   const counts: string[] = [];
   const lines: string[] = [];
@@ -39,7 +45,8 @@ export function planInWords(
   add("update", "to update in place", keyAndId);
   add("look for", "to look for on the platform", keyOf);
   const anew = count(of("create anew").length, `more live ${create.noun}`);
-  add("create anew", "to create anew", keyAndId, `, which makes ${anew}`);
+  const old = of("create anew").some(isDeleted) ? " and deletes the former ones" : "";
+  add("create anew", "to create anew", keyAndId, `, which makes ${anew}${old}`);
   const unknown = ", where values that are not known yet turn out to differ";
   add("perhaps create anew", "perhaps to create anew", keyAndId, unknown);
   const taken = ({ key, id, entry }: Member) => {
@@ -50,6 +57,12 @@ export function planInWords(
   const goes = (member: Member) =>
     adopted.has(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
   add("let go", "to let go", goes);
+  add("delete", "to delete", keyAndId, ", when everything else went well");
+  const still = stillToDelete(left, able);
+  if (still.length > 0) {
+    counts.push(`${still.length} still to delete`);
+    lines.push(`  still to delete: ${listed(still.map(({ id, key }) => `${shownKey(key ?? "")} (${id})`))}`);
+  }
   add("wait", "to settle", keyOf, ", and nothing is sent before");
   if (unsent.size > 0) {
     counts.push(`${unsent.size} not to be sent`);
@@ -59,7 +72,10 @@ export function planInWords(
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...lines,
-    ...(leavesLive(members, adopted) === 0
+    ...(leavesLive(
+      members.filter((member) => !isDeleted(member)),
+      adopted,
+    ) === 0
       ? []
       : [`What the set lets go of, or creates anew, ${afterlife}; deactivate it there by hand.`]),
   ].join("\n");
@@ -116,15 +132,18 @@ export function besidesInWords(words: readonly string[]): string | undefined {
 /**
  * What an `up` has left on the platform that nothing manages any more; nothing where that is nothing.
  * @param adopted ids of objects that something in the program takes on.
+ * @param deletions what was deleted, or is to be.
  */
 export function leftLiveInWords(
   { create, afterlife }: Kind,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
   adopted: ReadonlySet<string> = new Set(),
+  deletions: Deletions = heldBack([]),
 ): string | undefined {
+  const isDeleted = new Set(deletions.wanted.map(({ id }) => id));
   const left = members.flatMap(({ key, action, id }) => {
-    if (id === undefined || adopted.has(id)) return [];
+    if (id === undefined || adopted.has(id) || isDeleted.has(id)) return [];
     if (action === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
     const outcome = outcomes.get(key);
     const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
@@ -139,6 +158,12 @@ export function leftLiveInWords(
     ...(lines.length > MAX_LISTED ? [`  All of them: ${idRanges(left.map(({ id }) => id))}`] : []),
     `Each ${afterlife}; deactivate it there by hand.`,
   ].join("\n");
+}
+
+/** What an `up` has deleted; nothing where that is nothing. */
+export function deletedInWords({ create }: Kind, { deleted }: Deletions): string | undefined {
+  if (deleted.size === 0) return undefined;
+  return `Deleted on the platform, as retainOnDelete: false says: ${count(deleted.size, create.noun)}, ${idRanges([...deleted])}.`;
 }
 
 /** How many members an interrupted run had created, and were taken over; nothing where there are none. */

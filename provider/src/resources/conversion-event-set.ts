@@ -67,7 +67,8 @@ export class ConversionEventSet extends pulumi.CustomResource {
 
   /**
    * @param name unique among the stack's sets.
-   * @param options Pulumi's own; `retainOnDelete` is true by default.
+   * @param options Pulumi's own; `retainOnDelete` is true by default. False, where a delete is known, also deletes the objects
+   *   of removed keys and of those that are created anew.
    */
   constructor(name: string, args: ConversionEventSetArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();

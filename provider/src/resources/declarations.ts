@@ -34,6 +34,8 @@ export class Declarations {
   /** Made once for all that are declared together. */
   readonly #adoptedOf = new Map<string, { readonly amount: number; readonly ids: string }>();
   readonly #formerly: { readonly resource: ResourceName; readonly place: Place }[] = [];
+  /** By kind: journal keys of resources that adopt, or may adopt, what is not known yet. */
+  readonly #adoptsUnknown = new Map<string, Set<string>>();
   readonly #byPlatformName = new Map<string, DeclaredHere[]>();
 
   add(declared: DeclaredHere): void {
@@ -41,6 +43,10 @@ export class Declarations {
     this.#keys.add(key);
     if (hasKnownMembers) this.#knownSets.add(key);
     if (existingId !== undefined) this.#adopted.add(`${kind.name} ${String(existingId)}`);
+    if (mayAdoptUnknown(declared)) {
+      const those = this.#adoptsUnknown.get(kind.name) ?? new Set();
+      this.#adoptsUnknown.set(kind.name, those.add(resourceKeyIn(key)));
+    }
     for (const place of formerly) this.#formerly.push({ resource: aboutWhom(key).resource, place });
     if (typeof platformName !== "string") return;
     const name = `${kind.name} ${platformName}`;
@@ -84,6 +90,11 @@ export class Declarations {
     return ids;
   }
 
+  /** Whether another resource than this one may adopt an object of this kind whose id is not known yet. */
+  adoptsUnknown(kind: string, journalKey: string): boolean {
+    return [...(this.#adoptsUnknown.get(kind) ?? [])].some((key) => key !== journalKey);
+  }
+
   /** Whether something adopts this object. */
   adopts(kind: string, id: string): boolean {
     return this.#adopted.has(`${kind} ${id}`);
@@ -93,4 +104,14 @@ export class Declarations {
   named(kind: string, platformName: string | undefined): readonly DeclaredHere[] {
     return platformName === undefined ? [] : (this.#byPlatformName.get(`${kind} ${platformName}`) ?? []);
   }
+}
+
+/** An id that is an Output, or a set whose members are. */
+function mayAdoptUnknown({ key, existingId, hasKnownMembers, isRead }: DeclaredHere): boolean {
+  if (isRead) return false;
+  const { resource, kind, member } = aboutWhom(key);
+  const isSet = resource !== kind && member === undefined;
+  return isSet
+    ? !hasKnownMembers
+    : (typeof existingId === "object" && existingId !== null) || typeof existingId === "function";
 }

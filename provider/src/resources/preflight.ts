@@ -56,7 +56,8 @@ export function examine(examined: Examined): Promise<unknown> {
   const catalogResources = declaredBy(examined.options.parent);
   const problems = problemsOf(examined, program);
   if (problems.length > 0) turn.report(sectionOf(labelOf(examined.kind.name, examined.name), problems));
-  const { replaceOnChanges } = examined.options;
+  const { replaceOnChanges, retainOnDelete } = examined.options;
+  const deletes = retainOnDelete === false && canDelete(examined.kind, program);
   const told = turn.admitted.then(async ({ first, resources, formerly, settled }) => {
     if (turn.forerunner !== undefined && turn.forerunner.declared !== declared)
       await turn.forerunner.registered.promise;
@@ -66,8 +67,9 @@ export function examine(examined: Examined): Promise<unknown> {
       ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources, ...adopts(turn) } } : {}),
       ...(maybe === undefined ? {} : { formerly: maybe }),
       ...formerMembers(members, formerly),
-      ...("member" in examined.kind ? adoptedIn(program, examined.kind.member) : {}),
+      ...("member" in examined.kind ? adoptedIn(program, examined.kind.member, declared.key) : {}),
       ...settledIn(declared, settled),
+      ...(deletes ? { deletes } : {}),
       ...(catalogResources === undefined ? {} : { catalogResources }),
       ...(replaceOnChanges === undefined ? {} : { replaceOnChanges }),
     });
@@ -169,9 +171,17 @@ function settledIn({ key }: DeclaredHere, settled: Admission["settled"]) {
 }
 
 /** By whatever resource: a set that lets go of one of them leaves nothing unmanaged. */
-function adoptedIn({ declarations }: Program, { name }: Kind) {
+function adoptedIn({ declarations }: Program, { name }: Kind, key: string) {
   const adopted = declarations.adoptedOf(name);
-  return adopted === "" ? {} : { adopted };
+  return {
+    ...(adopted === "" ? {} : { adopted }),
+    ...(declarations.adoptsUnknown(name, key) ? { adoptsUnknown: true } : {}),
+  };
+}
+
+/** Whether the installation is known to have a way to. */
+function canDelete(kind: Kind | SetKind, { reading }: Program): boolean {
+  return knownOperations("member" in kind ? kind.member : kind, reading.settings).delete !== undefined;
 }
 
 function formerMembers(members: readonly DeclaredHere[], formerly: Admission["formerly"]) {
@@ -183,7 +193,8 @@ function formerMembers(members: readonly DeclaredHere[], formerly: Admission["fo
 }
 
 /** Holds the arguments and options against the rules; warns of what is allowed and likely a mistake. */
-function problemsOf({ kind, name, args, asGiven, options }: Examined, { reading, comparison }: Program): Problem[] {
+function problemsOf({ kind, name, args, asGiven, options }: Examined, program: Program): Problem[] {
+  const { reading, comparison } = program;
   if (args === undefined) return readIdProblem(options);
   const { values, problems } = validate(args, kind.rules(reading.settings), { isUnknown: isNotPlain });
   // A catalog says it with the place in its file.
@@ -193,7 +204,7 @@ function problemsOf({ kind, name, args, asGiven, options }: Examined, { reading,
   }
   return [
     ...problems,
-    ...optionProblems(options, !("member" in kind) && knownOperations(kind, reading.settings).delete !== undefined),
+    ...optionProblems(options, canDelete(kind, program)),
     ...comparedIn({ kind, name, args: asGiven, values, fits: problems.length === 0 }, reading.settings).flatMap(
       ({ path, ...compared }) =>
         comparison.add(compared).map(({ property, reason }) => ({ property: `${path}${property}`, reason })),
@@ -201,14 +212,14 @@ function problemsOf({ kind, name, args, asGiven, options }: Examined, { reading,
   ];
 }
 
-/** @param canDelete whether the installation is known to have a way to. */
-function optionProblems(options: pulumi.CustomResourceOptions, canDelete: boolean): Problem[] {
+/** @param mayDelete whether `retainOnDelete` may be off. */
+function optionProblems(options: pulumi.CustomResourceOptions, mayDelete: boolean): Problem[] {
   return [
     // Pulumi's dynamic providers can't import: they are not told which provider the id belongs to.
     ...(options.import === undefined
       ? []
       : [{ property: "import", reason: "is an option that does not work here: name the live object with existingId" }]),
-    ...(options.retainOnDelete === false && !canDelete
+    ...(options.retainOnDelete === false && !mayDelete
       ? [
           {
             property: "retainOnDelete",

@@ -27,5 +27,5 @@ function judge({ reading, history, declarations }: Program): void {
   if (open.length > 0) {
     throw programError(reading, open.map(sectionOfOpen), "nothing was sent for it, and it stays in the state");
   }
-  for (const warning of removalWarnings(history, declarations)) void pulumi.log.warn(warning);
+  for (const warning of removalWarnings(history, declarations, reading.settings)) void pulumi.log.warn(warning);
 }

@@ -2,7 +2,9 @@
  * What earlier runs have created, or may have created, and the program declares no longer: a rename, a move, or a removal.
  * Names on the platform tell which new resource may be an old one.
  */
+import { knownOperations } from "../config/operations.js";
 import type { Settings } from "../config/settings.js";
+import type { Live } from "../journal/inventory.js";
 import type { Remembered } from "../journal/notes.js";
 import { removalWarning, setRemovalWarning } from "../kinds/kind.js";
 import { kindNamed } from "../kinds/registry.js";
@@ -142,7 +144,9 @@ function asHeir(old: Noted, heirKey: string): string {
 }
 
 /** What leaves the state with nobody to take its place, as far as the names tell. */
-export function removalWarnings(history: History, declarations: Declarations): string[] {
+export function removalWarnings(history: History, declarations: Declarations, settings: Settings): string[] {
+  const isDeleted = (kind: Noted["kind"], { deletes }: Live) =>
+    deletes === true && knownOperations(kindNamed(kind), settings).delete !== undefined;
   const newNamed = lookupOfNew(history, declarations);
   const gone = [...history.live].filter(
     ([key, { id, name }]) =>
@@ -158,21 +162,32 @@ export function removalWarnings(history: History, declarations: Declarations): s
         kindNamed(kind),
         aboutWhom(key).label,
         those.map(([, { id }]) => id),
+        those.every(([, live]) => isDeleted(kind, live)),
       ),
     ];
   });
   const singles = byResource.flatMap(([key, those]) => those.filter(([member]) => member === key));
-  const lines = singles.slice(0, MAX_TOLD).map(([key, { id }]) => {
+  const lines = singles.slice(0, MAX_TOLD).map(([key, live]) => {
     const { label, kind } = aboutWhom(key);
-    return removalWarning(kindNamed(kind), label, id);
+    return removalWarning(kindNamed(kind), label, live.id, isDeleted(kind, live));
   });
-  const rest = singles.slice(MAX_TOLD).map(([, { id }]) => id);
+  const more = (deleted: boolean) =>
+    singles
+      .slice(MAX_TOLD)
+      .filter(([key, live]) => isDeleted(aboutWhom(key).kind, live) === deleted)
+      .map(([, { id }]) => id);
+  const [rest, restDeleted] = [more(false), more(true)];
   return [
     ...sets,
     ...lines,
     ...(rest.length === 0
       ? []
       : [`${count(rest.length, "more object")} leave the state and stay live on the platform: ${idRanges(rest)}.`]),
+    ...(restDeleted.length === 0
+      ? []
+      : [
+          `${count(restDeleted.length, "more object")} leave the state and are deleted on the platform: ${idRanges(restDeleted)}.`,
+        ]),
   ];
 }
 

@@ -17,11 +17,15 @@ export interface Declared {
   };
   /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
   readonly formerly?: readonly string[];
+  /** Where a delete is known: whether the option `retainOnDelete` is off. */
+  readonly deletes?: boolean;
   /**
    * Of a set: the ids of the objects of its kind that anything in the program adopts, as far as it knows them, with blanks between
    * them. One text, since each of a thousand sets takes along those of all.
    */
   readonly adopted?: string;
+  /** Of a set: whether something else adopts objects of its kind whose ids the program does not know. */
+  readonly adoptsUnknown?: boolean;
   /** Of a set: the journal keys of undeclared members of unknown outcome, whose object something else in the program adopts. */
   readonly settled?: readonly string[];
   /** The same of a set's members, by their own journal keys. */

@@ -14,6 +14,8 @@ export interface LeftLive {
   readonly at: string;
   /** `removed`: its key left a set. */
   readonly why: "replaced" | "removed";
+  /** The set that held it could not delete it: the next `up` tries again. */
+  readonly toDelete?: boolean;
   /** The id of what took its place, where that is known. */
   readonly by?: string;
   /** On the platform; absent where it is secret. */

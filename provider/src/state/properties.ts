@@ -21,6 +21,12 @@ export const SECRET_ARGUMENTS = "__secret";
 /** What a create can be searched for by, as `<field> <mark>`: an input only, so that the engine's record of a killed run holds it. */
 export const MARK = "__mark";
 
+/**
+ * That the option `retainOnDelete` is off where a delete is known: an input only, since the engine deletes by the option that
+ * its state holds.
+ */
+export const DELETES = "__delete";
+
 /** Beside the properties of a resource whose create has an unknown outcome: see `state/unresolved.ts`. */
 export const UNRESOLVED = "unresolved";
 

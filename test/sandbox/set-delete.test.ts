@@ -1,0 +1,173 @@
+/** What a set deletes with `retainOnDelete: false` and a known delete: exactly what it lets go of, once, and last of all. */
+import { expect, it } from "vitest";
+import { newFolder } from "../support/folder.js";
+import { failureOf } from "../support/run.js";
+import { SetEngine } from "../support/set-engine.js";
+import { useSandbox } from "../support/stack.js";
+
+const ALL = { event: { read: "GET rest/event/{id}", delete: "DELETE rest/event/{id}" } };
+const A = { eventName: "A", value: 1 };
+const B = { eventName: "B", value: 2 };
+const C = { eventName: "C", value: 3 };
+const of = (events: object) => ({ advertiserId: 1, events });
+const refusal = { kind: "answer", status: 403, body: { message: "you may not delete" } } as const;
+
+async function start(operations: object = ALL) {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "X", active: true }], events: [] };
+  const sandbox = await useSandbox({ operations: true, objects });
+  const engine = new SetEngine(sandbox, newFolder());
+  engine.declares = { deletes: true };
+  const options = { settings: { operations: JSON.stringify(operations) } };
+  const up = (events: object) => engine.up(of(events), options);
+  const live = () => sandbox.events.map(({ event_name }) => event_name);
+  const deleted = () =>
+    sandbox.requests.filter(({ method }) => method === "DELETE").map(({ path }) => Number(path.split("/").at(-1)));
+  return { sandbox, engine, options, up, live, deleted };
+}
+
+const toldIn = ({ run }: Awaited<ReturnType<SetEngine["up"]>>) => run.told.map(({ message }) => message).join("\n");
+
+it("a removed key takes its object along, and a changed one the object of before, once the new one exists", async () => {
+  const { sandbox, engine, options, up, live, deleted } = await start();
+  expect((await up({ a: A, b: B, c: C })).error).toBe(undefined);
+  const { a, b, c } = engine.eventIds;
+  const told = await engine.preview(of({ a: { ...A, value: 9 }, b: B }), options);
+  expect(told).toContain(`to create anew, which makes 1 more live event and deletes the former ones: a (${a})`);
+  expect(told).toContain(`to delete, when everything else went well: c (${c})`);
+  expect(told).not.toContain("stays live");
+  expect(deleted()).toEqual([]);
+
+  const result = await up({ a: { ...A, value: 9 }, b: B });
+  expect(result.error).toBe(undefined);
+  expect(toldIn(result)).toContain("Deleted on the platform, as retainOnDelete: false says: 2 events");
+  expect(toldIn(result)).not.toContain("stays live");
+  expect(deleted().toSorted()).toEqual([a, c]);
+  const order = sandbox.requests.map(({ method, path }) => `${method} ${path}`);
+  expect(order.indexOf(`DELETE /rest/event/${a}`)).toBeGreaterThan(order.lastIndexOf("POST /rest/event"));
+  expect(live()).toEqual(["B", "A"]);
+  expect(engine.state?.outputs).not.toHaveProperty("__left");
+  expect(engine.eventIds).toEqual({ a: sandbox.events.at(-1)?.id, b });
+
+  await up({ a: { ...A, value: 9 }, b: B });
+  expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });
+});
+
+it("nothing is deleted without the option, nor where no delete is known", async () => {
+  const { sandbox, engine, up } = await start();
+  engine.declares = {};
+  await up({ a: A, b: B });
+  const result = await up({ a: { ...A, value: 9 } });
+  expect(toldIn(result)).toContain("2 live events");
+  const other = await start({ event: { read: ALL.event.read } });
+  await other.up({ a: A, b: B });
+  await other.up({ a: { ...A, value: 9 } });
+  expect([sandbox.deletes, other.sandbox.deletes]).toEqual([0, 0]);
+  expect(other.engine.state?.outputs.__left).toMatchObject([{ key: "a" }, { key: "b" }]);
+});
+
+it("while anything else goes wrong nothing is deleted, and the next run does it", async () => {
+  const { sandbox, engine, up, live, deleted } = await start();
+  await up({ a: A, b: B });
+  const { a, b } = engine.eventIds;
+  sandbox.fail({ on: "event", after: 1, with: { kind: "answer", status: 406, body: { errors: ["C is reserved"] } } });
+  const { error } = await up({ a: { ...A, value: 9 }, c: C });
+  expect(error).toContain("Nothing was deleted, since something is wrong: 2 events to delete.");
+  expect(deleted()).toEqual([]);
+  expect(engine.eventIds).toHaveProperty("b", b);
+  expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a), toDelete: true }]);
+  expect((await up({ a: { ...A, value: 9 }, c: C })).error).toBe(undefined);
+  expect(deleted().toSorted()).toEqual([a, b]);
+  expect(live()).toEqual(["A", "C"]);
+  expect(engine.state?.outputs).not.toHaveProperty("__left");
+  expect(sandbox.eventPosts).toBe(5);
+});
+
+it("a delete that fails keeps the key, or the note of the former object, and is tried again by the next run", async () => {
+  const { sandbox, engine, options, up, live, deleted } = await start();
+  await up({ a: A, b: B });
+  const { a, b } = engine.eventIds;
+  const declared = { a: { ...A, value: 9 } };
+  sandbox.fail({ on: "delete", with: refusal, times: 4 });
+  const { error } = await up(declared);
+  sandbox.endFaults();
+  expect(error).toMatch(/refused with status 403: you may not delete\. Nothing was deleted\./);
+  expect(error).toContain("Not deleted yet: 2 events.");
+  expect(live()).toEqual(["A", "B", "A"]);
+  expect(engine.eventIds).toHaveProperty("b", b);
+  expect(await engine.preview(of(declared), options)).toContain(`still to delete: a (${a})`);
+  expect((await up(declared)).error).toBe(undefined);
+  expect(live()).toEqual(["A"]);
+  expect(sandbox.eventPosts).toBe(3);
+  expect(new Set(deleted())).toEqual(new Set([a, b]));
+  expect(engine.state?.outputs).not.toHaveProperty("__left");
+});
+
+it("with the option on again what could not be deleted stays live, and is told", async () => {
+  const { sandbox, engine, up } = await start();
+  await up({ a: A });
+  const { a } = engine.eventIds;
+  sandbox.fail({ on: "delete", with: refusal, times: 2 });
+  await up({ a: { ...A, value: 9 } });
+  sandbox.endFaults();
+  const { deletes } = sandbox;
+  engine.declares = {};
+  expect((await up({ a: { ...A, value: 9 } })).error).toBe(undefined);
+  expect(sandbox.deletes).toBe(deletes);
+  expect(engine.state?.outputs.__left).toEqual([expect.objectContaining({ id: String(a), why: "replaced" })]);
+});
+
+it("what the same set, or something else, goes on with is not deleted", async () => {
+  const { sandbox, engine, up } = await start();
+  await up({ a: A, b: B });
+  const { a, b } = engine.eventIds;
+  // To another key of the set, and to another resource.
+  engine.declares = { deletes: true, adopted: `${a} ${b}` };
+  expect((await up({ c: { ...A, existingId: a } })).error).toBe(undefined);
+  expect(engine.eventIds).toEqual({ c: a });
+  // An id that the program does not know may be this one.
+  engine.declares = { deletes: true, adoptsUnknown: true };
+  await up({});
+  expect(engine.eventIds).toEqual({});
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+});
+
+it("a killed run's deletes are asked again: what is not there is done", async () => {
+  const { sandbox, engine, up, live } = await start();
+  await up({ a: A, b: B, c: C });
+  const before = structuredClone(engine.state);
+  await up({ a: A });
+  engine.state = before;
+  expect((await up({ a: A })).error).toBe(undefined);
+  expect(live()).toEqual(["A"]);
+  expect(engine.state?.outputs).not.toHaveProperty("__left");
+  expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 4 });
+});
+
+it("a set that is removed as a whole takes all its objects along, also after trouble", async () => {
+  const { sandbox, engine, options, up } = await start();
+  await up(Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, { eventName: `E${n}`, value: n }])));
+  const { id = "", outputs = {} } = engine.state ?? {};
+  sandbox.fail({ on: "delete", after: 30, with: { ...refusal, status: 406 }, times: 2 });
+  const run = engine.newRun(options);
+  expect((await failureOf(run.set.delete(id, outputs))).message).toMatch(
+    /98 of 100 events are deleted, and these are not: \d+.*you may not delete.*\[ADVERTISING_REFUSED\]$/,
+  );
+  sandbox.endFaults();
+  await run.set.delete(id, outputs);
+  expect(sandbox.events).toEqual([]);
+  expect(sandbox).toMatchObject({ eventPosts: 100, logins: 1 });
+});
+
+it("never of another account, nor where the state does not say of which", async () => {
+  const { sandbox, engine, options, up } = await start();
+  await up({ a: A });
+  const { id = "", outputs = {} } = engine.state ?? {};
+  const run = engine.newRun(options);
+  expect((await failureOf(run.set.delete(id, { ...outputs, __at: "other.example a@b.c" }))).message).toContain(
+    "ADVERTISING_ACCOUNT",
+  );
+  const { __at: _, ...unknown } = outputs;
+  await run.set.delete(id, unknown);
+  expect(run.said.at(-1)).toContain("The state does not say at which account it was created");
+  expect(sandbox.deletes).toBe(0);
+});
