@@ -10,7 +10,9 @@ const LONG = {
     variables: { KILLS: "30", FAST_KILLS: "30", LOSSES: "30", SET_KILLS: "30" },
   },
   model: {
-    files: ["test/sandbox/model.test.ts", "test/sandbox/set-model.test.ts"],
+    files: ["model", "set-model", "operations-model", "set-operations-model"].map(
+      (name) => `test/sandbox/${name}.test.ts`,
+    ),
     variables: { RUNS: "50000", SET_RUNS: "5000" },
   },
 };

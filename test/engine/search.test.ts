@@ -1,6 +1,6 @@
 /**
  * Real runs that are killed at random moments, on an installation that can be searched: nothing twice, nothing lost, and nobody
- * has to look. KILLS sets how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
+ * has to look. KILLS and SET_KILLS set how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
  */
 import { rmSync } from "node:fs";
 import { resolve } from "node:path";
@@ -10,10 +10,13 @@ import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { upAndKill, type Victims } from "../support/killing.js";
 import { seededRandom } from "../support/random.js";
 import { expectEachOnce, shopOf } from "../support/recovery.js";
+import { expectEachOnceInSet, setShopOf } from "../support/set-killing.js";
 import { newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 60;
+const SET_EVENTS = 200;
 const KILLS = Number(process.env.KILLS ?? 2);
+const SET_KILLS = Number(process.env.SET_KILLS ?? 1);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
 const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
@@ -30,9 +33,15 @@ const environment = {
   }),
 };
 
-/** Kills one run after a random number of creates. */
-async function killOne(random: () => number, stack: TestStack, sandbox: Sandbox, victims: Victims): Promise<number> {
-  const at = Math.floor(random() * (EVENTS + 2));
+/** Kills one run after a random number of its creates. */
+async function killOne(
+  random: () => number,
+  stack: TestStack,
+  sandbox: Sandbox,
+  victims: Victims,
+  creates: number,
+): Promise<number> {
+  const at = Math.floor(random() * (creates + 1));
   const thenMs = random() * LATENCY_MS;
   const done = new AbortController();
   const reached = async () => {
@@ -62,7 +71,7 @@ it(`${KILLS} kills of ${EVENTS} events, with a search (SEED=${seed})`, { timeout
     const stack = await newStack(shopOf(EVENTS), { sandbox, environment });
     const victims: Victims = round % 4 === 3 ? "engine" : "tree";
     const losesDisk = round % 3 === 2;
-    const at = await killOne(random, stack, sandbox, victims);
+    const at = await killOne(random, stack, sandbox, victims, EVENTS + 1);
     if (losesDisk) {
       rmSync(stack.cache, { recursive: true, force: true });
       const pending = () =>
@@ -82,4 +91,23 @@ it(`${KILLS} kills of ${EVENTS} events, with a search (SEED=${seed})`, { timeout
     console.log(`round ${round}: ${victims} killed after ${at} creates${how}, ${inFlight} not saved, ${runs} runs`);
   }
   console.log(`${KILLS} kills (SEED=${seed}): nothing twice, nothing unmanaged, nobody had to look`);
+});
+
+it(`${SET_KILLS} kills of a set of ${SET_EVENTS}, with a search (SEED=${seed})`, {
+  timeout: SET_KILLS * 120_000,
+}, async () => {
+  const random = seededRandom(seed + 1);
+  for (let round = 0; round < SET_KILLS; round++) {
+    const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+    const sandbox = await useSandbox({ latencyMs: LATENCY_MS, operations: true, objects });
+    const stack = await newStack(setShopOf(SET_EVENTS), { sandbox, environment });
+    const victims: Victims = round % 2 === 1 ? "engine" : "tree";
+    const at = await killOne(random, stack, sandbox, victims, SET_EVENTS);
+    const sent = sandbox.eventPosts;
+    const runs = await runUntilWell(stack);
+    await expectEachOnceInSet(stack, sandbox, SET_EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
+    expect(sandbox).toMatchObject({ updates: 0, deletes: 0 });
+    console.log(`round ${round}: ${victims} killed after ${at} creates (${sent} sent), ${runs} runs`);
+  }
+  console.log(`${SET_KILLS} kills of a set (SEED=${seed}): nothing twice, nothing unmanaged, nobody had to look`);
 });

@@ -4,13 +4,13 @@
  * RUNS sets how many, SEED repeats a run.
  */
 import { expect, it } from "vitest";
-import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
 import type { Fault } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { seededRandom } from "../support/random.js";
 import { newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
+import { timed } from "../support/timed.js";
 
 const RUNS = Math.min(Number(process.env.RUNS ?? 10), 200);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -32,16 +32,6 @@ const lost: Fault[] = [
 ];
 
 type Properties = Record<string, unknown>;
-
-/** With time that passes as the test wants it, for what is sent as well. */
-function timed(runtime: Runtime, clock: FakeClock): Runtime {
-  const client = runtime.client();
-  const create: typeof client.create = ({ beforeSend, ...request }) =>
-    client.create({ ...request, beforeSend: () => beforeSend(new Date(clock.wallMs()).toISOString()) });
-  const timedClient = Object.assign(Object.create(client) as typeof client, { create });
-  const silent = { warnEach: () => undefined, tellAt: () => undefined };
-  return { ...runtime, ...silent, clock, client: () => timedClient };
-}
 
 it(`${RUNS} random lives (SEED=${seed})`, { timeout: 20_000 + RUNS * 10_000 }, async () => {
   const random = seededRandom(seed);

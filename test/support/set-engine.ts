@@ -68,9 +68,24 @@ export class SetEngine {
     return [...run.told.map(({ message }) => message), ...run.said].join("\n");
   }
 
+  /** @returns the failure, as it is shown: the state is as it was. */
+  async refresh(options?: RunOptions): Promise<string | undefined> {
+    if (this.state === undefined) return undefined;
+    const run = this.newRun(options);
+    try {
+      const { props } = await run.set.read(this.state.id, this.state.outputs);
+      this.state = { ...this.state, outputs: carried(props ?? {}) };
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      run.closeNow();
+    }
+  }
+
   /** A run that is killed when `when` resolves: the engine saves nothing of it. */
-  async upAndKill(declared: Values, when: Promise<unknown>): Promise<void> {
-    const run = this.newRun();
+  async upAndKill(declared: Values, when: Promise<unknown>, options?: RunOptions): Promise<void> {
+    const run = this.newRun(options);
     const before = structuredClone(this.state);
     const applying = this.apply(run, declared);
     await when;
