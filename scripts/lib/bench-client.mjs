@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { pathToFileURL } from "node:url";
 import { Agent } from "undici";
 import { fieldsOf, forEachInFlight, IN_FLIGHT } from "./bench-creates.mjs";
@@ -107,8 +106,8 @@ async function bareUndici({ url, email, password }) {
 }
 
 async function ourClient({ url, email, password }) {
-  const [{ kindNamed }, { systemClock }, { readSettings }, { connect, secretsIn, transportFor }] = await Promise.all(
-    ["kinds/registry.js", "clock.js", "config/read-settings.js", "lifecycle/connect.js"].map(
+  const [{ kindNamed }, { readSettings }, { connect, systemSurroundings }] = await Promise.all(
+    ["kinds/registry.js", "config/read-settings.js", "lifecycle/connect.js"].map(
       (path) => import(pathToFileURL(inRoot("provider", "dist", path)).href),
     ),
   );
@@ -119,16 +118,9 @@ async function ourClient({ url, email, password }) {
     ADVERTISING_MAX_CONCURRENT_REQUESTS: String(IN_FLIGHT),
   };
   const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
-  const transport = transportFor(reading);
-  const client = connect(reading.settings, {
-    transport,
-    clock: systemClock,
-    random: Math.random,
-    newId: randomUUID,
-    cookieFile: undefined,
-    secrets: secretsIn(reading),
-    say: () => {},
-  });
+  const surroundings = systemSurroundings(reading, undefined, () => {});
+  const { transport } = surroundings;
+  const client = connect(reading.settings, surroundings);
   const create = (kind, fields) =>
     client.create({
       operation: kindNamed(kind).create,

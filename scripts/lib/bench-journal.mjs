@@ -9,12 +9,8 @@ const CREATES = 2000;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
-  const [{ kindNamed }, { systemClock }, { readSettings }] = await load(
-    "kinds/registry.js",
-    "clock.js",
-    "config/read-settings.js",
-  );
-  const [{ Journal }, { fingerprintOf }, { connect, secretsIn, transportFor }] = await load(
+  const [{ kindNamed }, { readSettings }] = await load("kinds/registry.js", "config/read-settings.js");
+  const [{ Journal }, { fingerprintOf }, { connect, systemSurroundings }] = await load(
     "journal/journal.js",
     "journal/fingerprint.js",
     "lifecycle/connect.js",
@@ -29,17 +25,9 @@ export async function measureJournal({ folder, sandbox, rounds }) {
   };
   const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
 
-  const clock = systemClock;
-  const transport = transportFor(reading);
-  const client = connect(reading.settings, {
-    transport,
-    clock,
-    random: Math.random,
-    newId: randomUUID,
-    cookieFile: undefined,
-    secrets: secretsIn(reading),
-    say: () => {},
-  });
+  const surroundings = systemSurroundings(reading, undefined, () => {});
+  const { transport, clock } = surroundings;
+  const client = connect(reading.settings, surroundings);
   const create = (operation, fields, beforeSend) =>
     client.create({ operation, fields, label: "bench", beforeSend, onCreated: async () => undefined });
 

@@ -1,12 +1,10 @@
 /**
  * Looks on the platform for creates of unknown outcome.
  */
-import { randomUUID } from "node:crypto";
-import { systemClock } from "../clock.js";
 import type { SettingsReading } from "../config/read-settings.js";
 import type { Kind } from "../kinds/kind.js";
 import { kindNamed } from "../kinds/registry.js";
-import { connect, secretsIn, transportFor } from "../lifecycle/connect.js";
+import { connect, systemSurroundings } from "../lifecycle/connect.js";
 import { isSearchable, lookFor } from "../lifecycle/search.js";
 import { placesFor } from "../session/place.js";
 import type { OpenCreate } from "./pending.js";
@@ -27,21 +25,14 @@ export async function searchFor(
   folder: string,
   stack: ExportedStack,
 ): Promise<Searched> {
-  const secrets = secretsIn(reading);
-  const transport = transportFor(reading);
-  const client = connect(reading.settings, {
-    transport,
-    clock: systemClock,
-    random: Math.random,
-    newId: randomUUID,
-    cookieFile: placesFor(reading.settings, folder).cookieFile,
-    secrets,
-    say: (message) => console.error(secrets.scrub(message)),
-  });
+  const { cookieFile } = placesFor(reading.settings, folder);
+  const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message));
+  const { transport, clock, secrets } = surroundings;
+  const client = connect(reading.settings, surroundings);
   const found: { urn: string; id: string }[] = [];
   const notMade: string[] = [];
   const told: string[] = [];
-  const searcher = { reading, clock: systemClock, client: () => client };
+  const searcher = { reading, clock, client: () => client };
   try {
     await Promise.all(
       open.map(async ({ urn, sought }) => {

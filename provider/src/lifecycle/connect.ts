@@ -1,8 +1,9 @@
 /**
  * The client, put together: from the session's file to the connection. Whatever comes from outside is an argument.
  */
+import { randomUUID } from "node:crypto";
 import { Client } from "../api/client.js";
-import type { Clock } from "../clock.js";
+import { type Clock, systemClock } from "../clock.js";
 import type { SettingsReading } from "../config/read-settings.js";
 import type { Settings } from "../config/settings.js";
 import { type AttemptReport, PatientSender } from "../http/patient.js";
@@ -50,6 +51,27 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
   secrets.add(settings.password);
   for (const spelling of proxy?.secrets ?? []) secrets.add(spelling);
   return secrets;
+}
+
+/**
+ * Those of a process that makes one client: the system's clock and chance, and the real connections, which whoever asked closes.
+ * @param say is given scrubbed text.
+ */
+export function systemSurroundings(
+  reading: Reading,
+  cookieFile: string | undefined,
+  say: (message: string) => void,
+): Surroundings {
+  const secrets = secretsIn(reading);
+  return {
+    transport: transportFor(reading),
+    clock: systemClock,
+    random: Math.random,
+    newId: randomUUID,
+    cookieFile,
+    secrets,
+    say: (message) => say(secrets.scrub(message)),
+  };
 }
 
 export function connect(settings: Settings, surroundings: Surroundings): Client {

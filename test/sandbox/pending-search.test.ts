@@ -1,0 +1,87 @@
+/** What `pending --search` finds on the platform, and what it says of the rest. */
+import { expect, it } from "vitest";
+import type { OpenCreate } from "../../provider/src/cli/pending.js";
+import { searchFor } from "../../provider/src/cli/pending-search.js";
+import { readSettings } from "../../provider/src/config/read-settings.js";
+import { newFolder } from "../support/folder.js";
+import { useSandbox } from "../support/stack.js";
+
+const LONG_AGO = "2020-01-01T00:00:00.000Z";
+const urnOf = (name: string) => `urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:ConversionEvent::${name}`;
+
+const open = (name: string, sought: Partial<OpenCreate["sought"]> = {}): OpenCreate => ({
+  urn: urnOf(name),
+  name,
+  sought: {
+    kind: "ConversionEvent",
+    name,
+    facts: {},
+    sentAt: LONG_AGO,
+    trace: { field: "alternative_id", value: `mark-${name}` },
+    replaces: undefined,
+    ...sought,
+  },
+  heldAs: undefined,
+  isSaved: true,
+  isInState: true,
+});
+
+const event = (id: number, mark: string) => ({ id, event_name: "E", advertiser_id: 1, value: 1, alternative_id: mark });
+
+async function search(creates: readonly OpenCreate[], settings: object = {}, time = LONG_AGO) {
+  const sandbox = await useSandbox({
+    operations: true,
+    objects: {
+      advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+      events: [event(7, "mark-there"), event(8, "mark-twice"), event(9, "mark-twice"), event(10, "mark-there-not")],
+    },
+  });
+  const config: Record<string, unknown> = {
+    baseUrl: sandbox.url,
+    email: sandbox.email,
+    password: sandbox.password,
+    cookieFile: "none",
+    traceField: "alternative_id",
+    operations: JSON.stringify({ event: { search: "GET rest/event?alternative_id={mark}" } }),
+    ...settings,
+  };
+  const reading = readSettings({
+    config: (key) => config[key] as string | undefined,
+    environment: {},
+    mayLackPassword: false,
+  });
+  expect(reading.problems).toEqual([]);
+  const stack = { version: 3 as const, deployment: { manifest: { time }, resources: [] } };
+  return { sandbox, ...(await searchFor(creates, reading, newFolder(), stack)) };
+}
+
+it("finds the object with just this mark, and tells which of several to keep", async () => {
+  const { sandbox, found, notMade, told } = await search([open("there"), open("twice"), open("gone")]);
+  expect(found).toEqual([{ urn: urnOf("there"), id: "7" }]);
+  expect(notMade).toEqual([urnOf("gone")]);
+  expect(told).toEqual([
+    `${urnOf("twice")}\n  Searched for alternative_id = mark-twice: there are 2, 8 and 9. Keep one of them, and remove the others on the platform.`,
+  ]);
+  expect(sandbox).toMatchObject({ creates: 0, searches: 3, logins: 1 });
+});
+
+it("says why it can't search, and sends nothing for it", async () => {
+  const { sandbox, found, notMade, told } = await search([
+    open("bare", { trace: undefined }),
+    open("other", { trace: { field: "external_ref", value: "x" } }),
+    open("a", { kind: "Advertiser" }),
+  ]);
+  expect({ found, notMade }).toEqual({ found: [], notMade: [] });
+  const check = "check advertising:traceField and advertising:operations";
+  expect(told).toEqual([
+    `${urnOf("bare")}\n  can't be searched for: it was sent without a mark.`,
+    `${urnOf("other")}\n  can't be searched for: it holds its mark in external_ref; ${check}.event.search.`,
+    `${urnOf("a")}\n  can't be searched for: it holds its mark in alternative_id; ${check}.advertiser.search.`,
+  ]);
+  expect(sandbox.requests).toEqual([]);
+});
+
+it("what the engine alone has noted counts as sent at its record's latest: long ago it was not made", async () => {
+  const { notMade } = await search([open("gone", { sentAt: "" })]);
+  expect(notMade).toEqual([urnOf("gone")]);
+});
