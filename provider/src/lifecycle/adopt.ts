@@ -6,7 +6,7 @@ import { knownOperations } from "../config/operations.js";
 import { AdvertisingError, ArgumentsError } from "../errors.js";
 import type { Kind } from "../kinds/kind.js";
 import { kindNamed } from "../kinds/registry.js";
-import type { Adoption } from "../state/declared.js";
+import type { Adoption, Declared } from "../state/declared.js";
 import { show } from "../validation/show.js";
 import { type Differences, differencesIn, withDifferences } from "./compare-record.js";
 import type { Create } from "./create.js";
@@ -57,10 +57,27 @@ async function settle(runtime: Runtime, { subject: { identity, key, label } }: C
 }
 
 /**
- * Looks at all objects that a program is about to adopt, before any is.
- * @returns what is wrong with them.
+ * Looks at all objects that a program's `up` is to adopt, before any is: the first resource tells what is wrong with them, and
+ * nothing is registered then.
+ * @param isNew whether the state does not hold the resource that takes the list along.
  */
-export async function problemsOfAdoptions(runtime: Runtime, adoptions: readonly Adoption[]): Promise<string[]> {
+export async function adoptionProblems(
+  runtime: Runtime,
+  declared: Declared | undefined,
+  isNew: boolean,
+): Promise<string[]> {
+  const { isUp, adopts } = declared?.run ?? {};
+  if (declared === undefined || adopts === undefined || isUp !== true) return [];
+  const { asItBegan } = runtime.inventory(declared.identity);
+  // On a machine that knows nothing of a stack that exists, each is looked at when it is adopted: some may have been before.
+  if (!isNew && asItBegan.size === 0) return [];
+  return problemsOf(
+    runtime,
+    adopts.filter(({ key, id }) => asItBegan.get(key)?.id !== id),
+  );
+}
+
+async function problemsOf(runtime: Runtime, adoptions: readonly Adoption[]): Promise<string[]> {
   const found = await Promise.all(
     adoptions.map(async ({ kind: name, id, label, values }) => {
       const kind = kindNamed(name);

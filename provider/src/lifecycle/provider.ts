@@ -9,7 +9,7 @@ import { ArgumentsError, SettingsError, UnsupportedError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Kind } from "../kinds/kind.js";
 import { own } from "../record.js";
-import { type Declared, readDeclared } from "../state/declared.js";
+import { readDeclared } from "../state/declared.js";
 import { isOfEarlierVersion } from "../state/identity.js";
 import { writeLeftLive } from "../state/left-live.js";
 import { ACCOUNT, DELETES, IDENTITY, LEFT_LIVE, MARK, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
@@ -18,7 +18,7 @@ import { printable } from "../text.js";
 import { exactId, isReadableId, READABLE_ID } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
-import { adoptExisting, problemsOfAdoptions } from "./adopt.js";
+import { adoptExisting, adoptionProblems } from "./adopt.js";
 import {
   adoptedTwice,
   announceCreate,
@@ -71,19 +71,6 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     return outcome;
   };
 
-  /** What is wrong with the objects that this `up` is to adopt, told by the first resource: nothing is registered then. */
-  const adoptionProblems = async (declared: Declared | undefined, isNew: boolean): Promise<string[]> => {
-    const { isUp, adopts } = declared?.run ?? {};
-    if (declared === undefined || adopts === undefined || isUp !== true) return [];
-    const { asItBegan } = runtime().inventory(declared.identity);
-    // On a machine that knows nothing of a stack that exists, each is looked at when it is adopted: some may have been before.
-    if (!isNew && asItBegan.size === 0) return [];
-    return problemsOfAdoptions(
-      runtime(),
-      adopts.filter(({ key, id }) => asItBegan.get(key)?.id !== id),
-    );
-  };
-
   return {
     // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
@@ -121,7 +108,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           }
         }
         const failures = [
-          ...(await adoptionProblems(declared, isNew)).map((problem) => checkFailure(problem, ArgumentsError)),
+          ...(await adoptionProblems(runtime(), declared, isNew)).map((problem) =>
+            checkFailure(problem, ArgumentsError),
+          ),
           ...(twice === undefined ? [] : [checkFailure(twice, ArgumentsError)]),
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),

@@ -13,6 +13,7 @@ import { eventIn, readDeclaredSet, readStoredSet, type StoredSet, writeStoredSet
 import { exactId } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
+import { adoptionProblems } from "./adopt.js";
 import { announceResource, noteHolder } from "./announce.js";
 import { checkFailure, guard } from "./engine-call.js";
 import type { Severity } from "./engine-log.js";
@@ -176,6 +177,9 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           }
         }
         const failures = [
+          ...(await adoptionProblems(runtime(), declaration, Object.keys(olds).length === 0)).map((text) =>
+            checkFailure(text, ArgumentsError),
+          ),
           ...twice.map((text) => checkFailure(text, ArgumentsError)),
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),

@@ -14,7 +14,7 @@ import { placeOfProgram } from "./identity.js";
 import { isOfType } from "./kinds.js";
 import { typesOf } from "./place.js";
 import { isNotPlain } from "./plain.js";
-import { announceResources, examineSource } from "./preflight.js";
+import { announceResources, examineSource, noteSource } from "./preflight.js";
 
 /** What a {@link Catalog} is declared with. */
 export interface CatalogArgs {
@@ -59,6 +59,7 @@ export class Catalog extends pulumi.ComponentResource {
     const { content, sets, admitted } = examine(name, { ...args }, options);
     // Registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: admitted }));
+    noteSource(this, options ?? {});
     const created = content.advertisers.filter((each) => each.args !== undefined);
     // A set says itself what becomes of its members.
     if (!sets) announceResources(this, created.length + content.events.length);

@@ -4,6 +4,7 @@ import { typeTokenOf } from "../kinds/kind.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import type { ConversionEventArgs } from "./conversion-event.js";
 import { isOfType } from "./kinds.js";
+import { handedOver } from "./preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
 
@@ -74,6 +75,7 @@ export class ConversionEventSet extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(conversionEventSet, name, args, options));
+      handedOver(this);
     } catch (error) {
       throw traces.retrace(error, ConversionEventSet);
     } finally {

@@ -11,7 +11,7 @@ import { identityText, journalKeyOf, labelOf, memberOf, resourceKeyIn } from "..
 import { isContainer } from "../validation/known.js";
 import type { Problem } from "../validation/problem.js";
 import { validate } from "../validation/validate.js";
-import { noteAdoption, noteHandedOver } from "./adoptions.js";
+import { noteAdoptions, noteHandedOver } from "./adoptions.js";
 import { comparedIn } from "./compared.js";
 import type { DeclaredHere } from "./declarations.js";
 import type { History } from "./history.js";
@@ -24,7 +24,7 @@ import { currentProgram, type Program } from "./program.js";
 import { sectionOf } from "./program-error.js";
 import { hideStackTracesOfFailures } from "./quiet-failures.js";
 import { judgeRemovalsAtEnd } from "./removals.js";
-import { type Admission, currentTurn, type Turn } from "./turn.js";
+import { type Admission, currentTurn, forerunnerOf, type Turn } from "./turn.js";
 
 /** A resource as the program declares it. */
 export interface Examined {
@@ -50,8 +50,10 @@ export function examine(examined: Examined): Promise<unknown> {
   const members = "member" in examined.kind ? membersOf(examined.kind, declared, examined.args) : [];
   turn.declared.push(declared);
   for (const each of [declared, ...members]) program.declarations.add(each);
-  if (examined.args !== undefined && !("member" in examined.kind) && !program.isUnderTest) {
-    noteAdoption(turn, declared, examined.args, examined.options, program.reading.settings);
+  const { kind, args, options } = examined;
+  if (args !== undefined && !program.isUnderTest) {
+    const adopter = { kind, declared, members, args, options };
+    noteAdoptions(turn, adopter, program.reading.settings, (parent) => sources.has(parent));
   }
   const catalogResources = declaredBy(examined.options.parent);
   const problems = problemsOf(examined, program);
@@ -59,8 +61,8 @@ export function examine(examined: Examined): Promise<unknown> {
   const { replaceOnChanges, retainOnDelete } = examined.options;
   const deletes = retainOnDelete === false && canDelete(examined.kind, program);
   const told = turn.admitted.then(async ({ first, resources, formerly, settled }) => {
-    if (turn.forerunner !== undefined && turn.forerunner.declared !== declared)
-      await turn.forerunner.registered.promise;
+    const forerunner = forerunnerOf(turn);
+    if (forerunner !== undefined && forerunner.declared !== declared) await forerunner.registered.promise;
     const maybe = formerly.get(declared.key);
     return writeDeclared({
       identity: await identityOf(examined.name, examined.options.parent),
@@ -98,6 +100,14 @@ export interface ExaminedSource {
   report(title: string, lines: readonly string[]): void;
   /** Settles once the whole program was found good; as {@link examine} otherwise. */
   readonly admitted: Promise<unknown>;
+}
+
+/** Catalogs that wait for nothing. */
+const sources = new WeakSet<pulumi.Resource>();
+
+/** @param options the catalog's. */
+export function noteSource(catalog: pulumi.Resource, options: pulumi.ComponentResourceOptions): void {
+  if (Object.values(options).every((value) => value === undefined)) sources.add(catalog);
 }
 
 /** How many resources a catalog declares, until the first of them was looked at. */

@@ -19,7 +19,7 @@ export interface Turn {
   readonly declared: DeclaredHere[];
   /** What they adopt, to be looked at together. */
   readonly adoptions: Adoption[];
-  /** One of them that waits for nothing else: it is registered first, and all the others when that has gone well. */
+  /** One of them that waits for nothing else: where they adopt something, it is registered first, and all the others when that has gone well. */
   forerunner: Forerunner | undefined;
   /** Settles once all its resources were looked at: rejected where anything was wrong. */
   readonly admitted: Promise<Admission>;
@@ -58,6 +58,11 @@ export function currentTurn(program: Program): Turn {
   return turn;
 }
 
+/** Of a turn that adopts something. */
+export function forerunnerOf({ adoptions, forerunner }: Turn): Forerunner | undefined {
+  return adoptions.length > 0 ? forerunner : undefined;
+}
+
 function begin(program: Program): Turn {
   const sections: Section[] = [];
   const declared: DeclaredHere[] = [];
@@ -71,7 +76,7 @@ function begin(program: Program): Turn {
       const all = [...sections, ...open.filter(({ isAboutToBeSent }) => isAboutToBeSent).map(sectionOfOpen)];
       if (reading.problems.length === 0 && all.length === 0) {
         const own = declared.filter(({ isRead }) => !isRead);
-        return resolve({ first: turn.forerunner?.declared ?? own[0], resources: own.length, formerly, settled });
+        return resolve({ first: forerunnerOf(turn)?.declared ?? own[0], resources: own.length, formerly, settled });
       }
       const error = programError(reading, all, CONSEQUENCE);
       // Each resource's wait would last for ever in a process that goes on. One of the program's own ends with the error, and
