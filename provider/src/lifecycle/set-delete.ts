@@ -63,7 +63,9 @@ export function toDelete(
 
 /** What earlier runs could not delete. Pure. */
 export function stillToDelete(left: readonly LeftLive[], able: Able): LeftLive[] {
-  return left.filter((each) => each.toDelete === true && able.delete(each.id, each.key ?? ""));
+  return left.filter(
+    (each) => each.toDelete === true && each.done === undefined && able.delete(each.id, each.key ?? ""),
+  );
 }
 
 /** Deletes them. One that is refused says nothing of the others; after any other failure nothing more is begun. */
@@ -113,7 +115,7 @@ export async function deleteSet(
   const label = `${name} ${id}`;
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
   const isKnown = canDelete(kind, runtime);
-  const due = stored.left.filter(({ toDelete }) => toDelete === true);
+  const due = stored.left.filter(({ toDelete, done }) => toDelete === true && done === undefined);
   const all = [...stored.eventIds, ...due.map((each) => [each.key ?? "", each.id] as const)];
   const ours = all.filter(([, object]) => !isHeldElsewhere(kind, runtime, object));
   if (ours.length === 0) return;
