@@ -20,7 +20,7 @@ const pathOf = (file: string) => relative(repository, file).split(sep).join("/")
 
 /** What others than our own files load: users, Pulumi, vitest, a shell. Whatever these export is used. */
 const ENTRIES =
-  /^provider\/src\/(index|handlers|testing\/index|sandbox\/index)\.ts$|^examples\/|^test\/types\/|\.test\.ts$|^vitest\.config\.ts$|^scripts\/lib\/count-reporter\.mjs$/;
+  /^provider\/src\/(index|handlers|testing\/index|sandbox\/index)\.ts$|^examples\/|^test\/types\/|\.test\.ts$|^vitest\.config\.ts$|^(scripts\/lib\/count-reporter\.mjs|test\/support\/stack-init\.ts)$/;
 
 it("each exported value is used by another file, and each exported type by some signature", {
   timeout: 300_000,
