@@ -6,13 +6,13 @@ import type { Config } from "@pulumi/pulumi/dynamic";
 import { NAMESPACE } from "./config/settings.js";
 import { conversionEventSet as conversionEventSetKind } from "./kinds/conversion-event-set.js";
 import { kindNamed } from "./kinds/registry.js";
-import { engineLog } from "./lifecycle/engine-log.js";
-import { engineStartedMs } from "./lifecycle/engine-start.js";
 import { silenceShown } from "./lifecycle/failure.js";
-import { watchEngine } from "./lifecycle/orphan.js";
 import { createProvider } from "./lifecycle/provider.js";
 import { createRuntime, type Runtime } from "./lifecycle/runtime.js";
-import { createSetProvider } from "./lifecycle/set-provider.js";
+import { createSetProvider } from "./lifecycle/set/provider.js";
+import { engineLog } from "./process/engine-log.js";
+import { engineStartedMs } from "./process/engine-start.js";
+import { watchEngine } from "./process/orphan.js";
 
 // One process serves all dynamic resources of a deployment: they share what the first call configures.
 let runtime: Runtime | undefined;

@@ -13,7 +13,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
   const [{ Journal }, { fingerprintOf }, { connect, systemSurroundings }] = await load(
     "journal/journal.js",
     "journal/fingerprint.js",
-    "lifecycle/connect.js",
+    "process/connect.js",
   );
   const [advertiser, conversionEvent] = ["Advertiser", "ConversionEvent"].map(kindNamed);
   const { url, email, password } = sandbox.address;

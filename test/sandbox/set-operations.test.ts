@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
 import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
-import { createSetProvider } from "../../provider/src/lifecycle/set-provider.js";
+import { createSetProvider } from "../../provider/src/lifecycle/set/provider.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { failureOf, newRun } from "../support/run.js";

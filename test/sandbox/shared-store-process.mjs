@@ -36,7 +36,7 @@ const dist = new URL("../../provider/dist/", import.meta.url);
 const load = (path) => import(new URL(path, dist).href);
 const { advertiser } = await load("kinds/advertiser.js");
 const { systemClock } = await load("clock.js");
-const { connect, secretsIn, transportFor } = await load("lifecycle/connect.js");
+const { connect, secretsIn, transportFor } = await load("process/connect.js");
 
 const settings = {
   baseUrl,

@@ -12,7 +12,7 @@ import type { AttemptReport } from "../../provider/src/http/patient.js";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import type { Operation } from "../../provider/src/kinds/operation.js";
-import { connect, secretsIn, transportFor } from "../../provider/src/lifecycle/connect.js";
+import { connect, secretsIn, transportFor } from "../../provider/src/process/connect.js";
 import type { Secrets } from "../../provider/src/secrets.js";
 import { FakeClock } from "./clock.js";
 import { seededRandom } from "./random.js";

@@ -7,10 +7,10 @@ import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import type { Severity } from "../../provider/src/lifecycle/engine-log.js";
 import { createProvider } from "../../provider/src/lifecycle/provider.js";
 import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
-import { createSetProvider } from "../../provider/src/lifecycle/set-provider.js";
+import { createSetProvider } from "../../provider/src/lifecycle/set/provider.js";
+import type { Severity } from "../../provider/src/process/engine-log.js";
 
 export interface RunOptions {
   /** @default session.json in the folder; the journal stands beside it. */

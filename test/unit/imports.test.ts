@@ -12,8 +12,22 @@ const MAY_IMPORT: Record<string, string[]> = {
   testing: ["resources", "kinds", "state", "validation", "config"],
   resources: ["catalog", "kinds", "state", "validation", "config", "journal", "files"],
   catalog: ["kinds", "validation"],
-  handlers: ["lifecycle", "kinds", "config"],
-  lifecycle: ["kinds", "state", "validation", "config", "journal", "api", "session", "http", "wire", "files"],
+  handlers: ["lifecycle/set", "lifecycle", "process", "kinds", "config"],
+  "lifecycle/set": ["lifecycle", "kinds", "state", "validation", "config", "journal", "api", "process"],
+  lifecycle: [
+    "process",
+    "kinds",
+    "state",
+    "validation",
+    "config",
+    "journal",
+    "api",
+    "session",
+    "http",
+    "wire",
+    "files",
+  ],
+  process: ["kinds", "config", "api", "session", "http"],
   cli: [
     "report",
     "catalog",
@@ -25,6 +39,8 @@ const MAY_IMPORT: Record<string, string[]> = {
     "files",
     "api",
     "lifecycle",
+    "lifecycle/set",
+    "process",
     "session",
   ],
   report: ["kinds", "state", "validation", "config"],
@@ -55,11 +71,11 @@ const MAY_LOAD: Record<string, RegExp> = {
   yaml: /^$/,
   "csv-parse": /^$/,
   entities: /^(decode|wire\/markup)\.ts$/,
-  "@pulumi/pulumi": /^(resources\/|testing\/|handlers\.ts$|lifecycle\/)/,
+  "@pulumi/pulumi": /^(resources\/|testing\/|handlers\.ts$|lifecycle\/|process\/)/,
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|report\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|own-id|record|request|hints|witness)\.ts|session\/refusal\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(leftovers-done|node-version|relocate|stack-export|resource-order)\.ts)/;
+  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|report\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|own-id|record|request|hints|witness)\.ts|session\/refusal\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(leftovers-done|node-version|relocate|stack-export|pending\/resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;
@@ -80,7 +96,11 @@ function imports(): Import[] {
   });
 }
 
-const placeOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : file.replace(/\.ts$/, ""));
+function placeOf(file: string): string {
+  if (!file.includes("/")) return file.replace(/\.ts$/, "");
+  const folder = file.slice(0, file.lastIndexOf("/"));
+  return folder in MAY_IMPORT ? folder : file.slice(0, file.indexOf("/"));
+}
 
 function resolved({ file, target }: Import): string {
   return relative(source, resolve(source, file, "..", target))

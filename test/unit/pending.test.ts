@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { pendingIn, type Verdict } from "../../provider/src/cli/pending.js";
-import { membersInFlight } from "../../provider/src/cli/pending-sets.js";
-import { settle } from "../../provider/src/cli/settle.js";
+import { pendingIn, type Verdict } from "../../provider/src/cli/pending/pending.js";
+import { membersInFlight } from "../../provider/src/cli/pending/sets.js";
+import { settle } from "../../provider/src/cli/pending/settle.js";
 import { type ExportedStack, readExport } from "../../provider/src/cli/stack-export.js";
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";

@@ -1,7 +1,7 @@
 /** What is live and managed by nobody any more. */
 import { describe, expect, it } from "vitest";
 import { markDone } from "../../provider/src/cli/leftovers-done.js";
-import { settleMembers } from "../../provider/src/cli/pending-sets.js";
+import { settleMembers } from "../../provider/src/cli/pending/sets.js";
 import { type ExportedStack, readExport, stateIn } from "../../provider/src/cli/stack-export.js";
 import type { StoredResource } from "../../provider/src/report/contents.js";
 import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/report/leftovers.js";

@@ -5,7 +5,7 @@ import { RefusedError } from "../../provider/src/errors.js";
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import type { Outcome } from "../../provider/src/lifecycle/outcome.js";
-import { isChange, planSet, setAfter } from "../../provider/src/lifecycle/set-plan.js";
+import { isChange, planSet, setAfter } from "../../provider/src/lifecycle/set/plan.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type Values, writeStoredSet } from "../../provider/src/state/set.js";
 import { exactId } from "../../provider/src/validation/fields.js";

@@ -3,15 +3,15 @@ import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/errors.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import type { Outcome } from "../../provider/src/lifecycle/outcome.js";
-import { type Member, planSet } from "../../provider/src/lifecycle/set-plan.js";
-import { troubleInWords } from "../../provider/src/lifecycle/set-trouble.js";
+import { type Member, planSet } from "../../provider/src/lifecycle/set/plan.js";
+import { troubleInWords } from "../../provider/src/lifecycle/set/trouble.js";
 import {
   leftLiveInWords,
   leftoversInWords,
   planInWords,
   renamesInWords,
   takenOverInWords,
-} from "../../provider/src/lifecycle/set-words.js";
+} from "../../provider/src/lifecycle/set/words.js";
 import { memberSubject, subjectOf } from "../../provider/src/lifecycle/subject.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/set.js";
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { operationsSchema } from "../../provider/src/config/operations.js";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
-import { Declarations, type DeclaredHere } from "../../provider/src/resources/declarations.js";
-import type { History } from "../../provider/src/resources/history.js";
-import { removalWarnings, undeclaredIn } from "../../provider/src/resources/undeclared.js";
+import { Declarations, type DeclaredHere } from "../../provider/src/resources/program/declarations.js";
+import type { History } from "../../provider/src/resources/program/history.js";
+import { removalWarnings, undeclaredIn } from "../../provider/src/resources/program/undeclared.js";
 import { memberOf } from "../../provider/src/state/identity.js";
 import { settingsOf } from "../support/settings.js";
 

@@ -8,7 +8,7 @@ import { COMPARE_HELP, compareCommand } from "./compare-command.js";
 import { LEFTOVERS_HELP, leftoversCommand } from "./leftovers-command.js";
 import { LOGIN_HELP, loginCommand } from "./login-command.js";
 import { whyTooOld } from "./node-version.js";
-import { PENDING_HELP, pendingCommand } from "./pending-command.js";
+import { PENDING_HELP, pendingCommand } from "./pending/pending-command.js";
 import { RELOCATE_HELP, relocateCommand } from "./relocate-command.js";
 import { REPORT_HELP, reportCommand } from "./report-command.js";
 import { refuseUnknownOptions, unknownCommand } from "./unknown.js";

@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { systemClock } from "../clock.js";
 import type { SettingsReading } from "../config/read-settings.js";
 import { LoginError } from "../errors.js";
-import { logInAnew, transportFor } from "../lifecycle/connect.js";
-import { debugLog } from "../lifecycle/debug-log.js";
+import { logInAnew, transportFor } from "../process/connect.js";
+import { debugLog } from "../process/debug-log.js";
 import type { Secrets } from "../secrets.js";
 import { placesFor } from "../session/place.js";
 import type { NewSession } from "../session/renew.js";
 
-export { secretsIn } from "../lifecycle/connect.js";
+export { secretsIn } from "../process/connect.js";
 
 /**
  * @param folder the program's. @param origin where the settings come from, in words.

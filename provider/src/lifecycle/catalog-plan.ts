@@ -3,8 +3,8 @@
  * the state holds of them.
  */
 import { CATALOG_SEPARATOR, CATALOG_TYPE } from "../kinds/kind.js";
+import type { Messages } from "../process/messages.js";
 import { aboutWhom, identityText, parseIdentity, urnOf } from "../state/identity.js";
-import type { Messages } from "./messages.js";
 import type { KnownSubject } from "./subject.js";
 
 /** In the order in which they are told. */

@@ -6,14 +6,14 @@ import { AdvertisingError } from "../errors.js";
 import type { Attempt, Ending } from "../journal/attempt.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
 import type { Kind } from "../kinds/kind.js";
-import { factsIn, type UnresolvedMark } from "../state/unresolved.js";
+import { factsIn, type UnresolvedCreate } from "../state/unresolved.js";
 import { doubtIn, idOf, unresolved } from "./doubt.js";
+import { isSearchable, lookFor, type Sent } from "./known/search.js";
+import { wasUpdated } from "./known/update.js";
 import { whatHappened } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-import { isSearchable, lookFor, type Sent } from "./search.js";
 import type { Subject } from "./subject.js";
-import { wasUpdated } from "./update.js";
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -87,7 +87,7 @@ export interface Earlier extends Sent {
   readonly id?: string | undefined;
   readonly what: string;
   readonly name?: string | undefined;
-  readonly facts?: UnresolvedMark["facts"];
+  readonly facts?: UnresolvedCreate["facts"];
   readonly replaces?: string | undefined;
   readonly finish: Attempt["finish"];
 }

@@ -2,7 +2,7 @@
  * What is known of a create that was sent, and of which nobody knows what became.
  */
 import { AdvertisingError, OutcomeUnknownError } from "../errors.js";
-import type { UnresolvedMark } from "../state/unresolved.js";
+import type { UnresolvedCreate } from "../state/unresolved.js";
 import type { Create } from "./create.js";
 import { describeDefect } from "./failure.js";
 import type { Outcome } from "./outcome.js";
@@ -29,7 +29,7 @@ export interface Doubtful {
   readonly replaces: string | undefined;
   /** The request field that its mark was sent in. */
   readonly trace: string | undefined;
-  readonly sent?: Pick<UnresolvedMark, "name" | "facts">;
+  readonly sent?: Pick<UnresolvedCreate, "name" | "facts">;
 }
 
 export function unresolved(

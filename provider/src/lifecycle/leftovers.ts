@@ -10,8 +10,8 @@ import type { Kind } from "../kinds/kind.js";
 import { aboutWhom, renamedFrom } from "../state/identity.js";
 import { waysOut } from "../state/unresolved.js";
 import { shellWord } from "../text.js";
+import { isSearchable } from "./known/search.js";
 import type { Runtime } from "./runtime.js";
-import { isSearchable } from "./search.js";
 import { type KnownSubject, memberSubject } from "./subject.js";
 
 /** The topic of what is told once a run. */

@@ -3,7 +3,7 @@
  * outcome for each of them.
  */
 import type { AdvertisingError } from "../errors.js";
-import type { UnresolvedMark } from "../state/unresolved.js";
+import type { UnresolvedCreate } from "../state/unresolved.js";
 
 export type Outcome =
   /** Somebody has named the live object; nothing was sent. */
@@ -24,5 +24,5 @@ export type Outcome =
       readonly mark: string;
       /** Of the body that was sent. */
       readonly fingerprint: string;
-      readonly unresolved: UnresolvedMark;
+      readonly unresolved: UnresolvedCreate;
     };

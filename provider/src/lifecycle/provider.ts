@@ -13,12 +13,11 @@ import { readDeclared } from "../state/declared.js";
 import { isOfEarlierVersion } from "../state/identity.js";
 import { writeLeftLive } from "../state/left-live.js";
 import { ACCOUNT, DELETES, IDENTITY, LEFT_LIVE, MARK, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
-import { explainUnresolved, markOf, unresolvedMarkOf } from "../state/unresolved.js";
+import { explainUnresolved, markOf, unresolvedIn } from "../state/unresolved.js";
 import { printable } from "../text.js";
 import { exactId, isReadableId, READABLE_ID } from "../validation/fields.js";
 import { validate } from "../validation/validate.js";
 import { expectSameAccount } from "./account.js";
-import { adoptExisting, adoptionProblems } from "./adopt.js";
 import {
   adoptedTwice,
   announceCreate,
@@ -29,7 +28,6 @@ import {
   noteLive,
 } from "./announce.js";
 import { type Create, createOnce } from "./create.js";
-import { deleteLive, deletesReplaced } from "./delete.js";
 import { changedProperties } from "./diff.js";
 import { checkFailure, guard } from "./engine-call.js";
 import { forDisplay, forEngine, Incomplete, idOrError } from "./failure.js";
@@ -42,22 +40,24 @@ import {
   secretArgumentsOf,
   withoutUndefined,
 } from "./inputs.js";
+import { adoptExisting, adoptionProblems } from "./known/adopt.js";
+import { deleteLive, deletesReplaced } from "./known/delete.js";
+import { argumentsOfLive, isReadable, refreshed } from "./known/read.js";
+import { markIn, newTrace, noteUnsettled } from "./known/unsettled.js";
+import { replacedBy, updateLive } from "./known/update.js";
 import { leavingIn, leftAfter } from "./left-live.js";
 import { noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
-import { argumentsOfLive, isReadable, refreshed } from "./read.js";
 import type { Runtime } from "./runtime.js";
 import { isKnown, subjectOf } from "./subject.js";
-import { markIn, newTrace, noteUnsettled } from "./unsettled.js";
-import { replacedBy, updateLive } from "./update.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(kind: Kind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
   const guarded = guard(runtime);
 
   const stopAtUnresolved = (properties: Properties) => {
-    const mark = unresolvedMarkOf(properties);
-    if (mark !== undefined) throw new Incomplete(explainUnresolved(kind, properties, mark));
+    const unresolved = unresolvedIn(properties);
+    if (unresolved !== undefined) throw new Incomplete(explainUnresolved(kind, properties, unresolved));
   };
 
   const createAtMostOnce = async (create: Create): Promise<Outcome> => {
@@ -136,7 +136,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           ? await noteHeld(runtime(), subject, id, () => fingerprintOf(requestFields(kind, olds)))
           : [];
         const existingId = own(news, "existingId");
-        const mark = unresolvedMarkOf(olds);
+        const unresolved = unresolvedIn(olds);
         const learned = runtime().learned.of(subject.key);
         const noteLeaving = () => {
           const secret = new Set([...secretArgumentsOf(news), ...(learned.wasSecret ?? [])]);
@@ -145,7 +145,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           learned.leaves = leavingIn(kind, id, olds, secret, deletesReplaced(kind, runtime(), subject.key));
         };
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
-        if (mark !== undefined && hasValue(existingId)) {
+        if (unresolved !== undefined && hasValue(existingId)) {
           if (isKnown(subject)) {
             learned.settles = markOf(id);
             noteLeaving();
@@ -153,7 +153,11 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           }
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
-        if (mark !== undefined && isKnown(subject) && noteUnsettled(kind, runtime(), subject, id, olds, mark)) {
+        if (
+          unresolved !== undefined &&
+          isKnown(subject) &&
+          noteUnsettled(kind, runtime(), subject, id, olds, unresolved)
+        ) {
           noteLeaving();
           return { changes: true, replaces: [kind.nameProperty], deleteBeforeReplace: false };
         }

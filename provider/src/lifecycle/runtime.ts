@@ -13,17 +13,17 @@ import { SettingsError } from "../errors.js";
 import { Inventory, inventoryPath } from "../journal/inventory.js";
 import { Journal } from "../journal/journal.js";
 import type { Kind } from "../kinds/kind.js";
+import { connect, secretsIn, transportFor } from "../process/connect.js";
+import { debugLog } from "../process/debug-log.js";
+import { engineLog, type TellAt } from "../process/engine-log.js";
+import { createMessages, type Messages } from "../process/messages.js";
+import { Progress } from "../process/progress.js";
+import { UnderWay } from "../process/under-way.js";
 import type { Secrets } from "../secrets.js";
 import { placesFor } from "../session/place.js";
 import { stackOf } from "../state/identity.js";
 import { CatalogPlans } from "./catalog-plan.js";
-import { connect, secretsIn, transportFor } from "./connect.js";
-import { debugLog } from "./debug-log.js";
-import { engineLog, type TellAt } from "./engine-log.js";
 import { LearnedByKey } from "./learned.js";
-import { createMessages, type Messages } from "./messages.js";
-import { Progress } from "./progress.js";
-import { UnderWay } from "./under-way.js";
 
 /** A run of the same stack that was just interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;

@@ -6,7 +6,7 @@ import { kindOfType, setOfType } from "../kinds/registry.js";
 import { own } from "../record.js";
 import { memberOf, nameInUrn } from "../state/identity.js";
 import { readStoredSet } from "../state/set.js";
-import { unresolvedMarkOf } from "../state/unresolved.js";
+import { unresolvedIn } from "../state/unresolved.js";
 import { isSecret, plainOf, SECRET, type Shown } from "./secret.js";
 
 /** A resource as `pulumi stack export` prints it, as far as reports look at it. */
@@ -70,14 +70,14 @@ interface Found extends Omit<Entry, "key"> {
 function singleIn({ urn, type, id, outputs = {}, parent }: StoredResource): Found[] {
   const kind = kindOfType(type);
   if (kind === undefined) return [];
-  const mark = unresolvedMarkOf(outputs);
+  const unresolved = unresolvedIn(outputs);
   return [
     {
       kind: kind.name,
       candidates: candidatesFor(urn, parent),
       urn,
       id: idIn(id),
-      unresolved: mark === undefined ? undefined : { since: mark.since, what: mark.what },
+      unresolved: unresolved === undefined ? undefined : { since: unresolved.since, what: unresolved.what },
       values: valuesIn(kind.outputs, (name) => own(outputs, name)),
       isEarlier: false,
     },
@@ -91,18 +91,18 @@ function membersIn({ urn, outputs = {}, parent }: StoredResource): Found[] {
   const { outputs: names } = conversionEvent;
   return [...keys].map((key) => {
     const entry = stored.events.get(key) ?? {};
-    const mark = stored.unresolved.get(key);
-    const sentName = mark?.name === undefined ? {} : { eventName: mark.name };
+    const unresolved = stored.unresolved.get(key);
+    const sentName = unresolved?.name === undefined ? {} : { eventName: unresolved.name };
     return {
       kind: "ConversionEvent",
       candidates: candidatesFor(urn, parent).map((name) => `${name}/${key}`),
       urn: memberOf(urn, key),
       id: idIn(stored.eventIds.get(key)),
-      unresolved: mark === undefined ? undefined : { since: mark.since, what: mark.what },
+      unresolved: unresolved === undefined ? undefined : { since: unresolved.since, what: unresolved.what },
       values: valuesIn(names, (name) => {
         if (areSecret || isSecret(entry)) return name === "advertiserId" ? stored.advertiserId : SECRET;
         if (name === "advertiserId") return stored.advertiserId;
-        const given = own(entry, name) ?? own(sentName, name) ?? own(mark?.facts, name);
+        const given = own(entry, name) ?? own(sentName, name) ?? own(unresolved?.facts, name);
         return given ?? (isSecret(stored.defaults) ? SECRET : own(stored.defaults, name));
       }),
       isEarlier: stored.earlier.has(key),

@@ -3,7 +3,7 @@ import { advertiser } from "../kinds/advertiser.js";
 import { typeTokenOf } from "../kinds/kind.js";
 import { readIdOf } from "./ids.js";
 import { isOfType } from "./kinds.js";
-import { handedOver } from "./preflight.js";
+import { handedOver } from "./program/preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
 

@@ -14,7 +14,7 @@ import { placeOfProgram } from "./identity.js";
 import { isOfType } from "./kinds.js";
 import { typesOf } from "./place.js";
 import { isNotPlain } from "./plain.js";
-import { announceResources, examineSource, noteSource } from "./preflight.js";
+import { announceResources, examineSource, noteSource } from "./program/preflight.js";
 
 /** What a {@link Catalog} is declared with. */
 export interface CatalogArgs {

@@ -4,7 +4,7 @@ import { typeTokenOf } from "../kinds/kind.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import type { ConversionEventArgs } from "./conversion-event.js";
 import { isOfType } from "./kinds.js";
-import { handedOver } from "./preflight.js";
+import { handedOver } from "./program/preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
 

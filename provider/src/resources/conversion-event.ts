@@ -5,7 +5,7 @@ import type { Attribution, EventType } from "../kinds/vocabulary.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import { readIdOf } from "./ids.js";
 import { isOfType } from "./kinds.js";
-import { handedOver } from "./preflight.js";
+import { handedOver } from "./program/preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
 

@@ -6,7 +6,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/kind.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/properties.js";
 import { idsOf } from "./ids.js";
-import { examine } from "./preflight.js";
+import { examine } from "./program/preflight.js";
 import { mayHoldSecrets, secretsOnce } from "./secret-arguments.js";
 
 /**

@@ -4,7 +4,7 @@
 import { asRecord } from "../record.js";
 import { type LeftLive, leftLiveIn, writeLeftLive } from "./left-live.js";
 import { ACCOUNT, SECRET_ARGUMENTS, UNKNOWN, UNRESOLVED } from "./properties.js";
-import type { UnresolvedMark } from "./unresolved.js";
+import type { UnresolvedCreate } from "./unresolved.js";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export interface DeclaredSet extends Shared {
 }
 
 /** A create of a member whose outcome is unknown. */
-export interface UnresolvedMember extends UnresolvedMark {
+export interface UnresolvedMember extends UnresolvedCreate {
   /** Of the attempt, in the journal. */
   readonly mark: string;
   /** Of the body that was sent; not known where that held secrets and only the engine has a record of it. */

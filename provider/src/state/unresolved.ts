@@ -7,7 +7,7 @@ import { printable, shellWord } from "../text.js";
 import { UNRESOLVED } from "./properties.js";
 
 /** What the state keeps of an unresolved create; its field names are a contract. */
-export interface UnresolvedMark {
+export interface UnresolvedCreate {
   /** When it was sent, ISO 8601. */
   readonly since: string;
   /** What was sent and what came back, scrubbed. */
@@ -29,7 +29,7 @@ export interface UnresolvedMark {
 }
 
 /** By what a create can be searched for: the request field that held its mark, and the mark. */
-export type Trace = NonNullable<UnresolvedMark["trace"]>;
+export type Trace = NonNullable<UnresolvedCreate["trace"]>;
 
 /** As it stands in the inputs. */
 export function writeTrace({ field, value }: Trace): string {
@@ -52,11 +52,9 @@ export function markOf(id: string): string {
   return id.replace(/^unresolved-/, "");
 }
 
-export function unresolvedMarkOf(
-  properties: Readonly<Record<string, unknown>> | undefined,
-): UnresolvedMark | undefined {
-  const mark = properties?.[UNRESOLVED];
-  return typeof mark === "object" && mark !== null ? (mark as UnresolvedMark) : undefined;
+export function unresolvedIn(properties: Readonly<Record<string, unknown>> | undefined): UnresolvedCreate | undefined {
+  const unresolved = properties?.[UNRESOLVED];
+  return typeof unresolved === "object" && unresolved !== null ? (unresolved as UnresolvedCreate) : undefined;
 }
 
 /** What a person looks for in the account. Nothing secret. */
@@ -78,7 +76,7 @@ export interface Sought {
 export function soughtIn(
   kind: Kind,
   properties: Readonly<Record<string, unknown>>,
-  { since, trace, replaces, nameIsSecret, secret = [], name: sentName, facts }: UnresolvedMark,
+  { since, trace, replaces, nameIsSecret, secret = [], name: sentName, facts }: UnresolvedCreate,
 ): Sought {
   const hidden = new Set(nameIsSecret === true ? [...secret, kind.nameProperty] : secret);
   const name = sentName ?? properties[kind.nameProperty];
@@ -146,11 +144,11 @@ export function whatIsOpen(sought: Sought, id: string | undefined, urn: string, 
 export function explainUnresolved(
   kind: Kind,
   properties: Readonly<Record<string, unknown>>,
-  mark: UnresolvedMark,
+  unresolved: UnresolvedCreate,
 ): string {
   return [
-    `Look into the account for ${describeSought(soughtIn(kind, properties, mark))}. Its outcome is unknown, so it is not sent again.`,
-    ...waysOut(mark.urn ?? "<urn>"),
-    `What happened: ${mark.what}`,
+    `Look into the account for ${describeSought(soughtIn(kind, properties, unresolved))}. Its outcome is unknown, so it is not sent again.`,
+    ...waysOut(unresolved.urn ?? "<urn>"),
+    `What happened: ${unresolved.what}`,
   ].join("\n");
 }

@@ -7,7 +7,7 @@ import type { SettingsReading } from "../config/read-settings.js";
 import type { Kind, SetKind } from "../kinds/kind.js";
 import { kindOfType, setOfType } from "../kinds/registry.js";
 import { asRecord } from "../record.js";
-import { programError, type Section, sectionOf } from "../resources/program-error.js";
+import { programError, type Section, sectionOf } from "../resources/program/program-error.js";
 import { labelOf } from "../state/identity.js";
 import { UNKNOWN } from "../state/properties.js";
 import { exactId } from "../validation/fields.js";

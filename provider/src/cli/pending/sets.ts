@@ -1,0 +1,170 @@
+/**
+ * Members of sets whose create has an unknown outcome: as the state holds them, as the engine's record of a killed run implies
+ * them, and as they are settled. Pure.
+ */
+import { requestFields } from "../../api/request.js";
+import { fingerprintOf } from "../../journal/fingerprint.js";
+import type { Remembered } from "../../journal/notes.js";
+import { conversionEvent } from "../../kinds/conversion-event.js";
+import type { Kind } from "../../kinds/kind.js";
+import { setOfType } from "../../kinds/registry.js";
+import { storedFingerprint } from "../../lifecycle/set/plan.js";
+import { asRecord } from "../../record.js";
+import { memberOf, splitMember } from "../../state/identity.js";
+import { leftLiveIn, writeLeftLive } from "../../state/left-live.js";
+import { SECRET_SIGNATURE, UNRESOLVED } from "../../state/properties.js";
+import { eventIn, readDeclaredSet, readStoredSet, type UnresolvedMember, type Values } from "../../state/set.js";
+import { factsIn } from "../../state/unresolved.js";
+import { exactId } from "../../validation/fields.js";
+import { accountIn, currentByUrn, type Deployment, type Resource, visible } from "../stack-export.js";
+
+/** One member, with what is known of its create. */
+export interface OpenMember {
+  readonly key: string;
+  readonly urn: string;
+  readonly unresolved: UnresolvedMember;
+  /** Whether the state holds it as unresolved; otherwise a run that was killed may have sent it. */
+  readonly isSaved: boolean;
+  /** The id of the object that it was to replace, which the set holds. */
+  readonly heldAs: string | undefined;
+}
+
+/** What the state holds as unresolved. */
+function unresolvedMembers(resource: Resource): OpenMember[] {
+  const { eventIds, unresolved } = readStoredSet(resource.outputs ?? {});
+  return [...unresolved].map(([key, mark]) => ({
+    key,
+    urn: memberOf(resource.urn, key),
+    unresolved: mark,
+    isSaved: true,
+    heldAs: eventIds.get(key),
+  }));
+}
+
+/**
+ * What a run that was killed may have sent. Where a journal of this machine has notes about the set, it has one about each
+ * create that was sent; where it has none, each may have been.
+ * @param pending as the run would have saved it. @param current as the state holds it, where it does.
+ * @param notes by the member's URN.
+ */
+export function membersInFlight(
+  kind: Kind,
+  pending: Resource,
+  current: Resource | undefined,
+  notes: ReadonlyMap<string, Remembered>,
+  since: string,
+): OpenMember[] {
+  const declared = readDeclaredSet(pending.inputs ?? {});
+  const stored = readStoredSet(current?.outputs ?? {});
+  const isNoted = [...notes.keys()].some((urn) => splitMember(urn).of === pending.urn && urn !== pending.urn);
+  return [...(declared.events ?? [])].flatMap(([key, given]) => {
+    const entry = asRecord(given);
+    const urn = memberOf(pending.urn, key);
+    const note = notes.get(urn);
+    const id = stored.eventIds.get(key);
+    if (entry.existingId !== undefined || stored.unresolved.has(key)) return [];
+    const values = eventIn(declared, entry);
+    const fingerprint = fingerprintOf(requestFields(kind, values));
+    if (id !== undefined && fingerprint === storedFingerprint(kind, stored, key)) return [];
+    if (note === undefined ? isNoted : note.id !== undefined) return [];
+    return [{ key, urn, unresolved: markFor(kind, values, urn, since, note), isSaved: false, heldAs: id }];
+  });
+}
+
+/** By which it is found in the account. @param note what the journal knows of it. */
+function markFor(
+  kind: Kind,
+  values: Values,
+  urn: string,
+  since: string,
+  note: Remembered | undefined,
+): UnresolvedMember {
+  const name = note?.name ?? values[kind.nameProperty];
+  const hidden = new Set(Object.keys(values).filter((property) => holdsSecret(values[property])));
+  return {
+    mark: note?.mark ?? "",
+    ...(hidden.size === 0 ? { fingerprint: fingerprintOf(requestFields(kind, values)) } : {}),
+    since: note?.at ?? since,
+    what: "It was in flight when a run was killed.",
+    urn,
+    ...(typeof name === "string" ? { name } : {}),
+    facts: note?.facts ?? factsIn(kind, values, hidden),
+    ...(note?.replaces === undefined ? {} : { replaces: note.replaces }),
+  };
+}
+
+/** The set with these members settled. @param verdicts by key: the platform's id, or none where it was not created. */
+export function settleMembers(
+  resource: Resource,
+  open: readonly OpenMember[],
+  verdicts: ReadonlyMap<string, string | undefined>,
+  newMark: () => string,
+): Resource {
+  const outputs = resource.outputs ?? {};
+  const eventIds: Record<string, unknown> = { ...asRecord(outputs.eventIds) };
+  const earlier: Record<string, unknown> = { ...asRecord(outputs.earlier) };
+  const unresolved: Record<string, unknown> = { ...asRecord(outputs[UNRESOLVED]) };
+  const left = [...leftLiveIn(outputs)];
+  for (const { key, unresolved: mark } of open) {
+    if (!verdicts.has(key)) {
+      unresolved[key] ??= { ...mark, mark: mark.mark === "" ? newMark() : mark.mark };
+      continue;
+    }
+    delete unresolved[key];
+    const id = verdicts.get(key);
+    if (id === undefined) continue;
+    const replaced = eventIds[key];
+    if (replaced !== undefined) left.push({ id: String(replaced), at: mark.since, why: "replaced", by: id, key });
+    eventIds[key] = exactId(id);
+    if (mark.fingerprint !== undefined) earlier[key] = mark.fingerprint;
+  }
+  const { earlier: _e, [UNRESOLVED]: _u, ...rest } = outputs;
+  const { initErrors, ...whole } = resource;
+  const isOpen = Object.keys(unresolved).length > 0;
+  return {
+    ...whole,
+    ...(isOpen ? { initErrors: initErrors ?? ["Creates of some events have an unknown outcome."] } : {}),
+    outputs: {
+      ...rest,
+      eventIds,
+      ...writeLeftLive(left),
+      ...(Object.keys(earlier).length === 0 ? {} : { earlier }),
+      ...(isOpen ? { [UNRESOLVED]: unresolved } : {}),
+    },
+  };
+}
+
+function holdsSecret(value: unknown): boolean {
+  return JSON.stringify(value ?? null).includes(SECRET_SIGNATURE);
+}
+
+/** Sets with members of unknown outcome. `resource` is the set as it is to be saved with them. */
+export function openSets(deployment: Deployment, noted: ReadonlyMap<string, Remembered>) {
+  const current = currentByUrn(deployment.resources ?? []);
+  const since = deployment.manifest?.time ?? "";
+  const inFlight = (deployment.pending_operations ?? []).flatMap((operation) => {
+    const { resource, type } = operation;
+    const held = current.get(resource.urn);
+    const isOpen =
+      setOfType(resource.type) !== undefined && (type === "updating" || (type === "creating" && held === undefined));
+    if (!isOpen) return [];
+    return [
+      {
+        resource: held ?? withoutMembers(resource, deployment),
+        members: membersInFlight(conversionEvent, resource, held, noted, since),
+      },
+    ];
+  });
+  const saved = [...current.values()]
+    .filter(({ type }) => setOfType(type) !== undefined)
+    .map((resource) => ({ resource, members: unresolvedMembers(resource) }));
+  return [...Map.groupBy([...saved, ...inFlight], ({ resource }) => resource.urn).values()].map((those) => ({
+    resource: (those[0] as (typeof those)[number]).resource,
+    members: those.flatMap(({ members }) => members),
+  }));
+}
+
+/** A set that was being created, as it is saved with nothing created yet. */
+function withoutMembers(resource: Resource, deployment: Deployment): Resource {
+  return { ...resource, outputs: { ...visible(resource), ...accountIn(deployment), eventIds: {} } };
+}

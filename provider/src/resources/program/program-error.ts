@@ -1,0 +1,48 @@
+/**
+ * The one error with which a program ends when anything in it is wrong: it lists everything.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import type { SettingsReading } from "../../config/read-settings.js";
+import { describeSettingProblems } from "../../config/setting-problems.js";
+import { ArgumentsError, SettingsError, withCode } from "../../errors.js";
+import { count } from "../../text.js";
+import type { Problem } from "../../validation/problem.js";
+import type { Open } from "./undeclared.js";
+
+/** What is wrong with one resource. */
+export interface Section {
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly problems: number;
+}
+
+export function sectionOf(title: string, problems: readonly Problem[]): Section {
+  return { title, lines: problems.map(({ property, reason }) => `${property} ${reason}`), problems: problems.length };
+}
+
+export function sectionOfOpen({ title, lines }: Open): Section {
+  return { title, lines, problems: 1 };
+}
+
+/** @param consequence what was not done, such as `nothing was sent`. */
+export function programError(
+  reading: SettingsReading,
+  sections: readonly Section[],
+  consequence: string,
+): pulumi.RunError {
+  const total = sections.reduce((sum, { problems }) => sum + problems, reading.problems.length);
+  const text = [
+    `${count(total, "problem")}; ${consequence}.`,
+    ...(reading.problems.length > 0 ? [describeSettingProblems(reading.problems)] : []),
+    ...sections.map(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n")),
+  ].join("\n");
+  const code = sections.length > 0 ? ArgumentsError.code : SettingsError.code;
+  return unchanging(new pulumi.RunError(withCode(text, code)));
+}
+
+/** Pulumi puts a property's name in front of an error's message, and shows an error that comes for each resource once. */
+function unchanging(error: pulumi.RunError): pulumi.RunError {
+  const { message } = error;
+  error.stack = ""; // some of its ways to the user show the stack where there is one
+  return Object.defineProperty(error, "message", { get: () => message, set: () => undefined });
+}
