@@ -12,8 +12,8 @@ const heavy = {
   sequence: { groupOrder: 1 },
 };
 
-/** Quick by themselves; what a busy machine makes of that must not decide. */
-const light = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** Quick by themselves, often waiting; what a busy machine makes of that must not decide. */
+const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3 };
 
 /**
  * For every process that tests start: where Node.js keeps what it compiled. A run of Pulumi compiles a thousand modules in each of two
