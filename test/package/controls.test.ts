@@ -34,8 +34,8 @@ const controls: [string, Control][] = [
     "unresolved resources are not marked",
     {
       file: "state/unresolved.ts",
-      from: 'return typeof mark === "object" && mark !== null ? (mark as UnresolvedCreate) : undefined;',
-      to: 'return typeof mark === "never" ? (mark as UnresolvedCreate) : undefined;',
+      from: 'return typeof unresolved === "object" && unresolved !== null',
+      to: 'return typeof unresolved === "never"',
       test: "test/unit/lifecycle.test.ts",
       named: "stops diff, read and update with the same advice",
     },

@@ -25,6 +25,7 @@ const inputs = {
   advertiserId: 1,
   value: 100,
   eventTypeId: 0,
+  segmentId: 7,
   countUnique: false,
   clickWindow: 3600,
   viewWindow: 2_592_000,
@@ -63,15 +64,21 @@ describe.each(everyDress)("an object that is answered as $recordShape, $recordDr
   });
 
   it("shows each changed argument once, in the form of the program", async () => {
-    const changes = {
-      event_name: ["eventName", "Buy"],
-      value: ["value", 30.5],
-      event_type_id: ["eventTypeId", 1],
-      count_unique: ["countUnique", true],
-      click_window: ["clickWindow", 7200],
-      attribution: ["attribution", "WHITELIST"],
-      advertiser_id: ["advertiserId", 2],
-    } as const;
+    /** By field: the argument, what the platform has now, and the same as a program says it. */
+    const changes: readonly (readonly [string, string, unknown, unknown])[] = [
+      ["event_name", "eventName", "Buy", "Buy"],
+      ["value", "value", 30.5, 30.5],
+      ["event_type_id", "eventTypeId", 1, 1],
+      ["event_type_id", "eventTypeId", null, undefined],
+      ["segment_id", "segmentId", 8, 8],
+      ["segment_id", "segmentId", null, undefined],
+      ["count_unique", "countUnique", true, true],
+      ["click_window", "clickWindow", 7200, 7200],
+      ["click_window", "clickWindow", null, undefined],
+      ["view_window", "viewWindow", 60, 60],
+      ["attribution", "attribution", "WHITELIST", "WHITELIST"],
+      ["advertiser_id", "advertiserId", 2, 2],
+    ];
     const warned: string[] = [];
     const adapt = (runtime: Runtime): Runtime => ({
       ...runtime,
@@ -79,8 +86,8 @@ describe.each(everyDress)("an object that is answered as $recordShape, $recordDr
     });
     const { event, id, outs, sandbox } = await start(dress, ALL, adapt);
     const before = { ...sandbox.events[0] };
-    for (const [field, [property, value]] of Object.entries(changes)) {
-      change(sandbox, id, { ...before, [field]: value });
+    for (const [field, property, theirs, value] of changes) {
+      change(sandbox, id, { ...before, [field]: theirs });
       const { props } = await event.read(id, outs);
       expect(props).toEqual({ ...outs, [property]: value });
       expect(warned.splice(0)).toEqual([expect.stringContaining(`was changed on the platform (${property})`)]);

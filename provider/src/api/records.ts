@@ -147,7 +147,8 @@ export class Records {
         return new SettingsError(
           `${what} was answered with status ${answer.status}, and nothing says whether the object is missing, or the operation: ` +
             `it has found nothing in this run.${unchanged} Look into the account. If the object is there, this is not an operation ` +
-            "of this installation: check advertising:operations. If it is not there: pulumi state delete.",
+            "of this installation: check advertising:operations. If it is not there: pulumi state delete, or, of a set, take its " +
+            "key out of the program.",
         );
       case "unclear":
         return new NoAnswerError(
