@@ -342,3 +342,25 @@ it("without the setting nothing but the documented operations is sent", async ()
   expect(said.at(-1)).toContain("no known way to delete");
   expect(sandbox.requests).toEqual([]);
 });
+
+it("reads of many objects: few at a time, one login, and a rate limit is waited out together", async () => {
+  const AT_ONCE = 3;
+  const sandbox = await useSandbox({ operations: true });
+  const settings = { operations: JSON.stringify(ALL), maxConcurrentRequests: String(AT_ONCE) };
+  const { advertiser, event } = newRun(sandbox, newFolder(), { settings });
+  await advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
+  const { id, outs } = await event.create(inputs);
+  sandbox.resetCounts();
+  const limited = sandbox.fail({
+    on: "read",
+    after: 20,
+    times: AT_ONCE,
+    with: { kind: "answer", status: 429, headers: { "retry-after": "1" }, body: { message: "slowly" } },
+  });
+  const reads = await Promise.all(Array.from({ length: 60 }, () => event.read(id, outs)));
+  expect(reads.every((read) => read.id === id)).toBe(true);
+  expect(sandbox.maxOpenConnections).toBeLessThanOrEqual(AT_ONCE);
+  expect(limited.hits).toBeLessThanOrEqual(AT_ONCE);
+  expect(sandbox.reads).toBe(60 + limited.hits);
+  expect({ logins: sandbox.logins, creates: sandbox.creates }).toEqual({ logins: 0, creates: 0 });
+});
