@@ -32,6 +32,11 @@ export interface JournalOptions {
   /** How long another run of the same stack may be waited for. */
   readonly maxWaitMs: number;
   readonly others?: OtherRuns;
+  /**
+   * Whether the engine saves the state only at the end of the run, which it does after it has ended this process: until the next
+   * run sees it in the state, nobody knows whether what the engine was handed is there.
+   */
+  readonly savedLast?: boolean;
 }
 
 /** All that it throws are {@link JournalError}s, in words for users. */

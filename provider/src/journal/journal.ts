@@ -17,6 +17,9 @@ export class Journal {
   readonly #held = new Map<string, { readonly id: string; readonly fingerprint: string }>();
   /** What the engine will have saved when the run ends cleanly, and may ask for again until then. */
   readonly #savedAtEnd = new Set<string>();
+  /** What the engine was handed, where it saves the state last of all. */
+  readonly #handed: Remembered[] = [];
+  readonly #savedLast: boolean;
   /** As the run began, read without a lock. */
   #leftovers: Promise<Ledger> | undefined;
   /** What the file remembers and the engine was not handed, once this run has opened it. */
@@ -26,6 +29,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#file = new JournalFile(options);
     this.#newMark = options.newMark;
+    this.#savedLast = options.savedLast === true;
     this.#now = () => new Date(options.clock.wallMs()).toISOString();
   }
 
@@ -69,12 +73,14 @@ export class Journal {
 
   /** The engine is handed what this create made, and will have saved it when the run ends cleanly. (The file keeps it until then.) */
   handOver(mark: string): void {
+    const entry = this.#savedLast ? this.#ledger.find(mark) : undefined;
+    if (entry !== undefined) this.#handed.push(entry);
     this.#ledger.remove(mark);
   }
 
   /** As {@link handOver}, beside an error: the engine's error hooks may have this run asked for the same again. */
   handOverBesideError(mark: string): void {
-    this.#savedAtEnd.add(mark);
+    if (!this.#savedLast) this.#savedAtEnd.add(mark);
   }
 
   /**
@@ -114,8 +120,8 @@ export class Journal {
   }
 
   /**
-   * For the end of a run that the engine ends cleanly, when there is hardly any time: it has saved whatever it was handed,
-   * so only what it was not handed stays. Synchronous.
+   * For the end of a run that the engine ends cleanly, when there is hardly any time: it has saved whatever it was handed
+   * (or is about to, in the fast mode), so only what it was not handed stays. Synchronous.
    * @param declared the keys of all that the program declares; none where the run did not get to know them all.
    */
   closeNow(declared: ReadonlySet<string> | undefined): void {
@@ -124,7 +130,7 @@ export class Journal {
     try {
       if (this.#file.use === "open") {
         const open = this.#ledger.all.filter(({ mark }) => !this.#savedAtEnd.has(mark));
-        keepOnly(this.path, open.map(marked));
+        keepOnly(this.path, [...open.map(marked), ...this.#handed]);
       } else if (this.#file.use === "none" && this.#leftovers !== undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
         reviseNotes(this.path, (entry) => (this.#isHistory(entry) ? undefined : marked(entry)));

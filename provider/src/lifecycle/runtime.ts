@@ -159,6 +159,7 @@ export function createRuntime(
         newMark: randomUUID,
         maxWaitMs: JOURNAL_WAIT_MS,
         others: this.inventory(identity),
+        savedLast: isTrue(environment.PULUMI_SKIP_CHECKPOINTS),
       });
       return journal;
     },
@@ -181,4 +182,9 @@ export function createRuntime(
       await journal?.release();
     },
   };
+}
+
+/** As Pulumi reads its own settings. */
+function isTrue(text: string | undefined): boolean {
+  return text === "1" || text?.toLowerCase() === "true";
 }

@@ -45,13 +45,16 @@ export async function carryOut(
     members.flatMap(({ key, unresolved }) => (unresolved ? [[unresolved.fingerprint, key]] : [])),
   );
   const tally = { created: 0, unresolved: 0 };
+  /** What an earlier run has left unresolved says nothing of the platform now. */
+  const begun = new Set<string>();
   let trouble: string | undefined;
 
   const note = (key: string, outcome: Outcome) => {
     outcomes.set(key, outcome);
     progress.done();
     if (outcome.kind === "created") tally.created++;
-    if (outcome.kind === "unresolved" && ++tally.unresolved >= MAX_UNRESOLVED && tally.unresolved > tally.created) {
+    if (outcome.kind === "unresolved" && begun.has(key)) tally.unresolved++;
+    if (tally.unresolved >= MAX_UNRESOLVED && tally.unresolved > tally.created) {
       trouble ??= `the outcomes of ${tally.unresolved} events before it are unknown`;
     }
     if (outcome.kind === "not-created" && !isAboutItself(outcome.error)) {
@@ -88,6 +91,7 @@ export async function carryOut(
       createOnce(kind, runtime, wanted, () => {
         mayBegin();
         if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, since ${trouble}`);
+        begun.add(key);
       }),
     );
   };

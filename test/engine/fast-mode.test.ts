@@ -1,0 +1,47 @@
+/** PULUMI_SKIP_CHECKPOINTS: the engine saves the state once, after it has ended the provider. */
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { pendingCommand } from "../support/recovery.js";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+
+const OBJECTS = 5;
+const shop = program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId: a.advertiserId, value: 1 });
+new advertising.ConversionEventSet("s", {
+  advertiserId: a.advertiserId,
+  events: { x: { eventName: "X", value: 1 }, y: { eventName: "Y", value: 1 }, z: { eventName: "Z", value: 1 } },
+});`);
+
+/** A set's own id is no object's. */
+async function idsIn(stack: TestStack) {
+  return (await stack.resources()).map(({ id, outputs }) => outputs?.eventIds ?? id);
+}
+
+it("killed after the provider has ended and before the state is saved: the next run takes everything over", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(shop, { sandbox, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } });
+  const [backend, before] = [join(stack.folder, "backend"), join(stack.folder, "before")];
+  cpSync(backend, before, { recursive: true });
+  expect(await stack.up()).toMatchObject({ code: 0 });
+  expect(sandbox.creates).toBe(OBJECTS);
+  const ids = await idsIn(stack);
+  expect(await pendingCommand(stack)).toMatchObject({ code: 0 });
+
+  // What a kill between the two leaves: the state as it was.
+  rmSync(backend, { recursive: true });
+  cpSync(before, backend, { recursive: true });
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  expect(output).toContain("nothing is sent");
+  expect(output).not.toContain("second live object");
+  expect(sandbox.creates).toBe(OBJECTS);
+  expect(await idsIn(stack)).toEqual(ids);
+
+  // Where the state was saved, the notes are history, and nothing is said of them.
+  const again = await stack.preview();
+  expect(again.output).toContain(`${OBJECTS - 1} unchanged`);
+  expect(again.output).not.toMatch(/interrupted|warning/);
+  expect(sandbox.creates).toBe(OBJECTS);
+});
