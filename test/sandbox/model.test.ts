@@ -18,7 +18,7 @@ import {
 import { type Ending, TestClient } from "../support/client.js";
 import { lostAnswers } from "../support/lost-answers.js";
 
-const RUNS = Number(process.env.RUNS ?? 2000);
+const RUNS = Number(process.env.RUNS ?? 1000);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Faults that say that nothing was done; the platform keeps to that. */

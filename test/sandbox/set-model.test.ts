@@ -11,7 +11,7 @@ import { newFolder } from "../support/folder.js";
 import { seededRandom } from "../support/random.js";
 import { SetEngine } from "../support/set-engine.js";
 
-const RUNS = Number(process.env.SET_RUNS ?? 25);
+const RUNS = Number(process.env.SET_RUNS ?? 12);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const KEYS = ["a", "b.c", `d"]["e`, "constructor", "ф", "1", "g h", "k".repeat(100)];
 const SET_KEY = "ConversionEventSet::organization/tiny/dev::funnel";
