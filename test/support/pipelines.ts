@@ -46,7 +46,10 @@ function inGitLab(): Pipeline {
 }
 
 /** Those that keep session and journal themselves, by their files. */
-export const PIPELINES: Readonly<Record<string, Pipeline>> = { "github.yml": inGitHub(), "gitlab.yml": inGitLab() };
+export const PIPELINES: Readonly<Record<"github.yml" | "gitlab.yml", Pipeline>> = {
+  "github.yml": inGitHub(),
+  "gitlab.yml": inGitLab(),
+};
 
 /** On a runner whose disk stays. @returns also what the job that applies sets for its steps. */
 export function selfHosted(): Pipeline & { readonly environment: Readonly<Record<string, string>> } {
