@@ -95,12 +95,11 @@ new advertising.ConversionEvent("a", { eventName: "a", advertiserId: a, value: 1
   expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 3 });
 });
 
-it("the events of a set stay live without the option, also where a delete is known", async () => {
+it("destroyed without the option, the events of a set stay live, also where a delete is known", async () => {
   const { sandbox, stack } = await start(funnel("ab", "{}"));
   await upWell(stack);
-  stack.program(funnel("a", "{}"));
-  expect(await upWell(stack)).toContain("No longer managed, as a result of this run: 1 live event.");
-  await stack.destroy();
+  expect((await stack.destroy()).code).toBe(0);
+  expect(await stack.resources()).toEqual([]);
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
 });
 
@@ -108,13 +107,11 @@ it("trouble in a refresh takes nothing out of the state; what is gone leaves it"
   const { sandbox, stack } = await start(shop("Purchase"));
   await upWell(stack);
   // Each kind of trouble is the matter of the operations' own tests.
-  for (const status of [500, 404]) {
-    sandbox.fail({ on: "read", with: { kind: "answer", status }, times: 100 });
-    const { code } = await stack.refresh();
-    sandbox.endFaults();
-    expect(code).not.toBe(0);
-    expect(await stack.resources()).toHaveLength(2);
-  }
+  sandbox.fail({ on: "read", with: { kind: "answer", status: 404 }, times: 100 });
+  const { code } = await stack.refresh();
+  sandbox.endFaults();
+  expect(code).not.toBe(0);
+  expect(await stack.resources()).toHaveLength(2);
   const { id } = await stack.outputs();
   await fetch(`${sandbox.url}/rest/event/${id}`, { method: "DELETE", headers: { cookie: cookieOf(sandbox) } });
   expect((await stack.refresh()).output).toContain(`ConversionEvent ${id} is not on the platform any more`);
