@@ -120,6 +120,29 @@ describe("what is gone", () => {
     expect((await failureOf(event.read("999", {}))).message).toContain("there is no event 999 on the platform");
   });
 
+  it("is created again without a word of a live object", async () => {
+    const sandbox = await useSandbox({
+      operations: true,
+      objects: { advertisers: [{ id: 1, active: true }], events: [] },
+    });
+    const folder = newFolder();
+    const settings = { operations: JSON.stringify(ALL) };
+    const first = newRun(sandbox, folder, { settings });
+    const { id, outs } = await first.event.create(inputs);
+    await first.event.delete(id, outs as Record<string, unknown>);
+    first.closeNow();
+    const second = newRun(sandbox, folder, { settings });
+    const identity = { identity: inputs.__identity, run: { isUp: false, resources: 1 } };
+    expect(await second.event.read(id, outs as Record<string, unknown>)).toEqual({ id: "", props: {} });
+    await second.event.check({}, { ...inputs, __identity: identity });
+    expect(second.told.map(({ message }) => message).join("\n")).not.toContain("second live object");
+    second.closeNow();
+    // Another run knows it, too.
+    const third = newRun(sandbox, folder, { settings });
+    await third.event.check({}, { ...inputs, __identity: identity });
+    expect(third.told).toEqual([]);
+  });
+
   it("after a bare 404 only where the operation works for something else", async () => {
     const { event, id, outs } = await start({ goneShape: "404-bare" });
     const failure = await failureOf(event.read("999", outs));

@@ -220,6 +220,20 @@ describe("killed in the middle", () => {
     expect(await engine.preview(declare(events))).toBe("");
   });
 
+  it("what it has left unresolved keeps nothing else from being sent", async () => {
+    const { sandbox, engine, declare } = await start();
+    const lost = sandbox.fail({ on: "event", times: 20, act: true, with: { kind: "answer", status: 502, body: "" } });
+    const events = eventsOf(60);
+    await engine.upAndKill(declare(events), received(sandbox, 20));
+    lost.cancel();
+    const unknown = lost.hits;
+    expect(unknown).toBeGreaterThanOrEqual(16);
+    const { error = "" } = await engine.up(declare(events));
+    expect(error).not.toContain("was not sent, since");
+    expect(Object.keys(engine.unresolved)).toHaveLength(unknown);
+    expect(sandbox.eventPosts).toBe(60);
+  });
+
   it("an update likewise: what was created anew is taken over, and nothing is called unmanaged", async () => {
     const { sandbox, engine, declare } = await start({ latencyMs: 5 });
     await engine.up(declare(eventsOf(200)));

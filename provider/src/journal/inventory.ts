@@ -112,6 +112,11 @@ export class Inventory {
     this.note(key, live());
   }
 
+  /** The object is not on the platform any more. Never fails. */
+  noteGone(key: string): void {
+    this.#append([{ key }]);
+  }
+
   /** The program declares this resource. @param members of a set, the journal keys of its objects. */
   noteDeclared(key: string, members: readonly string[]): void {
     this.#resources.add(key);

@@ -62,10 +62,13 @@ export async function announceCreate(
   if (!fits || isLeft) return;
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOf(requestFields(kind, values));
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
-  const same =
-    runtime.learned.of(key).replaces !== undefined || runtime.inventory(identity).isAhead
-      ? undefined // what runs that ended meanwhile have created is taken over
-      : runtime.inventory(identity).asItBegan.get(key);
+  const inventory = runtime.inventory(identity);
+  const before = inventory.asItBegan.get(key);
+  const isGone = before !== undefined && runtime.gone.has(`${kind.name} ${before.id}`);
+  if (isGone) inventory.noteGone(key);
+  // What runs that ended meanwhile have created is taken over.
+  const isNone = isGone || runtime.learned.of(key).replaces !== undefined || inventory.isAhead;
+  const same = isNone ? undefined : before;
   if (same !== undefined && same.fingerprint === fingerprint) {
     runtime.warnEach(
       "again",

@@ -214,7 +214,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           const props = await refreshed(kind, runtime(), id, properties);
           return props === undefined ? GONE : { id, props };
         }
-        if (isRefresh) runtime().say(NOTHING_COMPARED);
+        if (isRefresh) runtime().say(nothingCompared(kind.create.noun));
         // The platform can't be read: the state is given back as it is, and for .get() the id is what is known.
         return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
       }, forDisplay);
@@ -260,5 +260,6 @@ function accountInInputs(olds: Properties, current: string, label: string): stri
 /** By which the engine knows that a resource does not exist any more. */
 const GONE: dynamic.ReadResult = { id: "", props: {} };
 
-const NOTHING_COMPARED =
-  "A refresh compares nothing: the platform has no known way to read an object, so the state stays as it is.";
+/** @param noun of the objects. */
+const nothingCompared = (noun: string) =>
+  `A refresh compares nothing of any ${noun}: the platform has no known way to read one, so the state stays as it is.`;

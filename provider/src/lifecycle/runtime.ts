@@ -64,6 +64,8 @@ export interface Runtime extends Messages {
   readonly holders: Map<string, string>;
   /** What a preview says of each catalog. */
   readonly catalogPlans: CatalogPlans;
+  /** By kind and id: the objects that this run has found gone. */
+  readonly gone: Set<string>;
   /** By kind and id: what was read of an object that is to be adopted. */
   readonly looked: Map<string, Promise<WireRecord | undefined>>;
   /** Whether it is asked for the first time in this run. */
@@ -138,6 +140,7 @@ export function createRuntime(
     replaced: new Set(),
     settledElsewhere: new Set(),
     holders: new Map(),
+    gone: new Set(),
     looked: new Map(),
     catalogPlans: new CatalogPlans(messages.tellAt),
     newMark: randomUUID,
