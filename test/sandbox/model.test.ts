@@ -158,6 +158,7 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, { timeout: R
           }
           posts += sandbox.creates;
         } finally {
+          await client.close();
           await sandbox.close();
         }
       },

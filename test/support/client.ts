@@ -48,6 +48,8 @@ export class TestClient {
   readonly attempts: AttemptReport[] = [];
   /** How often a create was about to be sent. */
   announced = 0;
+  /** Before the test's end. */
+  readonly close: () => Promise<void>;
   readonly #client: Client;
 
   constructor(baseUrl: string, { settings, cookieFile, clock, seed, proxyVariables = {} }: TestClientOptions = {}) {
@@ -56,7 +58,15 @@ export class TestClient {
     const reading = { settings: this.settings, proxy: readProxy(proxyVariables, baseUrl).proxy };
     this.secrets = secretsIn(reading);
     const transport = transportFor(reading);
-    onTestFinished(() => transport.close());
+    // A test of thousands of clients must not hold them all.
+    const open = new Set([transport]);
+    onTestFinished(async () => {
+      for (const each of open) await each.close();
+    });
+    this.close = async () => {
+      open.clear();
+      await transport.close();
+    };
     this.#client = connect(this.settings, {
       transport: {
         send: (request) => this.clock.during(() => transport.send(request)),
