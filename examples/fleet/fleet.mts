@@ -14,7 +14,7 @@ import { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 
 interface Outcome {
   readonly name: string;
-  readonly state: "done" | "failed" | "not begun";
+  readonly state: "done" | "failed" | "stopped" | "not begun";
   /** Numbers of resources, by what happens to them, such as `create`; or why it failed. */
   readonly changes?: Readonly<Record<string, number>>;
   readonly reason?: string;
@@ -109,16 +109,20 @@ async function apply(name: string): Promise<Outcome> {
   } catch (error) {
     const message = log === "" ? (error as Error).message : log;
     if (log === "") log = message;
-    return { name, state: "failed", reason: reasonIn(message), seconds: seconds() };
+    const reason = reasonIn(message);
+    if (isInterrupted && (reason === undefined || reason.startsWith("update canceled"))) {
+      return { name, state: "stopped", reason: "what was under way is saved", seconds: seconds() };
+    }
+    return { name, state: "failed", reason: reason ?? "see its log", seconds: seconds() };
   } finally {
     writeFileSync(join(folder, "logs", `${name}.log`), log);
   }
 }
 
 /** The first error under Pulumi's Diagnostics, with the lines that are indented below it, as one line. */
-function reasonIn(log: string): string {
+function reasonIn(log: string): string | undefined {
   const error = /^( *)error: (.+(?:\n\1 +.+)*)/m.exec(log)?.[2];
-  return error === undefined ? "see its log" : error.replaceAll(/\s+/g, " ").slice(0, MAX_REASON);
+  return error?.replaceAll(/\s+/g, " ").slice(0, MAX_REASON);
 }
 
 function lineOf({ name, state, changes = {}, reason, seconds }: Outcome): string {
@@ -139,7 +143,9 @@ function summarize(): void {
       .join("\n")}`,
   );
   const amountOf = (state: Outcome["state"]) => outcomes.filter((outcome) => outcome.state === state).length;
-  const states = (["done", "failed", "not begun"] as const).map((state) => `${amountOf(state)} ${state}`);
+  const states = (["done", "failed", "stopped", "not begun"] as const)
+    .filter((state) => state !== "stopped" || amountOf(state) > 0)
+    .map((state) => `${amountOf(state)} ${state}`);
   console.log(`\nOf ${names.length}: ${states.join(", ")}.`);
   process.exitCode = amountOf("done") === names.length ? 0 : 1;
 }

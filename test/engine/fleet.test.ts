@@ -53,6 +53,7 @@ it("preview, Ctrl-C, apply with one failing stack, apply that one again, wrong p
 
   const interrupted = await untilCtrlC(["--parallel", "1", "--only", "at,be"]);
   expect(interrupted.output).toMatch(/^be {2}not begun$/m);
+  expect(interrupted.output).toMatch(/^at {2}(done|stopped) /m);
   expect(interrupted.code).toBe(1);
   expect(sandbox.advertisers.length + sandbox.events.length, "what was sent is finished").toBe(sandbox.creates);
 
