@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { whyTooOld } from "../../provider/src/cli/node-version.js";
+import { NEEDED_NODE, whyTooOld } from "../../provider/src/node-version.js";
 import { folderWith } from "../support/catalogs.js";
 import { exportOf, storedAdvertiser, storedEvent } from "../support/stored.js";
 
@@ -33,10 +33,10 @@ it("a Node.js that is too old is told so, and no other", () => {
   const { engines } = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf8")) as {
     engines: { node: string };
   };
-  expect(whyTooOld("20.20.2", engines.node)).toContain("it needs Node.js 22.19.0 or later; this is 20.20.2");
-  expect(whyTooOld("22.18.9", engines.node)).toBeDefined();
-  for (const fits of ["22.19.0", "22.20.1", "23.0.0", "24.21.0", "100.0.0"])
-    expect(whyTooOld(fits, engines.node)).toBe(undefined);
+  expect(engines.node).toBe(`>=${NEEDED_NODE}`);
+  expect(whyTooOld("20.20.2")).toContain("it needs Node.js 22.19.0 or later; this is 20.20.2");
+  expect(whyTooOld("22.18.9")).toBeDefined();
+  for (const fits of ["22.19.0", "22.20.1", "23.0.0", "24.21.0", "100.0.0"]) expect(whyTooOld(fits)).toBe(undefined);
 });
 
 it.each([["--version"], ["-v"]])("%s prints the package's version", async (option) => {

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 const source = resolve(import.meta.dirname, "../../provider/src");
 
 /** A folder (or a file at the top) and what it may import of the others. */
-const LEAVES = ["errors", "secrets", "decode", "text", "clock", "record"];
+const LEAVES = ["errors", "secrets", "decode", "text", "clock", "record", "node-version"];
 const MAY_IMPORT: Record<string, string[]> = {
   index: ["resources", "kinds", "validation"],
   testing: ["resources", "kinds", "state", "validation", "config"],
@@ -61,6 +61,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   text: [],
   record: [],
   clock: [],
+  "node-version": [],
 };
 const MAY_LOAD: Record<string, RegExp> = {
   undici: /^http\/(transport|connect|tunnel)\.ts$/,
@@ -75,7 +76,7 @@ const MAY_LOAD: Record<string, RegExp> = {
 };
 /** Decisions and readings: no I/O, not even Node's. */
 const PURE =
-  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|report\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|own-id|record|request|hints|witness)\.ts|session\/refusal\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|cli\/(leftovers-done|node-version|relocate|stack-export|pending\/resource-order)\.ts)/;
+  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|report\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|own-id|record|request|hints|witness)\.ts|session\/refusal\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|node-version\.ts|cli\/(leftovers-done|relocate|stack-export|pending\/resource-order)\.ts)/;
 
 interface Import {
   readonly file: string;

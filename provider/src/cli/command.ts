@@ -3,11 +3,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError, withCode } from "../errors.js";
+import { whyTooOld } from "../node-version.js";
 import { CHECK_HELP, checkCommand } from "./check-command.js";
 import { COMPARE_HELP, compareCommand } from "./compare-command.js";
 import { LEFTOVERS_HELP, leftoversCommand } from "./leftovers-command.js";
 import { LOGIN_HELP, loginCommand } from "./login-command.js";
-import { whyTooOld } from "./node-version.js";
 import { PENDING_HELP, pendingCommand } from "./pending/pending-command.js";
 import { RELOCATE_HELP, relocateCommand } from "./relocate-command.js";
 import { REPORT_HELP, reportCommand } from "./report-command.js";
@@ -37,7 +37,7 @@ const HELP = [
 const FLAG = { type: "boolean" } as const;
 
 async function main(args: readonly string[]): Promise<number> {
-  const old = whyTooOld(process.versions.node, manifest().engines.node);
+  const old = whyTooOld(process.versions.node);
   if (old !== undefined) throw new Error(old);
   const [command, ...rest] = args;
   if (command === undefined) throw new Error("a command is missing");
@@ -50,7 +50,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** The package's own, two folders above the compiled file. */
-function manifest(): { readonly version: string; readonly engines: { readonly node: string } } {
+function manifest(): { readonly version: string } {
   return JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8"));
 }
 

@@ -21,7 +21,7 @@ import { comparedIn } from "./compared.js";
 import type { DeclaredHere } from "./declarations.js";
 import type { History } from "./history.js";
 import { currentProgram, type Program } from "./program.js";
-import { sectionOf } from "./program-error.js";
+import { expectNodeFits, sectionOf } from "./program-error.js";
 import { hideStackTracesOfFailures } from "./quiet-failures.js";
 import { judgeRemovalsAtEnd } from "./removals.js";
 import { type Admission, currentTurn, forerunnerOf, type Turn } from "./turn.js";
@@ -44,6 +44,7 @@ export interface Examined {
  *   the program ends.
  */
 export function examine(examined: Examined): Promise<unknown> {
+  expectNodeFits();
   const program = programOfNow();
   const turn = currentTurn(program);
   const declared = declaredOf(examined);

@@ -5,6 +5,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { SettingsReading } from "../../config/read-settings.js";
 import { describeSettingProblems } from "../../config/setting-problems.js";
 import { ArgumentsError, SettingsError, withCode } from "../../errors.js";
+import { whyTooOld } from "../../node-version.js";
 import { count } from "../../text.js";
 import type { Problem } from "../../validation/problem.js";
 import type { Open } from "./undeclared.js";
@@ -22,6 +23,12 @@ export function sectionOf(title: string, problems: readonly Problem[]): Section 
 
 export function sectionOfOpen({ title, lines }: Open): Section {
   return { title, lines, problems: 1 };
+}
+
+/** @throws pulumi.RunError the program runs on a Node.js that lacks what this package needs. */
+export function expectNodeFits(): void {
+  const old = whyTooOld(process.versions.node);
+  if (old !== undefined) throw unchanging(new pulumi.RunError(`pulumi-advertising: ${old} Nothing was sent.`));
 }
 
 /** @param consequence what was not done, such as `nothing was sent`. */
