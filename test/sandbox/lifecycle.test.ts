@@ -2,8 +2,9 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { RefusalShape, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
+import { refusalShapes } from "../support/refusal-shapes.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
@@ -95,18 +96,7 @@ it("a journal that can't be kept: nothing is sent, and the way out is told", asy
 });
 
 /** The rest of what a real run shows of a refusal is in the engine's tests. */
-it.each<RefusalShape>([
-  "success-false-200",
-  "406-errors",
-  "406-payload-lists",
-  "400-by-field-nested",
-  "409",
-  "detail",
-  "plain-text",
-  "403-permission",
-  "401-body",
-  "inner-success-false",
-])(
+it.each(refusalShapes)(
   "a refusal in the shape %s: the platform's words and advice, no second login, nothing for the state",
   async (refusalShape) => {
     const { sandbox, advertiser, event } = await start({}, { refusalShape, advertisersStartActive: false });

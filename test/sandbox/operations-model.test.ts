@@ -4,32 +4,16 @@
  * RUNS sets how many, SEED repeats a run.
  */
 import { expect, it } from "vitest";
-import type { Fault } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { lostAnswers } from "../support/lost-answers.js";
+import { oddSandbox, operatedSettings } from "../support/operated.js";
 import { seededRandom } from "../support/random.js";
 import { newRun } from "../support/run.js";
-import { useSandbox } from "../support/stack.js";
 import { timed } from "../support/timed.js";
 
 const RUNS = Math.min(Number(process.env.RUNS ?? 10), 200);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-
-const OPERATIONS = {
-  event: {
-    read: "GET rest/event/{id}",
-    update: "PUT rest/event/{id}",
-    delete: "DELETE rest/event/{id}",
-    search: "GET rest/event?alternative_id={mark}",
-  },
-};
-const lost: Fault[] = [
-  { kind: "close-without-answer" },
-  { kind: "reset" },
-  { kind: "half-body" },
-  { kind: "answer", status: 502 },
-  { kind: "answer", status: 200, body: "<html><title>Maintenance</title></html>" },
-];
 
 type Properties = Record<string, unknown>;
 
@@ -39,19 +23,12 @@ it(`${RUNS} random lives (SEED=${seed})`, { timeout: 20_000 + RUNS * 10_000 }, a
   const counts = { unresolved: 0, updates: 0, gone: 0, creates: 0 };
   for (let life = 0; life < RUNS; life++) {
     const clock = new FakeClock(Date.now());
-    const sandbox = await useSandbox({
-      operations: true,
-      searchLagSeconds: pick([0, 3, 40]),
-      recordDress: pick(["plain", "strings"] as const),
-      goneShape: pick(["404", "410", "could-not-load"] as const),
-      objects: { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] },
-      clock: () => clock.wallMs(),
-    });
+    const sandbox = await oddSandbox(random, () => clock.wallMs());
     const folder = newFolder();
     const state = new Map<string, { id: string; outs: Properties }>();
     const letGo = new Set<string>();
     const declared = new Map<string, { eventName: string; value: number }>();
-    const settings = { operations: JSON.stringify(OPERATIONS), traceField: "alternative_id" };
+    const settings = operatedSettings();
 
     /** As the engine runs a program. @returns whether all went well. */
     const up = async (): Promise<boolean> => {
@@ -130,7 +107,7 @@ it(`${RUNS} random lives (SEED=${seed})`, { timeout: 20_000 + RUNS * 10_000 }, a
       }
       for (const on of ["event", "update", "read"] as const) {
         if (random() < 0.5)
-          sandbox.fail({ on, with: pick(lost), act: random() < 0.5, after: Math.floor(random() * 3), times: 1 });
+          sandbox.fail({ on, with: pick(lostAnswers), act: random() < 0.5, after: Math.floor(random() * 3), times: 1 });
       }
       // What happens by hand meanwhile.
       if (random() < 0.3) Object.assign(sandbox.events[0] ?? {}, { value: 77 });

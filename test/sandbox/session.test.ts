@@ -1,7 +1,8 @@
 /** Who is logged in, at the client: one login for all who need it, one more where the session has ended, and no third. */
 import { describe, expect, it, vi } from "vitest";
-import type { AnswerShape, LoginShape, RefusalShape, SessionRefusal } from "../../provider/src/sandbox/index.js";
+import type { AnswerShape, LoginShape, SessionRefusal } from "../../provider/src/sandbox/index.js";
 import { messageOf } from "../support/client.js";
+import { refusalShapes } from "../support/refusal-shapes.js";
 import { counts, expectEachOnce, start } from "../support/session.js";
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -105,18 +106,7 @@ describe("answers of every shape are read", () => {
 });
 
 describe("a refusal of the content is none of the session", () => {
-  it.each<RefusalShape>([
-    "success-false-200",
-    "406-errors",
-    "406-payload-lists",
-    "400-by-field-nested",
-    "409",
-    "detail",
-    "plain-text",
-    "403-permission",
-    "401-body",
-    "inner-success-false",
-  ])("%s: the platform's words, one POST, no second login", async (refusalShape) => {
+  it.each(refusalShapes)("%s: the platform's words, one POST, no second login", async (refusalShape) => {
     const { sandbox, client } = await start({ refusalShape });
     // As the first request of a session, and after it has served another.
     for (const creates of [1, 3]) {

@@ -8,28 +8,17 @@ import { expect, it } from "vitest";
 import type { Fault } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { lostAnswers } from "../support/lost-answers.js";
+import { eventOperations, oddSandbox, operatedSettings } from "../support/operated.js";
 import { seededRandom } from "../support/random.js";
 import { SetEngine } from "../support/set-engine.js";
-import { useSandbox } from "../support/stack.js";
 import { timed } from "../support/timed.js";
 
 const RUNS = Math.min(Number(process.env.RUNS ?? 10), 200);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const KEYS = ["a", "b.c", `d"]["e`, "constructor", "ф", "1"];
 
-const ALL = {
-  read: "GET rest/event/{id}",
-  update: "PUT rest/event/{id}",
-  delete: "DELETE rest/event/{id}",
-  search: "GET rest/event?alternative_id={mark}",
-};
-const { update: _, ...WITHOUT_UPDATE } = ALL;
-const lost: Fault[] = [
-  { kind: "close-without-answer" },
-  { kind: "reset" },
-  { kind: "half-body" },
-  { kind: "answer", status: 502 },
-];
+const { update: _, ...WITHOUT_UPDATE } = eventOperations;
 const refused: Fault = { kind: "answer", status: 406, body: { errors: ["not now"] } };
 
 type Events = Record<string, { eventName: string; value: number }>;
@@ -42,20 +31,13 @@ it(`${RUNS} random lives of a set (SEED=${seed})`, { timeout: 20_000 + RUNS * 10
   for (let life = 0; life < RUNS; life++) {
     const what = `life ${life} of SEED=${seed}`;
     const clock = new FakeClock(Date.now());
-    const sandbox = await useSandbox({
-      operations: true,
-      searchLagSeconds: pick([0, 3, 40]),
-      recordDress: pick(["plain", "strings"] as const),
-      goneShape: pick(["404", "410", "could-not-load"] as const),
-      objects: { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] },
-      clock: () => clock.wallMs(),
-    });
+    const sandbox = await oddSandbox(random, () => clock.wallMs());
     const deletes = random() < 0.6;
-    const event = random() < 0.5 ? ALL : WITHOUT_UPDATE;
+    const event = random() < 0.5 ? eventOperations : WITHOUT_UPDATE;
     const engine = new SetEngine(sandbox, newFolder());
     engine.declares = { deletes };
     const options = {
-      settings: { operations: JSON.stringify({ event }), traceField: "alternative_id" },
+      settings: operatedSettings(event),
       adapt: (runtime: Parameters<typeof timed>[0]) => timed(runtime, clock),
     };
     const events: Events = {};
@@ -73,12 +55,12 @@ it(`${RUNS} random lives of a set (SEED=${seed})`, { timeout: 20_000 + RUNS * 10
       }
       for (const on of ["event", "update", "delete", "read"] as const) {
         const act = random() < 0.4;
-        const fault = !act && random() < 0.3 ? refused : pick(lost);
+        const fault = !act && random() < 0.3 ? refused : pick(lostAnswers);
         if (random() < 0.5) sandbox.fail({ on, with: fault, act, after: below(3), times: 1 });
       }
       if (random() < 0.2) Object.assign(sandbox.events.at(-1) ?? {}, { value: 77 });
       // Of what a killed run has sent with other arguments only an update makes the event of now.
-      if (event === ALL && random() < 0.3) {
+      if (event === eventOperations && random() < 0.3) {
         await engine.upAndKill(declared(), sleep(below(40)), options);
         counts.kills++;
         wasKilled = true;

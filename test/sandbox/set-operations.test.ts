@@ -5,16 +5,8 @@ import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
 import { createSetProvider } from "../../provider/src/lifecycle/set/provider.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
+import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
-import { useSandbox } from "../support/stack.js";
-
-const OPERATIONS = {
-  event: {
-    read: "GET rest/event/{id}",
-    update: "PUT rest/event/{id}",
-    search: "GET rest/event?alternative_id={mark}",
-  },
-};
 
 const shared = {
   advertiserId: 1,
@@ -25,10 +17,11 @@ const two = { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 2 } }
 
 async function start() {
   const clock = new FakeClock(Date.now());
-  const objects = { advertisers: [{ id: 1, advertiser_name: "X", active: true }], events: [] };
-  const sandbox = await useSandbox({ operations: true, objects, clock: () => clock.wallMs() });
+  const sandbox = await operatedSandbox({ clock: () => clock.wallMs() });
   const folder = newFolder();
-  const settings = { operations: JSON.stringify(OPERATIONS), traceField: "alternative_id" };
+  // Without a way to delete.
+  const { delete: _, ...known } = eventOperations;
+  const settings = operatedSettings(known);
   let last: ReturnType<typeof newRun> | undefined;
   const open = () => {
     last?.closeNow();

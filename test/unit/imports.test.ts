@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     "wire",
     "files",
   ],
-  process: ["kinds", "config", "api", "session", "http"],
+  process: ["kinds", "config", "api", "session", "http", "files"],
   cli: [
     "report",
     "catalog",

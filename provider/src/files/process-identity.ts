@@ -96,15 +96,26 @@ function timeNamespace(): string {
   }
 }
 
+interface ProcessStatus {
+  /** The command's name. */
+  readonly name: string;
+  readonly state: string;
+  readonly parent: number;
+  /** In ticks since the system was started. */
+  readonly started: string;
+}
+
 /** What Linux tells of a process; none elsewhere, or where another container's /proc stands in the place of ours. */
-function readStatus(pid: number): { readonly state: string; readonly started: string } | undefined {
+export function readStatus(pid: number): ProcessStatus | undefined {
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [nameStart, nameEnd] = [status.indexOf("(") + 1, status.lastIndexOf(")")];
     // After the command's name, which may hold anything: the 3rd field and on (proc_pid_stat(5); the 22nd is the start).
-    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    const [state, started] = [fields[0], fields[19]];
-    return state === undefined || started === undefined ? undefined : { state, started };
+    const fields = status.slice(nameEnd + 2).split(" ");
+    const [state, parent, started] = [fields[0], fields[1], fields[19]];
+    if (state === undefined || started === undefined) return undefined;
+    return { name: status.slice(nameStart, nameEnd), state, parent: Number(parent), started };
   } catch {
     return undefined;
   }

@@ -64,7 +64,7 @@ export async function announceCreate(
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
   const inventory = runtime.inventory(identity);
   const before = inventory.asItBegan.get(key);
-  const isGone = before !== undefined && runtime.gone.has(`${kind.name} ${before.id}`);
+  const isGone = before !== undefined && runtime.objects.of(kind, before.id).isGone === true;
   if (isGone) inventory.noteGone(key);
   // What runs that ended meanwhile have created is taken over.
   const isNone = isGone || runtime.learned.of(key).replaces !== undefined || inventory.isAhead;
@@ -96,10 +96,11 @@ export function adoptedTwice(
 ): string | undefined {
   const inventory = runtime.inventory(identity);
   const known = inventory.holdersOf(kind.name, id).find((key) => inventory.declared.has(key) && !letsGo(key));
-  const holder = runtime.holders.get(`${kind.name} ${id}`) ?? (known === undefined ? undefined : aboutWhom(known).urn);
+  const object = runtime.objects.of(kind, id);
+  const holder = object.holder ?? (known === undefined ? undefined : aboutWhom(known).urn);
   if (holder !== undefined && holder !== urn)
     return `existingId ${id} is the resource ${holder} already: one object can't be two`;
-  runtime.holders.set(`${kind.name} ${id}`, urn);
+  object.holder = urn;
   return undefined;
 }
 
@@ -209,7 +210,7 @@ export function noteHolder(
   properties: Properties,
   secret: ReadonlySet<string>,
 ): void {
-  runtime.holders.set(`${kind.name} ${id}`, urn);
+  runtime.objects.of(kind, id).holder = urn;
   if (identity === undefined || runtime.run.isUp !== true) return;
   const deletes = runtime.learned.of(resourceKeyIn(key)).deletes === true;
   runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, properties, secret, id, deletes));

@@ -1,7 +1,9 @@
 /**
- * What `check` and `diff` learn of a resource, or of a member of a set, for what follows in the same run: its create, its update,
- * or what people are told at its end.
+ * What `check` and `diff` learn of a resource, of a member of a set, or of a live object, for what follows in the same run: its
+ * create, its update, or what people are told at its end.
  */
+import type { WireRecord } from "../api/record.js";
+import type { Kind } from "../kinds/kind.js";
 import type { Earlier } from "./create.js";
 import type { Leaving } from "./left-live.js";
 
@@ -28,16 +30,37 @@ export interface Learned {
   replacedOn?: readonly string[];
 }
 
+/** What is learned of a live object, whichever resource has it. */
+export interface LearnedOfObject {
+  /** The URN of the resource that holds it, or adopts it, in this run. */
+  holder?: string;
+  /** Whether the state lets go of it, since it is replaced. */
+  isReplaced?: boolean;
+  /** Whether this run has found that it is not on the platform any more. */
+  isGone?: boolean;
+  /** What was read of it before its adoption; none where it is not there. */
+  looked?: Promise<WireRecord | undefined>;
+}
+
 /** By journal key. */
 export class LearnedByKey {
   readonly #byKey = new Map<string, Learned>();
 
   of(key: string): Learned {
-    let learned = this.#byKey.get(key);
-    if (learned === undefined) {
-      learned = {};
-      this.#byKey.set(key, learned);
-    }
-    return learned;
+    return recordOf(this.#byKey, key);
   }
+}
+
+export class LearnedByObject {
+  readonly #byObject = new Map<string, LearnedOfObject>();
+
+  of(kind: Kind, id: string): LearnedOfObject {
+    return recordOf(this.#byObject, `${kind.name} ${id}`);
+  }
+}
+
+function recordOf<T extends object>(records: Map<string, Partial<T>>, key: string): Partial<T> {
+  const record = records.get(key) ?? {};
+  records.set(key, record);
+  return record;
 }

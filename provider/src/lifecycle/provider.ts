@@ -140,7 +140,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const learned = runtime().learned.of(subject.key);
         const noteLeaving = () => {
           const secret = new Set([...secretArgumentsOf(news), ...(learned.wasSecret ?? [])]);
-          runtime().replaced.add(`${kind.name} ${id}`);
+          runtime().objects.of(kind, id).isReplaced = true;
           if (!isKnown(subject)) return;
           learned.leaves = leavingIn(kind, id, olds, secret, deletesReplaced(kind, runtime(), subject.key));
         };

@@ -4,7 +4,6 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Client } from "../api/client.js";
-import type { WireRecord } from "../api/record.js";
 import { type Clock, systemClock } from "../clock.js";
 import { accountOf } from "../config/account.js";
 import { readSettings, type SettingsReading } from "../config/read-settings.js";
@@ -23,7 +22,7 @@ import type { Secrets } from "../secrets.js";
 import { placesFor } from "../session/place.js";
 import { stackOf } from "../state/identity.js";
 import { CatalogPlans } from "./catalog-plan.js";
-import { LearnedByKey } from "./learned.js";
+import { LearnedByKey, LearnedByObject } from "./learned.js";
 
 /** A run of the same stack that was just interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;
@@ -56,18 +55,12 @@ export interface Runtime extends Messages {
   readonly learned: LearnedByKey;
   /** The ids of objects of this kind that something in the program adopts, as far as it said. */
   adopting(kind: Kind): Set<string>;
-  /** By kind and id: objects that the state lets go of, since they are replaced. */
-  readonly replaced: Set<string>;
+  /** What this run knows of live objects. */
+  readonly objects: LearnedByObject;
   /** By journal key: members of sets whose unknown outcome an adoption elsewhere in the program settles. */
   readonly settledElsewhere: Set<string>;
-  /** By kind and id: the URN of the resource that holds, or adopts, this object in this run. */
-  readonly holders: Map<string, string>;
   /** What a preview says of each catalog. */
   readonly catalogPlans: CatalogPlans;
-  /** By kind and id: the objects that this run has found gone. */
-  readonly gone: Set<string>;
-  /** By kind and id: what was read of an object that is to be adopted. */
-  readonly looked: Map<string, Promise<WireRecord | undefined>>;
   /** Whether it is asked for the first time in this run. */
   isFirst(question: string): boolean;
   readonly newMark: () => string;
@@ -137,11 +130,8 @@ export function createRuntime(
       adopting.set(name, known);
       return known;
     },
-    replaced: new Set(),
+    objects: new LearnedByObject(),
     settledElsewhere: new Set(),
-    holders: new Map(),
-    gone: new Set(),
-    looked: new Map(),
     catalogPlans: new CatalogPlans(messages.tellAt),
     newMark: randomUUID,
     now,

@@ -1,7 +1,6 @@
 /**
  * Takes on objects that users have named. Where the installation is known to have a way to read them, each is looked at first.
  */
-import type { WireRecord } from "../../api/record.js";
 import { knownOperations } from "../../config/operations.js";
 import { AdvertisingError, ArgumentsError } from "../../errors.js";
 import type { Kind } from "../../kinds/kind.js";
@@ -102,10 +101,9 @@ async function lookAt(
   values: Values,
   secret: ReadonlySet<string>,
 ): Promise<{ readonly problem?: string; readonly differences: Differences }> {
-  const known = runtime.looked.get(`${kind.name} ${id}`);
-  const looking = known ?? readLive(kind, runtime, id, label);
-  runtime.looked.set(`${kind.name} ${id}`, looking);
-  const record: WireRecord | undefined = await looking;
+  const object = runtime.objects.of(kind, id);
+  object.looked ??= readLive(kind, runtime, id, label);
+  const record = await object.looked;
   const none: Differences = new Map();
   if (record === undefined) {
     return { problem: `existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`, differences: none };

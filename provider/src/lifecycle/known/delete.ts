@@ -27,9 +27,8 @@ export function deletesReplaced(kind: Kind, runtime: Runtime, key: string): bool
  */
 export function isHeldElsewhere(kind: Kind, runtime: Runtime, id: string, own?: string): boolean {
   if (runtime.adopting(kind).has(id)) return true;
-  const object = `${kind.name} ${id}`;
-  const holder = runtime.holders.get(object);
-  return holder !== undefined && holder !== own && !runtime.replaced.has(object);
+  const { holder, isReplaced } = runtime.objects.of(kind, id);
+  return holder !== undefined && holder !== own && isReplaced !== true;
 }
 
 /** @throws AdvertisingError it was not deleted, or nobody knows: it may be asked again. */

@@ -55,7 +55,7 @@ export async function refreshed(
   const label = `${kind.name} ${id}`;
   const record = await readLive(kind, runtime, id, label);
   if (record === undefined) {
-    runtime.gone.add(`${kind.name} ${id}`);
+    runtime.objects.of(kind, id).isGone = true;
     runtime.warnEach(
       "gone",
       "",

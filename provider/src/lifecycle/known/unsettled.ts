@@ -8,6 +8,7 @@ import type { Kind } from "../../kinds/kind.js";
 import { MARK } from "../../state/properties.js";
 import { markOf, readTrace, soughtIn, type UnresolvedCreate, writeTrace } from "../../state/unresolved.js";
 import type { Properties } from "../inputs.js";
+import type { Learned } from "../learned.js";
 import type { Runtime } from "../runtime.js";
 import type { KnownSubject } from "../subject.js";
 import { isSearchable } from "./search.js";
@@ -37,21 +38,12 @@ export function noteUnsettled(
   properties: Properties,
   unresolved: UnresolvedCreate,
 ): boolean {
-  const { trace, since, what, replaces } = unresolved;
+  const { trace, since } = unresolved;
   if (!isSearchable(kind, runtime, { trace: trace?.field })) return false;
-  const { name, facts } = soughtIn(kind, properties, unresolved);
   // Where these stand there, it was sent with other arguments than the state's.
   const isOfState = unresolved.name === undefined && unresolved.facts === undefined;
-  runtime.learned.of(key).unsettled = {
-    mark: trace?.value ?? markOf(id),
-    at: since,
-    trace: trace?.field,
-    fingerprint: isOfState ? fingerprintOf(requestFields(kind, properties)) : "",
-    what: withoutSearch(what),
-    name,
-    facts: facts as UnresolvedCreate["facts"],
-    replaces,
-  };
+  const fingerprint = isOfState ? fingerprintOf(requestFields(kind, properties)) : "";
+  runtime.learned.of(key).unsettled = toLookFor(kind, { ...unresolved, mark: markOf(id), fingerprint }, properties);
   if (runtime.run.isUp !== true) {
     runtime.tellAt(
       "warn",
@@ -62,7 +54,27 @@ export function noteUnsettled(
   return true;
 }
 
+/** @param properties what the state holds beside it. */
+export function toLookFor(
+  kind: Kind,
+  unresolved: UnresolvedCreate & { readonly mark: string; readonly fingerprint?: string },
+  properties: Properties = {},
+): Learned["unsettled"] {
+  const { trace, since, what, replaces, mark, fingerprint } = unresolved;
+  const { name, facts } = soughtIn(kind, properties, unresolved);
+  return {
+    mark: trace?.value ?? mark,
+    at: since,
+    trace: trace?.field,
+    fingerprint: fingerprint ?? "",
+    what: withoutSearch(what),
+    name,
+    facts: facts as UnresolvedCreate["facts"],
+    replaces,
+  };
+}
+
 /** What happened, without what the last search has told: the next one tells it anew. */
-export function withoutSearch(what: string): string {
+function withoutSearch(what: string): string {
   return what.split(" Searched for ", 1)[0] ?? what;
 }

@@ -8,12 +8,11 @@ import { AdvertisingError } from "../../errors.js";
 import { fingerprintOf } from "../../journal/fingerprint.js";
 import type { Kind } from "../../kinds/kind.js";
 import { eventIn, type StoredSet, type Values } from "../../state/set.js";
-import { soughtIn, type UnresolvedCreate } from "../../state/unresolved.js";
 import { changedProperties } from "../diff.js";
 import { canDelete, isHeldElsewhere } from "../known/delete.js";
 import { isReadable, refreshed } from "../known/read.js";
 import { isSearchable } from "../known/search.js";
-import { withoutSearch } from "../known/unsettled.js";
+import { toLookFor } from "../known/unsettled.js";
 import { updateLive } from "../known/update.js";
 import type { Outcome } from "../outcome.js";
 import type { Runtime } from "../runtime.js";
@@ -56,19 +55,7 @@ export async function updateMember(
 
 /** Remembers what the state holds of a member's unresolved create, for the create that is to settle it. */
 export function noteUnsettledMember(kind: Kind, runtime: Runtime, key: string, { unresolved }: Member): void {
-  if (unresolved === undefined) return;
-  const { name, facts } = soughtIn(kind, {}, unresolved);
-  const { mark, since, trace, fingerprint, what, replaces } = unresolved;
-  runtime.learned.of(key).unsettled = {
-    mark: trace?.value ?? mark,
-    at: since,
-    trace: trace?.field,
-    fingerprint: fingerprint ?? "",
-    what: withoutSearch(what),
-    name,
-    facts: facts as UnresolvedCreate["facts"],
-    replaces,
-  };
+  if (unresolved !== undefined) runtime.learned.of(key).unsettled = toLookFor(kind, unresolved);
 }
 
 /**

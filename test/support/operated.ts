@@ -1,0 +1,32 @@
+/** An installation whose users have switched on every operation, with an advertiser 1. */
+import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { useSandbox } from "./stack.js";
+
+/** For `advertising:operations`. */
+export const eventOperations = {
+  read: "GET rest/event/{id}",
+  update: "PUT rest/event/{id}",
+  delete: "DELETE rest/event/{id}",
+  search: "GET rest/event?alternative_id={mark}",
+};
+
+/** The settings for it. @param event what the users know of its operations on events. */
+export function operatedSettings(event: Partial<typeof eventOperations> = eventOperations): Record<string, string> {
+  return { operations: JSON.stringify({ event }), traceField: "alternative_id" };
+}
+
+export function operatedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+  return useSandbox({ operations: true, objects, ...options });
+}
+
+/** Answers in one of its odd ways, and finds what is new late. @param now the wall clock, in milliseconds. */
+export function oddSandbox(random: () => number, now: () => number): Promise<Sandbox> {
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  return operatedSandbox({
+    searchLagSeconds: pick([0, 3, 40]),
+    recordDress: pick(["plain", "strings"]),
+    goneShape: pick(["404", "410", "could-not-load"]),
+    clock: now,
+  });
+}
