@@ -65,6 +65,21 @@ it("finds the object with just this mark, and tells which of several to keep", a
   expect(sandbox).toMatchObject({ creates: 0, searches: 3, logins: 1 });
 });
 
+it("what may have been sent until now is looked for twice, the second time when it would be there", async () => {
+  const settings = {
+    requestTimeoutSeconds: "1",
+    operations: JSON.stringify({
+      event: { search: "GET rest/event?alternative_id={mark}" },
+      resendAfterSeconds: 1,
+    }),
+  };
+  const member = (name: string) => ({ ...open(name), isSinceUnknown: true });
+  const { sandbox, found, notMade, told } = await search([member("there"), member("gone")], settings);
+  expect(found).toEqual([{ urn: urnOf("there"), id: "7" }]);
+  expect({ notMade, told }).toEqual({ notMade: [urnOf("gone")], told: [] });
+  expect(sandbox).toMatchObject({ creates: 0, searches: 3 });
+});
+
 it("says why it can't search, and sends nothing for it", async () => {
   const { sandbox, found, notMade, told } = await search([
     open("bare", { trace: undefined }),

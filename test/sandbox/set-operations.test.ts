@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
 import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
+import { memberMark } from "../../provider/src/lifecycle/set/marks.js";
 import { createSetProvider } from "../../provider/src/lifecycle/set/provider.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
@@ -86,6 +87,31 @@ it("trouble in a refresh takes no member out of the state", async () => {
     sandbox.endFaults();
   }
 }, 30_000);
+
+it("members carry marks that follow from the set's, which stays while nothing changes; what is sent again carries the same", async () => {
+  const { sandbox, set, clock, open } = await start();
+  const declare = (olds: Outs, events: object) => set.check(olds, inputs(events));
+  const { inputs: first } = await declare({}, two);
+  const base = String(first.__mark).replace(/^alternative_id /, "");
+  sandbox.fail({ on: "event", with: { kind: "close-without-answer" } });
+  const failure = await failureOf(set.create(first));
+  const marks = ["a", "b"].map((key) => memberMark(base, key));
+  expect(marks).toContain(sandbox.events[0]?.alternative_id);
+  expect((await declare(first as Outs, two)).inputs.__mark).toBe(first.__mark);
+  expect((await declare(first as Outs, { a: two.a })).inputs.__mark).not.toBe(first.__mark);
+
+  // With other arguments, and so another mark of the set.
+  clock.advance(95_000);
+  const news = (await declare(first as Outs, { ...two, c: { eventName: "C", value: 3 } })).inputs;
+  const next = open();
+  const olds = { ...(failure.properties as Outs) };
+  expect((await next.diff(String(failure.id), olds, news)).changes).toBe(true);
+  await next.update(String(failure.id), olds, news);
+  const marksSent = sandbox.events.map(({ alternative_id }) => alternative_id);
+  const baseNow = String(news.__mark).replace(/^alternative_id /, "");
+  expect(new Set(marksSent)).toEqual(new Set([...marks, memberMark(baseNow, "c")]));
+  expect(sandbox).toMatchObject({ eventPosts: 4 });
+});
 
 it("a member of unknown outcome is looked for, in the run and in the next one", async () => {
   const { sandbox, set, clock, open } = await start();

@@ -5,6 +5,7 @@ import { settle } from "../../provider/src/cli/pending/settle.js";
 import { type ExportedStack, readExport } from "../../provider/src/cli/stack-export.js";
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { memberMark } from "../../provider/src/lifecycle/set/marks.js";
 import { UNRESOLVED } from "../../provider/src/state/properties.js";
 
 const urnOf = (kind: string, name: string) =>
@@ -19,12 +20,13 @@ const creating = (urn: string, rest: object = {}) => ({
   resource: resource(urn, { inputs: { value: 2 }, ...rest }),
 });
 
+const NOW = "2026-11-22T09:28:31.735Z";
 const openCreates = (stack: ExportedStack) => pendingIn(stack, []).open;
 
 /** Each resource that is left as its name, its id, and whether it is marked as replaced. */
 function settled(resources: object[], operations: object[], verdicts: Verdict[]): string[] {
   const text = JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } });
-  const { deployment } = settle(readExport(text), verdicts, () => "mark");
+  const { deployment } = settle(readExport(text), verdicts, () => "mark", NOW);
   return (deployment.resources ?? []).map(
     (each) => `${each.urn.split("::").at(-1)} ${String(each.id)}${each.delete === undefined ? "" : " replaced"}`,
   );
@@ -67,7 +69,7 @@ it("does not tell a name that is secret", () => {
     const inputs = { eventName: "hidden", __secret: secret };
     const operation = { type: "creating", resource: { ...resource(E), inputs } };
     const text = JSON.stringify({ version: 3, deployment: { resources: [], pending_operations: [operation] } });
-    return settle(readExport(text), [], () => "mark").deployment.resources?.[0]?.outputs?.[UNRESOLVED];
+    return settle(readExport(text), [], () => "mark", NOW).deployment.resources?.[0]?.outputs?.[UNRESOLVED];
   };
   expect(marked(["eventName"])).toMatchObject({ secret: ["eventName"] });
   expect(marked(["value"])).toMatchObject({ secret: ["value"] });
@@ -79,7 +81,7 @@ it("takes a pending create for history where the state holds it with the same ar
     const resources = [resource(E, { id: "2", ...current })];
     const pending_operations = [creating(E, { inputs })];
     const stack = readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
-    const left = settle(stack, [], () => "mark").deployment;
+    const left = settle(stack, [], () => "mark", NOW).deployment;
     expect(left.pending_operations).toEqual([]);
     return { open: openCreates(stack).map(({ heldAs }) => heldAs), left: left.resources?.length };
   };
@@ -151,6 +153,45 @@ describe("what a journal of this machine knows", () => {
     expect(pendingIn(stackOf([unresolved], []), [note()]).open).toMatchObject([
       { isInState: true, sought: { sentAt: "then", replaces: "5", facts: { advertiserId: 1, value: 2 } } },
     ]);
+  });
+});
+
+it("members of a set that was killed are searched for by marks that follow from the set's, and may have been sent until now", () => {
+  const set = {
+    urn: urnOf("ConversionEventSet", "funnel"),
+    type: "pulumi-nodejs:dynamic/advertising:ConversionEventSet",
+    inputs: {
+      advertiserId: 1,
+      events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } },
+      __mark: "alternative_id of-the-set",
+    },
+  };
+  const text = JSON.stringify({
+    version: 3,
+    deployment: {
+      manifest: { time: "2026-11-21T00:00:00Z" },
+      pending_operations: [{ type: "creating", resource: set }],
+    },
+  });
+  const stack = readExport(text);
+  const sought = openCreates(stack).map(({ urn, isSinceUnknown, sought: { trace } }) => ({
+    urn,
+    isSinceUnknown,
+    trace,
+  }));
+  const traceOf = (key: string) => ({ field: "alternative_id", value: memberMark("of-the-set", key) });
+  expect(sought).toEqual([
+    { urn: `${set.urn}["a"]`, isSinceUnknown: true, trace: traceOf("a") },
+    { urn: `${set.urn}["b"]`, isSinceUnknown: true, trace: traceOf("b") },
+  ]);
+  expect(memberMark("of-the-set", "a")).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  expect(memberMark("of-the-set", "a")).not.toBe(memberMark("of-the-set", "b"));
+
+  const [saved] =
+    settle(stack, [{ urn: `${set.urn}["a"]`, createdAs: "7" }], () => "x", NOW).deployment.resources ?? [];
+  expect(saved?.outputs).toMatchObject({
+    eventIds: { a: 7 },
+    unresolved: { b: { since: NOW, trace: traceOf("b"), mark: traceOf("b").value } },
   });
 });
 

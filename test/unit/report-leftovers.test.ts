@@ -75,6 +75,7 @@ it("a set whose create in doubt is settled as created notes what that took the p
     [{ key: "a", urn, unresolved: mark, isSaved: true, heldAs: "4" }],
     new Map([["a", "9"]]),
     () => "x",
+    "2026-03-02T00:00:00Z",
   );
   expect(leftLiveIn(settled.outputs ?? {})).toEqual([{ id: "4", at: mark.since, why: "replaced", by: "9", key: "a" }]);
 });

@@ -31,7 +31,8 @@ export type Beginning =
 
 /** How one create ended, as far as the journal cares. */
 export type Ending =
-  | { readonly kind: "created"; readonly id: string }
+  /** `isChanged`: with arguments that this note does not know, since it is about to be updated. */
+  | { readonly kind: "created"; readonly id: string; readonly isChanged?: boolean }
   | { readonly kind: "not-created" }
   | { readonly kind: "unresolved" };
 

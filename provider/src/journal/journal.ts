@@ -173,7 +173,9 @@ export class Journal {
     if (ending.kind === "not-created") return this.#forget(sent);
     if (ending.kind === "unresolved") return this.#noteUnresolved(sent);
     sent.id = ending.id;
-    await this.#write({ note: "created", mark, id: ending.id });
+    const changed = ending.isChanged === true ? { fingerprint: "" } : {};
+    Object.assign(sent, changed);
+    await this.#write({ note: "created", mark, id: ending.id, ...changed });
   }
 
   #noteSent(entry: Remembered): Promise<void> {

@@ -29,7 +29,13 @@ const sent = z.object({
   /** Since then a run has gone through, and nothing in it asked for this resource. */
   unclaimed: z.literal(true).optional(),
 });
-const created = z.object({ note: z.literal("created"), mark: z.string(), id: z.string() });
+const created = z.object({
+  note: z.literal("created"),
+  mark: z.string(),
+  id: z.string(),
+  /** Where it is not what was sent: empty once the object is updated, so that it equals none. */
+  fingerprint: z.string().optional(),
+});
 /** The engine was told that the outcome is unknown, and saves that. */
 const reported = z.object({ note: z.literal("reported"), mark: z.string() });
 /** Surely not created, or held by the state: nothing to remember any more. */
@@ -45,7 +51,7 @@ export type Facts = Readonly<Record<string, string | number | boolean>>;
 export interface Remembered {
   readonly mark: string;
   readonly key: string;
-  readonly fingerprint: string;
+  fingerprint: string;
   readonly at: string;
   readonly name?: string | undefined;
   readonly facts?: Facts | undefined;
@@ -100,7 +106,8 @@ function apply(remembered: Map<string, Remembered>, note: Note): void {
     }
     case "created": {
       const known = remembered.get(note.mark);
-      if (known !== undefined) known.id = note.id;
+      if (known !== undefined)
+        Object.assign(known, { id: note.id, fingerprint: note.fingerprint ?? known.fingerprint });
       return;
     }
     case "reported": {

@@ -9,7 +9,7 @@ import type { Kind } from "../kinds/kind.js";
 import { factsIn, type UnresolvedCreate } from "../state/unresolved.js";
 import { doubtIn, idOf, unresolved } from "./doubt.js";
 import { isSearchable, lookFor, type Sent } from "./known/search.js";
-import { wasUpdated } from "./known/update.js";
+import { canUpdate, wasUpdated } from "./known/update.js";
 import { whatHappened } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
@@ -47,6 +47,9 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
   if (identity === undefined) {
     return send(kind, runtime, create, fields, unrecorded(create.mark ?? runtime.newMark()), mayBegin);
   }
+  // The state may know of a create that this machine's journal does not.
+  const learned = runtime.learned.of(key);
+  const { unsettled } = learned;
   const begun = await runtime.journal(identity).begin({
     key,
     fingerprint: fingerprintOf(fields),
@@ -54,28 +57,24 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
     facts: factsIn(kind, values, secret),
     replaces: idOf(create.replaces),
     trace: runtime.reading.settings.traceField,
-    mark: create.mark,
+    // What is sent again has the same mark: whichever record of it is left, a search finds what either of them made.
+    mark: unsettled?.mark ?? create.mark,
   });
+  learned.unsettled = undefined;
   switch (begun.kind) {
     case "attempt": {
-      // The state may know of a create that this machine's journal does not.
-      const learned = runtime.learned.of(key);
-      const earlier = learned.unsettled;
-      learned.unsettled = undefined;
-      if (earlier === undefined || earlier.mark === begun.attempt.mark) {
-        return send(kind, runtime, create, fields, begun.attempt, mayBegin);
-      }
-      const outcome = await settled(kind, runtime, create, { ...earlier, finish: async () => undefined }, mayBegin);
+      const earlier = unsettled && { ...unsettled, finish: async () => undefined };
+      const outcome = earlier && (await settled(kind, runtime, create, earlier, mayBegin));
       return outcome ?? send(kind, runtime, create, fields, begun.attempt, mayBegin);
     }
     case "taken-over":
       return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
     case "unresolved": {
       const { entry, finish } = begun;
-      runtime.learned.of(key).unsettled = undefined;
       const { label } = create.subject;
       const earlier: Earlier = { ...entry, trace: entry.trace, what: whatHappened(label, entry), finish };
-      return (await settled(kind, runtime, create, earlier, mayBegin)) ?? attemptOnce(kind, runtime, create, mayBegin);
+      const outcome = await settled(kind, runtime, create, earlier, mayBegin);
+      return outcome ?? attemptOnce(kind, runtime, { ...create, mark: entry.mark }, mayBegin);
     }
   }
 }
@@ -115,14 +114,14 @@ async function settled(
       runtime.say(`${label} was sent at ${at}, and a search finds nothing that it made: it is sent again.`);
       return undefined;
     }
-    if (finding.kind === "found") {
-      id = finding.id;
-      await finish({ kind: "created", id });
-    } else what = `${what} ${finding.words}`;
+    if (finding.kind === "found") id = finding.id;
+    else what = `${what} ${finding.words}`;
   }
   if (id !== undefined) {
     const fields = requestFields(kind, create.values);
     const isSame = fingerprintOf(fields) === earlier.fingerprint;
+    // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
+    await finish({ kind: "created", id, isChanged: !isSame && canUpdate(kind, runtime) });
     if (isSame || (await wasUpdated(kind, runtime, { id, label }, fields)))
       return { kind: "created", id, mark, isTakenOver: true };
     what = earlier.id === undefined ? `${what} A search has found it as ${id}.` : what;

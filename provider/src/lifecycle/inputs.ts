@@ -2,7 +2,7 @@
  * Reading what the engine hands over: arguments, perhaps secret or not known yet, beside hidden properties.
  */
 import type { Secrets } from "../secrets.js";
-import { ACCOUNT, IDENTITY, MARK, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
+import { ACCOUNT, DELETES, IDENTITY, MARK, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../state/properties.js";
 
 export type Properties = Record<string, unknown>;
 
@@ -13,6 +13,7 @@ export function argumentsIn({
   [PROVIDER]: _reference,
   [ACCOUNT]: _account,
   [MARK]: _mark,
+  [DELETES]: _deletes,
   ...values
 }: Properties): Properties {
   return values;

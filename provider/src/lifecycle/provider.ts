@@ -3,7 +3,6 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { requestFields } from "../api/request.js";
-import { knownOperations } from "../config/operations.js";
 import { describeSettingProblem } from "../config/setting-problems.js";
 import { ArgumentsError, SettingsError, UnsupportedError } from "../errors.js";
 import { fingerprintOf } from "../journal/fingerprint.js";
@@ -44,7 +43,7 @@ import { adoptExisting, adoptionProblems } from "./known/adopt.js";
 import { deleteLive, deletesReplaced } from "./known/delete.js";
 import { argumentsOfLive, isReadable, refreshed } from "./known/read.js";
 import { markIn, newTrace, noteUnsettled } from "./known/unsettled.js";
-import { replacedBy, updateLive } from "./known/update.js";
+import { canUpdate, replacedBy, updateLive } from "./known/update.js";
 import { leavingIn, leftAfter } from "./left-live.js";
 import { noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
@@ -227,7 +226,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const values = argumentsIn(news);
         const secret = secretArgumentsOf(news);
         const changed = changedProperties(kind, id, olds, news);
-        if (changed.length > 0 && knownOperations(kind, runtime().reading.settings).update !== undefined) {
+        if (changed.length > 0 && canUpdate(kind, runtime())) {
           for (const name of secret) maskSecretsIn(values[name], runtime().secrets);
           expectSameAccount(olds[ACCOUNT], runtime().account, `${kind.name} ${id}`);
           const subject = subjectOf(kind.name, own(news, IDENTITY), id);

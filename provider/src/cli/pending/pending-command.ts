@@ -126,7 +126,8 @@ async function settleAll(
 ): Promise<void> {
   const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.isInState);
   if (verdicts.some(isInState)) {
-    const settled = settle(stack, verdicts.filter(isInState), randomUUID, journals?.notes() ?? []);
+    const now = new Date(systemClock.wallMs()).toISOString();
+    const settled = settle(stack, verdicts.filter(isInState), randomUUID, now, journals?.notes() ?? []);
     await pulumi(["stack", "import", ...passed], JSON.stringify(settled));
     for (const { urn, createdAs } of verdicts) {
       const known = createdAs === undefined ? undefined : liveIn(settled, urn);

@@ -43,6 +43,8 @@ export interface OpenCreate {
   readonly notedAs?: string | undefined;
   /** Of the attempt, as the state and the journal know it. */
   readonly mark?: string | undefined;
+  /** Whether it may have been sent at any time until now. */
+  readonly isSinceUnknown?: boolean | undefined;
   /** Whether the state holds it as unresolved. */
   readonly isSaved: boolean;
   /** Whether the state or the engine's record holds what is needed to take it into the state. */
@@ -156,7 +158,7 @@ function traceOf(note: Pick<Remembered, "mark" | "trace"> | undefined): { readon
   return note?.trace === undefined ? {} : { trace: { field: note.trace, value: note.mark } };
 }
 
-function fromMember({ urn, unresolved, isSaved, heldAs }: OpenMember): OpenCreate {
+function fromMember({ urn, unresolved, isSaved, heldAs, isSinceUnknown }: OpenMember): OpenCreate {
   return {
     urn,
     name: nameInUrn(urn),
@@ -164,6 +166,7 @@ function fromMember({ urn, unresolved, isSaved, heldAs }: OpenMember): OpenCreat
     heldAs,
     isSaved,
     isInState: true,
+    isSinceUnknown,
     mark: unresolved.mark,
   };
 }

@@ -4,9 +4,10 @@
 import type { SettingsReading } from "../../config/read-settings.js";
 import type { Kind } from "../../kinds/kind.js";
 import { kindNamed } from "../../kinds/registry.js";
-import { isSearchable, lookFor } from "../../lifecycle/known/search.js";
+import { isSearchable, lookFor, resendDueMs } from "../../lifecycle/known/search.js";
 import { connect, systemSurroundings } from "../../process/connect.js";
 import { placesFor } from "../../session/place.js";
+import { count } from "../../text.js";
 import type { ExportedStack } from "../stack-export.js";
 import type { OpenCreate } from "./pending.js";
 
@@ -16,6 +17,12 @@ export interface Searched {
   readonly notMade: readonly string[];
   /** Of the others, in words. */
   readonly told: readonly string[];
+}
+
+interface Left {
+  readonly create: OpenCreate;
+  /** What was asked, and what came back. */
+  readonly words: string;
 }
 
 /** @param folder the program's. */
@@ -29,30 +36,47 @@ export async function searchFor(
   const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message));
   const { transport, clock, secrets } = surroundings;
   const client = connect(reading.settings, surroundings);
+  const searcher = { reading, clock, client: () => client };
+  const startedAt = new Date(clock.wallMs()).toISOString();
   const found: { urn: string; id: string }[] = [];
   const notMade: string[] = [];
-  const told: string[] = [];
-  const searcher = { reading, clock, client: () => client };
+
+  const look = async (create: OpenCreate): Promise<Left[]> => {
+    const { urn, sought, isSinceUnknown = false } = create;
+    const kind = kindNamed(sought.kind as Kind["name"]);
+    const { field: trace, value: mark = "" } = sought.trace ?? {};
+    if (!isSearchable(kind, searcher, { trace }))
+      return [{ create, words: `can't be searched for: ${whyNot(trace, kind)}.` }];
+    const at = isSinceUnknown ? startedAt : sought.sentAt ? sought.sentAt : sentBefore(stack, reading);
+    const how = { wasJustSent: false, isOnce: isSinceUnknown };
+    const finding = await lookFor(kind, searcher, urn, { mark, at, trace }, how);
+    if (finding.kind === "found") found.push({ urn, id: finding.id });
+    else if (finding.kind === "not-made") notMade.push(urn);
+    else return [{ create, words: secrets.scrub(finding.words) }];
+    return [];
+  };
+  const lookForAll = async (creates: readonly OpenCreate[]) => (await Promise.all(creates.map(look))).flat();
+
   try {
-    await Promise.all(
-      open.map(async ({ urn, sought }) => {
-        const kind = kindNamed(sought.kind as Kind["name"]);
-        const { field: trace, value: mark = "" } = sought.trace ?? {};
-        if (!isSearchable(kind, searcher, { trace })) {
-          told.push(`${urn}\n  can't be searched for: ${whyNot(trace, kind)}.`);
-          return;
-        }
-        const at = sought.sentAt ? sought.sentAt : sentBefore(stack, reading);
-        const finding = await lookFor(kind, searcher, urn, { mark, at, trace }, { wasJustSent: false });
-        if (finding.kind === "found") found.push({ urn, id: finding.id });
-        else if (finding.kind === "not-made") notMade.push(urn);
-        else told.push(`${urn}\n  ${secrets.scrub(finding.words)}`);
-      }),
+    let left = await lookForAll(open);
+    const dueMs = resendDueMs({ at: startedAt }, searcher);
+    const [again = [], others = []] = [true, false].map((isAgain) =>
+      left.filter(
+        ({ create: { isSinceUnknown, sought } }) => isAgain === (isSinceUnknown === true && sought.trace !== undefined),
+      ),
     );
+    if (again.length > 0 && dueMs !== undefined) {
+      console.error(
+        `${count(again.length, "event")} of sets, which may have been sent until just now, can't be found yet: ` +
+          `looking again at ${new Date(dueMs).toISOString()} …`,
+      );
+      await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
+      left = [...others, ...(await lookForAll(again.map(({ create }) => create)))];
+    }
+    return { found, notMade, told: left.map(({ create, words }) => `${create.urn}\n  ${words}`) };
   } finally {
     await transport.close();
   }
-  return { found, notMade, told };
 }
 
 function whyNot(trace: string | undefined, kind: Kind): string {

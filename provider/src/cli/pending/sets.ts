@@ -8,13 +8,14 @@ import type { Remembered } from "../../journal/notes.js";
 import { conversionEvent } from "../../kinds/conversion-event.js";
 import type { Kind } from "../../kinds/kind.js";
 import { setOfType } from "../../kinds/registry.js";
+import { memberMark } from "../../lifecycle/set/marks.js";
 import { storedFingerprint } from "../../lifecycle/set/plan.js";
 import { asRecord } from "../../record.js";
 import { memberOf, splitMember } from "../../state/identity.js";
 import { leftLiveIn, writeLeftLive } from "../../state/left-live.js";
-import { SECRET_SIGNATURE, UNRESOLVED } from "../../state/properties.js";
+import { MARK, SECRET_SIGNATURE, UNRESOLVED } from "../../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type UnresolvedMember, type Values } from "../../state/set.js";
-import { factsIn } from "../../state/unresolved.js";
+import { factsIn, readTrace, type Trace } from "../../state/unresolved.js";
 import { exactId } from "../../validation/fields.js";
 import { accountIn, currentByUrn, type Deployment, type Resource, visible } from "../stack-export.js";
 
@@ -27,6 +28,8 @@ export interface OpenMember {
   readonly isSaved: boolean;
   /** The id of the object that it was to replace, which the set holds. */
   readonly heldAs: string | undefined;
+  /** Whether only the engine's record knows of it: a set that is large is sent for a long time after that was written. */
+  readonly isSinceUnknown?: boolean;
 }
 
 /** What the state holds as unresolved. */
@@ -67,8 +70,16 @@ export function membersInFlight(
     const fingerprint = fingerprintOf(requestFields(kind, values));
     if (id !== undefined && fingerprint === storedFingerprint(kind, stored, key)) return [];
     if (note === undefined ? isNoted : note.id !== undefined) return [];
-    return [{ key, urn, unresolved: markFor(kind, values, urn, since, note), isSaved: false, heldAs: id }];
+    const unresolved = markFor(kind, values, urn, since, note, traceOf(pending, key, note));
+    return [{ key, urn, unresolved, isSaved: false, heldAs: id, isSinceUnknown: note === undefined }];
   });
+}
+
+/** By what it can be searched for: as a journal has it, or as it follows from the engine's record of the set. */
+function traceOf({ inputs }: Resource, key: string, note: Remembered | undefined): Trace | undefined {
+  if (note !== undefined) return note.trace === undefined ? undefined : { field: note.trace, value: note.mark };
+  const ofSet = readTrace(inputs?.[MARK]);
+  return ofSet && { field: ofSet.field, value: memberMark(ofSet.value, key) };
 }
 
 /** By which it is found in the account. @param note what the journal knows of it. */
@@ -78,11 +89,13 @@ function markFor(
   urn: string,
   since: string,
   note: Remembered | undefined,
+  trace: Trace | undefined,
 ): UnresolvedMember {
   const name = note?.name ?? values[kind.nameProperty];
   const hidden = new Set(Object.keys(values).filter((property) => holdsSecret(values[property])));
   return {
-    mark: note?.mark ?? "",
+    mark: note?.mark ?? trace?.value ?? "",
+    ...(trace === undefined ? {} : { trace }),
     ...(hidden.size === 0 ? { fingerprint: fingerprintOf(requestFields(kind, values)) } : {}),
     since: note?.at ?? since,
     what: "It was in flight when a run was killed.",
@@ -93,21 +106,26 @@ function markFor(
   };
 }
 
-/** The set with these members settled. @param verdicts by key: the platform's id, or none where it was not created. */
+/**
+ * The set with these members settled.
+ * @param verdicts by key: the platform's id, or none where it was not created. @param now ISO 8601.
+ */
 export function settleMembers(
   resource: Resource,
   open: readonly OpenMember[],
   verdicts: ReadonlyMap<string, string | undefined>,
   newMark: () => string,
+  now: string,
 ): Resource {
   const outputs = resource.outputs ?? {};
   const eventIds: Record<string, unknown> = { ...asRecord(outputs.eventIds) };
   const earlier: Record<string, unknown> = { ...asRecord(outputs.earlier) };
   const unresolved: Record<string, unknown> = { ...asRecord(outputs[UNRESOLVED]) };
   const left = [...leftLiveIn(outputs)];
-  for (const { key, unresolved: mark } of open) {
+  for (const { key, unresolved: mark, isSinceUnknown = false } of open) {
     if (!verdicts.has(key)) {
-      unresolved[key] ??= { ...mark, mark: mark.mark === "" ? newMark() : mark.mark };
+      const since = isSinceUnknown ? now : mark.since;
+      unresolved[key] ??= { ...mark, since, mark: mark.mark === "" ? newMark() : mark.mark };
       continue;
     }
     delete unresolved[key];

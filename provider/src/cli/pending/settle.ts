@@ -16,12 +16,13 @@ import { openSets, settleMembers } from "./sets.js";
  * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
  * pending operation when a stack is imported, so those that nobody decided on are saved as unresolved: each later run
  * stops at them.
- * @param newMark makes a text that no other create has. @param notes what the journals of this machine remember of the stack.
+ * @param newMark makes a text that no other create has. @param now ISO 8601. @param notes what the journals of this machine remember of the stack.
  */
 export function settle(
   stack: ExportedStack,
   verdicts: readonly Verdict[],
   newMark: () => string,
+  now: string,
   notes: readonly Remembered[] = [],
 ): ExportedStack {
   const noted = byUrn(notes);
@@ -53,7 +54,7 @@ export function settle(
     .map(({ resource, members }) => {
       const decided = members.filter(({ urn }) => verdictOn(urn) !== undefined);
       const byKey = new Map(decided.map(({ key, urn }) => [key, verdictOn(urn)?.createdAs]));
-      return settleMembers({ ...resource, id: resource.id ?? `set-${newMark()}` }, members, byKey, newMark);
+      return settleMembers({ ...resource, id: resource.id ?? `set-${newMark()}` }, members, byKey, newMark, now);
     });
   const settledSets = new Map(sets.map((each) => [each.urn, each]));
   const kept = saved.map((resource) =>

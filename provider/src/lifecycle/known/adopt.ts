@@ -1,7 +1,6 @@
 /**
  * Takes on objects that users have named. Where the installation is known to have a way to read them, each is looked at first.
  */
-import { knownOperations } from "../../config/operations.js";
 import { AdvertisingError, ArgumentsError } from "../../errors.js";
 import type { Kind } from "../../kinds/kind.js";
 import { kindNamed } from "../../kinds/registry.js";
@@ -12,7 +11,7 @@ import type { Outcome } from "../outcome.js";
 import type { Runtime } from "../runtime.js";
 import { type Differences, differencesIn, withDifferences } from "./compare-record.js";
 import { isReadable, readLive } from "./read.js";
-import { updateLive } from "./update.js";
+import { canUpdate, updateLive } from "./update.js";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -109,8 +108,7 @@ async function lookAt(
     return { problem: `existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`, differences: none };
   }
   const differences = differencesIn(kind, runtime.reading.settings, values, record);
-  const canUpdate = knownOperations(kind, runtime.reading.settings).update !== undefined;
-  const wrong = [...differences].filter(([property]) => !canUpdate || property in kind.refersTo);
+  const wrong = [...differences].filter(([property]) => !canUpdate(kind, runtime) || property in kind.refersTo);
   if (wrong.length === 0) return { differences };
   const told = wrong.map(([property, theirs]) =>
     secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,

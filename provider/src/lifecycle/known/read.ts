@@ -10,6 +10,7 @@ import { exactId } from "../../validation/fields.js";
 import type { Properties } from "../inputs.js";
 import type { Runtime } from "../runtime.js";
 import { argumentsFrom, differencesIn, withDifferences } from "./compare-record.js";
+import { canUpdate } from "./update.js";
 
 /** Whether the platform can be asked for such an object. */
 export function isReadable(kind: Kind, runtime: Runtime): boolean {
@@ -67,10 +68,9 @@ export async function refreshed(
   }
   const differences = differencesIn(kind, runtime.reading.settings, properties, record);
   if (differences.size === 0) return properties;
-  const next =
-    knownOperations(kind, runtime.reading.settings).update === undefined
-      ? "replaces it, which creates another live object: to keep this one, take over in the program what the refresh shows"
-      : "sets it back to what the program says";
+  const next = !canUpdate(kind, runtime)
+    ? "replaces it, which creates another live object: to keep this one, take over in the program what the refresh shows"
+    : "sets it back to what the program says";
   runtime.warnEach(
     "differs",
     "",

@@ -39,7 +39,7 @@ export function isSearchable(
 }
 
 /**
- * Looks several times.
+ * Looks several times, where that is not to be done once.
  * @param wasJustSent in this run: then it is never taken for not made.
  */
 export async function lookFor(
@@ -47,7 +47,7 @@ export async function lookFor(
   runtime: Searcher,
   label: string,
   sent: Sent,
-  { wasJustSent }: { readonly wasJustSent: boolean },
+  { wasJustSent, isOnce = false }: { readonly wasJustSent: boolean; readonly isOnce?: boolean },
 ): Promise<Finding> {
   const { search } = knownOperations(kind, runtime.reading.settings);
   if (search === undefined || sent.trace === undefined) throw new Error("search without the operation");
@@ -55,7 +55,8 @@ export async function lookFor(
   const dueMs = resendDueMs(sent, runtime);
   let answer = "";
   let looks = 0;
-  for (const pause of wasJustSent ? PAUSES_S : [0, ...PAUSES_S]) {
+  const later = isOnce ? [] : PAUSES_S;
+  for (const pause of wasJustSent ? later : [0, ...later]) {
     try {
       if (pause > 0) await runtime.clock.sleep(pause * 1000);
       // Before it is asked: what is made meanwhile must not be taken for not made.
@@ -81,7 +82,10 @@ export async function lookFor(
 }
 
 /** From when on a create that a search does not find was not carried out; none where that is never taken for granted. */
-function resendDueMs({ at }: Sent, { reading: { settings } }: Searcher): number | undefined {
+export function resendDueMs(
+  { at }: Pick<Sent, "at">,
+  { reading: { settings } }: Pick<Searcher, "reading">,
+): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   const sentMs = Date.parse(at);
   if (after === undefined || Number.isNaN(sentMs)) return undefined;

@@ -9,12 +9,17 @@ import { asRecord } from "../../record.js";
 import { hasValue, type Properties } from "../inputs.js";
 import type { Runtime } from "../runtime.js";
 
+/** Whether the installation is known to have a way to. */
+export function canUpdate(kind: Kind, { reading }: Pick<Runtime, "reading">): boolean {
+  return knownOperations(kind, reading.settings).update !== undefined;
+}
+
 /**
  * Which of the changed arguments only a replacement can change.
  * @param key of the resource, in the journal. @param changed as `changedProperties` has it.
  */
 export function replacedBy(kind: Kind, runtime: Runtime, key: string, changed: readonly string[]): readonly string[] {
-  if (knownOperations(kind, runtime.reading.settings).update === undefined) return changed;
+  if (!canUpdate(kind, runtime)) return changed;
   // Another owner, or another object.
   const isOther = (property: string) => property === "existingId" || property in kind.refersTo;
   const asked = (runtime.learned.of(key).replacedOn ?? []).map((path) => path.split(/[.[]/, 1)[0]);

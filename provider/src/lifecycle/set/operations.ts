@@ -3,7 +3,6 @@
  * change them in place, and look for those of unknown outcome.
  */
 import { requestFields } from "../../api/request.js";
-import { knownOperations } from "../../config/operations.js";
 import { AdvertisingError } from "../../errors.js";
 import { fingerprintOf } from "../../journal/fingerprint.js";
 import type { Kind } from "../../kinds/kind.js";
@@ -13,7 +12,7 @@ import { canDelete, isHeldElsewhere } from "../known/delete.js";
 import { isReadable, refreshed } from "../known/read.js";
 import { isSearchable } from "../known/search.js";
 import { toLookFor } from "../known/unsettled.js";
-import { updateLive } from "../known/update.js";
+import { canUpdate, updateLive } from "../known/update.js";
 import type { Outcome } from "../outcome.js";
 import type { Runtime } from "../runtime.js";
 import { memberSubject, type Subject } from "../subject.js";
@@ -27,7 +26,7 @@ export function abilitiesOf(kind: Kind, runtime: Runtime, set: Subject, deletes:
   // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
   const mayDelete = deletes && canDelete(kind, runtime) && runtime.learned.of(set.key).adoptsUnknown !== true;
   return {
-    update: knownOperations(kind, runtime.reading.settings).update !== undefined,
+    update: canUpdate(kind, runtime),
     search: ({ trace }) => isSearchable(kind, runtime, { trace: trace?.field }),
     delete: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime, id, memberSubject(set, key).urn),
   };

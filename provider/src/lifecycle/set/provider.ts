@@ -10,7 +10,7 @@ import { Progress } from "../../process/progress.js";
 import { own } from "../../record.js";
 import { readDeclared } from "../../state/declared.js";
 import { memberOf } from "../../state/identity.js";
-import { ACCOUNT, DELETES, IDENTITY, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../../state/properties.js";
+import { ACCOUNT, DELETES, IDENTITY, MARK, PROVIDER, SECRET_ARGUMENTS, UNKNOWN } from "../../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type StoredSet, writeStoredSet } from "../../state/set.js";
 import { exactId } from "../../validation/fields.js";
 import { validate } from "../../validation/validate.js";
@@ -20,6 +20,7 @@ import { checkFailure, guard } from "../engine-call.js";
 import { forDisplay, forEngine, Incomplete } from "../failure.js";
 import { argumentsIn, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "../inputs.js";
 import { adoptionProblems } from "../known/adopt.js";
+import { markIn } from "../known/unsettled.js";
 import { attemptKeys, noteHeld } from "../leftovers.js";
 import type { Outcome } from "../outcome.js";
 import type { Runtime } from "../runtime.js";
@@ -27,6 +28,7 @@ import { isKnown, memberSubject, type Subject, subjectOf } from "../subject.js";
 import { announceNewMembers, membersAdoptedTwice, tellPlan } from "./announce.js";
 import { deleteAll, deleteSet, heldBack, stillToDelete, toDelete } from "./delete.js";
 import { leftBySet } from "./left-live.js";
+import { traceOfSet } from "./marks.js";
 import { abilitiesOf, refreshedSet } from "./operations.js";
 import { isChange, type Member, planSet, setAfter } from "./plan.js";
 import { carryOut } from "./run.js";
@@ -71,7 +73,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       runtime().tellAt("info", subject.at, `${subject.label}: ${text}`),
     );
     const secret = secretOfMembers(kind, paths);
-    const outcomes = await carryOut(set, runtime(), subject, stored, members, secret, progress);
+    const mark = markIn(inputs, runtime());
+    const outcomes = await carryOut(set, runtime(), { subject, stored, members, secret, mark }, progress);
     const wanted = toDelete(members, outcomes, stored.left, able);
     const isWell = troubleInWords(kind, subject, members, outcomes, new Map()) === undefined;
     const deletions = isWell ? await deleteAll(kind, runtime(), subject, wanted, progress) : heldBack(wanted);
@@ -189,6 +192,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           [IDENTITY]: declaration?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
           [DELETES]: declaration?.deletes,
+          [MARK]: traceOfSet(kind, runtime(), olds, withoutUndefined(values)),
         };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);

@@ -18,8 +18,10 @@ import { expectNotUnresolvedElsewhere } from "../leftovers.js";
 import type { Outcome } from "../outcome.js";
 import type { Runtime } from "../runtime.js";
 import { isKnown, memberSubject, type Subject } from "../subject.js";
+import { memberMark } from "./marks.js";
 import { noteUnsettledMember, updateMember } from "./operations.js";
 import type { Member } from "./plan.js";
+import type { SecretOf } from "./secrets.js";
 
 /**
  * Somebody has to look into the account for each unknown outcome: from so many on, where they are more than what was created,
@@ -27,17 +29,24 @@ import type { Member } from "./plan.js";
  */
 const MAX_UNRESOLVED = 16;
 
+/** A set, and what was planned for it. */
+export interface Planned {
+  readonly subject: Subject;
+  readonly stored: StoredSet;
+  readonly members: readonly Member[];
+  /** The secret arguments of each member. */
+  readonly secret: SecretOf;
+  /** From which the members' marks follow; none where they can't be searched for. */
+  readonly mark: string | undefined;
+}
+
 /**
- * @param secret the secret arguments of each member.
  * @returns the outcome of each member that was to be created or adopted.
  */
 export async function carryOut(
   { member: kind }: SetKind,
   runtime: Runtime,
-  set: Subject,
-  stored: StoredSet,
-  members: readonly Member[],
-  secret: (key: string) => ReadonlySet<string>,
+  { subject: set, stored, members, secret, mark }: Planned,
   progress: Progress,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>();
@@ -71,6 +80,7 @@ export async function carryOut(
       subject,
       secret: secret(key),
       replaces: id,
+      mark: mark === undefined ? undefined : memberMark(mark, key),
     };
     if (action === "look for") noteUnsettledMember(kind, runtime, subject.key, member);
     const carriedOut = () => {
