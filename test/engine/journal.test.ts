@@ -41,22 +41,14 @@ it("killed before the answer, which was carried out: other stacks go on, a damag
   expect(sandbox.logins).toBe(1);
 
   // A damaged journal stops the run before anything is sent, and names itself and the way out.
-  for (const [damage, words] of [
-    [(text: string) => text.replace('"note"', '"no'), "is not readable"],
-    [(text: string) => text.replace('"version":1', '"version":2'), "later version"],
-    [() => "something else\n", "first line"],
-  ] as const) {
-    const original = readFileSync(journal, "utf8");
-    const damaged = damage(original);
-    writeFileSync(journal, damaged);
-    const { code, output } = await stack.up();
-    expect(code).not.toBe(0);
-    expect(output).toContain(journal);
-    expect(output).toContain(words);
-    expect(output).toContain("existingId");
-    expect(readFileSync(journal, "utf8")).toBe(damaged);
-    writeFileSync(journal, original);
-  }
+  const original = readFileSync(journal, "utf8");
+  const damaged = original.replace('"version":1', '"version":2');
+  writeFileSync(journal, damaged);
+  const stopped = await stack.up();
+  expect(stopped.code).not.toBe(0);
+  for (const words of [journal, "later version", "existingId"]) expect(stopped.output).toContain(words);
+  expect(readFileSync(journal, "utf8")).toBe(damaged);
+  writeFileSync(journal, original);
   expect(sandbox.eventPosts).toBe(2);
 
   stack.program(eventsProgram(1, 99));

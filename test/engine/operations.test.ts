@@ -1,6 +1,7 @@
 /** Real runs on an installation that is known to have more than the documented operations. */
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
+import type { Fault } from "../../provider/src/sandbox/index.js";
 import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const ALL = {
@@ -103,25 +104,71 @@ it("destroyed without the option, the events of a set stay live, also where a de
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
 });
 
-it("trouble in a refresh takes nothing out of the state; what is gone leaves it", async () => {
-  const { sandbox, stack } = await start(shop("Purchase"));
-  await upWell(stack);
-  // Each kind of trouble is the matter of the operations' own tests.
-  sandbox.fail({ on: "read", with: { kind: "answer", status: 404 }, times: 100 });
-  const { code } = await stack.refresh();
-  sandbox.endFaults();
-  expect(code).not.toBe(0);
-  expect(await stack.resources()).toHaveLength(2);
-  const { id } = await stack.outputs();
-  await fetch(`${sandbox.url}/rest/event/${id}`, { method: "DELETE", headers: { cookie: cookieOf(sandbox) } });
-  expect((await stack.refresh()).output).toContain(`ConversionEvent ${id} is not on the platform any more`);
-  expect(await stack.resources()).toHaveLength(1);
-  expect(sandbox.creates).toBe(2);
+const html = { "content-type": "text/html" };
+/** An answer of its own for each of a set's events and single ones, by the last digit of the id. */
+const mixed = (status: number, bodies: readonly ((id: number) => unknown)[]): Fault => ({
+  kind: "answer",
+  status,
+  body: (_created: unknown, { path }: { path: string }) => {
+    const id = Number(path.split("/").at(-1));
+    return bodies[id % bodies.length]?.(id);
+  },
 });
+const TROUBLES: readonly Fault[] = [
+  { kind: "answer", status: 401 },
+  { kind: "answer", status: 403, body: { message: "not found, or you may not see it" } },
+  { kind: "answer", status: 500 },
+  { kind: "half-body" },
+  { kind: "answer", status: 404, headers: html, body: "<html><title>Not Found</title></html>" },
+  mixed(200, [
+    () => "<html><title>Maintenance</title></html>",
+    () => ({ payload: [{ id: 7, event_name: "first of all" }] }),
+    (id) => ({ payload: [{ id, line: "of something else" }] }),
+    () => ({ success: true }),
+    () => ({ success: false }),
+    () => "",
+  ]),
+];
+const GONE = mixed(200, [
+  () => [],
+  () => ({ success: true, payload: [] }),
+  (id) => ({ success: false, message: `Could not load event with ID = ${id}` }),
+]);
 
-function cookieOf({ requests }: { requests: readonly { headers: Record<string, unknown> }[] }): string {
-  return String(requests.findLast(({ headers }) => headers.cookie !== undefined)?.headers.cookie);
-}
+it("trouble of any kind in a refresh takes nothing out of the state, alone or in a set; what is gone in any way leaves it", async () => {
+  const { sandbox, stack } = await start(
+    program(`
+const advertiserId = 1;
+const of = (key) => ({ eventName: key, value: 1 });
+for (const key of ["a", "b", "c", "d", "e", "f"]) new advertising.ConversionEvent(key, { ...of(key), advertiserId });
+new advertising.ConversionEventSet("s", { advertiserId, events: { g: of("g"), h: of("h"), i: of("i"), j: of("j"), k: of("k"), l: of("l") } });`),
+    { event: { read: ALL.event.read } },
+    { firstId: 12, objects: { advertisers: [{ id: 1, active: true }], events: [] } },
+  );
+  await upWell(stack);
+  const ids = async () => {
+    const resources = await stack.resources();
+    return resources
+      .flatMap(({ id, outputs }) => [id, ...Object.values((outputs?.eventIds as object) ?? {})])
+      .map(String);
+  };
+  const before = await ids();
+  expect(before).toHaveLength(7 + 6);
+  for (const trouble of TROUBLES) {
+    sandbox.fail({ on: "read", with: trouble, times: 1000 });
+    const { code, output } = await stack.refresh();
+    sandbox.endFaults();
+    expect(code, output).not.toBe(0);
+    expect(await ids(), output).toEqual(before);
+  }
+  sandbox.fail({ on: "read", with: GONE, times: 1000 });
+  const { code, output } = await stack.refresh();
+  sandbox.endFaults();
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/ConversionEvent \d+ is not on the platform any more/);
+  expect(await ids()).toEqual([expect.stringMatching(/^set-/)]);
+  expect(sandbox).toMatchObject({ creates: 12, updates: 0, deletes: 0 });
+});
 
 const existing = Array.from({ length: 50 }, (_, n) => ({
   event_name: `E${n}`,

@@ -14,7 +14,7 @@ import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = 60;
 const SET_EVENTS = 200;
-const KILLS = Number(process.env.KILLS ?? 2);
+const KILLS = Number(process.env.KILLS ?? 1);
 const SET_KILLS = Number(process.env.SET_KILLS ?? 1);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;

@@ -42,10 +42,9 @@ it("single to set, key to key, set to set, set to single", async () => {
   };
   const moved = async (text: string) => {
     stack.program(text);
-    const preview = await stack.preview();
-    expect(preview.output).not.toContain("second");
     const { code, output } = await stack.up();
     expect(code, output).toBe(0);
+    expect(output).not.toContain("second");
     expect(sandbox.eventPosts, output).toBe(2);
   };
   const [isPurchase, isLead] = [`existingId: ${purchase}`, `existingId: ${lead}`];

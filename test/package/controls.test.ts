@@ -76,6 +76,7 @@ it.each(controls)("%s: its test turns red", async (_, { file, from, to, test, na
     "provider/package.json",
     "provider/tsconfig.json",
     "provider/src",
+    "provider/dist", // so that only what is changed is compiled
     "test/unit",
     "test/sandbox",
     "test/support",

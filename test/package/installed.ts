@@ -5,8 +5,8 @@ import { describeCommands } from "./commands.js";
 import { describeLoading } from "./loading.js";
 import { describePrograms, type Installed } from "./programs.js";
 
-/** @param other installs the next version. */
-export function describeInstalledBy(manager: Manager, other: Manager): void {
+/** @param other installs the next version of it. */
+export function describeInstalledBy(manager: Manager, other?: Manager): void {
   describe(`installed by ${manager}`, () => {
     const temporary = useTemporaryFolder();
     let installed: Installed;

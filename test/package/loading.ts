@@ -10,7 +10,6 @@ const TYPED = readFileSync(resolve(import.meta.dirname, "../types/programs.ts"),
 /** The way of finding modules, and what the compiler wants beside it. */
 const RESOLUTIONS: Record<string, readonly string[]> = {
   nodenext: ["--module", "nodenext"],
-  node16: ["--module", "node16"],
   bundler: ["--module", "esnext"],
   // Knows nothing of `exports`: what older programs, and older templates of Pulumi's, are set to.
   node10: ["--module", "commonjs", "--ignoreDeprecations", "6.0"],

@@ -1,3 +1,3 @@
 import { describeInstalledBy } from "./installed.js";
 
-describeInstalledBy("npm", "pnpm");
+describeInstalledBy("npm");

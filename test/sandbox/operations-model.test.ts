@@ -6,7 +6,7 @@
 import { expect, it } from "vitest";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { lostAnswers } from "../support/lost-answers.js";
+import { lostAnswers, lostChanges } from "../support/lost-answers.js";
 import { oddSandbox, operatedSettings } from "../support/operated.js";
 import { seededRandom } from "../support/random.js";
 import { newRun } from "../support/run.js";
@@ -107,7 +107,13 @@ it(`${RUNS} random lives (SEED=${seed})`, { timeout: 20_000 + RUNS * 10_000 }, a
       }
       for (const on of ["event", "update", "read"] as const) {
         if (random() < 0.5)
-          sandbox.fail({ on, with: pick(lostAnswers), act: random() < 0.5, after: Math.floor(random() * 3), times: 1 });
+          sandbox.fail({
+            on,
+            with: pick(on === "event" ? lostAnswers : lostChanges),
+            act: random() < 0.5,
+            after: Math.floor(random() * 3),
+            times: 1,
+          });
       }
       // What happens by hand meanwhile.
       if (random() < 0.3) Object.assign(sandbox.events[0] ?? {}, { value: 77 });

@@ -97,8 +97,9 @@ export class SetEngine {
 
   /** What the engine asks of a run's provider, and saves. @returns the failure, as it is shown. */
   async apply(run: Run, declared: Values): Promise<string | undefined> {
+    let inputs: Values = {};
     try {
-      const inputs = await this.#checked(run, declared, true);
+      inputs = await this.#checked(run, declared, true);
       const { state } = this;
       if (state === undefined) {
         const { id, outs } = await run.set.create(inputs);
@@ -118,7 +119,7 @@ export class SetEngine {
       if (error.id !== undefined) {
         this.state = {
           id: error.id,
-          inputs: carried(declared),
+          inputs,
           outputs: carried(error.properties ?? {}),
           initError: error.message,
         };

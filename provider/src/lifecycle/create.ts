@@ -123,7 +123,7 @@ async function settled(
     // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
     await finish({ kind: "created", id, isChanged: !isSame && canUpdate(kind, runtime) });
     if (isSame || (await wasUpdated(kind, runtime, { id, label }, fields)))
-      return { kind: "created", id, mark, isTakenOver: true };
+      return { kind: "created", id, mark, isTakenOver: true, isUpdated: !isSame };
     what = earlier.id === undefined ? `${what} A search has found it as ${id}.` : what;
   }
   const otherwise = id === undefined ? "" : " Its arguments were others than now.";

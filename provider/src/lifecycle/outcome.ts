@@ -13,8 +13,10 @@ export type Outcome =
       readonly id: string;
       /** In the journal. */
       readonly mark: string;
-      /** By an earlier run, which was interrupted: nothing was sent. */
+      /** By an earlier run, which was interrupted: no create was sent. */
       readonly isTakenOver: boolean;
+      /** Taken over, and given arguments that it did not have. */
+      readonly isUpdated?: boolean;
     }
   /** Nothing was created: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | { readonly kind: "not-created"; readonly error: AdvertisingError }

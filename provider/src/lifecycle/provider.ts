@@ -63,8 +63,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     const outcome = await runtime().track((mayBegin) => createOnce(kind, runtime(), create, mayBegin));
     if (outcome.kind === "created" && outcome.isTakenOver) {
       const { label } = create.subject;
+      const sent = outcome.isUpdated === true ? "updated in place" : "nothing is sent";
       runtime().say(
-        `${label} was created as ${outcome.id} by a run that was interrupted; it is taken over, and nothing is sent.`,
+        `${label} was created as ${outcome.id} by a run that was interrupted; it is taken over, and ${sent}.`,
       );
     }
     return outcome;

@@ -168,10 +168,17 @@ export function deletedInWords({ create }: Kind, { deleted }: Deletions): string
 
 /** How many members an interrupted run had created, and were taken over; nothing where there are none. */
 export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label }: Subject): string | undefined {
-  const those = [...outcomes].filter(([, outcome]) => outcome.kind === "created" && outcome.isTakenOver);
+  const those = [...outcomes].flatMap(([key, outcome]) =>
+    outcome.kind === "created" && outcome.isTakenOver
+      ? [{ ...outcome, shown: `${shownKey(key)} (${outcome.id})` }]
+      : [],
+  );
   if (those.length === 0) return undefined;
-  const keys = those.map(([key, outcome]) => `${shownKey(key)} (${outcome.kind === "created" ? outcome.id : ""})`);
-  return `${label}: a run that was interrupted had created ${those.length} of it, which are taken over, and nothing is sent for them: ${listed(keys)}`;
+  const updated = those.filter(({ isUpdated }) => isUpdated === true);
+  const sent =
+    updated.length === 0 ? "nothing is sent for them" : `updated in place where they differ (${updated.length})`;
+  const keys = listed(those.map(({ shown }) => shown));
+  return `${label}: a run that was interrupted had created ${those.length} of it, which are taken over, and ${sent}: ${keys}`;
 }
 
 function leavesLive(members: readonly Member[], adopted: ReadonlySet<string>): number {
