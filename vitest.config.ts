@@ -8,7 +8,7 @@ const heavy = {
   globalSetup: "test/support/stack-init.ts",
   testTimeout: FIVE_MINUTES_IN_MS,
   hookTimeout: FIVE_MINUTES_IN_MS,
-  maxWorkers: 2,
+  maxWorkers: 3,
   sequence: { groupOrder: 1 },
 };
 

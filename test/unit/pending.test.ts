@@ -184,8 +184,11 @@ it("members of a set that was killed are searched for by marks that follow from 
     { urn: `${set.urn}["a"]`, isSinceUnknown: true, trace: traceOf("a") },
     { urn: `${set.urn}["b"]`, isSinceUnknown: true, trace: traceOf("b") },
   ]);
-  expect(memberMark("of-the-set", "a")).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-  expect(memberMark("of-the-set", "a")).not.toBe(memberMark("of-the-set", "b"));
+  // A contract: another version may have written the record.
+  expect(["a", "b"].map((key) => memberMark("of-the-set", key))).toEqual([
+    "6977caa2-9674-2303-b647-b44283b61d37",
+    "0fefbf9d-2708-b38d-9678-13c7a646c781",
+  ]);
 
   const [saved] =
     settle(stack, [{ urn: `${set.urn}["a"]`, createdAs: "7" }], () => "x", NOW).deployment.resources ?? [];

@@ -1,6 +1,6 @@
 /**
  * The marks that members of a set are sent with. They follow from one text in the set's inputs, so that the engine's record of a
- * killed run is enough to look for each of them.
+ * killed run is enough to look for each of them: how they follow is a contract.
  */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
