@@ -3,7 +3,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
-import { onTestFinished } from "vitest";
 import type { Client, Created } from "../../provider/src/api/client.js";
 import { readProxy } from "../../provider/src/config/proxy.js";
 import type { Settings } from "../../provider/src/config/settings.js";
@@ -17,6 +16,7 @@ import type { Secrets } from "../../provider/src/secrets.js";
 import { FakeClock } from "./clock.js";
 import { seededRandom } from "./random.js";
 import { settingsOf } from "./settings.js";
+import { untilTestEnds } from "./until-test-ends.js";
 
 export interface TestClientOptions {
   /** Anything but the defaults below. */
@@ -58,13 +58,9 @@ export class TestClient {
     const reading = { settings: this.settings, proxy: readProxy(proxyVariables, baseUrl).proxy };
     this.secrets = secretsIn(reading);
     const transport = transportFor(reading);
-    // A test of thousands of clients must not hold them all.
-    const open = new Set([transport]);
-    onTestFinished(async () => {
-      for (const each of open) await each.close();
-    });
+    const release = untilTestEnds(() => transport.close());
     this.close = async () => {
-      open.clear();
+      release();
       await transport.close();
     };
     this.#client = connect(this.settings, {

@@ -2,7 +2,7 @@
  * The provider as one process of Pulumi has it, with the real client and its files on the disk, called as the engine does.
  */
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
@@ -11,6 +11,7 @@ import { createProvider } from "../../provider/src/lifecycle/provider.js";
 import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
 import { createSetProvider } from "../../provider/src/lifecycle/set/provider.js";
 import type { Severity } from "../../provider/src/process/engine-log.js";
+import { untilTestEnds } from "./until-test-ends.js";
 
 export interface RunOptions {
   /** @default session.json in the folder; the journal stands beside it. */
@@ -44,7 +45,7 @@ export function newRun(
   );
   const said: string[] = [];
   const runtime = adapt({ ...real, say: (message) => void said.push(real.secrets.scrub(message)) });
-  onTestFinished(() => real.closeNow());
+  const release = untilTestEnds(() => real.closeNow());
   const providerOf = (kind: Kind) =>
     createProvider(
       kind,
@@ -65,8 +66,14 @@ export function newRun(
     advertiser: providerOf(advertiser),
     event: providerOf(conversionEvent),
     /** The process is gone as after a kill: its lock is free, its notes are there. */
-    kill: () => real.abandon(),
-    closeNow: () => real.closeNow(),
+    kill: () => {
+      release();
+      return real.abandon();
+    },
+    closeNow: () => {
+      release();
+      real.closeNow();
+    },
   };
 }
 
