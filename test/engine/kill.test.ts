@@ -58,11 +58,14 @@ it.each([
       if (wasKilled) killed++;
       if (mode === FAST) await expectListed(stack, sandbox, `round ${round}`);
       const inFlight = sandbox.creates - (await stack.resources()).length;
+      // As a pipeline does, or as somebody who runs it again.
+      const asksFirst = mode === FAST && (seed + round) % 2 === 1;
+      const settled = asksFirst ? await settlePending(stack, sandbox) : 0;
       const { unresolved } = await recover(stack, sandbox);
-      unresolvedInAll += unresolved;
+      unresolvedInAll += unresolved + settled;
       await expectEachOnce(stack, sandbox, EVENTS, `round ${round}, ${victims} killed after ${at} creates`);
       console.log(
-        `round ${round}: ${wasKilled ? `${victims} killed` : "ended"} after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved`,
+        `round ${round}: ${wasKilled ? `${victims} killed` : "ended"} after ${at} creates, ${inFlight} not saved, ${unresolved} unresolved, ${settled} pending`,
       );
     }
     console.log(

@@ -21,6 +21,10 @@ const creating = (urn: string, rest: object = {}) => ({
 });
 
 const NOW = "2026-11-22T09:28:31.735Z";
+/** @param operations that the engine has noted as begun. */
+const stackOf = (resources: object[], operations: object[]) =>
+  readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } }));
+
 const openCreates = (stack: ExportedStack) => pendingIn(stack, []).open;
 
 /** Each resource that is left as its name, its id, and whether it is marked as replaced. */
@@ -112,8 +116,6 @@ describe("what a journal of this machine knows", () => {
     name: "E",
     ...more,
   });
-  const stackOf = (resources: object[], operations: object[]) =>
-    readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } }));
   const inputs = { eventName: "E", advertiserId: 1, value: 2 };
   const same = fingerprintOf({ event_name: "E", advertiser_id: 1, value: 2 });
 
@@ -154,6 +156,44 @@ describe("what a journal of this machine knows", () => {
       { isInState: true, sought: { sentAt: "then", replaces: "5", facts: { advertiserId: 1, value: 2 } } },
     ]);
   });
+});
+
+it("what a journal knows the id of is saved with it, when another one is settled", () => {
+  const inputs = { eventName: "E", advertiserId: 1, value: 2 };
+  const body = { event_name: "E", advertiser_id: 1, value: 2 };
+  const other = urnOf("ConversionEvent", "other");
+  const stack = stackOf([], [creating(E, { inputs }), creating(other, { inputs: { ...inputs, eventName: "Other" } })]);
+  const note = {
+    mark: "m",
+    key: "ConversionEvent::organization/tiny/dev::e",
+    fingerprint: fingerprintOf(body),
+    at: "2026-11-21T09:28:31.735Z",
+    id: "7",
+  };
+  const { resources } = settle(stack, [{ urn: other, createdAs: "9" }], () => "mark", NOW, [note]).deployment;
+  expect(resources?.map(({ urn, id }) => [urn, id])).toEqual([
+    [E, "7"],
+    [other, "9"],
+  ]);
+});
+
+it("a key that was removed from its set is still listed while its create is open", () => {
+  const urn = urnOf("ConversionEventSet", "funnel");
+  const set = resource(urn, {
+    id: "set-1",
+    outputs: { advertiserId: 1, events: { a: { eventName: "A", value: 1 } }, eventIds: { a: 5 } },
+  });
+  const note = {
+    mark: "m",
+    key: `ConversionEventSet::organization/tiny/dev::funnel["gone"]`,
+    fingerprint: "f",
+    at: "2026-11-21T09:28:31.735Z",
+    name: "Gone",
+    unclaimed: true as const,
+  };
+  expect(pendingIn(stackOf([set], []), [note]).open).toMatchObject([
+    { urn: `${urn}["gone"]`, isInState: false, sought: { name: "Gone" } },
+  ]);
 });
 
 it("members of a set that was killed are searched for by marks that follow from the set's, and may have been sent until now", () => {

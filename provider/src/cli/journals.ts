@@ -30,7 +30,7 @@ export class StackJournals {
 
   /** What is not settled. A journal that can't be read is left to the next `up`, which says what is wrong with it. */
   notes(): Remembered[] {
-    return this.#each((path) => [...readNotes(readNow(path) ?? "").values()]).flat();
+    return this.#each((path) => this.#read(path)).flat();
   }
 
   /**
@@ -62,9 +62,31 @@ export class StackJournals {
     return counts.reduce((sum, amount) => sum + amount, 0);
   }
 
+  /**
+   * A user said what a create that only a journal knows has made: the next `up` takes that over.
+   * @returns whether a journal has it now; none has where a run holds it.
+   */
+  noteCreated(urn: string, id: string): boolean {
+    const about = (entry: Remembered) => aboutWhom(entry.key).urn === urn;
+    const isNoted = (path: string) => this.#read(path).some((entry) => about(entry) && entry.id === id);
+    return this.#each((path) => {
+      const open = this.#read(path).findLast((entry) => about(entry) && entry.id === undefined);
+      reviseNotes(path, (entry) => {
+        if (!about(entry) || open === undefined) return entry;
+        const { reported: _, ...sent } = entry;
+        return entry.mark === open.mark ? { ...sent, id } : undefined;
+      });
+      return isNoted(path);
+    }).includes(true);
+  }
+
   /** A user said that this object exists: from now on a rename of its resource is warned of. */
   noteLive(key: string, live: Live): void {
     for (const path of this.#paths) new Inventory(inventoryPath(dirname(path), this.#stack)).note(key, live);
+  }
+
+  #read(path: string): Remembered[] {
+    return [...readNotes(readNow(path) ?? "").values()];
   }
 
   #each<T>(use: (path: string) => T): T[] {

@@ -8,7 +8,7 @@ import type { Journal } from "../journal/journal.js";
 import type { Remembered } from "../journal/notes.js";
 import type { Kind } from "../kinds/kind.js";
 import { aboutWhom, renamedFrom } from "../state/identity.js";
-import { waysOut } from "../state/unresolved.js";
+import { describeSought, waysOut } from "../state/unresolved.js";
 import { shellWord } from "../text.js";
 import { isSearchable } from "./known/search.js";
 import type { Runtime } from "./runtime.js";
@@ -106,10 +106,12 @@ export async function announceUnclaimed(runtime: Runtime, identity: string): Pro
   const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
   const unclaimed = leftovers.filter((entry) => entry.unclaimed);
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
-    const { label, urn } = aboutWhom(entry.key);
+    const { kind, label, urn } = aboutWhom(entry.key);
     // What nobody knows is settled, never just forgotten.
     const next = entry.id === undefined && entry.reported === true ? settleCommand(urn) : forgetCommand(urn);
-    return `  ${whatHappened(label, entry)} ${next}`;
+    const { name, facts = {}, replaces } = entry;
+    const sought = entry.id === undefined ? ` It is ${describeSought({ kind, name, facts, replaces })}.` : "";
+    return `  ${whatHappened(label, entry)}${sought} ${next}`;
   });
   if (lines.length === 0) return;
   const more = unclaimed.length > lines.length ? [`  and ${unclaimed.length - lines.length} more`] : [];

@@ -22,7 +22,8 @@ this stack was killed, from the engine's own record (an \`up\` could send them a
 unresolved, and those that only a journal on this machine remembers. Exits 1 where there are any, so that a pipeline stops
 before an \`up\`.
 
-  --created URN=ID       settles one: it was created as ID, and is taken into the state
+  --created URN=ID       settles one: it was created as ID, and is taken into the state (or over by the next up, where only a
+                         journal on this machine knows of it)
                          (without =ID: those whose id a journal of this machine knows; also of a whole set)
   --not-created URN      settles one: it was not created, and the next up creates it
   --search               looks for each by the mark that it was sent with, and settles what that tells; needs the setting
@@ -134,16 +135,27 @@ async function settleAll(
       if (known !== undefined) journals?.noteLive(known.key, known.live);
     }
   }
-  const urns = new Set(verdicts.map(({ urn }) => urn));
+  // What the state can't hold stays in the journal, with its id: forgotten, the next `up` would create it again.
+  const isToTakeOver = (verdict: Verdict) => verdict.createdAs !== undefined && !isInState(verdict);
+  const lost = verdicts.filter(
+    (verdict) => isToTakeOver(verdict) && !journals?.noteCreated(verdict.urn, String(verdict.createdAs)),
+  );
+  const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
   const marks = open.flatMap(({ urn, mark }) => (urns.has(urn) && mark !== undefined ? [mark] : []));
   journals?.forget([...urns], new Set(marks));
+  if (lost.length > 0) {
+    throw new Error(
+      `the journal can't be written, so this is not settled: ${enumerate(lost.map(({ urn }) => `"${urn}"`))}; ` +
+        "let a run that uses it (*.jsonl.lock) end, and run this again",
+    );
+  }
   for (const verdict of verdicts) {
     const { urn, createdAs } = verdict;
     if (createdAs === undefined) console.log(`Settled as not created: ${urn}`);
     else if (isInState(verdict)) console.log(`Settled as created with id ${createdAs}: ${urn}`);
     else {
       console.log(
-        `Settled as created with id ${createdAs}: ${urn}\n  The state no longer holds it: give the resource existingId: ${createdAs} to manage it.`,
+        `Settled as created with id ${createdAs}: ${urn}\n  The journal on this machine has it: the next \`pulumi up\` here takes it over where the program declares it with the arguments that were sent.`,
       );
     }
   }

@@ -189,16 +189,18 @@ function objectAt(current: ReadonlyMap<string, Resource>, urn: string) {
   const set = holder === undefined ? undefined : setOfType(holder.type);
   if (holder === undefined || set === undefined || key === undefined) return undefined;
   const stored = readStoredSet(holder.outputs ?? {});
+  const id = stored.eventIds.get(key);
+  if (id === undefined) return undefined;
   return {
     resource: holder,
     key: (identity: string) => memberOf(journalKeyOf(set.name, identity), key),
-    id: stored.eventIds.get(key),
+    id,
     name: stored.events.get(key)?.[set.member.nameProperty],
     fingerprint: () => storedFingerprint(set.member, stored, key),
   };
 }
 
-function isOfThisBody({ fingerprint }: Remembered, kind: Kind, { inputs }: Resource): boolean {
+export function isOfThisBody({ fingerprint }: Remembered, kind: Kind, { inputs }: Resource): boolean {
   return fingerprint === fingerprintOf(requestFields(kind, inputs ?? {}));
 }
 

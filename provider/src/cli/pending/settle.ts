@@ -8,14 +8,14 @@ import { MARK, SECRET_ARGUMENTS, UNRESOLVED } from "../../state/properties.js";
 import { readTrace, type UnresolvedCreate, unresolvedId, unresolvedIn } from "../../state/unresolved.js";
 import { exactId } from "../../validation/fields.js";
 import { accountIn, type ExportedStack, type Resource, visible } from "../stack-export.js";
-import { byUrn, isOurCreate, pendingCreates, type Verdict } from "./pending.js";
+import { byUrn, isOfThisBody, isOurCreate, pendingCreates, type Verdict } from "./pending.js";
 import { inOrder } from "./resource-order.js";
 import { openSets, settleMembers } from "./sets.js";
 
 /**
  * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
- * pending operation when a stack is imported, so those that nobody decided on are saved as unresolved: each later run
- * stops at them.
+ * pending operation when a stack is imported, so those that nobody decided on are saved: as created where a journal knows
+ * the id, otherwise as unresolved, and each later run stops at them.
  * @param newMark makes a text that no other create has. @param now ISO 8601. @param notes what the journals of this machine remember of the stack.
  */
 export function settle(
@@ -41,6 +41,11 @@ export function settle(
   const since = deployment.manifest?.time ?? "";
   const pending = pendingCreates(deployment).open.flatMap((resource) => {
     const verdict = verdictOn(resource.urn);
+    const note = noted.get(resource.urn);
+    const kind = kindOfType(resource.type);
+    if (verdict === undefined && note?.id !== undefined && kind !== undefined && isOfThisBody(note, kind, resource)) {
+      return [adopted(resource, note.id, account)];
+    }
     if (verdict === undefined) {
       return [asUnresolved(resource, since, readTrace(resource.inputs?.[MARK])?.value ?? newMark(), account)];
     }
