@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
-import { upAndKill, type Victims } from "../support/killing.js";
+import { struck, upAndKill, type Victims } from "../support/killing.js";
 import { seededRandom } from "../support/random.js";
 import { expectEachOnce, pendingCommand, shopOf } from "../support/recovery.js";
 import { expectEachOnceInSet, setShopOf } from "../support/set-killing.js";
@@ -91,6 +91,26 @@ it(`${KILLS} kills of ${EVENTS} events, with a search (SEED=${seed})`, { timeout
     console.log(`round ${round}: ${victims} killed after ${at} creates${how}, ${inFlight} not saved, ${runs} runs`);
   }
   console.log(`${KILLS} kills (SEED=${seed}): nothing twice, nothing unmanaged, nobody had to look`);
+});
+
+it("what `pending --search` has not found yet is saved: the next up looks for it instead of sending it", async () => {
+  const sandbox = await useSandbox({ operations: true, searchLagSeconds: 600 });
+  const lost = sandbox.fail({ on: "advertiser", act: true, with: { kind: "no-answer" } });
+  const patient = JSON.parse(environment.ADVERTISING_OPERATIONS);
+  const stack = await newStack(shopOf(0), {
+    sandbox,
+    environment: { ...environment, ADVERTISING_OPERATIONS: JSON.stringify({ ...patient, resendAfterSeconds: 600 }) },
+  });
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  rmSync(stack.cache, { recursive: true, force: true });
+  const { code, output } = await pendingCommand(stack, "--search");
+  expect(code, output).toBe(1);
+  expect(output).toContain("The next `pulumi up` looks again, and from 20");
+  const up = await stack.up();
+  expect(up.code).not.toBe(0);
+  expect(up.output).toContain("Searched for alternative_id = ");
+  expect(sandbox).toMatchObject({ advertiserPosts: 1 });
 });
 
 it(`${SET_KILLS} kills of a set of ${SET_EVENTS}, with a search (SEED=${seed})`, {

@@ -174,6 +174,14 @@ describe("trouble is not gone", () => {
     ["a success and no more", { kind: "answer", status: 200, headers: json, body: { success: true } }],
     ["a refusal without a reason", { kind: "answer", status: 200, headers: json, body: { success: false } }],
     [
+      "404 of a tenant",
+      { kind: "answer", status: 404, headers: json, body: { error: "Tenant not found: host unknown" } },
+    ],
+    [
+      "404 with the object",
+      { kind: "answer", status: 404, headers: json, body: { payload: { id: 2, event_name: "x" } } },
+    ],
+    [
       "a refusal about another",
       { kind: "answer", status: 406, headers: json, body: { errors: ["advertiser 2 not found"] } },
     ],
@@ -182,11 +190,20 @@ describe("trouble is not gone", () => {
       "its id on something else",
       { kind: "answer", status: 200, headers: json, body: { payload: [{ id: 2, line: "x" }] } },
     ],
+    ...[
+      { payload: [], errors: ["database timeout"] },
+      { payload: null, error: "maintenance" },
+      { payload: [], total: 200 },
+      { success: false, error: "Could not load event: lock wait timeout exceeded" },
+    ].map((body): [string, Fault] => [JSON.stringify(body), { kind: "answer", status: 200, headers: json, body }]),
+    ["a part of an answer", { kind: "answer", status: 207, headers: json, body: { payload: [] } }],
     ["a login page", { kind: "session-refusal", way: "login-page" }],
     ["a redirect", { kind: "session-refusal", way: "redirect" }],
   ];
   it.each(troubles)("%s: the state keeps it", async (_, fault) => {
     const { event, id, outs, sandbox } = await start();
+    // The operation has worked for this object and for another one.
+    await event.read(id, outs);
     sandbox.fail({ on: "read", with: fault, times: 10 });
     const failure = await failureOf(event.read(id, outs));
     expect(failure.message).toMatch(

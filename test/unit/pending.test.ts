@@ -6,6 +6,7 @@ import { type ExportedStack, readExport } from "../../provider/src/cli/stack-exp
 import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { memberMark } from "../../provider/src/lifecycle/set/marks.js";
+import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { UNRESOLVED } from "../../provider/src/state/properties.js";
 
 const urnOf = (kind: string, name: string) =>
@@ -30,7 +31,7 @@ const openCreates = (stack: ExportedStack) => pendingIn(stack, []).open;
 /** Each resource that is left as its name, its id, and whether it is marked as replaced. */
 function settled(resources: object[], operations: object[], verdicts: Verdict[]): string[] {
   const text = JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } });
-  const { deployment } = settle(readExport(text), verdicts, () => "mark", NOW);
+  const { deployment } = settle(readExport(text), verdicts, () => "mark", { now: NOW });
   return (deployment.resources ?? []).map(
     (each) => `${each.urn.split("::").at(-1)} ${String(each.id)}${each.delete === undefined ? "" : " replaced"}`,
   );
@@ -73,7 +74,7 @@ it("does not tell a name that is secret", () => {
     const inputs = { eventName: "hidden", __secret: secret };
     const operation = { type: "creating", resource: { ...resource(E), inputs } };
     const text = JSON.stringify({ version: 3, deployment: { resources: [], pending_operations: [operation] } });
-    return settle(readExport(text), [], () => "mark", NOW).deployment.resources?.[0]?.outputs?.[UNRESOLVED];
+    return settle(readExport(text), [], () => "mark", { now: NOW }).deployment.resources?.[0]?.outputs?.[UNRESOLVED];
   };
   expect(marked(["eventName"])).toMatchObject({ secret: ["eventName"] });
   expect(marked(["value"])).toMatchObject({ secret: ["value"] });
@@ -85,7 +86,7 @@ it("takes a pending create for history where the state holds it with the same ar
     const resources = [resource(E, { id: "2", ...current })];
     const pending_operations = [creating(E, { inputs })];
     const stack = readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
-    const left = settle(stack, [], () => "mark", NOW).deployment;
+    const left = settle(stack, [], () => "mark", { now: NOW }).deployment;
     expect(left.pending_operations).toEqual([]);
     return { open: openCreates(stack).map(({ heldAs }) => heldAs), left: left.resources?.length };
   };
@@ -170,7 +171,7 @@ it("what a journal knows the id of is saved with it, when another one is settled
     at: "2026-11-21T09:28:31.735Z",
     id: "7",
   };
-  const { resources } = settle(stack, [{ urn: other, createdAs: "9" }], () => "mark", NOW, [note]).deployment;
+  const { resources } = settle(stack, [{ urn: other, createdAs: "9" }], () => "mark", { now: NOW }, [note]).deployment;
   expect(resources?.map(({ urn, id }) => [urn, id])).toEqual([
     [E, "7"],
     [other, "9"],
@@ -231,11 +232,30 @@ it("members of a set that was killed are searched for by marks that follow from 
   ]);
 
   const [saved] =
-    settle(stack, [{ urn: `${set.urn}["a"]`, createdAs: "7" }], () => "x", NOW).deployment.resources ?? [];
+    settle(stack, [{ urn: `${set.urn}["a"]`, createdAs: "7" }], () => "x", { now: NOW }).deployment.resources ?? [];
   expect(saved?.outputs).toMatchObject({
     eventIds: { a: 7 },
     unresolved: { b: { since: NOW, trace: traceOf("b"), mark: traceOf("b").value } },
   });
+});
+
+it("a member that takes the place of another object has that deleted by the next run, where its set deletes", () => {
+  const urn = urnOf("ConversionEventSet", "funnel");
+  const declared = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
+  const changed = { ...declared, events: { a: { eventName: "A", value: 2 } } };
+  const set = (deletes: object) =>
+    stackOf(
+      [resource(urn, { id: "set-1", inputs: declared, outputs: { ...declared, eventIds: { a: 5 } } })],
+      [{ type: "updating", resource: resource(urn, { id: "set-1", inputs: { ...changed, ...deletes } }) }],
+    );
+  const leftOf = (deletes: object) => {
+    const verdict = { urn: `${urn}["a"]`, createdAs: "9" };
+    const [saved] = settle(set(deletes), [verdict], () => "x", { now: NOW }).deployment.resources ?? [];
+    expect(saved?.outputs).toMatchObject({ eventIds: { a: 9 } });
+    return leftLiveIn(saved?.outputs ?? {});
+  };
+  expect(leftOf({ __delete: true })).toMatchObject([{ id: "5", by: "9", toDelete: true }]);
+  expect(leftOf({})[0]).not.toHaveProperty("toDelete");
 });
 
 it("a member that was created with other defaults than its set has now may have been sent again by a killed update", () => {

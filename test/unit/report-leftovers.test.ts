@@ -72,7 +72,7 @@ it("a set whose create in doubt is settled as created notes what that took the p
   const urn = `${urnOf("ConversionEventSet", "funnel")}["a"]`;
   const settled = settleMembers(
     { ...resource, outputs: { ...resource.outputs }, inputs: {} },
-    [{ key: "a", urn, unresolved: mark, isSaved: true, heldAs: "4" }],
+    [{ key: "a", urn, entry: {}, unresolved: mark, isSaved: true, heldAs: "4", deletesFormer: false }],
     new Map([["a", "9"]]),
     () => "x",
     "2026-03-02T00:00:00Z",

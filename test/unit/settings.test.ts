@@ -347,6 +347,7 @@ describe("operations", () => {
         /^advertising:operations.event.search expected a method and a path, such as GET rest\/event\?/,
       ),
       'advertising:operations.advertiser expected an object of read, update, delete and search; got the string "GET"',
+      "advertising:operations.event.search needs advertising:traceField, the field that each create carries its mark in",
     ]);
   });
 

@@ -14,8 +14,8 @@ export type WireRecord = Readonly<Record<string, unknown>>;
 /** The platform did not do what was asked, or did not say so clearly. */
 export type Trouble =
   | { readonly kind: "refused" }
-  /** No such operation, or no such object: the answer does not say which. */
-  | { readonly kind: "not-found" }
+  /** No such operation, or no such object. @param isBare it says nothing of which; otherwise it speaks of something else. */
+  | { readonly kind: "not-found"; readonly isBare: boolean }
   /** The path takes no such method: not an operation of this installation. */
   | { readonly kind: "no-operation" }
   | { readonly kind: "unclear"; readonly reason: string };
@@ -45,7 +45,7 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): ReadJudgement
     return { kind: "unclear", reason: `it holds ${what}` };
   }
   if (records.length === 0 && (holdsEmptyList(answer.data, noun) || hasEmptyPayload(answer.data)))
-    return { kind: "gone" };
+    return saysMore(answer) ? { kind: "unclear", reason: MORE } : { kind: "gone" };
   const others = records.flatMap((each) => ownIdOf(each, noun) ?? []);
   const what = others.length === 0 ? "no object with an id" : `others, such as ${others.slice(0, 3).join(", ")}`;
   return { kind: "unclear", reason: `it holds ${what}` };
@@ -67,13 +67,14 @@ export function judgeChange(answer: Answer, kind: Kind, id: string): ChangeJudge
  */
 export function judgeSearch(answer: Answer, kind: Kind, field: string, mark: string): SearchJudgement {
   const trouble = troubleIn(answer, kind, undefined);
-  if (trouble !== undefined) return trouble.kind === "gone" ? { kind: "not-found" } : trouble;
+  if (trouble !== undefined) return trouble.kind === "gone" ? { kind: "not-found", isBare: false } : trouble;
   if (answer.kind !== "json") return { kind: "unclear", reason: noDataIn(answer.kind) };
   const { noun } = kind.create;
   const records = recordsIn(answer.data, noun);
   const ids = records.filter((record) => own(record, field) === mark).flatMap((each) => ownIdOf(each, noun) ?? []);
   if (ids.length > 0) return { kind: "listed", ids: [...new Set(ids)] };
-  if (records.length === 0 && holdsEmptyList(answer.data, noun)) return { kind: "listed", ids: [] };
+  if (records.length === 0 && holdsEmptyList(answer.data, noun))
+    return saysMore(answer) ? { kind: "unclear", reason: MORE } : { kind: "listed", ids: [] };
   const what = records.length === 0 ? "no list of objects with ids" : "other objects: is the filter known there?";
   return { kind: "unclear", reason: `it holds ${what}` };
 }
@@ -88,7 +89,12 @@ function troubleIn(
   const isGone = id !== undefined && saysNotThere(answer, kind.create.noun, id);
   if (broken !== undefined) return { kind: "unclear", reason: `its body is not whole or not readable (${broken})` };
   if (status === 410) return { kind: "gone" };
-  if (status === 404) return isGone ? { kind: "gone" } : { kind: "not-found" };
+  if (status === 404 && answer.kind === "json" && recordsIn(answer.data, kind.create.noun).length > 0)
+    return { kind: "unclear", reason: "it holds an object all the same" };
+  if (status === 404)
+    return isGone
+      ? { kind: "gone" }
+      : { kind: "not-found", isBare: answer.kind !== "html" && statedBy(answer).every(isBare) };
   if (status === 405 || status === 501) return { kind: "no-operation" };
   if (status === 401 || status === 403) return { kind: "refused" };
   if (status >= 400 && status < 500 && status !== 408 && status !== 499) return { kind: isGone ? "gone" : "refused" };
@@ -102,6 +108,13 @@ const NOT_THERE =
 /** What else may be missing: the operation itself, or what has to be there besides. */
 const SOMETHING_ELSE =
   /\/\w|\b(routes?|ur[il]s?|paths?|pages?|endpoints?|methods?|actions?|controllers?|handlers?|templates?|views?|users?|accounts?|sessions?|permissions?|segments?|files?|classe?s?|tables?|databases?|hosts?|services?)\b/i;
+/** A moment's trouble, which words like "could not load" may be about as well. */
+const PASSING =
+  /time(d)?[- ]?out|\b(dead)?lock(ed)?\b|temporar|try again|\blater\b|unavailable|overload|maintenance|internal|exceeded|connect|quota|limit|busy|exception|backend|\bquery\b|tenant/i;
+/** With these verbs, only the object's own id tells that it is about its absence. */
+const COULD_NOT_LOAD = /\b(load|retrieve)\b/i;
+/** All that an answer says which tells of nothing but its status. */
+const BARE = /^(error:? )?(\w+ )?(404[ :-]*)?((resource |object |record |entity |page )?not[ _]found)?\.?$/i;
 const OBJECT = /\b(object|record|entity)\b/i;
 
 /** Whether it says in words that it could not load just this object. */
@@ -111,9 +124,30 @@ function saysNotThere(answer: Answer, noun: string, id: string): boolean {
   const isOfAnother = new RegExp(`\\b(${others.join("|")})s?\\b`, "i");
   return statedBy(answer).some((sentence) => {
     const text = sentence.replaceAll("_", " ");
-    if (!NOT_THERE.test(text) || SOMETHING_ELSE.test(text) || isOfAnother.test(text)) return false;
-    return ofNoun.test(text) || OBJECT.test(text) || new RegExp(`(?<!\\d)${id}(?!\\d)`).test(text);
+    if (!NOT_THERE.test(text) || SOMETHING_ELSE.test(text) || PASSING.test(text) || isOfAnother.test(text))
+      return false;
+    if (new RegExp(`(?<!\\d)${id}(?!\\d)`).test(text)) return true;
+    return !COULD_NOT_LOAD.test(text) && (ofNoun.test(text) || OBJECT.test(text));
   });
+}
+
+function isBare(sentence: string): boolean {
+  return BARE.test(sentence.replaceAll("_", " "));
+}
+
+const MORE = "it holds no object, and says something besides";
+/** What a success may say of an empty list. */
+const NOTHING_ELSE = /^(ok|success(ful(ly)?)?|done|\w+ (0|200)|(there are )?no .*|.* not found|0 .*)\.?$/i;
+const AMOUNT =
+  /^(total|count|size|hits|matches|found|results|records|num|number)(_?(of_)?(count|results|records|items|hits|rows|found|objects))?$/i;
+
+/** Whether an answer that holds nothing is more than that: a warning, an error beside a success, an amount, a part of a whole. */
+function saysMore(answer: Answer): boolean {
+  if (answer.status !== 200) return true;
+  if (statedBy(answer).some((sentence) => !NOTHING_ELSE.test(sentence) || PASSING.test(sentence))) return true;
+  const top = asRecord(answer.data);
+  const places = [top, ...Object.values(top).map(asRecord)];
+  return places.some((place) => Object.entries(place).some(([name, value]) => AMOUNT.test(name) && Number(value) > 0));
 }
 
 /** Every object that may be one of those that were asked for. */

@@ -7,7 +7,15 @@ import type { Operation } from "../kinds/operation.js";
 import type { Answer } from "../wire/answer.js";
 import { warningsOf, wordsOf } from "../wire/words.js";
 import { type ClientOptions, type Exchange, exchange, refusalIn, saidIn, sessionHint } from "./exchange.js";
-import { judgeChange, judgeRead, judgeSearch, type Trouble, type WireRecord } from "./record.js";
+import {
+  type ChangeJudgement,
+  judgeChange,
+  judgeRead,
+  judgeSearch,
+  type ReadJudgement,
+  type Trouble,
+  type WireRecord,
+} from "./record.js";
 import { Witness } from "./witness.js";
 
 /** Which object, of which kind. */
@@ -53,7 +61,7 @@ export class Records {
       return { result, judged };
     });
     if (judged.kind === "found") return judged.record;
-    if (judged.kind === "gone" || (judged.kind === "not-found" && (await witness.hasWorked()))) return undefined;
+    if (judged.kind === "gone" || (await isMissing(judged, witness))) return undefined;
     throw this.#inWords(judged, result, operation, "");
   }
 
@@ -90,7 +98,7 @@ export class Records {
       return { result, judged };
     });
     if (judged.kind === "done" || judged.kind === "gone") return;
-    if (judged.kind === "not-found" && (await witness.hasWorked())) return;
+    if (await isMissing(judged, witness)) return;
     throw this.#inWords(judged, result, operation, NOTHING_DELETED);
   }
 
@@ -146,7 +154,7 @@ export class Records {
       case "not-found":
         return new SettingsError(
           `${what} was answered with status ${answer.status}, and nothing says whether the object is missing, or the operation: ` +
-            `it has found nothing in this run.${unchanged} Look into the account. If the object is there, this is not an operation ` +
+            `${trouble.isBare ? "it has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look into the account. If the object is there, this is not an operation ` +
             "of this installation: check advertising:operations. If it is not there: pulumi state delete, or, of a set, take its " +
             "key out of the program.",
         );
@@ -156,6 +164,11 @@ export class Records {
         );
     }
   }
+}
+
+/** Whether a bare 404 tells that there is no such object, since the operation has found others. */
+async function isMissing(judged: ReadJudgement | ChangeJudgement, witness: Witness): Promise<boolean> {
+  return judged.kind === "not-found" && judged.isBare && (await witness.hasWorked());
 }
 
 /** What a success holds is about other objects, which are nobody's business here. */

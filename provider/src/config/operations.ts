@@ -10,7 +10,7 @@ import {
   type OptionalOperation,
 } from "../kinds/operation.js";
 import { KINDS } from "../kinds/registry.js";
-import { asRecord } from "../record.js";
+import { asRecord, own } from "../record.js";
 import { enumerate } from "../text.js";
 import { nearest } from "../validation/nearest.js";
 import { show } from "../validation/show.js";
@@ -164,7 +164,7 @@ export function knownOperations(
   return operations?.of[create.noun] ?? {};
 }
 
-/** The kinds whose search has no field to look in. */
-export function searchesWithoutField(operations: Operations | undefined): string[] {
-  return Object.entries(operations?.of ?? {}).flatMap(([noun, { search }]) => (search === undefined ? [] : [noun]));
+/** The kinds that a search is given for. @param operations as they stand there, right or wrong. */
+export function searchedNouns(operations: unknown): string[] {
+  return NOUNS.filter((noun) => own(own(operations, noun), "search") !== undefined);
 }

@@ -3,7 +3,7 @@
  * with what they can read.
  */
 import { show } from "../validation/show.js";
-import { searchesWithoutField } from "./operations.js";
+import { searchedNouns } from "./operations.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
 import {
   commandFor,
@@ -74,9 +74,8 @@ export function readSettings(source: SettingsSource): SettingsReading {
   }
 
   if (isUnset("traceField")) {
-    for (const noun of searchesWithoutField(values.operations as Settings["operations"])) {
-      problems.push(searchWithoutField(noun));
-    }
+    const raw = source.config("operations") ?? source.environment[environmentNameOf("operations")] ?? "";
+    for (const noun of searchedNouns(structureIn(raw))) problems.push(searchWithoutField(noun));
   }
   const { proxy, problem } = readProxy(source.environment, values.baseUrl as string | undefined);
   if (problem !== undefined) problems.push(problem);

@@ -12,7 +12,7 @@ import { pulumi, settingOf, stackName } from "../pulumi.js";
 import { readingOf } from "../reading.js";
 import { type ExportedStack, idsIn, readExport, stackIn } from "../stack-export.js";
 import { refuseUnknownOptions } from "../unknown.js";
-import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, type Verdict } from "./pending.js";
+import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, sentUntil, type Verdict } from "./pending.js";
 import { settle } from "./settle.js";
 
 export const PENDING_HELP = `Usage: pulumi-advertising pending [options]
@@ -68,8 +68,12 @@ export async function pendingCommand(args: readonly string[]): Promise<number> {
   const pending = pendingIn(stack, journals?.notes() ?? []);
   const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
   const given = readVerdicts(options, pending.open, stack);
-  const verdicts = [...given, ...(options.search ? await searched(pending.open, given, stack, options) : [])];
-  if (verdicts.length > 0) await settleAll(stack, pending.open, verdicts, journals, options);
+  const search = options.search ? await searched(pending.open, given, stack, options) : { verdicts: [] };
+  const verdicts = [...given, ...search.verdicts];
+  // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
+  const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
+  if (verdicts.length > 0 || isToSave)
+    await settleAll(stack, pending.open, verdicts, journals, search.sentUntil, options);
 
   const open = pending.open.filter(({ urn, isSaved }) => isSaved && isForgotten(urn)).map(({ urn }) => `"${urn}"`);
   if (open.length > 0) {
@@ -103,9 +107,9 @@ async function searched(
   given: readonly Verdict[],
   stack: ExportedStack,
   options: Options,
-): Promise<Verdict[]> {
+): Promise<{ readonly verdicts: readonly Verdict[]; readonly sentUntil?: string | undefined }> {
   const left = open.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
-  if (left.length === 0) return [];
+  if (left.length === 0) return { verdicts: [] };
   const { reading, origin } = await readingOf(options);
   if (reading.problems.length > 0) {
     throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
@@ -115,7 +119,14 @@ async function searched(
   const { found, notMade, told } = await searchFor(left, reading, options.cwd ?? process.cwd(), stack);
   for (const line of told) console.log(line);
   const created = found.map(({ urn, id }) => `${urn}=${id}`);
-  return readVerdicts({ ...options, created, notCreated: notMade }, left, stack);
+  return {
+    verdicts: readVerdicts({ ...options, created, notCreated: notMade }, left, stack),
+    sentUntil: sentUntil(stack, reading.settings.maxWaitSeconds),
+  };
+}
+
+function isKnownByRecordAlone({ isSaved, isInState, sought }: OpenCreate): boolean {
+  return !isSaved && isInState && sought.trace !== undefined;
 }
 
 async function settleAll(
@@ -123,12 +134,13 @@ async function settleAll(
   open: readonly OpenCreate[],
   verdicts: readonly Verdict[],
   journals: StackJournals | undefined,
-  { passed }: Options,
+  sentUntil: string | undefined,
+  { passed, search }: Options,
 ): Promise<void> {
   const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.isInState);
-  if (verdicts.some(isInState)) {
-    const now = new Date(systemClock.wallMs()).toISOString();
-    const settled = settle(stack, verdicts.filter(isInState), randomUUID, now, journals?.notes() ?? []);
+  if (verdicts.some(isInState) || (search && open.some(isKnownByRecordAlone))) {
+    const times = { now: new Date(systemClock.wallMs()).toISOString(), sentUntil };
+    const settled = settle(stack, verdicts.filter(isInState), randomUUID, times, journals?.notes() ?? []);
     await pulumi(["stack", "import", ...passed], JSON.stringify(settled));
     for (const { urn, createdAs } of verdicts) {
       const known = createdAs === undefined ? undefined : liveIn(settled, urn);
@@ -152,8 +164,12 @@ async function settleAll(
   for (const verdict of verdicts) {
     const { urn, createdAs } = verdict;
     if (createdAs === undefined) console.log(`Settled as not created: ${urn}`);
-    else if (isInState(verdict)) console.log(`Settled as created with id ${createdAs}: ${urn}`);
-    else {
+    else if (isInState(verdict)) {
+      console.log(`Settled as created with id ${createdAs}: ${urn}`);
+      const { heldAs, deletesFormer } = open.find((create) => create.urn === urn) ?? {};
+      const becomes = deletesFormer === true ? "is deleted by the next `pulumi up`" : "stays live on the platform";
+      if (heldAs !== undefined) console.log(`  It takes the place of ${heldAs}, which ${becomes}.`);
+    } else {
       console.log(
         `Settled as created with id ${createdAs}: ${urn}\n  The journal on this machine has it: the next \`pulumi up\` here takes it over where the program declares it with the arguments that were sent.`,
       );

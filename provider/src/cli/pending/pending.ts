@@ -12,7 +12,7 @@ import { kindOfType, setOfType } from "../../kinds/registry.js";
 import { storedFingerprint } from "../../lifecycle/set/plan.js";
 import { readDeclared } from "../../state/declared.js";
 import { aboutWhom, journalKeyOf, memberOf, nameInUrn, splitMember } from "../../state/identity.js";
-import { IDENTITY, MARK, SECRET_SIGNATURE } from "../../state/properties.js";
+import { DELETES, IDENTITY, MARK, SECRET_SIGNATURE } from "../../state/properties.js";
 import { readStoredSet } from "../../state/set.js";
 import {
   readTrace,
@@ -43,6 +43,8 @@ export interface OpenCreate {
   readonly notedAs?: string | undefined;
   /** Of the attempt, as the state and the journal know it. */
   readonly mark?: string | undefined;
+  /** Whether the object that the state holds under this URN is deleted when this one takes its place. */
+  readonly deletesFormer?: boolean | undefined;
   /** Whether it may have been sent at any time until now. */
   readonly isSinceUnknown?: boolean | undefined;
   /** Whether the state holds it as unresolved. */
@@ -62,6 +64,12 @@ export interface KnownCreate {
 export interface Pending {
   readonly open: readonly OpenCreate[];
   readonly known: readonly KnownCreate[];
+}
+
+/** The engine notes a create before it asks for it, and not when it was sent: at the latest after its last wait. */
+export function sentUntil({ deployment }: ExportedStack, maxWaitSeconds: number): string | undefined {
+  const notedMs = Date.parse(deployment.manifest?.time ?? "");
+  return Number.isNaN(notedMs) ? undefined : new Date(notedMs + maxWaitSeconds * 1000).toISOString();
 }
 
 /** What the user found out about one of them: the platform's id, or that there is none. */
@@ -97,6 +105,7 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembe
         unresolved ?? { since: note?.at ?? "", what: "", ...traceIn(resource, note) },
       ),
       heldAs: unresolved === undefined ? current.get(urn)?.id : undefined,
+      deletesFormer: current.get(urn)?.inputs?.[DELETES] === true,
       notedAs: note?.id,
       isSaved: unresolved !== undefined,
       isInState: true,
@@ -158,7 +167,7 @@ function traceOf(note: Pick<Remembered, "mark" | "trace"> | undefined): { readon
   return note?.trace === undefined ? {} : { trace: { field: note.trace, value: note.mark } };
 }
 
-function fromMember({ urn, unresolved, isSaved, heldAs, isSinceUnknown }: OpenMember): OpenCreate {
+function fromMember({ urn, unresolved, isSaved, heldAs, isSinceUnknown, deletesFormer }: OpenMember): OpenCreate {
   return {
     urn,
     name: nameInUrn(urn),
@@ -167,6 +176,7 @@ function fromMember({ urn, unresolved, isSaved, heldAs, isSinceUnknown }: OpenMe
     isSaved,
     isInState: true,
     isSinceUnknown,
+    deletesFormer,
     mark: unresolved.mark,
   };
 }

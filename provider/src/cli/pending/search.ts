@@ -9,7 +9,7 @@ import { connect, systemSurroundings } from "../../process/connect.js";
 import { placesFor } from "../../session/place.js";
 import { count } from "../../text.js";
 import type { ExportedStack } from "../stack-export.js";
-import type { OpenCreate } from "./pending.js";
+import { type OpenCreate, sentUntil } from "./pending.js";
 
 export interface Searched {
   readonly found: readonly { readonly urn: string; readonly id: string }[];
@@ -47,7 +47,11 @@ export async function searchFor(
     const { field: trace, value: mark = "" } = sought.trace ?? {};
     if (!isSearchable(kind, searcher, { trace }))
       return [{ create, words: `can't be searched for: ${whyNot(trace, kind)}.` }];
-    const at = isSinceUnknown ? startedAt : sought.sentAt ? sought.sentAt : sentBefore(stack, reading);
+    const at = isSinceUnknown
+      ? startedAt
+      : sought.sentAt
+        ? sought.sentAt
+        : (sentUntil(stack, reading.settings.maxWaitSeconds) ?? "");
     const how = { wasJustSent: false, isOnce: isSinceUnknown };
     const finding = await lookFor(kind, searcher, urn, { mark, at, trace }, how);
     if (finding.kind === "found") found.push({ urn, id: finding.id });
@@ -83,10 +87,4 @@ function whyNot(trace: string | undefined, kind: Kind): string {
   return trace === undefined
     ? "it was sent without a mark"
     : `it holds its mark in ${trace}; check advertising:traceField and advertising:operations.${kind.create.noun}.search`;
-}
-
-/** The engine notes a create before it asks for it, and not when it was sent: at the latest after its last wait. */
-function sentBefore({ deployment }: ExportedStack, { settings }: SettingsReading): string {
-  const notedMs = Date.parse(deployment.manifest?.time ?? "");
-  return Number.isNaN(notedMs) ? "" : new Date(notedMs + settings.maxWaitSeconds * 1000).toISOString();
 }

@@ -13,7 +13,7 @@ import { storedFingerprint } from "../../lifecycle/set/plan.js";
 import { asRecord } from "../../record.js";
 import { memberOf, splitMember } from "../../state/identity.js";
 import { leftLiveIn, writeLeftLive } from "../../state/left-live.js";
-import { MARK, SECRET_SIGNATURE, UNRESOLVED } from "../../state/properties.js";
+import { DELETES, MARK, SECRET_SIGNATURE, UNRESOLVED } from "../../state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, type UnresolvedMember, type Values } from "../../state/set.js";
 import { factsIn, readTrace, type Trace } from "../../state/unresolved.js";
 import { exactId } from "../../validation/fields.js";
@@ -23,6 +23,8 @@ import { accountIn, currentByUrn, type Deployment, type Resource, visible } from
 export interface OpenMember {
   readonly key: string;
   readonly urn: string;
+  /** As it was sent. */
+  readonly entry: Values;
   readonly unresolved: UnresolvedMember;
   /** Whether the state holds it as unresolved; otherwise a run that was killed may have sent it. */
   readonly isSaved: boolean;
@@ -30,6 +32,8 @@ export interface OpenMember {
   readonly heldAs: string | undefined;
   /** Whether only the engine's record knows of it: a set that is large is sent for a long time after that was written. */
   readonly isSinceUnknown?: boolean;
+  /** Whether the object whose place it takes is to be deleted. */
+  readonly deletesFormer: boolean;
 }
 
 /** What the state holds as unresolved. */
@@ -38,9 +42,11 @@ function unresolvedMembers(resource: Resource): OpenMember[] {
   return [...unresolved].map(([key, mark]) => ({
     key,
     urn: memberOf(resource.urn, key),
+    entry: sentAs(asRecord(resource.inputs?.events)[key]),
     unresolved: mark,
     isSaved: true,
     heldAs: eventIds.get(key),
+    deletesFormer: resource.inputs?.[DELETES] === true,
   }));
 }
 
@@ -71,8 +77,15 @@ export function membersInFlight(
     if (id !== undefined && fingerprint === storedFingerprint(kind, stored, key)) return [];
     if (note === undefined ? isNoted : note.id !== undefined) return [];
     const unresolved = markFor(kind, values, urn, since, note, traceOf(pending, key, note));
-    return [{ key, urn, unresolved, isSaved: false, heldAs: id, isSinceUnknown: note === undefined }];
+    const deletesFormer = pending.inputs?.[DELETES] === true;
+    const isSinceUnknown = note === undefined;
+    return [{ key, urn, entry: sentAs(entry), unresolved, isSaved: false, heldAs: id, isSinceUnknown, deletesFormer }];
   });
+}
+
+function sentAs(entry: unknown): Values {
+  const { existingId: _, ...sent } = asRecord(entry);
+  return sent;
 }
 
 /** By what it can be searched for: as a journal has it, or as it follows from the engine's record of the set. */
@@ -120,9 +133,10 @@ export function settleMembers(
   const outputs = resource.outputs ?? {};
   const eventIds: Record<string, unknown> = { ...asRecord(outputs.eventIds) };
   const earlier: Record<string, unknown> = { ...asRecord(outputs.earlier) };
+  const events: Record<string, unknown> = { ...asRecord(outputs.events) };
   const unresolved: Record<string, unknown> = { ...asRecord(outputs[UNRESOLVED]) };
   const left = [...leftLiveIn(outputs)];
-  for (const { key, unresolved: mark, isSinceUnknown = false } of open) {
+  for (const { key, entry, unresolved: mark, isSinceUnknown = false, deletesFormer } of open) {
     if (!verdicts.has(key)) {
       const since = isSinceUnknown ? now : mark.since;
       unresolved[key] ??= { ...mark, since, mark: mark.mark === "" ? newMark() : mark.mark };
@@ -132,8 +146,12 @@ export function settleMembers(
     const id = verdicts.get(key);
     if (id === undefined) continue;
     const replaced = eventIds[key];
-    if (replaced !== undefined) left.push({ id: String(replaced), at: mark.since, why: "replaced", by: id, key });
+    if (replaced !== undefined) {
+      const due = deletesFormer ? { toDelete: true } : {};
+      left.push({ id: String(replaced), at: mark.since, why: "replaced", by: id, key, ...due });
+    }
     eventIds[key] = exactId(id);
+    events[key] ??= entry; // for reports, where it held nothing before
     if (mark.fingerprint !== undefined) earlier[key] = mark.fingerprint;
   }
   const { earlier: _e, [UNRESOLVED]: _u, ...rest } = outputs;
@@ -144,6 +162,7 @@ export function settleMembers(
     ...(isOpen ? { initErrors: initErrors ?? ["Creates of some events have an unknown outcome."] } : {}),
     outputs: {
       ...rest,
+      events,
       eventIds,
       ...writeLeftLive(left),
       ...(Object.keys(earlier).length === 0 ? {} : { earlier }),

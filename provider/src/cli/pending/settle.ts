@@ -12,17 +12,24 @@ import { byUrn, isOfThisBody, isOurCreate, pendingCreates, type Verdict } from "
 import { inOrder } from "./resource-order.js";
 import { openSets, settleMembers } from "./sets.js";
 
+/** ISO 8601. */
+export interface Times {
+  readonly now: string;
+  /** When a create that only the engine's record knows was sent at the latest, where that is known. */
+  readonly sentUntil?: string | undefined;
+}
+
 /**
  * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
  * pending operation when a stack is imported, so those that nobody decided on are saved: as created where a journal knows
  * the id, otherwise as unresolved, and each later run stops at them.
- * @param newMark makes a text that no other create has. @param now ISO 8601. @param notes what the journals of this machine remember of the stack.
+ * @param newMark makes a text that no other create has. @param notes what the journals of this machine remember of the stack.
  */
 export function settle(
   stack: ExportedStack,
   verdicts: readonly Verdict[],
   newMark: () => string,
-  now: string,
+  times: Times,
   notes: readonly Remembered[] = [],
 ): ExportedStack {
   const noted = byUrn(notes);
@@ -47,7 +54,10 @@ export function settle(
       return [adopted(resource, note.id, account)];
     }
     if (verdict === undefined) {
-      return [asUnresolved(resource, since, readTrace(resource.inputs?.[MARK])?.value ?? newMark(), account)];
+      const trace = readTrace(resource.inputs?.[MARK]);
+      // A search counts from when it was sent at the latest.
+      const at = trace === undefined ? since : (times.sentUntil ?? times.now);
+      return [asUnresolved(resource, at, trace?.value ?? newMark(), account)];
     }
     return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs, account)];
   });
@@ -59,7 +69,7 @@ export function settle(
     .map(({ resource, members }) => {
       const decided = members.filter(({ urn }) => verdictOn(urn) !== undefined);
       const byKey = new Map(decided.map(({ key, urn }) => [key, verdictOn(urn)?.createdAs]));
-      return settleMembers({ ...resource, id: resource.id ?? `set-${newMark()}` }, members, byKey, newMark, now);
+      return settleMembers({ ...resource, id: resource.id ?? `set-${newMark()}` }, members, byKey, newMark, times.now);
     });
   const settledSets = new Map(sets.map((each) => [each.urn, each]));
   const kept = saved.map((resource) =>
