@@ -104,6 +104,67 @@ it("destroyed without the option, the events of a set stay live, also where a de
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
 });
 
+const UPDATES = { event: { update: "PUT rest/event/{id}" }, advertiser: { update: "PUT rest/advertiser/{id}" } };
+const owned = (name: string, { option = "", owner = "a", other = "Other" } = {}) =>
+  program(`
+const a = new advertising.Advertiser("a", { advertiserName: "${name}" }, { ${option} });
+const b = new advertising.Advertiser("b", { advertiserName: "${other}" });
+new advertising.ConversionEvent("by", { eventName: "By", advertiserId: ${owner}, value: 1 }, { protect: ${owner === "a" && option === ""} });
+new advertising.ConversionEvent("of", { eventName: "Of", advertiserId: ${owner}.advertiserId, value: 1 });
+const events = { x: { eventName: "X", value: 1 }, y: { eventName: "Y", value: 1 } };
+new advertising.ConversionEventSet("s", { advertiserId: ${owner}, events });`);
+
+it("an advertiser that is renamed in place keeps its events and sets as they are, in the preview too", async () => {
+  const { sandbox, stack } = await start(`${owned("A")}\nnew advertising.Catalog("c", { file: "c.json" });`, UPDATES);
+  const catalog = (advertiserName: string) => {
+    const C = { advertiserName, events: { x: { eventName: "CX", value: 1 } } };
+    stack.write("c.json", JSON.stringify({ advertisers: { C } }));
+  };
+  catalog("C");
+  await upWell(stack);
+  const ids = async () => (await stack.resources()).map(({ id, outputs }) => [id, outputs?.eventIds]);
+  const before = await ids();
+
+  stack.program(`${owned("B")}\nnew advertising.Catalog("c", { file: "c.json" });`);
+  catalog("D");
+  const { code, output } = await stack.preview();
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/~ .*Advertiser +a +update/);
+  expect(output).toMatch(/~ 2 to update\n +7 unchanged/);
+  expect(output).not.toMatch(/stays live|anew|replace/);
+  expect(await upWell(stack)).not.toContain("stays live");
+  expect(sandbox).toMatchObject({ creates: 8, updates: 2 });
+  expect(sandbox.advertisers.map((each) => each.advertiser_name).sort()).toEqual(["B", "D", "Other"]);
+  expect(await ids()).toEqual(before);
+});
+
+it("events of an advertiser that is replaced, or that get another one, are replaced, in the preview too", async () => {
+  const { sandbox, stack } = await start(owned("A", { option: "replacementTrigger: 1" }), UPDATES);
+  await upWell(stack);
+  const expectReplaced = async (...advertisers: string[]) => {
+    const { output } = await stack.preview();
+    for (const name of ["by", "of", ...advertisers]) expect(output).toMatch(new RegExp(` ${name} +replace`));
+    expect(output).toMatch(/2 (perhaps )?to create anew/);
+  };
+  // Another one, which is renamed itself.
+  stack.program(owned("A", { option: "replacementTrigger: 1", owner: "b", other: "Renamed" }));
+  await expectReplaced();
+  await upWell(stack);
+  expect(sandbox).toMatchObject({ creates: 6 + 4, updates: 1 });
+  stack.program(owned("A", { option: "replacementTrigger: 1" }));
+  await upWell(stack);
+  expect(sandbox).toMatchObject({ creates: 10 + 4, updates: 2 });
+
+  // By the program's wish, by an option that only the engine knows, and from the command line.
+  stack.program(owned("B", { option: `replacementTrigger: 1, replaceOnChanges: ["advertiserName"]` }));
+  await expectReplaced("a");
+  stack.program(owned("B", { option: "replacementTrigger: 2" }));
+  await expectReplaced("a");
+  stack.program(owned("B", { option: "replacementTrigger: 1" }));
+  const a = (await stack.resources()).find(({ urn }) => urn.endsWith("Advertiser::a"));
+  expect((await stack.preview("--replace", String(a?.urn))).output).toMatch(/ of +replace/);
+});
+
 const html = { "content-type": "text/html" };
 /** An answer of its own for each of a set's events and single ones, by the last digit of the id. */
 const mixed = (status: number, bodies: readonly ((id: number) => unknown)[]): Fault => ({

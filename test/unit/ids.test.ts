@@ -5,6 +5,7 @@ import { advertiser as advertiserKind } from "../../provider/src/kinds/advertise
 import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
 import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
 import { idsOf, readIdOf, readIdProblem } from "../../provider/src/resources/ids.js";
+import { noteOwner, ownersIn } from "../../provider/src/resources/owners.js";
 import { isNotPlain } from "../../provider/src/resources/plain.js";
 import { validate } from "../../provider/src/validation/validate.js";
 
@@ -50,6 +51,24 @@ describe("an Advertiser as advertiserId", () => {
     expect(await settled(advertiserId)).toBe(41);
     const dependencies = await (advertiserId as { allResources(): Promise<Set<unknown>> }).allResources();
     expect(dependencies).toContain(acme);
+  });
+
+  it("has an owner where it is the resource itself or its own Output, and not what is made of that", () => {
+    const acme = advertiser();
+    noteOwner(acme.advertiserId, "key");
+    const ownerOf = (advertiserId: unknown) => ownersIn(conversionEvent, { ...others, advertiserId });
+    for (const given of [acme, acme.advertiserId]) expect(ownerOf(given)).toEqual({ advertiserId: "key" });
+    const derived = [
+      acme.advertiserId.apply((id) => id),
+      pulumi.output(acme),
+      advertiser(),
+      event(),
+      41,
+      "41",
+      undefined,
+    ];
+    for (const given of derived) expect(ownerOf(given)).toBeUndefined();
+    expect(ownersIn(conversionEvent, { ...others, segmentId: acme.advertiserId, advertiserId: 41 })).toBeUndefined();
   });
 
   it("leaves secrets secret", async () => {

@@ -10,6 +10,8 @@ import type { Leaving } from "./left-live.js";
 export interface Learned {
   /** The id of the object whose place its replacement takes. */
   replaces?: string | undefined;
+  /** The id that it has before and after this run, since it is not replaced. */
+  keeps?: string | undefined;
   /** What its replacement will leave live. */
   leaves?: Leaving;
   /** Names of the arguments that were secret when the state was written, where there are any. */

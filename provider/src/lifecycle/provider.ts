@@ -47,6 +47,7 @@ import { canUpdate, replacedBy, updateLive } from "./known/update.js";
 import { leavingIn, leftAfter } from "./left-live.js";
 import { noteHeld } from "./leftovers.js";
 import type { Outcome } from "./outcome.js";
+import { withKeptOwners } from "./owners.js";
 import type { Runtime } from "./runtime.js";
 import { isKnown, subjectOf } from "./subject.js";
 
@@ -77,9 +78,10 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       configure(request.config);
     },
 
-    async check(olds: Properties, news: Properties): Promise<dynamic.CheckResult> {
+    async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
-        const declared = readDeclared(own(news, IDENTITY));
+        const declared = readDeclared(own(given, IDENTITY));
+        const news = withKeptOwners(runtime(), declared, given);
         const isNew = Object.keys(olds).length === 0;
         runtime().run.hasChecked = true;
         const { settings, problems: settingProblems } = runtime().reading;
@@ -88,6 +90,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const { values, problems } = validate(news, kind.rules(settings), reading);
         const subject = subjectOf(kind.name, declared?.identity);
         const { existingId } = values;
+        // What is replaced is checked once more, also where just the engine knows why.
+        runtime().learned.of(subject.key).keeps = undefined;
         const wasSecret = secretArgumentsOf(olds);
         if (wasSecret.size > 0) runtime().learned.of(subject.key).wasSecret = wasSecret;
         if (own(olds, DELETES) === true) runtime().learned.of(subject.key).wasDeleting = true;
@@ -174,6 +178,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           const instead = hasValue(existingId) ? "adopt" : "replace";
           const inPlace = changed.length === 0 ? "leave" : "update";
           runtime().catalogPlans.note(subject, replaces.length === 0 ? inPlace : instead);
+          if (replaces.length === 0) learned.keeps = id;
         }
         return { changes: changed.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);

@@ -1,8 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { advertiser } from "../kinds/advertiser.js";
 import { typeTokenOf } from "../kinds/kind.js";
+import { journalKeyIn } from "./identity.js";
 import { readIdOf } from "./ids.js";
 import { isOfType } from "./kinds.js";
+import { noteOwner } from "./owners.js";
 import { handedOver } from "./program/preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
@@ -57,6 +59,7 @@ export class Advertiser extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(advertiser, name, args, options));
+      noteOwner(this.advertiserId, journalKeyIn(advertiser, name, options?.parent));
       handedOver(this);
     } catch (error) {
       throw traces.retrace(error, Advertiser);

@@ -2,7 +2,9 @@
  * Which resource of which stack this is: what the provider process is otherwise never told.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { identityText } from "../state/identity.js";
+import type { Kind, SetKind } from "../kinds/kind.js";
+import { identityText, journalKeyOf } from "../state/identity.js";
+import { typesOf } from "./place.js";
 
 /**
  * As unique as the URN, without what every URN repeats. Built like it, so that equal names below different components
@@ -17,6 +19,11 @@ export async function identityOf(name: string, parent: pulumi.Resource | undefin
     parentTypes: types === "pulumi:pulumi:Stack" ? undefined : types,
     name,
   });
+}
+
+/** Under which the journal knows it, by what the program says alone. */
+export function journalKeyIn(kind: Kind | SetKind, name: string, parent: pulumi.Resource | undefined): string {
+  return journalKeyOf(kind.name, identityText({ ...placeOfProgram(), parentTypes: typesOf(parent), name }));
 }
 
 /** The stack that the program is of. */

@@ -32,6 +32,8 @@ export interface Declared {
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>>;
   /** Pulumi's option of this name: the engine does not hold it against what a dynamic provider says of a change. */
   readonly replaceOnChanges?: readonly string[];
+  /** In a preview, by argument: the journal key of the resource whose id it is. */
+  readonly owners?: Readonly<Record<string, string>>;
   /** In a preview, on one resource of a catalog: how many the catalog declares. */
   readonly catalogResources?: number;
 }

@@ -23,6 +23,7 @@ import { adoptionProblems } from "../known/adopt.js";
 import { markIn } from "../known/unsettled.js";
 import { attemptKeys, noteHeld } from "../leftovers.js";
 import type { Outcome } from "../outcome.js";
+import { withKeptOwners } from "../owners.js";
 import type { Runtime } from "../runtime.js";
 import { isKnown, memberSubject, type Subject, subjectOf } from "../subject.js";
 import { announceNewMembers, membersAdoptedTwice, tellPlan } from "./announce.js";
@@ -137,9 +138,10 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       configure(request.config);
     },
 
-    async check(olds: Properties, news: Properties): Promise<dynamic.CheckResult> {
+    async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
-        const declaration = readDeclared(own(news, IDENTITY));
+        const declaration = readDeclared(own(given, IDENTITY));
+        const news = withKeptOwners(runtime(), declaration, given);
         const subject = subjectOf(set.name, declaration?.identity);
         runtime().run.hasChecked = true;
         const { settings, problems: settingProblems } = runtime().reading;

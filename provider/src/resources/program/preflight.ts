@@ -7,13 +7,14 @@ import { knownOperations } from "../../config/operations.js";
 import { CATALOG_TYPE, type Kind, type Limits, type SetKind } from "../../kinds/kind.js";
 import { own } from "../../record.js";
 import { writeDeclared } from "../../state/declared.js";
-import { identityText, journalKeyOf, labelOf, memberOf, resourceKeyIn } from "../../state/identity.js";
+import { labelOf, memberOf, resourceKeyIn } from "../../state/identity.js";
 import { isContainer } from "../../validation/known.js";
 import type { Problem } from "../../validation/problem.js";
 import { validate } from "../../validation/validate.js";
-import { identityOf, placeOfProgram } from "../identity.js";
+import { identityOf, journalKeyIn } from "../identity.js";
 import { readIdProblem } from "../ids.js";
 import { isOfType } from "../kinds.js";
+import { ownersIn } from "../owners.js";
 import { formerPlaces, typesOf } from "../place.js";
 import { isNotPlain } from "../plain.js";
 import { noteAdoptions, noteHandedOver } from "./adoptions.js";
@@ -61,6 +62,7 @@ export function examine(examined: Examined): Promise<unknown> {
   if (problems.length > 0) turn.report(sectionOf(labelOf(examined.kind.name, examined.name), problems));
   const { replaceOnChanges, retainOnDelete } = examined.options;
   const deletes = retainOnDelete === false && canDelete(examined.kind, program);
+  const owners = pulumi.runtime.isDryRun() ? ownersIn(kind, examined.asGiven) : undefined;
   const told = turn.admitted.then(async ({ first, resources, formerly, settled }) => {
     const forerunner = forerunnerOf(turn);
     if (forerunner !== undefined && forerunner.declared !== declared) await forerunner.registered.promise;
@@ -75,6 +77,7 @@ export function examine(examined: Examined): Promise<unknown> {
       ...(deletes ? { deletes } : {}),
       ...(catalogResources === undefined ? {} : { catalogResources }),
       ...(replaceOnChanges === undefined ? {} : { replaceOnChanges }),
+      ...(owners === undefined ? {} : { owners }),
     });
   });
   // Pulumi listens only later: Node would warn of a rejection that nobody handles.
@@ -149,12 +152,11 @@ function programOfNow(): Program {
 }
 
 function declaredOf({ kind, name, args, options }: Examined): DeclaredHere {
-  const parentTypes = typesOf(options.parent);
   return {
     kind: "member" in kind ? kind.member : kind,
     name,
-    parentTypes,
-    key: journalKeyOf(kind.name, identityText({ ...placeOfProgram(), parentTypes, name })),
+    parentTypes: typesOf(options.parent),
+    key: journalKeyIn(kind, name, options.parent),
     platformName: "member" in kind ? undefined : args?.[kind.nameProperty],
     existingId: args?.existingId,
     isRead: args === undefined,
