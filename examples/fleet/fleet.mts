@@ -63,9 +63,9 @@ function readOptions(all: readonly string[]): { preview: boolean; names: readonl
         parallel: { type: "string", default: "4" },
       },
     });
-    const names = [...new Set(values.only?.split(",") ?? all)];
-    const unknown = names.filter((name) => !all.includes(name)).join(", ");
-    if (unknown !== "") throw new Error(`fleet.json has no stack ${unknown}; it has ${all.join(", ")}`);
+    const names = [...new Set(values.only?.split(",").map((name) => name.trim()) ?? all)];
+    const unknown = names.filter((name) => !all.includes(name)).map((name) => name || '""');
+    if (unknown.length > 0) throw new Error(`fleet.json has no stack ${unknown.join(", ")}; it has ${all.join(", ")}`);
     const parallel = Number(values.parallel);
     if (!Number.isInteger(parallel) || parallel < 1) throw new Error("--parallel takes a whole number from 1 up");
     return { preview: values.preview, names, parallel };

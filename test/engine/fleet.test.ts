@@ -96,7 +96,7 @@ it("what is typed wrongly stops before anything runs", async () => {
   onTestFinished(() => stack.remove());
   const { folder, environment } = stack;
   for (const [args, said] of [
-    [["--only", "de,atlantis"], "fleet.json has no stack atlantis; it has at, be, "],
+    [["--only", "de, atlantis,"], 'fleet.json has no stack atlantis, ""; it has at, be, '],
     [["--parallel", "0"], "--parallel takes a whole number from 1 up"],
     [["--preveiw"], "--preveiw"],
   ] as const) {

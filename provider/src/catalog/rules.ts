@@ -49,7 +49,8 @@ export function lint(
   const names = new Map<string, CatalogEvent>();
   const byDefault = conversionEvent.rules(limits) as Record<string, z.ZodType>;
   for (const event of events) {
-    const name = String(event.args.eventName);
+    if (typeof event.args.eventName !== "string") continue; // told by itself
+    const name = event.args.eventName;
     if (rules.uniqueNames === true) {
       const id = `${event.advertiser}/${letters(name.normalize("NFKC")) || name}`;
       const first = names.get(id);
