@@ -69,6 +69,20 @@ it("a life: renamed in place, drift seen and set back, gone and created again, r
   expect(sandbox).toMatchObject({ creates: 4, deletes: 2, advertisers: [{ id: 1 }] });
 });
 
+it("a plain refresh has the configuration of the last up, and says so; with --run-program that of now", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const stack = await newStack(shop("Purchase"), { sandbox });
+  await upWell(stack);
+  await stack.run(["config", "set", "--path", "advertising:operations.event.read", ALL.event.read]);
+  const { output } = await stack.refresh();
+  expect(output).toContain(
+    "The configuration of a refresh is that of the last `pulumi up`, unless it has --run-program.",
+  );
+  expect(sandbox.reads).toBe(0);
+  expect((await stack.refresh("--run-program")).output).toMatch(/3 unchanged/);
+  expect(sandbox).toMatchObject({ reads: 1, creates: 2 });
+});
+
 const funnel = (keys: string, options = "{ retainOnDelete: false }") =>
   program(`
 const a = new advertising.Advertiser("a", { advertiserName: "A" });

@@ -121,6 +121,17 @@ describe("what is gone", () => {
     expect((await failureOf(event.read("999", {}))).message).toContain("there is no event 999 on the platform");
   });
 
+  it.each([
+    { success: true, message: "Events retrieved successfully", payload: [] },
+    { status: "OK", code: 200, payload: [], total: 0, meta: { page: 1, total_count: 0 } },
+    { payload: [], message: "No events found" },
+    { payload: null, errors: [] },
+  ])("leaves the state, as it is said by %j", async (body) => {
+    const { event, outs, sandbox } = await start();
+    sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body } });
+    expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
+  });
+
   it("is created again without a word of a live object", async () => {
     const sandbox = await useSandbox({
       operations: true,

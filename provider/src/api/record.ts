@@ -137,7 +137,8 @@ function isBare(sentence: string): boolean {
 
 const MORE = "it holds no object, and says something besides";
 /** What a success may say of an empty list. */
-const NOTHING_ELSE = /^(ok|success(ful(ly)?)?|done|\w+ (0|200)|(there are )?no .*|.* not found|0 .*)\.?$/i;
+const NOTHING_ELSE =
+  /^(ok|done|\w+ (0|200)|0 .*|(there (are|is) )?no (more )?(results?|records?|data|objects?|items?|entries|rows|match(es)?|events?|advertisers?)\b.*|.* not found|.*\b(empty|nothing|none)\b.*|(?!.*\bnot\b).*\bsuccess(ful(ly)?)?\b.*)\.?$/i;
 const AMOUNT =
   /^(total|count|size|hits|matches|found|results|records|num|number)(_?(of_)?(count|results|records|items|hits|rows|found|objects))?$/i;
 

@@ -267,4 +267,5 @@ const GONE: dynamic.ReadResult = { id: "", props: {} };
 
 /** @param noun of the objects. */
 const nothingCompared = (noun: string) =>
-  `A refresh compares nothing of any ${noun}: the platform has no known way to read one, so the state stays as it is.`;
+  `A refresh compares nothing of any ${noun}: the platform has no known way to read one, so the state stays as it is. ` +
+  "(The configuration of a refresh is that of the last `pulumi up`, unless it has --run-program.)";
