@@ -121,7 +121,7 @@ async function searched(
   const created = found.map(({ urn, id }) => `${urn}=${id}`);
   return {
     verdicts: readVerdicts({ ...options, created, notCreated: notMade }, left, stack),
-    sentUntil: sentUntil(stack, reading.settings.maxWaitSeconds),
+    sentUntil: sentUntil(stack, reading.settings.maxWaitSeconds, systemClock.wallMs()),
   };
 }
 

@@ -66,10 +66,13 @@ export interface Pending {
   readonly known: readonly KnownCreate[];
 }
 
-/** The engine notes a create before it asks for it, and not when it was sent: at the latest after its last wait. */
-export function sentUntil({ deployment }: ExportedStack, maxWaitSeconds: number): string | undefined {
-  const notedMs = Date.parse(deployment.manifest?.time ?? "");
-  return Number.isNaN(notedMs) ? undefined : new Date(notedMs + maxWaitSeconds * 1000).toISOString();
+/**
+ * When what only the engine's record knows was sent at the latest: it notes a create before it asks for it, so that is after the last wait.
+ * @returns ISO 8601.
+ */
+export function sentUntil({ deployment }: ExportedStack, maxWaitSeconds: number, nowMs: number): string {
+  const latestMs = Date.parse(deployment.manifest?.time ?? "") + maxWaitSeconds * 1000;
+  return new Date(Number.isNaN(latestMs) ? nowMs : Math.min(latestMs, nowMs)).toISOString();
 }
 
 /** What the user found out about one of them: the platform's id, or that there is none. */

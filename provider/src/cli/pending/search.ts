@@ -37,7 +37,8 @@ export async function searchFor(
   const { transport, clock, secrets } = surroundings;
   const client = connect(reading.settings, surroundings);
   const searcher = { reading, clock, client: () => client };
-  const startedAt = new Date(clock.wallMs()).toISOString();
+  const startedMs = clock.wallMs();
+  const startedAt = new Date(startedMs).toISOString();
   const found: { urn: string; id: string }[] = [];
   const notMade: string[] = [];
 
@@ -51,7 +52,7 @@ export async function searchFor(
       ? startedAt
       : sought.sentAt
         ? sought.sentAt
-        : (sentUntil(stack, reading.settings.maxWaitSeconds) ?? "");
+        : sentUntil(stack, reading.settings.maxWaitSeconds, startedMs);
     const how = { wasJustSent: false, isOnce: isSinceUnknown };
     const finding = await lookFor(kind, searcher, urn, { mark, at, trace }, how);
     if (finding.kind === "found") found.push({ urn, id: finding.id });
