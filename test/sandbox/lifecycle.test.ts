@@ -1,8 +1,11 @@
 /** The provider's lifecycle with a real client, as the engine calls it. */
+
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { StackJournals } from "../../provider/src/cli/journals.js";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { aboutWhom } from "../../provider/src/state/identity.js";
 import { newFolder } from "../support/folder.js";
 import { refusalShapes } from "../support/refusal-shapes.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
@@ -173,4 +176,19 @@ it("ADVERTISING_LOG=debug tells each attempt to standard error: status, number, 
     expect.stringMatching(/^POST \/rest\/advertiser attempt 1: \w+, sent $/),
   ]);
   expect(lines.join("")).not.toContain(sandbox.password);
+});
+
+it("what a user has found of a create that only the journal knows is taken over, and not sent again", async () => {
+  const sandbox = await useSandbox();
+  const folder = newFolder();
+  const killed = newRun(sandbox, folder);
+  sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
+  expect((await failureOf(killed.advertiser.create(inputs))).id).toMatch(/^unresolved-/);
+  await killed.kill(); // before the engine has saved anything, as in the fast mode
+  const journals = new StackJournals("organization/tiny/dev", join(folder, "session.json"), folder);
+  const [{ key = "" } = {}] = journals.notes();
+  expect(journals.noteCreated(aboutWhom(key).urn, "1")).toBe(true);
+  const next = newRun(sandbox, folder);
+  expect((await next.advertiser.create(inputs)).id).toBe("1");
+  expect(sandbox.advertiserPosts).toBe(1);
 });

@@ -53,6 +53,17 @@ it("a changed member is changed in place; another advertiser makes all of them a
   expect((await set.diff(id, updated.outs as Outs, news)).changes).toBe(false);
 });
 
+it("with replaceOnChanges a changed member is another object", async () => {
+  const { sandbox, set } = await start();
+  const { id, outs } = await set.create(inputs(two));
+  const changed = { ...two, b: { eventName: "Bee", value: 2 } };
+  const identity = { identity: "tiny/dev::funnel", run: { isUp: true, resources: 1 }, replaceOnChanges: ["events"] };
+  const { inputs: news } = await set.check(inputs(two), { ...inputs(changed), __identity: identity });
+  await set.diff(id, outs as Outs, news);
+  await set.update(id, outs as Outs, news);
+  expect(sandbox).toMatchObject({ eventPosts: 3, updates: 0 });
+});
+
 it("a refresh shows drift of a member and what is gone, and the next update settles both", async () => {
   const { sandbox, set } = await start();
   const { id, outs } = await set.create(inputs(two));

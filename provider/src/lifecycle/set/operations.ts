@@ -25,8 +25,10 @@ import type { Able, Member } from "./plan.js";
 export function abilitiesOf(kind: Kind, runtime: Runtime, set: Subject, deletes: boolean): Able {
   // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
   const mayDelete = deletes && canDelete(kind, runtime) && runtime.learned.of(set.key).adoptsUnknown !== true;
+  // Pulumi's option names properties of the set: whichever of its events' arguments changes, another object is asked for.
+  const isReplaced = (runtime.learned.of(set.key).replacedOn ?? []).some((path) => /^(\*|events|defaults)/.test(path));
   return {
-    update: canUpdate(kind, runtime),
+    update: canUpdate(kind, runtime) && !isReplaced,
     search: ({ trace }) => isSearchable(kind, runtime, { trace: trace?.field }),
     delete: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime, id, memberSubject(set, key).urn),
   };

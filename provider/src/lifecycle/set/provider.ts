@@ -167,6 +167,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           const learned = runtime().learned.of(subject.key);
           learned.deletes = declaration.deletes === true;
           learned.adoptsUnknown = declaration.adoptsUnknown === true;
+          if (declaration.replaceOnChanges !== undefined) learned.replacedOn = declaration.replaceOnChanges;
           const { adopted = "" } = declaration;
           if (adopted !== "" && runtime().isFirst(`adopted ${adopted}`))
             for (const id of adopted.split(" ")) runtime().adopting(kind).add(id);
