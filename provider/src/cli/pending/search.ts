@@ -65,23 +65,24 @@ export async function searchFor(
   try {
     let left = await lookForAll(open);
     const dueMs = resendDueMs({ at: startedAt }, searcher);
-    const [again = [], others = []] = [true, false].map((isAgain) =>
-      left.filter(
-        ({ create: { isSinceUnknown, sought } }) => isAgain === (isSinceUnknown === true && sought.trace !== undefined),
-      ),
-    );
+    const again = left.filter(isLookedForAgain);
     if (again.length > 0 && dueMs !== undefined) {
       console.error(
         `${count(again.length, "event")} of sets, which may have been sent until just now, can't be found yet: ` +
           `looking again at ${new Date(dueMs).toISOString()} …`,
       );
       await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
+      const others = left.filter((each) => !isLookedForAgain(each));
       left = [...others, ...(await lookForAll(again.map(({ create }) => create)))];
     }
     return { found, notMade, told: left.map(({ create, words }) => `${create.urn}\n  ${words}`) };
   } finally {
     await transport.close();
   }
+}
+
+function isLookedForAgain({ create: { isSinceUnknown, sought } }: Left): boolean {
+  return isSinceUnknown === true && sought.trace !== undefined;
 }
 
 function whyNot(trace: string | undefined, kind: Kind): string {

@@ -5,10 +5,9 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../kinds/kind.js";
-import { own } from "../../record.js";
 import { MARK } from "../../state/properties.js";
 import { argumentsIn, type Properties } from "../inputs.js";
-import { newTrace } from "../known/unsettled.js";
+import { markIn, newTrace } from "../known/unsettled.js";
 import type { Runtime } from "../runtime.js";
 
 /**
@@ -19,8 +18,8 @@ import type { Runtime } from "../runtime.js";
 export function traceOfSet(kind: Kind, runtime: Runtime, olds: Properties, values: Properties): string | undefined {
   const trace = newTrace(kind, runtime);
   if (trace === undefined) return undefined;
-  const before = own(olds, MARK);
-  return typeof before === "string" && isDeepStrictEqual(argumentsIn(olds), values) ? before : trace;
+  const isOfNow = markIn(olds, runtime) !== undefined && isDeepStrictEqual(argumentsIn(olds), values);
+  return isOfNow ? String(olds[MARK]) : trace;
 }
 
 /** @param mark the set's. @returns in the form of a UUID, as other marks have it. */
