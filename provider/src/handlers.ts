@@ -3,16 +3,18 @@
  * state asks for it for ever.
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
-import { NAMESPACE } from "./config/settings.js";
-import { conversionEventSet as conversionEventSetKind } from "./kinds/conversion-event-set.js";
-import { kindNamed } from "./kinds/registry.js";
-import { silenceShown } from "./lifecycle/failure.js";
-import { createProvider } from "./lifecycle/provider.js";
-import { createRuntime, type Runtime } from "./lifecycle/runtime.js";
-import { createSetProvider } from "./lifecycle/set/provider.js";
-import { engineLog } from "./process/engine-log.js";
-import { engineStartedMs } from "./process/engine-start.js";
-import { watchEngine } from "./process/orphan.js";
+import { conversionEventSet as conversionEventSetKind, kindNamed } from "./kinds/index.js";
+import {
+  createProvider,
+  createRuntime,
+  createSetProvider,
+  engineLog,
+  engineStartedMs,
+  type Runtime,
+  silenceShown,
+  watchEngine,
+} from "./provider/index.js";
+import { NAMESPACE } from "./settings/index.js";
 
 // One process serves all dynamic resources of a deployment: they share what the first call configures.
 let runtime: Runtime | undefined;

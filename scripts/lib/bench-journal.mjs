@@ -9,11 +9,11 @@ const CREATES = 2000;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
-  const [{ kindNamed }, { readSettings }] = await load("kinds/registry.js", "config/read-settings.js");
+  const [{ kindNamed }, { readSettings }] = await load("kinds/registry.js", "settings/read-settings.js");
   const [{ Journal }, { fingerprintOf }, { connect, systemSurroundings }] = await load(
-    "journal/journal.js",
-    "journal/fingerprint.js",
-    "process/connect.js",
+    "store/journal.js",
+    "state/fingerprint.js",
+    "client/wiring.js",
   );
   const [advertiser, conversionEvent] = ["Advertiser", "ConversionEvent"].map(kindNamed);
   const { url, email, password } = sandbox.address;

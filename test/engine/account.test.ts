@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 const relocate = (stack: TestStack, ...args: string[]) =>
   runProcess("node", [command, "relocate", ...args], stack.programFolder, stack.environment);
 

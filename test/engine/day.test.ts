@@ -11,7 +11,7 @@ import { newStack, program, runProcess } from "../support/stack.js";
 
 const dist = resolve(import.meta.dirname, "../../provider/dist");
 const sandboxCommand = resolve(dist, "sandbox/command.js");
-const packageCommand = resolve(dist, "cli/command.js");
+const packageCommand = resolve(dist, "tools/command.js");
 
 /** `npx advertising-sandbox` in another terminal. */
 async function startSandboxCommand(...args: string[]) {

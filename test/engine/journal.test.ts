@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { systemClock } from "../../provider/src/clock.js";
+import { systemClock } from "../../provider/src/base/clock.js";
 import { placesOf } from "../../provider/src/files/places.js";
-import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
-import { Journal } from "../../provider/src/journal/journal.js";
+import { fingerprintOf } from "../../provider/src/state/fingerprint.js";
+import { Journal } from "../../provider/src/store/journal.js";
 import { struck, upAndKill } from "../support/killing.js";
 import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
@@ -77,7 +77,7 @@ it("killed before it was carried out: up sends nothing and saves it as unresolve
   expect(up.output).toContain(`pending --not-created '${urn}'`);
   const settled = await runProcess(
     "node",
-    [resolve(import.meta.dirname, "../../provider/dist/cli/command.js"), "pending", "--not-created", urn],
+    [resolve(import.meta.dirname, "../../provider/dist/tools/command.js"), "pending", "--not-created", urn],
     stack.programFolder,
     stack.environment,
   );

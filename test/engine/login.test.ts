@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { eventsProgram, newStack, runProcess, useSandbox } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 it("one login with the stack's settings; an up on another machine needs none", async () => {
   const sandbox = await useSandbox();

@@ -344,7 +344,7 @@ it(".get brings every argument", async () => {
   expect(await stack.outputs()).toEqual({ value: 1 });
 });
 
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 it("a preview's comment tells what the up then updates, replaces and deletes", async () => {
   const declare = (name: string, value: number, gone: string) =>

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 const pending = (stack: TestStack, ...args: string[]) =>
   runProcess("node", [command, "pending", ...args], stack.programFolder, stack.environment);
 

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 function run(stack: TestStack, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const options = { cwd: stack.programFolder, env: stack.environment, maxBuffer: 2 ** 26 };

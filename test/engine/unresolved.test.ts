@@ -64,7 +64,7 @@ it("every later preview, up (changed inputs, --refresh), refresh stops at it wit
 const pending = (stack: TestStack, ...args: string[]) =>
   runProcess(
     "node",
-    [resolve(import.meta.dirname, "../../provider/dist/cli/command.js"), "pending", ...args],
+    [resolve(import.meta.dirname, "../../provider/dist/tools/command.js"), "pending", ...args],
     stack.programFolder,
     stack.environment,
   );

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
 import { eventsProgram, newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
-const commandFile = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const commandFile = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 function pending(stack: TestStack, ...args: string[]) {
   return runProcess(process.execPath, [commandFile, "pending", ...args], stack.programFolder, stack.environment);

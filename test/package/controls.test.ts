@@ -23,7 +23,7 @@ const controls: [string, Control][] = [
   [
     "a create is sent again after a reset",
     {
-      file: "http/retry.ts",
+      file: "client/retry.ts",
       from: "if (repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {\n      return { kind",
       to: "if (attemptNumber < MAX_REPEATED_ATTEMPTS) {\n      return { kind",
       test: "test/unit/retry.test.ts",
@@ -54,7 +54,7 @@ const controls: [string, Control][] = [
   [
     "secrets are not scrubbed",
     {
-      file: "secrets.ts",
+      file: "base/secrets.ts",
       from: "scrubbed += text.slice(done, start) + MASK;",
       to: "scrubbed += text.slice(done, end);",
       test: "test/unit/secrets.test.ts",

@@ -129,7 +129,7 @@ setMocks().then(async () => {
 
   it("nothing else of it can be loaded", async () => {
     const script = `
-const results = ["dist/index.js", "session", "lifecycle/provider.js"].map((path) => {
+const results = ["dist/index.js", "session", "provider/single.js"].map((path) => {
   try { return typeof require("pulumi-advertising/" + path); } catch (error) { return error.code; }
 });
 console.log(JSON.stringify([...results, require("pulumi-advertising/package.json").name]));`;

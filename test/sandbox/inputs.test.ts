@@ -3,7 +3,7 @@
  * sent, or arrives at the platform as it is.
  */
 import { describe, expect, it } from "vitest";
-import { printable } from "../../provider/src/text.js";
+import { printable } from "../../provider/src/base/text.js";
 import { newFolder } from "../support/folder.js";
 import { newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";

@@ -18,10 +18,10 @@ import {
 import fsp, { type FileHandle } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { Journal } from "../../provider/src/journal/journal.js";
-import { HEADER, readNotes } from "../../provider/src/journal/notes.js";
-import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
+import type { Runtime } from "../../provider/src/provider/runtime.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { Journal } from "../../provider/src/store/journal.js";
+import { HEADER, readNotes } from "../../provider/src/store/notes.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";

@@ -9,8 +9,8 @@
  */
 import { appendFileSync } from "node:fs";
 
-const { systemClock } = await import(new URL("../../provider/dist/clock.js", import.meta.url).href);
-const { Journal } = await import(new URL("../../provider/dist/journal/journal.js", import.meta.url).href);
+const { systemClock } = await import(new URL("../../provider/dist/base/clock.js", import.meta.url).href);
+const { Journal } = await import(new URL("../../provider/dist/store/journal.js", import.meta.url).href);
 
 const { folder, stack, log, round, atOnce } = JSON.parse(process.argv[2]);
 let unique = 0;

@@ -3,9 +3,9 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { StackJournals } from "../../provider/src/cli/journals.js";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { aboutWhom } from "../../provider/src/state/identity.js";
+import { StackJournals } from "../../provider/src/tools/journals.js";
 import { newFolder } from "../support/folder.js";
 import { refusalShapes } from "../support/refusal-shapes.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";

@@ -12,7 +12,7 @@ import fs, {
 import fsp from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { systemClock } from "../../provider/src/clock.js";
+import { systemClock } from "../../provider/src/base/clock.js";
 import {
   acquireLock,
   LockHeld,

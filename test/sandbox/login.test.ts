@@ -9,7 +9,7 @@ import { TestClient } from "../support/client.js";
 import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 /** Without Pulumi and a stack: the settings are the environment's. */
 function start(

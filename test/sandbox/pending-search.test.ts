@@ -1,8 +1,8 @@
 /** What `pending --search` finds on the platform, and what it says of the rest. */
 import { expect, it } from "vitest";
-import type { OpenCreate } from "../../provider/src/cli/pending/pending.js";
-import { searchFor } from "../../provider/src/cli/pending/search.js";
-import { readSettings } from "../../provider/src/config/read-settings.js";
+import { readSettings } from "../../provider/src/settings/read-settings.js";
+import type { OpenCreate } from "../../provider/src/tools/pending.js";
+import { searchFor } from "../../provider/src/tools/pending-search.js";
 import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 

@@ -90,7 +90,7 @@ describe("which way requests go", () => {
     async (list) => {
       // The settings give loopback addresses no proxy at all, so what this needs is handed to the transport as it is.
       const { front, proxy } = await start();
-      const { createTransport } = await import("../../provider/src/http/transport.js");
+      const { createTransport } = await import("../../provider/src/client/transport.js");
       const transport = createTransport({
         timeoutSeconds: 5,
         connections: 1,

@@ -1,9 +1,9 @@
 /** The members of a set where the installation is known to have more, through the provider as the engine calls it. */
 import { expect, it } from "vitest";
-import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
-import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
-import { memberMark } from "../../provider/src/lifecycle/set/marks.js";
-import { createSetProvider } from "../../provider/src/lifecycle/set/provider.js";
+import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
+import type { Runtime } from "../../provider/src/provider/runtime.js";
+import { createSetProvider } from "../../provider/src/provider/set.js";
+import { memberMark } from "../../provider/src/state/stored-set.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";

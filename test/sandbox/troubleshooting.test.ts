@@ -127,7 +127,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     return message;
   },
   ADVERTISING_COMMAND() {
-    const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+    const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
     return new Promise((resolved) => {
       execFile(process.execPath, [command, "pendign"], (_error, _stdout, stderr) => resolved(stderr));
     });

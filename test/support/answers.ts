@@ -1,5 +1,5 @@
 /** Answers as the transport hands them on, read. */
-import { type Answer, readAnswer } from "../../provider/src/wire/answer.js";
+import { type Answer, readAnswer } from "../../provider/src/client/answer.js";
 
 /** @param body a text as it is, anything else as JSON. */
 export function answer(status: number, body: unknown = "", headers: Record<string, string> = {}): Answer {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { readCatalog } from "../../provider/src/catalog/read.js";
+import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import { describeFinding } from "../../provider/src/catalog/written.js";
 import type { Limits } from "../../provider/src/kinds/kind.js";
 

@@ -3,16 +3,16 @@
  */
 import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
-import type { Client, Created } from "../../provider/src/api/client.js";
-import { readProxy } from "../../provider/src/config/proxy.js";
-import type { Settings } from "../../provider/src/config/settings.js";
-import { AdvertisingError } from "../../provider/src/errors.js";
-import type { AttemptReport } from "../../provider/src/http/patient.js";
-import { advertiser } from "../../provider/src/kinds/advertiser.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { AdvertisingError } from "../../provider/src/base/errors.js";
+import type { Secrets } from "../../provider/src/base/secrets.js";
+import type { Client, Created } from "../../provider/src/client/client.js";
+import type { AttemptReport } from "../../provider/src/client/patient.js";
+import { connect, secretsIn, transportFor } from "../../provider/src/client/wiring.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Operation } from "../../provider/src/kinds/operation.js";
-import { connect, secretsIn, transportFor } from "../../provider/src/process/connect.js";
-import type { Secrets } from "../../provider/src/secrets.js";
+import { readProxy } from "../../provider/src/settings/proxy.js";
+import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "./clock.js";
 import { seededRandom } from "./random.js";
 import { settingsOf } from "./settings.js";

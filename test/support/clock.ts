@@ -2,7 +2,7 @@
  * Time that passes at once: whoever sleeps wakes up in the order of the times asked for, and the clock stands there then.
  * While something real is under way, such as a request, it stands still.
  */
-import { type Clock, systemClock } from "../../provider/src/clock.js";
+import { type Clock, systemClock } from "../../provider/src/base/clock.js";
 
 interface Sleeper {
   readonly untilMs: number;

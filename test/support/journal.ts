@@ -1,6 +1,6 @@
 /** Creates as a journal sees them. */
-import type { Attempt } from "../../provider/src/journal/attempt.js";
-import type { Journal } from "../../provider/src/journal/journal.js";
+import type { Attempt } from "../../provider/src/store/attempt.js";
+import type { Journal } from "../../provider/src/store/journal.js";
 
 /** Begins a create that nothing stands in the way of, and notes that it is sent. */
 export async function sendNoted(journal: Journal, key: string, fingerprint = "f"): Promise<Attempt> {

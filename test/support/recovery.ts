@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import type { Sandbox, SandboxObject } from "../../provider/src/sandbox/index.js";
 import { program, runProcess, type TestStack } from "./stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 /** One advertiser `a` and `events` events `e0`, `e1`, …; ADOPT names ids that were found in the account, by resource. */
 export const shopOf = (events: number) =>

@@ -3,14 +3,14 @@
  */
 import { join } from "node:path";
 import { expect } from "vitest";
-import { advertiser } from "../../provider/src/kinds/advertiser.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
-import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import { createProvider } from "../../provider/src/lifecycle/provider.js";
-import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
-import { createSetProvider } from "../../provider/src/lifecycle/set/provider.js";
-import type { Severity } from "../../provider/src/process/engine-log.js";
+import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
+import type { Severity } from "../../provider/src/provider/engine-log.js";
+import { createRuntime, type Runtime } from "../../provider/src/provider/runtime.js";
+import { createSetProvider } from "../../provider/src/provider/set.js";
+import { createProvider } from "../../provider/src/provider/single.js";
 import { untilTestEnds } from "./until-test-ends.js";
 
 export interface RunOptions {

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { program, runProcess, type TestStack } from "./stack.js";
 
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
 /** The set `funnel` of `events` events `e0`, `e1`, …; ADOPT names ids that were found in the account, by key, and VALUE their value. */
 export const setShopOf = (events: number) =>

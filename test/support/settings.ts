@@ -1,4 +1,4 @@
-import type { Settings } from "../../provider/src/config/settings.js";
+import type { Settings } from "../../provider/src/settings/settings.js";
 
 /** Settings with which everything works, but for `more`. */
 export function settingsOf(more: Partial<Settings> = {}): Settings {

@@ -1,6 +1,7 @@
 /** Resources as an exported stack holds them, in the shapes that `pulumi stack export` of engine 3.259 printed. */
-import type { StoredResource } from "../../provider/src/report/contents.js";
+
 import { SECRET_SIGNATURE } from "../../provider/src/state/properties.js";
+import type { StoredResource } from "../../provider/src/tools/contents.js";
 
 /** What must never be shown. */
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";

@@ -1,5 +1,5 @@
 /** A run in which time passes as the test wants it, for what is sent as well. */
-import type { Runtime } from "../../provider/src/lifecycle/runtime.js";
+import type { Runtime } from "../../provider/src/provider/runtime.js";
 import type { FakeClock } from "./clock.js";
 
 export function timed(runtime: Runtime, clock: FakeClock): Runtime {

@@ -1,5 +1,5 @@
 /** What is told of an answer to the create of an event. */
-import { wordsOf } from "../../provider/src/wire/words.js";
+import { wordsOf } from "../../provider/src/client/answer-words.js";
 import { answer } from "./answers.js";
 
 const fields = ["event_name", "advertiser_id", "value"];

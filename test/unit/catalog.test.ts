@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { fitsCasing } from "../../provider/src/catalog/casing.js";
-import { readCatalog } from "../../provider/src/catalog/read.js";
+import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import { catalogJsonSchema } from "../../provider/src/catalog/schema.js";
 import { secondsIn } from "../../provider/src/catalog/window.js";
 import { readYaml } from "../../provider/src/catalog/yaml-file.js";

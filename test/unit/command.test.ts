@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { NEEDED_NODE, whyTooOld } from "../../provider/src/node-version.js";
+import { NEEDED_NODE, whyTooOld } from "../../provider/src/base/node-version.js";
 import { folderWith } from "../support/catalogs.js";
 import { exportOf, storedAdvertiser, storedEvent } from "../support/stored.js";
 
@@ -21,7 +21,7 @@ function runIn(
   environment: Record<string, string>,
   ...args: string[]
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const file = resolve(provider, "dist/cli/command.js");
+  const file = resolve(provider, "dist/tools/command.js");
   return new Promise((resolved) => {
     execFile(process.execPath, [file, ...args], { cwd, env: { PATH: "", ...environment } }, (error, stdout, stderr) =>
       resolved({ code: error === null ? 0 : Number(error.code), stdout, stderr }),

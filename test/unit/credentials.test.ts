@@ -1,10 +1,10 @@
 /** What a refusal means for a login: the strategies' judgements, as tables. */
 import { expect, it } from "vitest";
-import { PatientSender } from "../../provider/src/http/patient.js";
-import { Secrets } from "../../provider/src/secrets.js";
-import { credentialsOf, type Login } from "../../provider/src/session/credentials.js";
-import { SessionJar } from "../../provider/src/session/jar.js";
-import type { SessionSign } from "../../provider/src/session/refusal.js";
+import { Secrets } from "../../provider/src/base/secrets.js";
+import { credentialsOf, type Login } from "../../provider/src/client/credentials.js";
+import { SessionJar } from "../../provider/src/client/jar.js";
+import { PatientSender } from "../../provider/src/client/patient.js";
+import type { SessionSign } from "../../provider/src/client/session-refusal.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";
 

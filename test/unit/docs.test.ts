@@ -4,10 +4,10 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { readSettings } from "../../provider/src/config/read-settings.js";
-import { environmentNameOf, SETTING_NAMES } from "../../provider/src/config/settings.js";
-import * as errors from "../../provider/src/errors.js";
+import * as errors from "../../provider/src/base/errors.js";
 import { parseFaults } from "../../provider/src/sandbox/fault-language.js";
+import { readSettings } from "../../provider/src/settings/read-settings.js";
+import { environmentNameOf, SETTING_NAMES } from "../../provider/src/settings/settings.js";
 import { allPages, codeBlocksOf, errorExamples, page, proseOf } from "../support/pages.js";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -99,7 +99,7 @@ describe("code", () => {
       .flatMap(({ code }) => code.split("\n").map((line) => ({ path: each.path, line }))),
   );
   const helpOf = (command: string): string => {
-    const file = { "pulumi-advertising": "cli", "advertising-sandbox": "sandbox" }[command];
+    const file = { "pulumi-advertising": "tools", "advertising-sandbox": "sandbox" }[command];
     const built = join(repository, "provider", "dist", String(file), "command.js");
     return execFileSync(process.execPath, [built, "--help"], { encoding: "utf8" });
   };

@@ -1,8 +1,8 @@
 /** A hint needs a sign in the answer, and none advises what replaces a live object. */
 import { describe, expect, it } from "vitest";
-import { HINTS, hintsFor } from "../../provider/src/api/hints.js";
-import { advertiser } from "../../provider/src/kinds/advertiser.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { HINTS, hintsFor } from "../../provider/src/client/hints.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 
 type Name = keyof typeof HINTS;
 const SENT = { event_name: "Login", advertiser_id: 3, value: 1 };

@@ -1,13 +1,13 @@
 /** Ids as programs hold them: numbers, digits, resources, and what is known later. */
 import * as pulumi from "@pulumi/pulumi";
 import { beforeAll, describe, expect, it } from "vitest";
-import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
-import { idsOf, readIdOf, readIdProblem } from "../../provider/src/resources/ids.js";
-import { noteOwner, ownersIn } from "../../provider/src/resources/owners.js";
-import { isNotPlain } from "../../provider/src/resources/plain.js";
-import { validate } from "../../provider/src/validation/validate.js";
+import { idsOf, readIdOf, readIdProblem } from "../../provider/src/program/ids.js";
+import { noteOwner, ownersIn } from "../../provider/src/program/owners.js";
+import { isNotPlain } from "../../provider/src/program/plain.js";
+import { validate } from "../../provider/src/rules/validate.js";
 
 beforeAll(() => {
   pulumi.runtime.setMocks({

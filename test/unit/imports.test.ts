@@ -1,157 +1,140 @@
-/** Holds the direction of imports between folders, and which folder may load which library. */
-import { readdirSync, readFileSync } from "node:fs";
+/** Holds which room may import which, that rooms are entered by their front doors, and which room may load which library. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { expect, it } from "vitest";
 
 const source = resolve(import.meta.dirname, "../../provider/src");
 
-/** A folder (or a file at the top) and what it may import of the others. */
-const LEAVES = ["errors", "secrets", "decode", "text", "clock", "record", "node-version"];
-const MAY_IMPORT: Record<string, string[]> = {
-  index: ["resources", "kinds", "validation"],
-  testing: ["resources", "kinds", "state", "validation", "config"],
-  resources: ["catalog", "kinds", "state", "validation", "config", "journal", "files"],
-  catalog: ["kinds", "validation"],
-  handlers: ["lifecycle/set", "lifecycle", "process", "kinds", "config"],
-  "lifecycle/set": ["lifecycle", "kinds", "state", "validation", "config", "journal", "api", "process"],
-  lifecycle: [
-    "process",
-    "kinds",
-    "state",
-    "validation",
-    "config",
-    "journal",
-    "api",
-    "session",
-    "http",
-    "wire",
-    "files",
-  ],
-  process: ["kinds", "config", "api", "session", "http", "files"],
-  cli: [
-    "report",
-    "catalog",
-    "kinds",
-    "state",
-    "validation",
-    "config",
-    "journal",
-    "files",
-    "api",
-    "lifecycle",
-    "lifecycle/set",
-    "process",
-    "session",
-  ],
-  report: ["kinds", "state", "validation", "config"],
-  api: ["kinds", "session", "http", "wire", "config"],
-  session: ["http", "wire", "config", "files"],
-  wire: ["http"],
-  journal: ["files", "state"],
-  http: ["config"],
-  config: ["kinds", "validation"],
-  state: ["kinds"],
-  kinds: ["validation"],
-  validation: [],
-  sandbox: [],
-  errors: [],
-  files: ["clock"],
-  secrets: ["decode"],
-  decode: [],
-  text: [],
-  record: [],
-  clock: [],
-  "node-version": [],
+/** A room imports only rooms that stand before it. */
+const ROOMS = [
+  "base",
+  "files",
+  "rules",
+  "kinds",
+  "settings",
+  "state",
+  "store",
+  "client",
+  "provider",
+  "catalog",
+  "program",
+];
+/** Nothing imports these; what each of them must not reach. */
+const TOPS: Record<string, string[]> = {
+  tools: ["program"],
+  testing: ["client", "provider", "store"],
+  sandbox: [...ROOMS],
 };
-const MAY_LOAD: Record<string, RegExp> = {
-  undici: /^http\/(transport|connect|tunnel)\.ts$/,
-  "tough-cookie": /^session\/jar\.ts$/,
-  zod: /^(kinds|validation|config|sandbox|cli|catalog|report)\/|^journal\/(notes|inventory)\.ts$|^session\/(session-file|password-check)\.ts$/,
-  "fastest-levenshtein": /^validation\/|^sandbox\/nearest\.ts$/,
-  // Required when a catalog is read; others import their types.
-  yaml: /^$/,
+/** The program's process loads neither HTTP nor cookies, and the provider's process none of the program's half. */
+const APART: Record<string, string[]> = {
+  program: ["client", "provider"],
+  catalog: ["client", "provider", "store", "state"],
+};
+
+const LIBRARIES: Record<string, RegExp> = {
+  undici: /^client\/(transport|sockets|tunnel)\.ts$/,
+  "tough-cookie": /^client\/jar\.ts$/,
+  zod: /^(rules|kinds|settings|catalog|store|client|tools|sandbox)\//,
+  "fastest-levenshtein": /^base\/nearest\.ts$|^sandbox\/nearest\.ts$/,
+  yaml: /^$/, // required when a catalog is read; so is csv-parse
   "csv-parse": /^$/,
-  entities: /^(decode|wire\/markup)\.ts$/,
-  "@pulumi/pulumi": /^(resources\/|testing\/|handlers\.ts$|lifecycle\/|process\/)/,
+  entities: /^(base\/decode|client\/answer-markup)\.ts$/,
+  "@pulumi/pulumi": /^(program\/|testing\/|handlers\.ts$|provider\/)/,
 };
-/** Decisions and readings: no I/O, not even Node's. */
-const PURE =
-  /^(decode\.ts|kinds\/|state\/|validation\/|config\/|report\/|catalog\/(?!read\.ts)|http\/(retry|retry-after|describe)\.ts|wire\/|api\/(outcome|own-id|record|request|hints|witness)\.ts|session\/refusal\.ts|lifecycle\/(account|outcome)\.ts|journal\/(ledger|notes)\.ts|node-version\.ts|cli\/(leftovers-done|relocate|stack-export|pending\/resource-order)\.ts)/;
 
-interface Import {
-  readonly file: string;
-  readonly target: string;
-  readonly typeOnly: boolean;
-}
+const files = readdirSync(source, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.replaceAll(sep, "/"));
 
-function imports(): Import[] {
-  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-  return files.flatMap((file) => {
-    const text = readFileSync(join(source, file), "utf8");
-    const matches = text.matchAll(/^(import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|^import\s+()()"([^"]+)"/gm);
-    return [...matches].map((match) => ({
-      file: file.replaceAll(sep, "/"),
-      target: match[3] ?? match[6] ?? "",
-      typeOnly: match[2] !== undefined,
-    }));
+const imports = files.flatMap((file) => {
+  const text = readFileSync(join(source, file), "utf8");
+  const found = text.matchAll(
+    /^(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|^import\s+()"([^"]+)"|await import\(()"([^"]+)"/gm,
+  );
+  return [...found].map((match) => {
+    const target = match[2] ?? match[4] ?? match[6] ?? "";
+    const path = relative(source, resolve(source, file, "..", target))
+      .replaceAll(sep, "/")
+      .replace(/\.js$/, ".ts");
+    return {
+      file,
+      target: target.startsWith(".") ? path : target,
+      isOurs: target.startsWith("."),
+      isType: match[1] !== undefined,
+    };
   });
-}
-
-function placeOf(file: string): string {
-  if (!file.includes("/")) return file.replace(/\.ts$/, "");
-  const folder = file.slice(0, file.lastIndexOf("/"));
-  return folder in MAY_IMPORT ? folder : file.slice(0, file.indexOf("/"));
-}
-
-function resolved({ file, target }: Import): string {
-  return relative(source, resolve(source, file, "..", target))
-    .replaceAll(sep, "/")
-    .replace(/\.js$/, ".ts");
-}
+});
+const roomOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : "");
 
 it("finds imports at all", () => {
-  expect(imports().length).toBeGreaterThan(50);
+  expect(imports.length).toBeGreaterThan(50);
 });
 
-it("folders import only what lies downstream", () => {
-  const wrong = imports()
-    .filter(({ target }) => target.startsWith("."))
-    .filter((entry) => {
-      const [from, to] = [placeOf(entry.file), placeOf(resolved(entry))];
-      return from !== to && !(LEAVES.includes(to) && !LEAVES.includes(from)) && !(MAY_IMPORT[from] ?? []).includes(to);
-    });
+it("a room imports only what stands before it, by its front door", () => {
+  const wrong = imports.filter(({ file, target, isOurs }) => {
+    const [from, to] = [roomOf(file), roomOf(target)];
+    if (!isOurs || from === to || from === "") return false;
+    const before =
+      from in TOPS ? ROOMS.filter((room) => !TOPS[from]?.includes(room)) : ROOMS.slice(0, ROOMS.indexOf(from));
+    return !before.includes(to) || APART[from]?.includes(to) || target !== `${to}/index.ts`;
+  });
   expect(wrong).toEqual([]);
 });
 
-it("each library is loaded by one folder", () => {
-  const wrong = imports().filter(({ file, target, typeOnly }) => {
-    const library = Object.keys(MAY_LOAD).find((name) => target === name || target.startsWith(`${name}/`));
-    return library !== undefined && !typeOnly && !MAY_LOAD[library]?.test(file);
+it("each room has a front door, and no base name stands in two rooms", () => {
+  const rooms = [...ROOMS, ...Object.keys(TOPS)];
+  expect(rooms.filter((room) => !existsSync(join(source, room, room === "tools" ? "command.ts" : "index.ts")))).toEqual(
+    [],
+  );
+  const names = files
+    .filter((file) => !/^sandbox\/|(^|\/)index\.ts$/.test(file))
+    .map((file) => file.replace(/^.*\//, ""));
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+});
+
+it("no file imports itself by a way around, types included", () => {
+  const next = new Map(
+    files.map((file) => [
+      file,
+      imports.filter((each) => each.isOurs && each.file === file).map(({ target }) => target),
+    ]),
+  );
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, way: readonly string[]) => {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(" > "));
+    if (way.includes(file) || done.has(file)) return;
+    for (const target of next.get(file) ?? []) visit(target, [...way, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  expect(circles.length, circles.join("\n")).toBeLessThanOrEqual(11); // to be none once the shape is done
+});
+
+it("each library is loaded by one room", () => {
+  const wrong = imports.filter(({ file, target, isOurs, isType }) => {
+    const library = Object.keys(LIBRARIES).find((name) => target === name || target.startsWith(`${name}/`));
+    return !isOurs && library !== undefined && !isType && !LIBRARIES[library]?.test(file);
   });
   expect(wrong).toEqual([]);
 });
 
 it("whatever only decides does no I/O", () => {
-  const wrong = imports().filter(
-    ({ file, target, typeOnly }) => PURE.test(file) && target.startsWith("node:") && !typeOnly,
-  );
-  expect(wrong).toEqual([]);
+  const PURE = /^(base\/(?!secrets|clock)|rules\/|kinds\/|state\/|settings\/|catalog\/(?!read-catalog))/;
+  const wrong = imports.filter(({ file, target, isType }) => PURE.test(file) && target.startsWith("node:") && !isType);
+  expect(wrong.filter(({ target }) => target !== "node:crypto" && target !== "node:util")).toEqual([]);
 });
 
 it("the program's half reaches no HTTP and no cookies", () => {
-  const all = imports().filter(({ typeOnly }) => !typeOnly);
+  const all = imports.filter(({ isType }) => !isType);
   const reached = new Set(["index.ts"]);
-  for (const file of reached) {
-    for (const entry of all.filter((candidate) => candidate.file === file && candidate.target.startsWith(".")))
-      reached.add(resolved(entry));
-  }
-  const libraries = all
-    .filter(({ file, target }) => reached.has(file) && !target.startsWith("."))
-    .map(({ target }) => target);
+  for (const file of reached) for (const each of all) if (each.file === file && each.isOurs) reached.add(each.target);
+  const libraries = all.filter(({ file, isOurs }) => reached.has(file) && !isOurs).map(({ target }) => target);
   const others = [...new Set(libraries)].filter((library) => !library.startsWith("node:")).sort();
   expect(others).toEqual([
     "@pulumi/pulumi",
     "@pulumi/pulumi/runtime/state.js",
+    "entities/decode",
     "env-paths",
     "fastest-levenshtein",
     "zod",

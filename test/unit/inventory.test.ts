@@ -1,11 +1,11 @@
 /** What earlier runs created, as a run looks it up. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Inventory } from "../../provider/src/journal/inventory.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
-import { adoptedTwice } from "../../provider/src/lifecycle/announce.js";
-import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
-import { type KnownSubject, subjectOf } from "../../provider/src/lifecycle/subject.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { adoptedTwice } from "../../provider/src/provider/announce.js";
+import { createRuntime } from "../../provider/src/provider/runtime.js";
+import { type KnownSubject, subjectOf } from "../../provider/src/provider/subject.js";
+import { Inventory } from "../../provider/src/store/inventory.js";
 import { newFolder } from "../support/folder.js";
 
 const keyOf = (kind: string, name: string) => `${kind}::organization/shop/dev::${name}`;

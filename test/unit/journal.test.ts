@@ -3,11 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { systemClock } from "../../provider/src/clock.js";
-import { AppendFile } from "../../provider/src/journal/append-file.js";
-import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
-import { Journal } from "../../provider/src/journal/journal.js";
-import { JournalDamaged, journalOf, readNotes } from "../../provider/src/journal/notes.js";
+import { systemClock } from "../../provider/src/base/clock.js";
+import { AppendFile } from "../../provider/src/files/append-file.js";
+import { fingerprintOf } from "../../provider/src/state/fingerprint.js";
 import {
   currentKey,
   identityText,
@@ -17,6 +15,8 @@ import {
   stackOf,
   urnOf,
 } from "../../provider/src/state/identity.js";
+import { Journal } from "../../provider/src/store/journal.js";
+import { JournalDamaged, journalOf, readNotes } from "../../provider/src/store/notes.js";
 import { newFolder } from "../support/folder.js";
 import { sendNoted } from "../support/journal.js";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Lease, Leases } from "../../provider/src/session/lease.js";
+import { type Lease, Leases } from "../../provider/src/client/lease.js";
 
 /** Leases on a login. */
 function newLeases(): Leases<string> {

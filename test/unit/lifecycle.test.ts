@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Inventory } from "../../provider/src/journal/inventory.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
-import { createProvider } from "../../provider/src/lifecycle/provider.js";
-import { createRuntime, type Runtime } from "../../provider/src/lifecycle/runtime.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { createRuntime, type Runtime } from "../../provider/src/provider/runtime.js";
+import { createProvider } from "../../provider/src/provider/single.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { Inventory } from "../../provider/src/store/inventory.js";
 
 const settings: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
 const told: string[] = [];

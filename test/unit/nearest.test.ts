@@ -1,7 +1,7 @@
 /** Which known name a mistyped or shortened one leads to. */
 import { describe, expect, it } from "vitest";
-import { SETTING_NAMES } from "../../provider/src/config/settings.js";
-import { nearest } from "../../provider/src/validation/nearest.js";
+import { nearest } from "../../provider/src/base/nearest.js";
+import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 
 describe("a setting", () => {
   it.each([

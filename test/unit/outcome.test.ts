@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readOutcome } from "../../provider/src/api/outcome.js";
-import { advertiser } from "../../provider/src/kinds/advertiser.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { readOutcome } from "../../provider/src/client/create-judge.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { addressOf } from "../../provider/src/kinds/operation.js";
 import { answer } from "../support/answers.js";
 

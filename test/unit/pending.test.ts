@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { pendingIn, type Verdict } from "../../provider/src/cli/pending/pending.js";
-import { membersInFlight } from "../../provider/src/cli/pending/sets.js";
-import { settle } from "../../provider/src/cli/pending/settle.js";
-import { type ExportedStack, readExport } from "../../provider/src/cli/stack-export.js";
-import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
-import { memberMark } from "../../provider/src/lifecycle/set/marks.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { fingerprintOf } from "../../provider/src/state/fingerprint.js";
 import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { UNRESOLVED } from "../../provider/src/state/properties.js";
+import { memberMark } from "../../provider/src/state/stored-set.js";
+import { pendingIn, type Verdict } from "../../provider/src/tools/pending.js";
+import { membersInFlight } from "../../provider/src/tools/pending-sets.js";
+import { settle } from "../../provider/src/tools/pending-settle.js";
+import { type ExportedStack, readExport } from "../../provider/src/tools/stack-export.js";
 
 const urnOf = (kind: string, name: string) =>
   `urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;

@@ -1,7 +1,7 @@
 /** The proxy of the environment, as both processes read it. */
 import { describe, expect, it } from "vitest";
-import { readSettings } from "../../provider/src/config/read-settings.js";
-import { createRuntime } from "../../provider/src/lifecycle/runtime.js";
+import { createRuntime } from "../../provider/src/provider/runtime.js";
+import { readSettings } from "../../provider/src/settings/read-settings.js";
 
 function read(environment: Record<string, string>, baseUrl = "https://x.example", mayLackPassword = false) {
   const config: Record<string, string> = { baseUrl, email: "a@b.c", password: "pw" };

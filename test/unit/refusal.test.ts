@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sessionSignOf } from "../../provider/src/session/refusal.js";
+import { sessionSignOf } from "../../provider/src/client/session-refusal.js";
 import { answer } from "../support/answers.js";
 
 const loginPage = '<html><title>Sign in</title><input type="password"></html>';

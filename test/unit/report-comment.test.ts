@@ -1,8 +1,8 @@
 /** A preview as a comment on a pull request. */
 import { describe, expect, it } from "vitest";
-import { commentOf, MARKER, MAX_CHARACTERS } from "../../provider/src/report/comment.js";
-import { readPreview } from "../../provider/src/report/preview.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { commentOf, MARKER, MAX_CHARACTERS } from "../../provider/src/tools/comment.js";
+import { readPreview } from "../../provider/src/tools/preview.js";
 import { EVENT, urnOf } from "../support/stored.js";
 
 type Values = Record<string, unknown>;

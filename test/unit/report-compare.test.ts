@@ -1,7 +1,7 @@
 /** What one stack declares and another does not. */
 import { expect, it } from "vitest";
-import { COMPARISON_FORMATS, compare, isSame } from "../../provider/src/report/compare.js";
-import { contentsOf, type StoredResource } from "../../provider/src/report/contents.js";
+import { COMPARISON_FORMATS, compare, isSame } from "../../provider/src/tools/compare.js";
+import { contentsOf, type StoredResource } from "../../provider/src/tools/contents.js";
 import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, storedSet } from "../support/stored.js";
 
 const textOf = (first: StoredResource[], second: StoredResource[], format = "text") =>

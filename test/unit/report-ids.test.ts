@@ -1,9 +1,9 @@
 /** Ids by key, in each format. */
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { contentsOf, type StoredResource } from "../../provider/src/report/contents.js";
-import { ID_FORMATS, idsOf } from "../../provider/src/report/ids.js";
-import { addressesBy } from "../../provider/src/report/template.js";
+import { contentsOf, type StoredResource } from "../../provider/src/tools/contents.js";
+import { ID_FORMATS, idsOf } from "../../provider/src/tools/report-ids.js";
+import { addressesBy } from "../../provider/src/tools/template.js";
 import {
   CIPHERTEXT,
   encrypted,

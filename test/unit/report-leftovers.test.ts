@@ -1,12 +1,12 @@
 /** What is live and managed by nobody any more. */
 import { describe, expect, it } from "vitest";
-import { markDone } from "../../provider/src/cli/leftovers-done.js";
-import { settleMembers } from "../../provider/src/cli/pending/sets.js";
-import { type ExportedStack, readExport, stateIn } from "../../provider/src/cli/stack-export.js";
-import type { StoredResource } from "../../provider/src/report/contents.js";
-import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/report/leftovers.js";
 import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
+import type { StoredResource } from "../../provider/src/tools/contents.js";
+import { markDone } from "../../provider/src/tools/leftovers-done.js";
+import { settleMembers } from "../../provider/src/tools/pending-sets.js";
+import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/tools/report-leftovers.js";
+import { type ExportedStack, readExport, stateIn } from "../../provider/src/tools/stack-export.js";
 import { CIPHERTEXT, encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
 
 const stateOf = (resources: readonly StoredResource[], time = "2026-03-02T10:00:00Z") => ({ resources, time });

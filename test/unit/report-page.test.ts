@@ -1,7 +1,7 @@
 /** The page as text; `test/package/page.test.ts` looks at it in a browser. */
 import { describe, expect, it } from "vitest";
-import { contentsOf, type StoredResource } from "../../provider/src/report/contents.js";
-import { pageOf } from "../../provider/src/report/page.js";
+import { contentsOf, type StoredResource } from "../../provider/src/tools/contents.js";
+import { pageOf } from "../../provider/src/tools/page.js";
 import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
 
 const page = (resources: readonly StoredResource[], stack = "shop/dev") =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decideRetry } from "../../provider/src/http/retry.js";
-import { retryAfterMs } from "../../provider/src/http/retry-after.js";
-import { TransportFailure } from "../../provider/src/http/transport.js";
+import { decideRetry } from "../../provider/src/client/retry.js";
+import { retryAfterMs } from "../../provider/src/client/retry-after.js";
+import { TransportFailure } from "../../provider/src/client/transport.js";
 import { answer } from "../support/answers.js";
 
 const now = Date.parse("2026-01-01T00:00:00Z");

@@ -2,15 +2,15 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { advertiser } from "../../provider/src/kinds/advertiser.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import { isNotPlain } from "../../provider/src/resources/plain.js";
+import { isNotPlain } from "../../provider/src/program/plain.js";
+import { expecting } from "../../provider/src/rules/fields.js";
+import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
-import { expecting } from "../../provider/src/validation/fields.js";
-import { validate } from "../../provider/src/validation/validate.js";
 
-/** As the provider's half asks; see `lifecycle/provider.ts`. */
+/** As the provider's half asks; see `provider/single.ts`. */
 function holdsUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);

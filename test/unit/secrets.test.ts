@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Secrets } from "../../provider/src/secrets.js";
+import { Secrets } from "../../provider/src/base/secrets.js";
 
 const secret = 'p@ss/w"örd+1 &<x>';
 

@@ -1,11 +1,11 @@
 /** The session over a transport that is told what happens, where a real platform would have to be met at the right moment. */
 import { expect, it } from "vitest";
-import type { Settings } from "../../provider/src/config/settings.js";
-import { PatientSender } from "../../provider/src/http/patient.js";
-import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/http/transport.js";
-import { Secrets } from "../../provider/src/secrets.js";
-import { Session } from "../../provider/src/session/session.js";
-import { memoryStore, type SessionStore } from "../../provider/src/session/store.js";
+import { Secrets } from "../../provider/src/base/secrets.js";
+import { PatientSender } from "../../provider/src/client/patient.js";
+import { Session } from "../../provider/src/client/session.js";
+import { memoryStore, type SessionStore } from "../../provider/src/client/session-store.js";
+import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
+import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";
 

@@ -1,14 +1,20 @@
 /** What becomes of each member of a set, and what the state holds afterwards. */
 import { describe, expect, it } from "vitest";
-import { requestFields } from "../../provider/src/api/request.js";
-import { RefusedError } from "../../provider/src/errors.js";
-import { fingerprintOf } from "../../provider/src/journal/fingerprint.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
-import type { Outcome } from "../../provider/src/lifecycle/outcome.js";
-import { isChange, planSet, setAfter } from "../../provider/src/lifecycle/set/plan.js";
+import { RefusedError } from "../../provider/src/base/errors.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { requestFields } from "../../provider/src/kinds/request-body.js";
+import type { Outcome } from "../../provider/src/provider/outcome.js";
+import { isChange, planSet, setAfter } from "../../provider/src/provider/set-plan.js";
+import { exactId } from "../../provider/src/rules/fields.js";
+import { fingerprintOf } from "../../provider/src/state/fingerprint.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
-import { eventIn, readDeclaredSet, readStoredSet, type Values, writeStoredSet } from "../../provider/src/state/set.js";
-import { exactId } from "../../provider/src/validation/fields.js";
+import {
+  eventIn,
+  readDeclaredSet,
+  readStoredSet,
+  type Values,
+  writeStoredSet,
+} from "../../provider/src/state/stored-set.js";
 
 const bodyOf = (shared: { advertiserId: unknown; defaults: unknown }, entry: Values) =>
   fingerprintOf(requestFields(conversionEvent, eventIn(shared, entry)));

@@ -1,11 +1,11 @@
 /** A set's arguments against its rules: everything at once, with paths, and what is not known left alone. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
-import { conversionEventSet } from "../../provider/src/kinds/conversion-event-set.js";
-import { holdsUnknown } from "../../provider/src/lifecycle/inputs.js";
-import { isNotPlain } from "../../provider/src/resources/plain.js";
+import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
+import { isNotPlain } from "../../provider/src/program/plain.js";
+import { holdsUnknown } from "../../provider/src/provider/inputs.js";
+import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
-import { validate } from "../../provider/src/validation/validate.js";
 
 const limits = { maxWindowSeconds: 2_592_000, traceField: undefined };
 const E = { eventName: "E", value: 1 };

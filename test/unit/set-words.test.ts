@@ -1,19 +1,19 @@
 /** What people read of a set. */
 import { describe, expect, it } from "vitest";
-import { RefusedError } from "../../provider/src/errors.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
-import type { Outcome } from "../../provider/src/lifecycle/outcome.js";
-import { type Member, planSet } from "../../provider/src/lifecycle/set/plan.js";
-import { troubleInWords } from "../../provider/src/lifecycle/set/trouble.js";
+import { RefusedError } from "../../provider/src/base/errors.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import type { Outcome } from "../../provider/src/provider/outcome.js";
+import { type Member, planSet } from "../../provider/src/provider/set-plan.js";
+import { troubleInWords } from "../../provider/src/provider/set-trouble.js";
 import {
   leftLiveInWords,
   leftoversInWords,
   planInWords,
   renamesInWords,
   takenOverInWords,
-} from "../../provider/src/lifecycle/set/words.js";
-import { memberSubject, subjectOf } from "../../provider/src/lifecycle/subject.js";
-import { readDeclaredSet, readStoredSet } from "../../provider/src/state/set.js";
+} from "../../provider/src/provider/set-words.js";
+import { memberSubject, subjectOf } from "../../provider/src/provider/subject.js";
+import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 
 const set = subjectOf("ConversionEventSet", "shop/dev::funnel");
 const shared = { advertiserId: 7, defaults: {} };

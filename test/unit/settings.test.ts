@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { readSettings, readValue } from "../../provider/src/config/read-settings.js";
-import { commandFor } from "../../provider/src/config/setting-problems.js";
-import { environmentNameOf, SETTING_NAMES, SETTINGS, type SettingRule } from "../../provider/src/config/settings.js";
+import { readSettings, readValue } from "../../provider/src/settings/read-settings.js";
+import { commandFor } from "../../provider/src/settings/setting-problems.js";
+import { environmentNameOf, SETTING_NAMES, SETTINGS, type SettingRule } from "../../provider/src/settings/settings.js";
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
 

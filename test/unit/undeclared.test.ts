@@ -1,11 +1,11 @@
 /** What is declared no longer, as the program's half tells it before anything is registered. */
 import { describe, expect, it } from "vitest";
-import { operationsSchema } from "../../provider/src/config/operations.js";
-import { advertiser } from "../../provider/src/kinds/advertiser.js";
-import { conversionEvent } from "../../provider/src/kinds/conversion-event.js";
-import { Declarations, type DeclaredHere } from "../../provider/src/resources/program/declarations.js";
-import type { History } from "../../provider/src/resources/program/history.js";
-import { removalWarnings, undeclaredIn } from "../../provider/src/resources/program/undeclared.js";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { Declarations, type DeclaredHere } from "../../provider/src/program/declarations.js";
+import type { History } from "../../provider/src/program/history.js";
+import { removalWarnings, undeclaredIn } from "../../provider/src/program/undeclared.js";
+import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import { memberOf } from "../../provider/src/state/identity.js";
 import { settingsOf } from "../support/settings.js";
 

@@ -1,6 +1,6 @@
 /** A refusal that holds readable text is never told without it; what was sent, and secrets, never come with it. */
 import { describe, expect, it } from "vitest";
-import { isSecretName } from "../../provider/src/wire/names.js";
+import { isSecretName } from "../../provider/src/client/names.js";
 import { HTML, read, SENT } from "../support/words.js";
 
 describe("every shape is told with its sentence", () => {

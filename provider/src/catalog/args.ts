@@ -1,7 +1,6 @@
 /** The rules of a catalog's own arguments. */
 import { z } from "zod";
-import { expecting, truth } from "../validation/fields.js";
-import type { Rules } from "../validation/validate.js";
+import { expecting, type Rules, truth } from "../rules/index.js";
 
 export const CATALOG_RULES: Rules = {
   file: expecting("the path of a file, known when the program runs", z.string().min(1)),

@@ -3,10 +3,8 @@
  * stays absent, so that a catalog's own defaults count.
  */
 import type { z } from "zod";
-import { advertiser } from "../kinds/advertiser.js";
-import { conversionEventSet } from "../kinds/conversion-event-set.js";
-import type { Limits } from "../kinds/kind.js";
-import type { Group, Members } from "../validation/validate.js";
+import { advertiser, conversionEventSet, type Limits } from "../kinds/index.js";
+import type { Group, Members } from "../rules/index.js";
 
 type Fields = Readonly<Record<string, z.ZodType>>;
 

@@ -1,11 +1,12 @@
 /**
  * The events in the rows of a CSV file: which column is which, whatever its header's spelling.
  */
-import { conversionEvent } from "../kinds/conversion-event.js";
-import { letters, nearest } from "../validation/nearest.js";
-import { show } from "../validation/show.js";
+
+import { letters, nearest } from "../base/index.js";
+import { conversionEvent } from "../kinds/index.js";
+import { show } from "../rules/index.js";
+import { fieldNamed } from "./catalog-fields.js";
 import { type Cell, readCsv } from "./csv-file.js";
-import { fieldNamed } from "./fields.js";
 import { keyOf } from "./keys.js";
 import { errorAt, type Finding, type WrittenEvent } from "./written.js";
 

@@ -1,7 +1,7 @@
 /**
  * CSV as rows of cells, each of which knows where it stands. Spreadsheets separate with commas, semicolons or tabs.
  */
-import type { Source } from "../validation/problem.js";
+import type { Source } from "../rules/index.js";
 import { csvLibrary } from "./libraries.js";
 import { errorAt, type Finding } from "./written.js";
 

@@ -2,20 +2,14 @@
  * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once.
  */
 import type { z } from "zod";
-import { advertiser } from "../kinds/advertiser.js";
-import { conversionEvent } from "../kinds/conversion-event.js";
-import type { Kind, Limits } from "../kinds/kind.js";
-import { asRecord } from "../record.js";
-import { count } from "../text.js";
-import { expectationOf } from "../validation/fields.js";
-import { nearest } from "../validation/nearest.js";
-import { show } from "../validation/show.js";
-import { type Rules, validate } from "../validation/validate.js";
+import { asRecord, count, nearest } from "../base/index.js";
+import { advertiser, conversionEvent, type Kind, type Limits } from "../kinds/index.js";
+import { expectationOf, type Rules, show, validate } from "../rules/index.js";
+import { fieldNamed } from "./catalog-fields.js";
 import { type CatalogRules, catalogRules } from "./catalog-rules.js";
-import { fieldNamed } from "./fields.js";
 import { advertiserKey, eventKey, LIVE_ADVERTISER, withoutCase } from "./keys.js";
 import { misspeltAdvertisers } from "./misspelt.js";
-import { DEFAULT_WARNINGS, lint, RULES, type RuleValues } from "./rules.js";
+import { DEFAULT_WARNINGS, lint, RULES, type RuleValues } from "./team-rules.js";
 import {
   errorAt,
   type Finding,

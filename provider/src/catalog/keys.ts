@@ -2,7 +2,7 @@
  * Keys of advertisers and events: they make the resources' names, so they are compared as people see them.
  */
 import { z } from "zod";
-import { expecting } from "../validation/fields.js";
+import { expecting } from "../rules/index.js";
 
 /** No white space at the ends, no control or format characters, no `/`, no `::`, not `__proto__`; 1 to 100 characters. */
 const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;

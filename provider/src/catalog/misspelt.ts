@@ -2,8 +2,8 @@
  * Advertisers that a spreadsheet names in its rows and declares nowhere: a misspelt one would be another live advertiser, which
  * nothing can delete.
  */
-import { differsLittle, letters } from "../validation/nearest.js";
-import { show } from "../validation/show.js";
+import { differsLittle, letters } from "../base/index.js";
+import { show } from "../rules/index.js";
 import { withoutCase } from "./keys.js";
 import type { Finding, WrittenEvent } from "./written.js";
 

@@ -3,11 +3,11 @@
  * wrong in one place; what is wrong between two, and the settings of an installation, only the rules themselves do.
  */
 import { z } from "zod";
-import type { Limits } from "../kinds/kind.js";
+import type { Limits } from "../kinds/index.js";
+import { fieldNamed } from "./catalog-fields.js";
 import { catalogRules } from "./catalog-rules.js";
-import { fieldNamed } from "./fields.js";
 import { advertiserKey, eventKey } from "./keys.js";
-import { RULES } from "./rules.js";
+import { RULES } from "./team-rules.js";
 
 /** An editor knows no stack: the widest that any installation may have. */
 const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, traceField: undefined };

@@ -1,7 +1,7 @@
 /**
  * A catalog as it was written, whichever format the file has, and what is found in it.
  */
-import type { Problem, Source } from "../validation/problem.js";
+import type { Problem, Source } from "../rules/index.js";
 
 /** One object of a file. */
 export interface Written {

@@ -2,11 +2,10 @@
  * The advertisers and events of a YAML or JSON file. What has the wrong shape is told here; what has the wrong value, by its
  * rules.
  */
-import { isContainer } from "../validation/known.js";
-import { nearest } from "../validation/nearest.js";
-import type { Source } from "../validation/problem.js";
-import { show } from "../validation/show.js";
-import { fieldNamed } from "./fields.js";
+
+import { nearest } from "../base/index.js";
+import { isContainer, type Source, show } from "../rules/index.js";
+import { fieldNamed } from "./catalog-fields.js";
 import { keyOf } from "./keys.js";
 import type { Finding, Written, WrittenAdvertiser, WrittenCatalog, WrittenEvent } from "./written.js";
 import { errorAt } from "./written.js";

@@ -2,7 +2,7 @@
  * YAML and JSON as data, and where in the text each part of it stands.
  */
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
-import type { Source } from "../validation/problem.js";
+import type { Source } from "../rules/index.js";
 import { yamlLibrary } from "./libraries.js";
 import { errorAt, type Finding } from "./written.js";
 

@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import { constants, statSync, unlinkSync } from "node:fs";
 import { unlink, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Clock } from "../clock.js";
+import type { Clock } from "../base/index.js";
 import { createExclusively, createExclusivelyNow } from "./exclusive-file.js";
 import { makePrivateFolder, openPrivate, readNow, UntrustedFile } from "./private-file.js";
 import { fateOf, isIdentity, thisProcess } from "./process-identity.js";

@@ -1,9 +1,8 @@
 /**
  * What is known of a kind of resource: its names, its rules, its operations, and what deserves a warning.
  */
-import { count, idRanges } from "../text.js";
-import type { Problem } from "../validation/problem.js";
-import type { Rules } from "../validation/validate.js";
+import { count, idRanges } from "../base/index.js";
+import type { Problem, Rules } from "../rules/index.js";
 import type { Operation } from "./operation.js";
 
 /** The class's name, and the last part of the type token. */

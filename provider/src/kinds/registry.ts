@@ -1,10 +1,10 @@
 /**
  * Every kind of resource that there is.
  */
-import { advertiser } from "./advertiser.js";
-import { conversionEvent } from "./conversion-event.js";
-import { conversionEventSet } from "./conversion-event-set.js";
+import { advertiser } from "./advertiser-kind.js";
+import { conversionEvent } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
+import { conversionEventSet } from "./set-kind.js";
 
 export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
 

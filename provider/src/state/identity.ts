@@ -3,7 +3,7 @@
  * in the journal: its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
  */
 
-import { type Kind, type ResourceName, type SetKind, typeTokenOf } from "../kinds/kind.js";
+import { type Kind, type ResourceName, type SetKind, typeTokenOf } from "../kinds/index.js";
 
 /** `<project>/<stack>[@<organization>][::<types of parents>$]::<name>` */
 export interface Identity {

@@ -2,8 +2,7 @@
  * What replacements and sets have left live on the platform, as the state of what took its place keeps it: field names are
  * contracts with every stored state. Nothing secret. Pure.
  */
-import type { Kind } from "../kinds/kind.js";
-import { kindOfType, setOfType } from "../kinds/registry.js";
+import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { LEFT_LIVE } from "./properties.js";
 
 /** An object that nothing manages any more. */

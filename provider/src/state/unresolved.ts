@@ -2,8 +2,8 @@
  * Resources whose create was sent and has an unknown outcome: how they stand in the state, and what is said of them.
  */
 
-import type { Kind } from "../kinds/kind.js";
-import { printable, shellWord } from "../text.js";
+import { printable, shellWord } from "../base/index.js";
+import type { Kind } from "../kinds/index.js";
 import { UNRESOLVED } from "./properties.js";
 
 /** What the state keeps of an unresolved create; its field names are a contract. */

@@ -3,7 +3,7 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import { isRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
-import { currentReading } from "../resources/program/program.js";
+import { currentReading } from "../program/index.js";
 import { Platform } from "./platform.js";
 
 /** How the program under test is run. */

@@ -3,15 +3,12 @@
  */
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
-import type { SettingsReading } from "../config/read-settings.js";
-import type { Kind, SetKind } from "../kinds/kind.js";
-import { kindOfType, setOfType } from "../kinds/registry.js";
-import { asRecord } from "../record.js";
-import { programError, type Section, sectionOf } from "../resources/program/program-error.js";
-import { labelOf } from "../state/identity.js";
-import { UNKNOWN } from "../state/properties.js";
-import { exactId } from "../validation/fields.js";
-import { type Reading, validate } from "../validation/validate.js";
+import { asRecord } from "../base/index.js";
+import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
+import { programError, type Section, sectionOf } from "../program/index.js";
+import { exactId, type Reading, validate } from "../rules/index.js";
+import type { SettingsReading } from "../settings/index.js";
+import { labelOf, UNKNOWN } from "../state/index.js";
 import type { DeclaredResource } from "./index.js";
 
 const READING: Reading = {

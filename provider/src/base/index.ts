@@ -1,0 +1,25 @@
+/** The front door of `base/`. */
+export { type Clock, systemClock } from "./clock.js";
+export {
+  AccountError,
+  AdvertisingError,
+  ArgumentsError,
+  DefectError,
+  JournalError,
+  LoginError,
+  NoAnswerError,
+  NotSentError,
+  OutcomeUnknownError,
+  RateLimitedError,
+  RefusedError,
+  SettingsError,
+  UnsupportedError,
+  UsageError,
+  withCode,
+} from "./errors.js";
+export { exactInteger, parseExact } from "./exact-json.js";
+export { differsLittle, letters, nearest } from "./nearest.js";
+export { whyTooOld } from "./node-version.js";
+export { asRecord, own } from "./record.js";
+export { Secrets } from "./secrets.js";
+export { count, enumerate, excerpt, idRanges, printable, shellWord } from "./text.js";

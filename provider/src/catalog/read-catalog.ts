@@ -1,0 +1,96 @@
+/**
+ * A catalog's file on the disk: which format it has, and its bytes as text.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import type { Limits } from "../kinds/index.js";
+import { type Source, show } from "../rules/index.js";
+import { readCsvEvents } from "./csv-events.js";
+import { type Catalog, judgeCatalog } from "./judge.js";
+import { errorAt, type Finding, type WrittenCatalog } from "./written.js";
+import { readYamlCatalog } from "./yaml-catalog.js";
+import { readYaml } from "./yaml-file.js";
+
+export type { Catalog } from "./judge.js";
+
+const FORMATS: Readonly<Record<string, "yaml" | "json" | "csv">> = {
+  ".yaml": "yaml",
+  ".yml": "yaml",
+  ".json": "json",
+  ".csv": "csv",
+  ".tsv": "csv",
+};
+
+/**
+ * Reads a catalog and holds it against all rules.
+ * @param file relative to `folder`; findings name it as it is given here. @param limits those of the installation.
+ */
+export function readCatalog(file: string, folder: string, limits: Limits): Catalog {
+  return judgeCatalog(readWritten(file, folder), limits);
+}
+
+function readWritten(file: string, folder: string): WrittenCatalog {
+  const top = { file, line: 1, column: 1 };
+  const format = FORMATS[extname(file).toLowerCase()];
+  if (format === undefined) {
+    const known = Object.keys(FORMATS).join(", ");
+    return unread(file, [errorAt(top, "", `is no catalog by its name: expected one that ends in ${known}`)]);
+  }
+  const text = textOf(file, folder, top);
+  if (typeof text !== "string") return unread(file, [text]);
+  if (format === "csv") return { ...unread(file, []), ...readCsvEvents(text, file) };
+  const yaml = readYaml(text, file, format);
+  if (!("data" in yaml)) return unread(file, yaml);
+  const { eventsFile, ...written } = readYamlCatalog(yaml, file);
+  if (eventsFile === undefined) return written;
+  const { events, findings } = eventsIn(eventsFile.path, eventsFile.source, file, folder);
+  return { ...written, events: [...written.events, ...events], findings: [...written.findings, ...findings] };
+}
+
+/** @param catalog the file that names it, to whose folder it is relative. */
+function eventsIn(path: string, named: Source, catalog: string, folder: string) {
+  const file = isAbsolute(path) ? path : join(dirname(catalog), path);
+  if (FORMATS[extname(file).toLowerCase()] !== "csv")
+    return {
+      events: [],
+      findings: [errorAt(named, "", `eventsFile ${show(path)} is no CSV file: expected one that ends in .csv`)],
+    };
+  const text = textOf(file, folder, named);
+  return typeof text === "string" ? readCsvEvents(text, file) : { events: [], findings: [text] };
+}
+
+function unread(file: string, findings: readonly Finding[]): WrittenCatalog {
+  const rules = { errors: undefined, warnings: undefined };
+  return { file, defaults: undefined, rules, advertisers: undefined, events: [], findings };
+}
+
+/** More is no catalog. */
+const MAX_BYTES = 50_000_000;
+
+/** @param named where a problem with the file itself is told. */
+function textOf(file: string, folder: string, named: Source): string | Finding {
+  const path = resolve(folder, file);
+  const problem = (reason: string) =>
+    errorAt(named, "", named.file === file ? reason : `eventsFile ${show(file)} ${reason}`);
+  try {
+    if (statSync(path).isDirectory()) return problem("is a folder");
+    if (statSync(path).size > MAX_BYTES) return problem(`is larger than ${MAX_BYTES / 1_000_000} MB`);
+    const text = decoded(readFileSync(path));
+    return text ?? problem(`is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return problem(`is not there; looked for ${path}`);
+    return problem(`can't be read: ${(error as Error).message}`);
+  }
+}
+
+/** Without a byte order mark, which tells UTF-16 too: what spreadsheets call Unicode. */
+function decoded(bytes: Buffer): string | undefined {
+  const mark = bytes.subarray(0, 2).toString("hex");
+  const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

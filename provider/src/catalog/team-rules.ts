@@ -1,0 +1,82 @@
+/**
+ * A team's own rules for a catalog, each an error or a warning by the team's choice.
+ */
+import { z } from "zod";
+import { letters } from "../base/index.js";
+import { conversionEvent, type Limits } from "../kinds/index.js";
+import { duration, expecting, show, truth } from "../rules/index.js";
+import { CASINGS, type Casing, fitsCasing } from "./casing.js";
+import type { CatalogEvent } from "./judge.js";
+import type { Finding } from "./written.js";
+
+export interface RuleValues {
+  /** Names of an advertiser's events differ in more than case and separators. */
+  readonly uniqueNames?: boolean;
+  readonly nameCasing?: Casing;
+  readonly keyCasing?: Casing;
+  /** Seconds. */
+  readonly maxClickWindow?: number;
+  readonly maxViewWindow?: number;
+}
+
+/** What is looked at where a file says nothing about it. */
+export const DEFAULT_WARNINGS: RuleValues = { uniqueNames: true };
+
+const casing = expecting(`one of ${CASINGS.join(", ")}`, z.enum(CASINGS)).optional();
+const window = expecting("whole seconds from 1 up", z.int().min(1)).optional();
+
+/** By name: what may be written for it, and the same for windows as the fields of events. */
+export const RULES = {
+  uniqueNames: truth.optional(),
+  nameCasing: casing,
+  keyCasing: casing,
+  maxClickWindow: window,
+  maxViewWindow: window,
+};
+
+/** @param events those that are all right by themselves. */
+export function lint(
+  events: readonly CatalogEvent[],
+  rules: RuleValues,
+  level: Finding["level"],
+  limits: Limits,
+): Finding[] {
+  const findings: Finding[] = [];
+  const find = ({ written }: CatalogEvent, property: string, reason: string) =>
+    findings.push({ level, subject: written.subject, property, reason, source: written.sourceOf(property) });
+  const names = new Map<string, CatalogEvent>();
+  const byDefault = conversionEvent.rules(limits) as Record<string, z.ZodType>;
+  for (const event of events) {
+    if (typeof event.args.eventName !== "string") continue; // told by itself
+    const name = event.args.eventName;
+    if (rules.uniqueNames === true) {
+      const id = `${event.advertiser}/${letters(name.normalize("NFKC")) || name}`;
+      const first = names.get(id);
+      if (first === undefined) names.set(id, event);
+      else
+        find(
+          event,
+          "eventName",
+          `${show(name)} is the name of ${first.written.subject} too, case and separators aside`,
+        );
+    }
+    if (rules.nameCasing !== undefined && !fitsCasing(name, rules.nameCasing))
+      find(event, "eventName", `${show(name)} is not in ${rules.nameCasing} case`);
+    if (rules.keyCasing !== undefined && !fitsCasing(event.key, rules.keyCasing))
+      find(event, "key", `${show(event.key)} is not in ${rules.keyCasing} case`);
+    for (const [property, most] of [
+      ["clickWindow", rules.maxClickWindow],
+      ["viewWindow", rules.maxViewWindow],
+    ] as const) {
+      const seconds = Number(event.args[property] ?? byDefault[property]?.parse(undefined));
+      if (most === undefined || seconds <= most) continue;
+      const how = event.args[property] === undefined ? "by default, since nothing is written" : "";
+      find(
+        event,
+        property,
+        `is ${duration(seconds)}${how === "" ? "" : ` ${how}`}; the catalog's rules allow ${duration(most)}`,
+      );
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,95 @@
+/**
+ * One login: what is sent, and what its answers mean. Bypasses the session; never repeats refused credentials.
+ */
+
+import { enumerate, LoginError } from "../base/index.js";
+import type { Settings } from "../settings/index.js";
+import { type Answer, readAnswer } from "./answer.js";
+import { wordsOf } from "./answer-words.js";
+import { describeFailure } from "./describe-failure.js";
+import { SessionJar, whyNoSession } from "./jar.js";
+import type { PatientSender } from "./patient.js";
+import { StopWaiting } from "./patient.js";
+import type { Clean } from "./redact.js";
+import { TransportFailure } from "./transport.js";
+import { saysRefused } from "./verdict.js";
+
+export interface LoginRequest {
+  readonly settings: Settings;
+  readonly sender: PatientSender;
+  /** Where the cookies must be good for. */
+  readonly usedAt: URL;
+  /** Removes secrets from the platform's words. */
+  readonly clean: Clean;
+}
+
+/** @returns the cookies of a new session. @throws {LoginError} with the cause and the next step. */
+export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): Promise<SessionJar> {
+  const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
+  const asked = `The login of ${settings.email} at ${url.href} failed`;
+  const nothingSent = "No create was sent.";
+  const sent = {
+    email: settings.email,
+    password: settings.password,
+    ...(settings.keepLoggedIn ? { keep_logged_in: true } : {}),
+  };
+  const request = {
+    method: "POST" as const,
+    url,
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify(sent),
+  };
+
+  let answer: Answer;
+  try {
+    // A login may be repeated where its outcome is unknown: a second session does no harm.
+    answer = readAnswer(await sender.send(() => request, { repeatable: true, patience: sender.patience() }));
+  } catch (error) {
+    if (error instanceof StopWaiting) {
+      const from = error.allowedFrom;
+      throw new LoginError(
+        `${asked}: the platform limits logins, and takes them again from ${from} on; that is longer than ` +
+          `advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows. ${nothingSent} Run it again then.`,
+      );
+    }
+    if (error instanceof TransportFailure) {
+      throw new LoginError(`${asked}: ${describeFailure(error, url)}. ${nothingSent}`, { cause: error });
+    }
+    throw error;
+  }
+
+  const refusal = refusalOf(answer, sent, clean);
+  if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingSent}`);
+  const jar = new SessionJar();
+  jar.store(answer.setCookies, url);
+  if (!(await jar.hasSession(usedAt))) {
+    throw new LoginError(
+      `${asked}: the platform accepted it (status ${answer.status}), but ${whyNoSession(answer.setCookies, usedAt)}. ` +
+        `${nothingSent} Check advertising:baseUrl and advertising:authenticatePath.`,
+    );
+  }
+  return jar;
+}
+
+/** Why the answer is no success, as sentences; none where it is one. */
+function refusalOf(answer: Answer, sent: Readonly<Record<string, unknown>>, clean: Clean): string | undefined {
+  const { status } = answer;
+  const words = wordsOf(answer, { fields: [], sent, clean });
+  const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
+  const credentials =
+    "Check advertising:email and advertising:password; it was tried once and is not tried again in this run.";
+
+  if (status >= 200 && status < 300) {
+    if (answer.kind === "html")
+      return `the answer is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
+    return saysRefused(answer, undefined) ? `the platform refused it (${said}). ${credentials}` : undefined;
+  }
+  if (status === 404 || status === 405) {
+    return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
+  }
+  if (status >= 300 && status < 400) {
+    return `the platform answered with a redirect, which is never followed (${said}). Check advertising:baseUrl.`;
+  }
+  if (status >= 400 && status < 500) return `the platform refused it (${said}). ${credentials}`;
+  return `the platform answered ${said}. ${enumerate(["Wait a while", "run it again"])}.`;
+}

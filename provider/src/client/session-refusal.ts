@@ -1,0 +1,91 @@
+/**
+ * Whether an answer says that the session is the trouble. Pure. What an expired session answers is not documented, so
+ * every way that PLATFORM-like services use is recognised.
+ */
+
+import { type Answer, redirectOf } from "./answer.js";
+import { isFlaggedFailure, statedBy } from "./verdict.js";
+
+export type SessionSign =
+  /** Speaks of the login itself: a redirect to one, a login page, words about a session, a 401 with hardly any. */
+  | "clear"
+  /** 403 with hardly any words. */
+  | "bare"
+  /** 401 or 403 with words about something else: a missing permission, a body that was not liked. */
+  | "doubtful";
+
+const ABOUT_A_LOGIN =
+  /\b(log(ged)?[ -]?(in|out|on)|login|sign(ed)?[ -]?(in|on|out)|session|cookie|(un|re)?authenticat\w*|credentials?)\b/i;
+const ABOUT_A_TOKEN = /\btoken\b/i;
+/** Parsers call a piece of a body that they don't like a token too. */
+const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
+/** As all that is said: the login; about something that is named: a permission. */
+const UNAUTHORIZED = /^(\W|error\b|\d{3}\b)*(unauthori[sz]ed|not authori[sz]ed|authori[sz]ation required)\W*$/i;
+const CODE = /^(error_)?code /;
+/** What a sentence quotes is somebody else's: the name of an event may be "Login". */
+const QUOTED = /(?<=.)("[^"]*"|\u201c[^\u201d]*\u201d|`[^`]*`|(?<!\w)'[^']*'(?!\w))/g;
+/** What servers put beside a bare status: no information. */
+const STATUS_PHRASE =
+  /^(\W|error|\d{3}|unauthori[sz]ed|forbidden|access denied|denied|not authori[sz]ed|authori[sz]ation required)*$/i;
+const LOGIN_FORM = /<input\b[^>]*\btype\s*=\s*["']?password/i;
+const LOGIN_TITLE = /<title[^>]*>[^<]*\b(log|sign)[ -]?(in|on)\b/i;
+const LOGIN_LINK = /\b(log|sign)[ -]?in\b/i;
+
+export function sessionSignOf(answer: Answer): SessionSign | undefined {
+  const { status } = answer;
+  const redirect = redirectOf(answer);
+  if (redirect !== undefined) return redirect === "login" ? "clear" : undefined;
+  if (status !== 200 && status !== 401 && status !== 403) return undefined;
+  if (status !== 200) {
+    const plain = status === 401 ? "clear" : "bare";
+    if (answer.kind === "html") return isLoginPage(answer) || LOGIN_LINK.test(answer.body) ? "clear" : plain;
+    const words = statedBy(answer);
+    if (words.some(isAboutALogin)) return "clear";
+    const said = words.join(" ").replace(/\berror_code \S+|\bcode \d+/g, "");
+    // Field errors under names that are not known here are words about something else as well.
+    const isBare = STATUS_PHRASE.test(said) && !hasFieldErrors(answer);
+    return isBare ? plain : "doubtful";
+  }
+  if (answer.kind === "html") return isLoginPage(answer) ? "clear" : undefined;
+  if (!isFlaggedFailure(answer)) return undefined;
+  const words = statedBy(answer);
+  return words.some(isAboutALogin) || saysUnauthorized(words) ? "clear" : undefined;
+}
+
+/**
+ * A whole page that asks for a password, or is called a login. Nothing less will do where the status tells of success: a page
+ * with a link "Log in", or one that holds the name of what was sent, may come after the create was carried out.
+ */
+function isLoginPage({ body, broken }: Answer): boolean {
+  if (broken !== undefined || !/^\s*\ufeff?\s*<(!doctype html|html)\b/i.test(body)) return false;
+  return LOGIN_FORM.test(body) || (LOGIN_TITLE.test(body) && /<form\b/i.test(body));
+}
+
+function isAboutALogin(sentence: string): boolean {
+  const text = spelledOut(sentence).replaceAll(QUOTED, " ");
+  return ABOUT_A_LOGIN.test(text) || (ABOUT_A_TOKEN.test(text) && !ABOUT_SYNTAX.test(text));
+}
+
+/** `Unauthorized` and no word more; beside the name of a field or a permission, a new login would not help. */
+function saysUnauthorized(words: readonly string[]): boolean {
+  return (
+    words.some((sentence) => UNAUTHORIZED.test(spelledOut(sentence))) &&
+    words.every((sentence) => UNAUTHORIZED.test(sentence) || STATUS_PHRASE.test(sentence) || CODE.test(sentence))
+  );
+}
+
+/** Codes such as `NOT_LOGGED_IN` or `NotLoggedIn` as words; other names stay whole, for they may be those of fields. */
+function spelledOut(sentence: string): string {
+  if (!CODE.test(sentence)) return sentence.replace(/\b[A-Z]+_[A-Z\d_]+\b/g, (code) => code.replaceAll("_", " "));
+  return sentence
+    .replace(CODE, "")
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replaceAll("_", " ");
+}
+
+function hasFieldErrors({ kind, data }: Answer): boolean {
+  if (kind !== "json" || typeof data !== "object" || data === null) return false;
+  return Object.values(data).some(
+    (value) => typeof value === "object" && value !== null && Object.keys(value).length > 0,
+  );
+}

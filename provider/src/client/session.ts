@@ -1,0 +1,179 @@
+/**
+ * Who is logged in. Sends each request on a login, logs in once for all who need it, and once more where the login turns
+ * out to have ended.
+ */
+
+import { type Clock, LoginError } from "../base/index.js";
+import { type Answer, readAnswer } from "./answer.js";
+import { type CredentialsOptions, credentialsOf, type Login } from "./credentials.js";
+import { type Lease, Leases } from "./lease.js";
+import type { Later, Patience } from "./patient.js";
+import { type SessionSign, sessionSignOf } from "./session-refusal.js";
+import { type HttpRequest, TransportFailure } from "./transport.js";
+
+export interface SessionOptions extends CredentialsOptions {
+  readonly clock: Clock;
+}
+
+export interface SessionAnswer {
+  readonly answer: Answer;
+  /**
+   * Whether the session let it through. `refused`: the answer speaks of the session, but a new one would not help, or
+   * there is none to be had (Basic). `refused-again`: also on a session that was opened for it.
+   * Assumption: what was refused for its session was not acted upon.
+   */
+  readonly session: "accepted" | "refused" | "refused-again";
+  /** Resolves once the answer's cookies are stored; never fails. */
+  readonly kept: Promise<void>;
+}
+
+/** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
+export type BeforeSend = (sentAt: string) => Promise<void>;
+
+/** What is sent on a login. */
+export interface SessionRequest {
+  readonly method: HttpRequest["method"];
+  readonly url: URL;
+  readonly body?: string | undefined;
+  /** Whether being carried out twice does no harm. */
+  readonly repeatable: boolean;
+}
+
+interface Sending extends SessionRequest {
+  readonly beforeSend: BeforeSend;
+  /** For both sendings together. */
+  readonly patience: Patience;
+}
+
+/** An answer, and the lease that its request still holds. */
+interface Answered {
+  readonly answer: Answer;
+  readonly sign: SessionSign | undefined;
+  readonly kept: Promise<void>;
+  readonly lease: Lease<Login>;
+}
+
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #credentials: ReturnType<typeof credentialsOf>;
+  readonly #leases = new Leases<Login>();
+  #loggingIn: Promise<void> | undefined;
+  /** The credentials are wrong, or the login failed: nothing more is sent in this run. */
+  #hasFailed = false;
+  /** Refusals that a new login did not cure: operation, status and kind of sign. */
+  readonly #incurable = new Set<string>();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#credentials = credentialsOf(options);
+  }
+
+  /**
+   * Sends a request. One that must not be repeated is sent again only where its first sending was refused for its session, so
+   * not acted upon.
+   * @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws
+   */
+  async send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer> {
+    const { url } = request;
+    const sending: Sending = { ...request, beforeSend, patience: this.#options.sender.patience() };
+    const first = await this.#send(sending, false);
+    const verdict = this.#judge(first, url);
+    if (verdict === "wrong") this.#hasFailed = true;
+    if (verdict !== "ended") return conclude(first, verdict === "accepted" ? "accepted" : "refused");
+
+    first.lease.refuse();
+    try {
+      const second = await this.#send(sending, true);
+      if (second.sign === undefined) return conclude(second, "accepted");
+      this.#incurable.add(kindOf(second, url));
+      return conclude(second, "refused-again");
+    } finally {
+      first.lease.release();
+    }
+  }
+
+  async #send({ method, url, body, repeatable, beforeSend, patience }: Sending, isResend: boolean): Promise<Answered> {
+    const { sender, clock } = this.#options;
+    const held: { lease?: Lease<Login> | undefined } = {};
+    const prepare = async (): Promise<HttpRequest | Later> => {
+      if (this.#hasFailed) throw failedBefore();
+      if (!this.#leases.hasLogin) return { until: this.#logIn(url) };
+      const lease = this.#leases.take(isResend);
+      if (lease === undefined) return { until: this.#leases.change() };
+      held.lease = lease;
+      await beforeSend(new Date(clock.wallMs()).toISOString());
+      const own = await lease.login.headers(url);
+      if (!lease.hasEnded) return { method, url, headers: { ...HEADERS, ...own }, body };
+      lease.release();
+      return { until: DONE };
+    };
+    try {
+      const received = await sender.send(prepare, {
+        repeatable,
+        patience,
+        // Between two attempts it holds nothing.
+        onPause: (failure) => (failure === undefined ? held.lease?.release() : held.lease?.unreachable()),
+      });
+      const answer = readAnswer(received);
+      const lease = held.lease as Lease<Login>; // without one nothing was sent
+      // Storing cookies may have to wait for another process; what the answer says must not.
+      return { answer, sign: sessionSignOf(answer), kept: lease.login.keep(answer, url), lease };
+    } catch (error) {
+      // The login was no obstacle to what was sent, whatever became of the answer.
+      if (error instanceof TransportFailure && error.sent) held.lease?.accept();
+      else held.lease?.release();
+      throw error;
+    }
+  }
+
+  #judge(answered: Answered, url: URL) {
+    const { sign, lease } = answered;
+    if (sign === undefined) return "accepted";
+    return lease.login.judge(sign, {
+      hasAccepted: lease.hasAccepted,
+      hasEnded: lease.hasEnded,
+      ageMs: this.#options.clock.monotonicMs() - lease.openedAtMs,
+      isIncurable: this.#incurable.has(kindOf(answered, url)),
+    });
+  }
+
+  /** One login for all who ask for one meanwhile. */
+  #logIn(url: URL): Promise<void> {
+    if (this.#loggingIn !== undefined) {
+      return this.#loggingIn.catch((error) => {
+        // One error for the whole run says why.
+        throw error instanceof LoginError ? failedBefore() : error;
+      });
+    }
+    this.#loggingIn = this.#open(url).finally(() => {
+      this.#loggingIn = undefined;
+    });
+    return this.#loggingIn;
+  }
+
+  async #open(url: URL): Promise<void> {
+    try {
+      this.#leases.begin(await this.#credentials.open(url), this.#options.clock.monotonicMs());
+    } catch (error) {
+      this.#hasFailed ||= error instanceof LoginError;
+      throw error;
+    }
+  }
+}
+
+const DONE = Promise.resolve();
+const HEADERS = { "content-type": "application/json", accept: "application/json" };
+
+function conclude({ answer, lease, kept }: Answered, session: SessionAnswer["session"]): SessionAnswer {
+  // Whoever waits for the lease goes with the cookies of this answer.
+  void kept.then(() => (session === "accepted" ? lease.accept() : lease.release()));
+  return { answer, session, kept };
+}
+
+function kindOf({ answer, sign }: Answered, url: URL): string {
+  return `${url.pathname} ${answer.status} ${sign}`;
+}
+
+function failedBefore(): LoginError {
+  return new LoginError("Not sent: the login failed before, and is not tried again in this run (its error says why).");
+}

@@ -1,0 +1,246 @@
+/**
+ * One request over undici, once: no retry, no redirect, no cache. Says whether any byte of it may have been sent.
+ */
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { Agent, type Dispatcher } from "undici";
+import { createConnector } from "./sockets.js";
+import { createProxyAgent, type ProxyRoute, TunnelFailure, type TunnelTrouble } from "./tunnel.js";
+
+/** A request. */
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON; none where there is nothing to say. */
+  readonly body?: string | undefined;
+}
+
+/** What came back: at least a status line. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Lower-case names; a repeated header's values joined, but for Set-Cookie. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly setCookies: readonly string[];
+  /** The body as text, as far as it came. */
+  readonly body: string;
+  /** Why the body is not whole or not readable; absent where it is. */
+  readonly broken?: string;
+}
+
+/** No status line came back. */
+export class TransportFailure extends Error {
+  /** Where the way through a proxy failed; then nothing was sent. */
+  readonly tunnel: TunnelTrouble | undefined;
+
+  constructor(
+    /** A code of Node or undici, such as `ECONNREFUSED`. */
+    readonly code: string,
+    /** Whether bytes of the request may have left: then nobody knows whether it was acted upon. */
+    readonly sent: boolean,
+    /** What happened, for people. */
+    message: string,
+    { tunnel, ...options }: ErrorOptions & { readonly tunnel?: TunnelTrouble | undefined } = {},
+  ) {
+    super(message, options);
+    this.tunnel = tunnel;
+  }
+}
+
+export interface TransportOptions {
+  /** For one request, from the connection to the answer's last byte. */
+  readonly timeoutSeconds: number;
+  /** Connections at most. Callers keep to the same number of requests, so that none waits inside undici. */
+  readonly connections: number;
+  /** For whatever is not in its list of exceptions; absent for direct connections alone. */
+  readonly proxy?: ProxyRoute | undefined;
+}
+
+export interface Transport {
+  /** @throws {TransportFailure} where no status line came back. */
+  send(request: HttpRequest): Promise<HttpAnswer>;
+  close(): Promise<void>;
+}
+
+/** Answers of this API are a few hundred bytes; more than this, packed or unpacked, is not read. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/**
+ * A connection idle for longer is not used again: the other side may have closed it, and a create written into a closed
+ * connection has an unknown outcome. Common servers keep idle connections for 5 s and more.
+ */
+const MAX_IDLE_MS = 1000;
+
+export function createTransport(options: TransportOptions): Transport {
+  const timeoutMs = options.timeoutSeconds * 1000;
+  const agentOptions = {
+    connections: options.connections,
+    pipelining: 1,
+    // One HTTP/1.1 exchange a connection: that a request was not sent can then be told from when undici begins to write.
+    allowH2: false,
+    connect: createConnector({ timeout: timeoutMs, allowH2: false }),
+    keepAliveTimeout: MAX_IDLE_MS,
+    keepAliveMaxTimeout: MAX_IDLE_MS,
+    // One limit for the whole request instead, below.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  const { proxy } = options;
+  const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
+  return {
+    send: (request) => exchange(agent, request, timeoutMs),
+    close: () => agent.destroy(),
+  };
+}
+
+async function exchange(agent: Dispatcher, request: HttpRequest, timeoutMs: number): Promise<HttpAnswer> {
+  const received = await new Promise<Received>((resolve, reject) => {
+    const handler = new Exchange(timeoutMs, resolve, reject);
+    agent.dispatch(
+      {
+        origin: request.url.origin,
+        path: `${request.url.pathname}${request.url.search}`,
+        method: request.method,
+        headers: request.headers,
+        body: request.body ?? null,
+        idempotent: false,
+      },
+      handler,
+    );
+  });
+  return readAnswer(received);
+}
+
+interface Received {
+  readonly head: Omit<HttpAnswer, "body">;
+  readonly chunks: Buffer[];
+}
+
+/** undici's view of one request. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #resolve: (received: Received) => void;
+  readonly #reject: (failure: TransportFailure) => void;
+  readonly #timeoutMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #sent = false;
+  #timedOut = false;
+  #received: Received | undefined;
+  #bytes = 0;
+
+  constructor(timeoutMs: number, resolve: (received: Received) => void, reject: (failure: TransportFailure) => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
+  }
+
+  #onTimeout(): void {
+    this.#timedOut = true;
+    // Without a controller nothing was written yet: undici's own connect timeout ends it, or onRequestStart does.
+    this.#controller?.abort(new Error("timed out"));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#timedOut) {
+      controller.abort(new Error("timed out"));
+      return;
+    }
+    this.#controller = controller;
+    this.#sent = true;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return; // an interim answer, such as 103 Early Hints
+    const cookies = headers["set-cookie"] ?? [];
+    const setCookies = typeof cookies === "string" ? [cookies] : cookies;
+    this.#received = { head: { status, headers: joined(headers), setCookies }, chunks: [] };
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_ANSWER_BYTES) {
+      controller.abort(new Error(`is larger than ${MAX_ANSWER_BYTES} bytes`));
+    } else {
+      this.#received?.chunks.push(chunk);
+    }
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#timer);
+    if (this.#received !== undefined) this.#resolve(this.#received);
+    else this.#reject(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, "the connection ended without an answer"));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    clearTimeout(this.#timer);
+    const failure = this.#timedOut ? this.#timeoutFailure(error) : failureFrom(error, this.#sent);
+    // With a status line in hand the status decides; the body is then just broken.
+    if (this.#received === undefined) this.#reject(failure);
+    else {
+      const { head, chunks } = this.#received;
+      this.#resolve({ head: { ...head, broken: failure.message }, chunks });
+    }
+  }
+
+  #timeoutFailure(cause: Error): TransportFailure {
+    const seconds = this.#timeoutMs / 1000;
+    const what = this.#sent ? "no whole answer came" : "no connection could be made";
+    const message = `${what} within ${seconds} s (advertising:requestTimeoutSeconds)`;
+    return new TransportFailure(this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT", this.#sent, message, {
+      cause,
+      tunnel: this.#sent ? undefined : tunnelOf(cause),
+    });
+  }
+}
+
+/** undici's names are in lower case. */
+function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const name in headers) all[name] = String(headers[name]);
+  return all;
+}
+
+function tunnelOf(error: Error): TunnelTrouble | undefined {
+  return error instanceof TunnelFailure ? error.trouble : undefined;
+}
+
+/** The real errors stand in an AggregateError where several addresses were tried. */
+function failureFrom(error: Error, sent: boolean): TransportFailure {
+  if (error instanceof TunnelFailure) {
+    return new TransportFailure(error.failureCode, sent, error.message, { cause: error, tunnel: error.trouble });
+  }
+  const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
+  const code = (real as NodeJS.ErrnoException).code ?? "UND_ERR_UNKNOWN";
+  return new TransportFailure(code, sent, real.message || code, { cause: error });
+}
+
+const unpackers: Readonly<Record<string, (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
+  gzip: promisify(gunzip) as never,
+  "x-gzip": promisify(gunzip) as never,
+  deflate: promisify(inflate) as never,
+  br: promisify(brotliDecompress) as never,
+};
+
+/** Unpacks the body, with a limit: a small answer may unpack to gigabytes. */
+async function readAnswer({ head, chunks }: Received): Promise<HttpAnswer> {
+  const raw = Buffer.concat(chunks);
+  const encoding = head.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (encoding === "identity" || encoding === "" || raw.length === 0) return { ...head, body: raw.toString("utf8") };
+  const unpack = unpackers[encoding];
+  if (unpack === undefined)
+    return {
+      ...head,
+      body: "",
+      broken: head.broken ?? `is packed in an unknown way${/^[\w.+-]{1,40}$/.test(encoding) ? ` (${encoding})` : ""}`,
+    };
+  try {
+    return { ...head, body: (await unpack(raw, { maxOutputLength: MAX_ANSWER_BYTES })).toString("utf8") };
+  } catch (error) {
+    return { ...head, body: "", broken: head.broken ?? `can't be unpacked (${(error as Error).message})` };
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Connections through a proxy: undici's own agent, with what our connections need. It asks the proxy with CONNECT for a
+ * tunnel, and speaks TLS with the platform through it. A request is begun only when that stands, so that whatever fails
+ * before was not sent.
+ */
+import { type Agent, type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { readContinueAsProcessing } from "./sockets.js";
+
+export interface ProxyRoute {
+  /** With its credentials, if it has any. */
+  readonly url: string;
+  /** Host and port, for messages. */
+  readonly host: string;
+  /** The environment variable that named it. */
+  readonly variable: string;
+  /** Hosts that are reached without it, as `NO_PROXY` lists them. */
+  readonly noProxy: string;
+}
+
+/** What is known of a tunnel that did not come about. */
+export interface TunnelTrouble {
+  readonly host: string;
+  readonly variable: string;
+  /** Whether the proxy had granted the tunnel: then it failed between the platform and us. Absent where nobody knows. */
+  readonly granted?: boolean;
+  /** With which the proxy refused. */
+  readonly status?: number;
+  /** About 407: what became of the credentials. */
+  readonly credentials?: "missing" | "refused" | "of another kind" | undefined;
+}
+
+/** Has no `code`: there are some that undici takes for a reason to try again by itself. */
+export class TunnelFailure extends Error {
+  constructor(
+    /** As a `TransportFailure` has it. */
+    readonly failureCode: string,
+    readonly trouble: TunnelTrouble,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** @param options of a direct agent; `connect` is what makes its connections. */
+export function createProxyAgent(
+  proxy: ProxyRoute,
+  options: Agent.Options & { readonly connect: buildConnector.connector },
+  timeoutMs: number,
+): Dispatcher {
+  return new EnvHttpProxyAgent({
+    ...options,
+    // All three are given, so that undici reads none of them from the environment.
+    httpProxy: "",
+    httpsProxy: proxy.url,
+    noProxy: proxy.noProxy,
+    connectTimeout: timeoutMs,
+    proxyTls: { allowH2: false },
+    clientFactory: (origin, given) => entranceOf(proxy, origin, { ...options, ...given, headersTimeout: timeoutMs }),
+    // Of hosts in NO_PROXY too, which keep the direct agent's connector.
+    factory: (origin, given: Pool.Options) => {
+      const isDirect = given.connect === options.connect;
+      const connect = given.connect as buildConnector.connector;
+      return new Pool(origin, isDirect ? given : { ...given, connect: throughTunnel(connect, proxy, timeoutMs) });
+    },
+  });
+}
+
+/** The connections to the proxy itself. Says why there is no tunnel, which undici's agent reduces to a sentence. */
+function entranceOf(proxy: ProxyRoute, origin: URL, options: Pool.Options): Dispatcher {
+  const { host, variable } = proxy;
+  const pool = new Pool(origin, options);
+  const ask: (asked: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> = pool.connect.bind(pool);
+  const connect = async (asked: Dispatcher.ConnectOptions) => {
+    const answer = await ask(asked).catch((error: Error) => {
+      throw asTunnelFailure(error, { host, variable, granted: false });
+    });
+    const { statusCode: status, headers, socket } = answer;
+    if (status === 200) return answer;
+    socket.on("error", () => undefined).destroy();
+    const credentials = status === 407 ? credentialsProblem(proxy, headers["proxy-authenticate"]) : undefined;
+    const trouble = { host, variable, granted: false, status, credentials };
+    throw new TunnelFailure(`ADVERTISING_PROXY_${status}`, trouble, `the proxy answered with status ${status}`);
+  };
+  return Object.assign(pool, { connect });
+}
+
+/** @param asked the answer's Proxy-Authenticate. */
+function credentialsProblem({ url }: ProxyRoute, asked: string | string[] | undefined): TunnelTrouble["credentials"] {
+  if (asked !== undefined && !/\bbasic\b/i.test(String(asked))) return "of another kind";
+  return new URL(url).username === "" ? "missing" : "refused";
+}
+
+/** One limit for the whole way, from the proxy's address to the platform's TLS: undici knows one for each of its parts. */
+function throughTunnel(
+  connect: buildConnector.connector,
+  { host, variable }: ProxyRoute,
+  timeoutMs: number,
+): buildConnector.connector {
+  return (target, callback) => {
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      const message = `no connection could be made within ${timeoutMs / 1000} s`;
+      callback(new TunnelFailure("UND_ERR_CONNECT_TIMEOUT", { host, variable }, message), null);
+    }, timeoutMs);
+    connect(target, (error, socket) => {
+      clearTimeout(timer);
+      if (isOver) return void socket?.on("error", () => undefined).destroy();
+      if (error !== null) return callback(asTunnelFailure(error, { host, variable, granted: true }), null);
+      readContinueAsProcessing(socket);
+      callback(null, socket);
+    });
+  };
+}
+
+/** The real errors stand in an AggregateError where several addresses were tried. */
+function asTunnelFailure(error: Error, trouble: TunnelTrouble): TunnelFailure {
+  if (error instanceof TunnelFailure) return error;
+  const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
+  const code = (real as NodeJS.ErrnoException).code ?? "UND_ERR_UNKNOWN";
+  return new TunnelFailure(code, trouble, real.message || code, { cause: error });
+}

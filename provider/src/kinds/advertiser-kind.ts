@@ -1,0 +1,26 @@
+/** The rules of an advertiser (API page, POST rest/advertiser). */
+import { additionalFieldsBeside, identifierOf, nameOf } from "../rules/index.js";
+import { type Kind, onceFor, outputsOf } from "./kind.js";
+import { createOf } from "./operation.js";
+
+const wireNames = { advertiserName: "advertiser_name" } as const;
+
+export const advertiser: Kind = {
+  name: "Advertiser",
+  handler: "advertiser",
+  idProperty: "advertiserId",
+  nameProperty: "advertiserName",
+  tellingProperties: [],
+  afterlife: "stays live on the platform, with the events that were created for it",
+  wireNames,
+  outputs: outputsOf("advertiserId", wireNames),
+  create: createOf("advertiser", wireNames),
+  exactIds: new Set([]),
+  refersTo: {},
+  rules: onceFor(({ traceField }) => ({
+    advertiserName: nameOf(undefined),
+    existingId: identifierOf("the id of a live advertiser").optional(),
+    additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
+  })),
+  warnings: () => [],
+};

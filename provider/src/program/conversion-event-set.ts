@@ -1,0 +1,89 @@
+import * as pulumi from "@pulumi/pulumi";
+import { conversionEventSet, typeTokenOf } from "../kinds/index.js";
+import type { AdvertiserReference } from "./advertiser.js";
+import { isOfType } from "./classes.js";
+import type { ConversionEventArgs } from "./conversion-event.js";
+import { handedOver } from "./preflight.js";
+import { registrationOf } from "./registration.js";
+import { pauseStackTraces } from "./stack-traces.js";
+
+/** One event of a {@link ConversionEventSet}: the arguments of a `ConversionEvent` without the advertiser, which is the set's. */
+export type ConversionEventEntry = Omit<ConversionEventArgs, "advertiserId">;
+
+/** What a {@link ConversionEventSet} is declared with. The rules of each event are those of a `ConversionEvent`. */
+export interface ConversionEventSetArgs {
+  /**
+   * The advertiser of all events, valid and active: an {@link Advertiser} itself, or its id, a number or its digits
+   * (`advertiser_id`). A changed one creates every event anew.
+   */
+  advertiserId: pulumi.Input<number | string | AdvertiserReference>;
+  /**
+   * For every event, what its own entry does not give: any optional argument of an event but `existingId`. A changed one
+   * creates anew each event that does not give its own. `additionalFields` are merged, an entry's own before these.
+   */
+  defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId">>;
+  /**
+   * The events by key. A key is the event's identity within the set: 1 to 100 characters, no control characters, none that
+   * Pulumi can't carry (`__proto__`, `toString`, `__pulumi…`); their order means nothing. A new key is created, a changed entry is created anew (the old object stays live), a removed key is let go
+   * (its object stays live), and nothing else is sent.
+   */
+  events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
+}
+
+/**
+ * Many conversion events of one advertiser as one resource: for hundreds and thousands, which as single resources take the
+ * engine minutes.
+ *
+ * Each event is created by `POST rest/event`, at most once over all runs, as a `ConversionEvent` is. The set itself is updated
+ * key by key and never replaced. Where some events fail, the others are saved, and the next `pulumi up` sends just the missing
+ * ones.
+ *
+ * @example
+ * const funnel = new advertising.ConversionEventSet("funnel", {
+ *     advertiserId: acme.advertiserId,
+ *     defaults: { clickWindow: advertising.days(7) },
+ *     events: {
+ *         landing: { eventName: "Landing page", value: 0, eventTypeId: advertising.EventType.LandingPage },
+ *         purchase: { eventName: "Purchase", value: 25 },
+ *     },
+ * });
+ * export const ids = funnel.eventIds;
+ */
+export class ConversionEventSet extends pulumi.CustomResource {
+  /** The type token, for policy packs and `isInstance`. */
+  static readonly __pulumiType = typeTokenOf("ConversionEventSet");
+
+  /**
+   * The platform's ids by key, what tags fire: from its answers to the creates, or `existingId`. In a preview they are unknown
+   * where anything in the set changes. An id that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
+   */
+  declare public readonly eventIds: pulumi.Output<Record<string, number>>;
+  /** The advertiser's id as a number, in whichever form it was declared; above 2^53 - 1 its digits as a string. */
+  declare public readonly advertiserId: pulumi.Output<number>;
+  /** What the events share: as declared, with the API's defaults for the rest. */
+  declare public readonly defaults: pulumi.Output<Record<string, unknown>>;
+  /** The entries as declared, by key, of those events that have an id. */
+  declare public readonly events: pulumi.Output<Record<string, Record<string, unknown>>>;
+
+  /**
+   * @param name unique among the stack's sets.
+   * @param options Pulumi's own; `retainOnDelete` is true by default. False, where a delete is known, also deletes the objects
+   *   of removed keys and of those that are created anew.
+   */
+  constructor(name: string, args: ConversionEventSetArgs, options?: pulumi.CustomResourceOptions) {
+    const traces = pauseStackTraces();
+    try {
+      super(...registrationOf(conversionEventSet, name, args, options));
+      handedOver(this);
+    } catch (error) {
+      throw traces.retrace(error, ConversionEventSet);
+    } finally {
+      traces.resume();
+    }
+  }
+
+  /** Whether `value` is a ConversionEventSet, of whichever copy of this package. */
+  static override isInstance(value: unknown): value is ConversionEventSet {
+    return isOfType(value, ConversionEventSet.__pulumiType);
+  }
+}

@@ -1,0 +1,168 @@
+import * as pulumi from "@pulumi/pulumi";
+import { type Attribution, conversionEvent, type EventType, typeTokenOf } from "../kinds/index.js";
+import type { AdvertiserReference } from "./advertiser.js";
+import { isOfType } from "./classes.js";
+import { readIdOf } from "./ids.js";
+import { handedOver } from "./preflight.js";
+import { registrationOf } from "./registration.js";
+import { pauseStackTraces } from "./stack-traces.js";
+
+/** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
+export interface ConversionEventArgs {
+  /** The event's name: 1 to 99 characters, no control characters (`event_name`). */
+  eventName: pulumi.Input<string>;
+  /**
+   * The event's advertiser, valid and active: an {@link Advertiser} itself, or its id, a number or its digits
+   * (`advertiser_id`).
+   */
+  advertiserId: pulumi.Input<number | string | AdvertiserReference>;
+  /** The default value of a conversion: a finite number (`value`). */
+  value: pulumi.Input<number>;
+  /**
+   * `EventType.Purchase` (0), `EventType.LandingPage` (1), or another integer from 0 up (`event_type_id`). Not sent by
+   * default.
+   */
+  eventTypeId?: pulumi.Input<EventType | OtherNumber>;
+  /**
+   * The id of the segment that a user enters when the event is called, a number or its digits; of the event's own account
+   * (`segment_id`). Not sent by default.
+   */
+  segmentId?: pulumi.Input<number | string>;
+  /** Accepted by the platform and not used today (`count_unique`). @default false */
+  countUnique?: pulumi.Input<boolean>;
+  /**
+   * How far to look back for clicks: whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`); see
+   * `days()` and `hours()`. @default 2592000 (30 days), or the limit where that is lower
+   */
+  clickWindow?: pulumi.Input<number>;
+  /** How far to look back for impressions; as `clickWindow`. @default 2592000 (30 days), or the limit where that is lower */
+  viewWindow?: pulumi.Input<number>;
+  /** `"ALL"`: every line item of the advertiser is eligible; `"WHITELIST"`: only selected ones. @default "ALL" */
+  attribution?: pulumi.Input<Attribution>;
+  /**
+   * Adopts the live event with this id, a number or its digits: nothing is sent, and the other arguments just describe it.
+   * May be taken away later without any effect.
+   */
+  existingId?: pulumi.Input<number | string>;
+  /**
+   * Request fields that the platform has and this package does not know, by their wire names, merged into the body. The
+   * wire name of an argument above is refused here.
+   */
+  additionalFields?: pulumi.Input<Record<string, unknown>>;
+}
+
+/** Any number, without hiding from editors the named ones that it stands beside. */
+export type OtherNumber = number & Record<never, never>;
+
+/**
+ * The definition of a conversion event of an advertiser.
+ *
+ * Created by `POST rest/event`. The API has no known update, read or delete, unless the setting `operations` names them: every
+ * change is a replacement, which creates another live event with another id (tags that were placed go on firing the old one), and whatever is removed
+ * from the program stays live on the platform.
+ *
+ * @example
+ * const purchase = new advertising.ConversionEvent("purchase", {
+ *     eventName: "Purchase",
+ *     advertiserId: acme.advertiserId,
+ *     value: 25,
+ *     eventTypeId: advertising.EventType.Purchase,
+ *     clickWindow: advertising.days(7),
+ * });
+ */
+export class ConversionEvent extends pulumi.CustomResource {
+  /** The type token, for policy packs and `isInstance`. */
+  static readonly __pulumiType = typeTokenOf("ConversionEvent");
+
+  /**
+   * The platform's id, from its answer to the create, or `existingId`: what tags fire. In a preview it is unknown until the
+   * event was created. An id that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
+   */
+  declare public readonly eventId: pulumi.Output<number>;
+  /** The name as declared (`event_name`). */
+  declare public readonly eventName: pulumi.Output<string>;
+  /** The advertiser's id as a number, in whichever form it was declared; above 2^53 - 1 its digits as a string. */
+  declare public readonly advertiserId: pulumi.Output<number>;
+  /** The default value of a conversion, as declared; the platform's documentation names no currency. */
+  declare public readonly value: pulumi.Output<number>;
+  /** The event type as declared: see `EventType`; `undefined` where none was sent. */
+  declare public readonly eventTypeId: pulumi.Output<number | undefined>;
+  /** The segment's id as a number, above 2^53 - 1 its digits as a string; `undefined` where none was sent. */
+  declare public readonly segmentId: pulumi.Output<number | undefined>;
+  /** As declared, or the default `false`. Accepted by the platform and not used today. */
+  declare public readonly countUnique: pulumi.Output<boolean>;
+  /**
+   * How far clicks are looked back for, in seconds: as declared, or the default 2592000 (30 days), or
+   * `advertising:maxWindowSeconds` where that is lower.
+   */
+  declare public readonly clickWindow: pulumi.Output<number>;
+  /** How far impressions are looked back for, in seconds; as `clickWindow`. */
+  declare public readonly viewWindow: pulumi.Output<number>;
+  /** Which line items are eligible: as declared, or the default `"ALL"`. */
+  declare public readonly attribution: pulumi.Output<Attribution>;
+  /** The id that was adopted, as declared; `undefined` where the event was created. */
+  declare public readonly existingId: pulumi.Output<number | undefined>;
+  /** The additional request fields as declared, by their wire names; `undefined` without any. */
+  declare public readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+
+  /**
+   * @param name unique among the stack's events; not the name on the platform.
+   * @param options Pulumi's own; `retainOnDelete` is true by default.
+   */
+  constructor(name: string, args: ConversionEventArgs, options?: pulumi.CustomResourceOptions) {
+    const traces = pauseStackTraces();
+    try {
+      super(...registrationOf(conversionEvent, name, args, options));
+      handedOver(this);
+    } catch (error) {
+      throw traces.retrace(error, ConversionEvent);
+    } finally {
+      traces.resume();
+    }
+  }
+
+  /**
+   * Refers to an event that exists, by its id. Nothing is asked of the platform: of the outputs only `eventId` is known, and
+   * the others are `undefined`.
+   */
+  static get(
+    name: string,
+    id: pulumi.Input<pulumi.ID | number>,
+    options?: pulumi.CustomResourceOptions,
+  ): ConversionEventReference {
+    return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, { ...options, id: readIdOf(id) });
+  }
+
+  /** Whether `value` is a ConversionEvent, one that `get` refers to included, of whichever copy of this package. */
+  static override isInstance(value: unknown): value is ConversionEvent {
+    return isOfType(value, ConversionEvent.__pulumiType);
+  }
+}
+
+/** What {@link ConversionEvent.get} refers to: a {@link ConversionEvent} of which only the id is known. */
+export interface ConversionEventReference extends pulumi.CustomResource {
+  /** The id that was given; its digits as a string where a number could not hold it exactly (above 2^53 - 1). */
+  readonly eventId: pulumi.Output<number>;
+  /** `undefined`, as all that follows: the platform has no known way to read it. */
+  readonly eventName: pulumi.Output<string | undefined>;
+  /** `undefined`: not known. */
+  readonly advertiserId: pulumi.Output<number | undefined>;
+  /** `undefined`: not known. */
+  readonly value: pulumi.Output<number | undefined>;
+  /** `undefined`: not known. */
+  readonly eventTypeId: pulumi.Output<number | undefined>;
+  /** `undefined`: not known. */
+  readonly segmentId: pulumi.Output<number | undefined>;
+  /** `undefined`: not known. */
+  readonly countUnique: pulumi.Output<boolean | undefined>;
+  /** `undefined`: not known. */
+  readonly clickWindow: pulumi.Output<number | undefined>;
+  /** `undefined`: not known. */
+  readonly viewWindow: pulumi.Output<number | undefined>;
+  /** `undefined`: not known. */
+  readonly attribution: pulumi.Output<Attribution | undefined>;
+  /** `undefined`: nothing was adopted. */
+  readonly existingId: pulumi.Output<number | undefined>;
+  /** `undefined`: nothing was declared. */
+  readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+}

@@ -1,0 +1,46 @@
+/**
+ * The rules for data that people check before they declare it.
+ */
+import { ArgumentsError, asRecord, withCode } from "../base/index.js";
+import { conversionEventSet, KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { type Problem, show, validate as validateAgainst } from "../rules/index.js";
+import { idsOf } from "./ids.js";
+import { isNotPlain } from "./plain.js";
+
+/** What the rules depend on where an installation differs from the API's documentation. */
+export interface ValidateOptions {
+  /** The longest window in seconds, as the setting `maxWindowSeconds`. @default 2592000, which is 30 days */
+  maxWindowSeconds?: number;
+}
+
+/**
+ * Holds arguments against the rules of a resource, without a program: nothing is declared, sent or read.
+ *
+ * What is an Output or a Promise is taken as given, as in a preview. What depends on more than one resource (an id that is
+ * adopted twice) is left to the program.
+ *
+ * @param kind the resource's class: `"Advertiser"`, `"ConversionEvent"` or `"ConversionEventSet"`.
+ * @param args as its constructor takes them.
+ * @returns everything that is wrong, by property; empty where the arguments fit.
+ * @throws an error with the code `ADVERTISING_ARGUMENTS` where `kind` is none of these.
+ *
+ * @example
+ * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(`${property} ${reason}`);
+ */
+export function validate(
+  kind: "Advertiser" | "ConversionEvent" | "ConversionEventSet",
+  args: object,
+  options: ValidateOptions = {},
+): Problem[] {
+  const kinds = [...KINDS, conversionEventSet];
+  const found = kinds.find(({ name }) => name === kind);
+  if (found === undefined) {
+    const names = kinds.map(({ name }) => `"${name}"`).join(", ");
+    throw new ArgumentsError(withCode(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code));
+  }
+  const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
+  const rules = found.rules({ maxWindowSeconds, traceField: undefined });
+  return [
+    ...validateAgainst(idsOf(found, asRecord(args)), rules, { isUnknown: (value) => isNotPlain(value) }).problems,
+  ];
+}

@@ -1,0 +1,95 @@
+/**
+ * The resources that are looked at together: those of one turn of the program's event loop, which is all of the program but
+ * for what comes after a wait for a timer, a file or the like.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import type { Adoption } from "../state/index.js";
+import type { DeclaredHere } from "./declarations.js";
+import { isEmbedded } from "./embedding.js";
+import type { Program } from "./program.js";
+import { programError, type Section, sectionOfOpen } from "./program-error.js";
+import { undeclaredIn } from "./undeclared.js";
+
+export interface Turn {
+  /**
+   * Tells what is wrong with one of its resources.
+   * @throws pulumi.RunError in a user's unit test: a test catches what a constructor throws, and hears nothing of later errors.
+   */
+  report(section: Section): void;
+  readonly declared: DeclaredHere[];
+  /** What they adopt, to be looked at together. */
+  readonly adoptions: Adoption[];
+  /** One of them that waits for nothing else: where they adopt something, it is registered first, and all the others when that has gone well. */
+  forerunner: Forerunner | undefined;
+  /** Settles once all its resources were looked at: rejected where anything was wrong. */
+  readonly admitted: Promise<Admission>;
+}
+
+export interface Forerunner {
+  readonly declared: DeclaredHere;
+  /** Settled once the engine has registered it. */
+  readonly registered: PromiseWithResolvers<void>;
+  isHandedOver: boolean;
+}
+
+/** What the whole turn tells each of its resources. */
+export interface Admission {
+  /** The first resource that it declares. */
+  readonly first: DeclaredHere | undefined;
+  /** How many resources it declares. */
+  readonly resources: number;
+  /** By journal key: what is no longer declared and may have got this new name. */
+  readonly formerly: ReadonlyMap<string, readonly string[]>;
+  /** By journal key: creates of unknown outcome that an adoption elsewhere settles. */
+  readonly settled: ReadonlySet<string>;
+}
+
+const CONSEQUENCE = "nothing was registered and nothing was sent";
+
+const current = new WeakMap<Program, Turn>();
+
+/** @throws pulumi.RunError in a user's unit test whose settings are wrong. */
+export function currentTurn(program: Program): Turn {
+  if (program.isUnderTest && program.reading.problems.length > 0) throw programError(program.reading, [], CONSEQUENCE);
+  const known = current.get(program);
+  if (known !== undefined) return known;
+  const turn = begin(program);
+  current.set(program, turn);
+  return turn;
+}
+
+/** Of a turn that adopts something. */
+export function forerunnerOf({ adoptions, forerunner }: Turn): Forerunner | undefined {
+  return adoptions.length > 0 ? forerunner : undefined;
+}
+
+function begin(program: Program): Turn {
+  const sections: Section[] = [];
+  const declared: DeclaredHere[] = [];
+  const admitted = new Promise<Admission>((resolve, reject) => {
+    // After the program's own turn, promises included: all its resources have been looked at by then.
+    setImmediate(() => {
+      current.delete(program);
+      const { reading, comparison, history } = program;
+      for (const warning of comparison.newWarnings()) void pulumi.log.warn(warning);
+      const { open, formerly, settled } = undeclaredIn(history, program.declarations, reading.settings);
+      const all = [...sections, ...open.filter(({ isAboutToBeSent }) => isAboutToBeSent).map(sectionOfOpen)];
+      if (reading.problems.length === 0 && all.length === 0) {
+        const own = declared.filter(({ isRead }) => !isRead);
+        return resolve({ first: forerunnerOf(turn)?.declared ?? own[0], resources: own.length, formerly, settled });
+      }
+      const error = programError(reading, all, CONSEQUENCE);
+      // Each resource's wait would last for ever in a process that goes on. One of the program's own ends with the error, and
+      // there a rejection that Pulumi listens for only later is a warning of Node's.
+      if (isEmbedded()) reject(error);
+      throw error;
+    });
+  });
+  admitted.catch(() => undefined); // each resource listens for itself
+  const report = (section: Section) => {
+    if (program.isUnderTest) throw programError(program.reading, [section], CONSEQUENCE);
+    sections.push(section);
+  };
+  const turn: Turn = { report, declared, adoptions: [], forerunner: undefined, admitted };
+  return turn;
+}

@@ -1,0 +1,176 @@
+/**
+ * What the provider's process has once, and all resources of a deployment share: one client with one login, one pool of
+ * connections and one wait where the platform asks for quiet; one journal; and what this run has learned so far.
+ */
+import { randomUUID } from "node:crypto";
+import { type Clock, type Secrets, SettingsError, systemClock } from "../base/index.js";
+import { type Client, connect, secretsIn, transportFor } from "../client/index.js";
+import type { Kind } from "../kinds/index.js";
+import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
+import { stackOf } from "../state/index.js";
+import { Inventory, inventoryPath, Journal, placesFor } from "../store/index.js";
+import { CatalogPlans } from "./catalog-plan.js";
+import { debugLog } from "./debug-log.js";
+import { engineLog, type TellAt } from "./engine-log.js";
+import { LearnedByKey, LearnedByObject } from "./learned.js";
+import { createMessages, type Messages } from "./messages.js";
+import { Progress } from "./progress.js";
+import { UnderWay } from "./under-way.js";
+
+/** A run of the same stack that was just interrupted may still be ending. */
+const JOURNAL_WAIT_MS = 30_000;
+
+export interface RunSoFar {
+  /** Whether it is an `up`, as the program said. */
+  isUp: boolean | undefined;
+  /** How many resources the program declares, as far as it said. */
+  declares: number;
+  /** Whether a resource of the program was looked at, as a refresh does not do. */
+  hasChecked: boolean;
+  /** Whether anything was refused or failed. */
+  hasFailed: boolean;
+}
+
+export interface Runtime extends Messages {
+  readonly reading: SettingsReading;
+  readonly secrets: Secrets;
+  /** Whoever sleeps on it when the engine is gone fails. */
+  readonly clock: Clock;
+  /** @throws SettingsError where the settings do not suffice to send anything. */
+  client(): Client;
+  /** At which installation, with which account; empty where the settings name none. */
+  readonly account: string;
+  /** What runs on this machine have created, for warnings. */
+  inventory(identity: string): Inventory;
+  /** What is known of this run so far. */
+  readonly run: RunSoFar;
+  /** What this run knows of single resources and members, by journal key. */
+  readonly learned: LearnedByKey;
+  /** The ids of objects of this kind that something in the program adopts, as far as it said. */
+  adopting(kind: Kind): Set<string>;
+  /** What this run knows of live objects. */
+  readonly objects: LearnedByObject;
+  /** By journal key: members of sets whose unknown outcome an adoption elsewhere in the program settles. */
+  readonly settledElsewhere: Set<string>;
+  /** What a preview says of each catalog. */
+  readonly catalogPlans: CatalogPlans;
+  /** Whether it is asked for the first time in this run. */
+  isFirst(question: string): boolean;
+  readonly newMark: () => string;
+  /** ISO 8601. */
+  readonly now: () => string;
+  /** The journal of the stack that `identity` is of; a process serves one stack. */
+  journal(identity: string): Journal;
+  /** Runs one create; `mayBegin` throws once the engine is gone. */
+  track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T>;
+  /** That an object was read: a long refresh tells how far it has come. */
+  noteRead(): void;
+  /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
+  closeNow(): void;
+  /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
+  abandon(): Promise<void>;
+}
+
+export function createRuntime(
+  config: (key: string) => string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: TellAt = engineLog(undefined),
+  /** When this run's engine was started, where that is known. */
+  engineStarted?: number,
+): Runtime {
+  // Without a password a preview goes on; a create asks for it below.
+  const reading = readSettings({ config, environment, mayLackPassword: true });
+  const { settings } = reading;
+  const secrets = secretsIn(reading);
+  const messages = createMessages(secrets, log);
+  const places = placesFor(settings, process.cwd());
+  const underWay = new UnderWay();
+  const asked = new Set<string>();
+  const adopting = new Map<string, Set<string>>();
+  const run: RunSoFar = { isUp: undefined, declares: 0, hasChecked: false, hasFailed: false };
+  let client: Client | undefined;
+  let journal: Journal | undefined;
+  let inventory: Inventory | undefined;
+  let reads: Progress | undefined;
+
+  const now = () => new Date(systemClock.wallMs()).toISOString();
+
+  const newClient = () => {
+    const { problems } = readSettings({ config, environment, mayLackPassword: false });
+    if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
+    return connect(settings, {
+      transport: transportFor(reading),
+      clock: underWay.clock,
+      random: Math.random,
+      newId: randomUUID,
+      cookieFile: places.cookieFile,
+      secrets,
+      say: messages.say,
+      onAttempt: debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), messages.say),
+    });
+  };
+
+  return {
+    ...messages,
+    reading,
+    secrets,
+    clock: underWay.clock,
+    account: accountOf(settings),
+    run,
+    learned: new LearnedByKey(),
+    adopting({ name }) {
+      const known = adopting.get(name) ?? new Set();
+      adopting.set(name, known);
+      return known;
+    },
+    objects: new LearnedByObject(),
+    settledElsewhere: new Set(),
+    catalogPlans: new CatalogPlans(messages.tellAt),
+    newMark: randomUUID,
+    now,
+    isFirst(question) {
+      const isFirst = !asked.has(question);
+      asked.add(question);
+      return isFirst;
+    },
+    inventory(identity) {
+      inventory ??= new Inventory(inventoryPath(places.journalFolder, stackOf(identity)), engineStarted);
+      return inventory;
+    },
+    journal(identity) {
+      journal ??= new Journal({
+        folder: places.journalFolder,
+        stack: stackOf(identity),
+        clock: systemClock,
+        newMark: randomUUID,
+        maxWaitMs: JOURNAL_WAIT_MS,
+        others: this.inventory(identity),
+        savedLast: isTrue(environment.PULUMI_SKIP_CHECKPOINTS),
+      });
+      return journal;
+    },
+    client() {
+      client ??= newClient();
+      return client;
+    },
+    track: (create) => underWay.track(create),
+    noteRead() {
+      reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
+      reads.done();
+    },
+    closeNow() {
+      const isWhole = run.hasChecked && !run.hasFailed;
+      journal?.closeNow(isWhole ? inventory?.declared : undefined);
+      inventory?.closeNow({ letGo: isWhole && run.isUp === true, declares: run.declares });
+    },
+    async abandon() {
+      await underWay.end();
+      await journal?.release();
+    },
+  };
+}
+
+/** As Pulumi reads its own settings. */
+function isTrue(text: string | undefined): boolean {
+  return text === "1" || text?.toLowerCase() === "true";
+}

@@ -1,0 +1,103 @@
+/**
+ * Looks on the platform for what a create of unknown outcome has made, by the mark that it was sent with.
+ */
+
+import { AdvertisingError, count, enumerate } from "../base/index.js";
+import type { Kind } from "../kinds/index.js";
+import { knownOperations } from "../settings/index.js";
+import type { Runtime } from "./runtime.js";
+
+/** A create that was sent. */
+export interface Sent {
+  readonly mark: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** The request field that the mark was sent in; none where it was sent in none. */
+  readonly trace: string | undefined;
+}
+
+export type Finding =
+  | { readonly kind: "found"; readonly id: string }
+  /** There is none, and by now there won't be: it was not carried out. */
+  | { readonly kind: "not-made" }
+  /** Not known yet. @param words what was asked and what came back, and what happens next. */
+  | { readonly kind: "open"; readonly words: string };
+
+/** Before each look, growing: what was just made may be found only later. */
+const PAUSES_S = [1, 2, 4, 8, 15];
+
+/** What a search needs of the process. */
+export type Searcher = Pick<Runtime, "reading" | "clock" | "client">;
+
+/** Whether what was sent can be looked for: the mark was sent in the field that the installation is asked for. */
+export function isSearchable(
+  kind: Kind,
+  { reading: { settings } }: Pick<Searcher, "reading">,
+  { trace }: Pick<Sent, "trace">,
+): boolean {
+  return knownOperations(kind, settings).search !== undefined && trace !== undefined && trace === settings.traceField;
+}
+
+/**
+ * Looks several times, where that is not to be done once.
+ * @param wasJustSent in this run: then it is never taken for not made.
+ */
+export async function lookFor(
+  kind: Kind,
+  runtime: Searcher,
+  label: string,
+  sent: Sent,
+  { wasJustSent, isOnce = false }: { readonly wasJustSent: boolean; readonly isOnce?: boolean },
+): Promise<Finding> {
+  const { search } = knownOperations(kind, runtime.reading.settings);
+  if (search === undefined || sent.trace === undefined) throw new Error("search without the operation");
+  const wanted = { kind, operation: search, field: sent.trace, mark: sent.mark, label };
+  const dueMs = resendDueMs(sent, runtime);
+  let answer = "";
+  let looks = 0;
+  const later = isOnce ? [] : PAUSES_S;
+  for (const pause of wasJustSent ? later : [0, ...later]) {
+    try {
+      if (pause > 0) await runtime.clock.sleep(pause * 1000);
+      // Before it is asked: what is made meanwhile must not be taken for not made.
+      const isDue = !wasJustSent && dueMs !== undefined && runtime.clock.wallMs() >= dueMs;
+      looks++;
+      const ids = await runtime.client().records.search(wanted);
+      const [id] = ids;
+      if (ids.length > 1) return { kind: "open", words: severalIn(ids, sent) };
+      if (id !== undefined) return { kind: "found", id };
+      if (isDue) return { kind: "not-made" };
+      answer = "there is none";
+    } catch (error) {
+      // A search in trouble says nothing of the create.
+      if (!(error instanceof AdvertisingError)) throw error;
+      answer = error.message;
+    }
+  }
+  const until = new Date(runtime.clock.wallMs()).toISOString();
+  return {
+    kind: "open",
+    words: `Searched for ${sent.trace} = ${sent.mark} ${count(looks, "time")} until ${until}: ${answer}. ${nextIn(dueMs)}`,
+  };
+}
+
+/** From when on a create that a search does not find was not carried out; none where that is never taken for granted. */
+export function resendDueMs(
+  { at }: Pick<Sent, "at">,
+  { reading: { settings } }: Pick<Searcher, "reading">,
+): number | undefined {
+  const after = settings.operations?.resendAfterSeconds;
+  const sentMs = Date.parse(at);
+  if (after === undefined || Number.isNaN(sentMs)) return undefined;
+  return sentMs + (settings.requestTimeoutSeconds + after) * 1000;
+}
+
+function nextIn(dueMs: number | undefined): string {
+  return dueMs === undefined
+    ? "The next `pulumi up` looks again."
+    : `The next \`pulumi up\` looks again, and from ${new Date(dueMs).toISOString()} on sends it again where there still is none.`;
+}
+
+function severalIn(ids: readonly string[], { trace, mark }: Sent): string {
+  return `Searched for ${trace} = ${mark}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+}

@@ -1,0 +1,210 @@
+/**
+ * What people read of a set: what a preview will do to which keys, and what an `up` has done. Pure.
+ */
+
+import { count, idRanges, printable } from "../base/index.js";
+import { type Kind, requestFields } from "../kinds/index.js";
+import { fingerprintOf, type LeftLive } from "../state/index.js";
+import type { Remembered } from "../store/index.js";
+import { holdsUnknown } from "./inputs.js";
+import type { Outcome } from "./outcome.js";
+import { type Deletions, heldBack, stillToDelete } from "./set-delete.js";
+import { type Able, type Action, type Member, UNABLE } from "./set-plan.js";
+import type { Subject } from "./subject.js";
+
+/** More keys, or lines, are counted. */
+export const MAX_LISTED = 20;
+
+/**
+ * What an `up` would do; nothing where that is nothing.
+ * @param unsent the keys of members that would be created, but for what is told of them besides.
+ * @param adopted ids of objects that something in the program takes on.
+ * @param able what is deleted. @param left what earlier runs have left live.
+ */
+export function planInWords(
+  kind: Kind,
+  members: readonly Member[],
+  unsent: ReadonlySet<string> = new Set(),
+  adopted: ReadonlySet<string> = new Set(),
+  able: Able = UNABLE,
+  left: readonly LeftLive[] = [],
+): string | undefined {
+  const { create, afterlife } = kind;
+  const isDeleted = ({ id, key }: Member) => id !== undefined && able.delete(id, key);
+  const of = (action: Action) => members.filter((member) => member.action === action && !unsent.has(member.key));
+  const counts: string[] = [];
+  const lines: string[] = [];
+  const add = (action: Action, what: string, shown: (member: Member) => string, besides = "") => {
+    const those = of(action);
+    if (those.length === 0) return;
+    counts.push(`${those.length} ${what}`);
+    lines.push(`  ${what}${besides}: ${listed(those.map(shown))}`);
+  };
+  add("create", "to create", keyOf);
+  add("update", "to update in place", keyAndId);
+  add("look for", "to look for on the platform", keyOf);
+  const anew = count(of("create anew").length, `more live ${create.noun}`);
+  const old = of("create anew").some(isDeleted) ? " and deletes the former ones" : "";
+  add("create anew", "to create anew", keyAndId, `, which makes ${anew}${old}`);
+  const unknown = ", where values that are not known yet turn out to differ";
+  add("perhaps create anew", "perhaps to create anew", keyAndId, unknown);
+  const taken = ({ key, id, entry }: Member) => {
+    const instead = id === undefined || id === String(entry.existingId) ? "" : ` instead of ${id}`;
+    return `${shownKey(key)} (${String(entry.existingId)}${instead})`;
+  };
+  add("adopt", "to adopt", taken, ", and nothing is sent");
+  const goes = (member: Member) =>
+    adopted.has(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
+  add("let go", "to let go", goes);
+  add("delete", "to delete", keyAndId, ", when everything else went well");
+  const still = stillToDelete(left, able);
+  if (still.length > 0) {
+    counts.push(`${still.length} still to delete`);
+    lines.push(`  still to delete: ${listed(still.map(({ id, key }) => `${shownKey(key ?? "")} (${id})`))}`);
+  }
+  add("wait", "to settle", keyOf, ", and nothing is sent before");
+  if (unsent.size > 0) {
+    counts.push(`${unsent.size} not to be sent`);
+    lines.push(`  not to be sent, for what is told beside this: ${listed([...unsent].map(shownKey))}`);
+  }
+  if (lines.length === 0) return undefined;
+  return [
+    `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
+    ...lines,
+    ...(leavesLive(
+      members.filter((member) => !isDeleted(member)),
+      adopted,
+    ) === 0
+      ? []
+      : [`What the set lets go of, or creates anew, ${afterlife}; deactivate it there by hand.`]),
+  ].join("\n");
+}
+
+/** Keys that are new, with the arguments of one that is let go; nothing where there are none. */
+export function renamesInWords(
+  kind: Kind,
+  { label }: Subject,
+  members: readonly Member[],
+  left: ReadonlyMap<string, unknown>,
+): string | undefined {
+  const gone = members.filter(({ action, id }) => action === "let go" && id !== undefined);
+  if (gone.length === 0) return undefined;
+  const byBody = new Map(gone.map((member) => [member.fingerprint, member]));
+  const lines = members.flatMap(({ key, action, values }) => {
+    if (action !== "create" || left.has(key) || holdsUnknown(values)) return [];
+    const former = byBody.get(fingerprintOf(requestFields(kind, values)));
+    if (former === undefined) return [];
+    return [`  ${shownKey(key)} has the arguments of ${shownKey(former.key)}: existingId: ${former.id}`];
+  });
+  if (lines.length === 0) return undefined;
+  return [
+    `${label}: ${count(lines.length, "new key")} with the arguments of one that is let go: this creates a second live ` +
+      `${kind.create.noun} for each. If it is a rename, set existingId there, and nothing is sent:`,
+    ...cut(lines),
+  ].join("\n");
+}
+
+/** What an interrupted run has left of members that would be created otherwise; nothing where that is nothing. */
+export function leftoversInWords({ label }: Subject, left: ReadonlyMap<string, Remembered>): string | undefined {
+  const all = [...left];
+  const created = all.flatMap(([key, { id }]) => (id === undefined ? [] : [`${shownKey(key)} (${id})`]));
+  const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));
+  if (all.length === 0) return undefined;
+  return [
+    `${label}: a run that was interrupted has left something, so nothing is sent for ${count(all.length, "event")} of it.`,
+    ...(created.length === 0
+      ? []
+      : [
+          `  created: ${listed(created)}; \`pulumi up\` takes over those whose arguments are the same, and asks about the others`,
+        ]),
+    ...(open.length === 0
+      ? []
+      : [`  sent, with an answer that was not noted: ${listed(open)}; \`pulumi up\` saves them as unresolved`]),
+  ].join("\n");
+}
+
+/** What the journal says besides of objects that the state holds; nothing where that is nothing. */
+export function besidesInWords(words: readonly string[]): string | undefined {
+  return words.length === 0 ? undefined : cut(words).join("\n");
+}
+
+/**
+ * What an `up` has left on the platform that nothing manages any more; nothing where that is nothing.
+ * @param adopted ids of objects that something in the program takes on.
+ * @param deletions what was deleted, or is to be.
+ */
+export function leftLiveInWords(
+  { create, afterlife }: Kind,
+  members: readonly Member[],
+  outcomes: ReadonlyMap<string, Outcome>,
+  adopted: ReadonlySet<string> = new Set(),
+  deletions: Deletions = heldBack([]),
+): string | undefined {
+  const isDeleted = new Set(deletions.wanted.map(({ id }) => id));
+  const left = members.flatMap(({ key, action, id }) => {
+    if (id === undefined || adopted.has(id) || isDeleted.has(id)) return [];
+    if (action === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
+    const outcome = outcomes.get(key);
+    const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
+    return isNow === undefined || isNow === id ? [] : [{ id, line: `  ${id}: ${shownKey(key)} is ${isNow} now` }];
+  });
+  const lines = left.map(({ line }) => line);
+  if (lines.length === 0) return undefined;
+  const noun = count(lines.length, `live ${create.noun}`);
+  return [
+    `No longer managed, as a result of this run: ${noun}.`,
+    ...cut(lines),
+    ...(lines.length > MAX_LISTED ? [`  All of them: ${idRanges(left.map(({ id }) => id))}`] : []),
+    `Each ${afterlife}; deactivate it there by hand.`,
+  ].join("\n");
+}
+
+/** What an `up` has deleted; nothing where that is nothing. */
+export function deletedInWords({ create }: Kind, { deleted }: Deletions): string | undefined {
+  if (deleted.size === 0) return undefined;
+  return `Deleted on the platform, as retainOnDelete: false says: ${count(deleted.size, create.noun)}, ${idRanges([...deleted])}.`;
+}
+
+/** How many members an interrupted run had created, and were taken over; nothing where there are none. */
+export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label }: Subject): string | undefined {
+  const those = [...outcomes].flatMap(([key, outcome]) =>
+    outcome.kind === "created" && outcome.isTakenOver
+      ? [{ ...outcome, shown: `${shownKey(key)} (${outcome.id})` }]
+      : [],
+  );
+  if (those.length === 0) return undefined;
+  const updated = those.filter(({ isUpdated }) => isUpdated === true);
+  const sent =
+    updated.length === 0 ? "nothing is sent for them" : `updated in place where they differ (${updated.length})`;
+  const keys = listed(those.map(({ shown }) => shown));
+  return `${label}: a run that was interrupted had created ${those.length} of it, which are taken over, and ${sent}: ${keys}`;
+}
+
+function leavesLive(members: readonly Member[], adopted: ReadonlySet<string>): number {
+  return members.filter(({ action, id, entry }) => {
+    if (id === undefined || adopted.has(id)) return false;
+    return action === "let go" || action === "create anew" || (action === "adopt" && String(entry.existingId) !== id);
+  }).length;
+}
+
+function keyOf({ key }: Member): string {
+  return shownKey(key);
+}
+
+function keyAndId({ key, id }: Member): string {
+  return `${shownKey(key)} (${id ?? "without an id"})`;
+}
+
+export function shownKey(key: string): string {
+  return printable(key);
+}
+
+export function listed(items: readonly string[]): string {
+  const more = items.length - MAX_LISTED;
+  return [...items.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+}
+
+export function cut(lines: readonly string[]): string[] {
+  const more = lines.length - MAX_LISTED;
+  return [...lines.slice(0, MAX_LISTED), ...(more > 0 ? [`  and ${more} more`] : [])];
+}

@@ -1,0 +1,147 @@
+/**
+ * The kinds of values that the API's fields take, each with the words that tell a user what was expected.
+ */
+import { z } from "zod";
+import { count } from "../base/index.js";
+
+/** What a user is told that a field takes; completes the sentence "expected …". */
+export interface Expectation {
+  readonly expected: string;
+}
+
+/**
+ * A zod schema that says in words what it expects.
+ * @param forEditors what its JSON Schema can't be told from the rule: keywords of JSON Schema.
+ */
+export function expecting<T extends z.ZodType>(expected: string, schema: T, forEditors: object = {}): T {
+  return schema.meta({ expected, ...forEditors });
+}
+
+/** The words given to {@link expecting}, looked for behind `optional` and `default` too. */
+export function expectationOf(schema: z.ZodType): string {
+  const described = schema.meta() as Partial<Expectation> | undefined;
+  if (described?.expected !== undefined) return described.expected;
+  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault;
+  return wraps ? expectationOf(schema.unwrap() as z.ZodType) : "another value";
+}
+
+/** Something besides white space and format characters, which have no shape; no control characters, and no half ones. */
+const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
+
+/** Whether `text` is 1 to `most` characters that people can see and type. */
+export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
+  // Code points: what a person counts.
+  return NAME.test(text) && [...text].length <= most;
+}
+
+/** A name that people read in the platform's interface: 1 to `most` characters, not blank, without control characters. */
+export function nameOf(most: number | undefined) {
+  const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
+  return expecting(
+    `a string of ${bounds}, not blank, without control characters`,
+    z
+      .string()
+      .regex(NAME)
+      .superRefine((text, context) => {
+        // Code points: what a person counts. The platform's own unit is not documented.
+        const length = [...text].length;
+        if (most !== undefined && length > most)
+          context.addIssue({ code: "custom", message: `has ${length} characters; the limit is ${most}` });
+      }),
+    most === undefined ? {} : { maxLength: most },
+  );
+}
+
+/**
+ * An id of the platform: an integer; above 2^53 - 1, where a number would round, its digits as text. `"42"` is 42.
+ * @param accepted what may be given; completes "expected …". @param least 0 is what programs have where an id is missing.
+ */
+export function identifierOf(accepted: string, least: 0 | 1 = 1) {
+  return expecting(
+    `${accepted}, an integer from ${least} to ${Number.MAX_SAFE_INTEGER}`,
+    z.union([
+      z.int().min(least),
+      z
+        .string()
+        .regex(least === 0 ? /^(0|[1-9]\d{0,29})$/ : /^[1-9]\d{0,29}$/)
+        .transform(exactId),
+    ]),
+  );
+}
+
+/** What a resource that is read must have as its id, as Pulumi takes it. */
+export const READABLE_ID = "an id of the platform, an integer from 0";
+
+export function isReadableId(id: string): boolean {
+  return /^\d{1,30}$/.test(id);
+}
+
+/** The number for `digits`, or the digits themselves where a number could not hold them exactly. */
+export function exactId(digits: string): number | string {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : digits;
+}
+
+/** A finite double; -0 is 0, since JSON and the state know just one zero. */
+export const finiteNumber = expecting(
+  "a finite number",
+  z.number().transform((number) => (number === 0 ? 0 : number)),
+);
+
+/** `true` or `false`. */
+export const truth = expecting("true or false", z.boolean());
+
+/** An integer from 0 up. */
+export const integerFromZero = expecting(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, z.int().min(0));
+
+/** A window to look back: whole seconds from 1 to the installation's limit. */
+export function windowOf(maxSeconds: number) {
+  return expecting(
+    `whole seconds from 1 to ${maxSeconds}`,
+    z
+      .int()
+      .min(1)
+      .superRefine((seconds, context) => {
+        if (seconds <= maxSeconds) return;
+        const limit = `the limit is ${duration(maxSeconds)} (advertising:maxWindowSeconds, if your installation allows more)`;
+        context.addIssue({ code: "custom", message: `is ${duration(seconds)}; ${limit}` });
+      }),
+    { maximum: maxSeconds },
+  );
+}
+
+/** `31 days`, `12 hours`, `90 seconds`: in the largest unit that is exact. */
+export function duration(seconds: number): string {
+  for (const [unit, length] of [
+    ["day", 86_400],
+    ["hour", 3600],
+  ] as const) {
+    if (seconds % length === 0) return count(seconds / length, unit);
+  }
+  return count(seconds, "second");
+}
+
+/**
+ * Request fields under their wire names; the values are whatever JSON can carry.
+ * @param owned the fields of typed arguments.
+ * @param traceField the field that is the setting's, where there is one.
+ */
+export function additionalFieldsBeside(owned: ReadonlySet<string>, traceField: string | undefined) {
+  const free = (name: string) => !owned.has(name) && name !== traceField && name !== "__proto__" && name !== "";
+  const traced =
+    traceField === undefined
+      ? ""
+      : `, nor ${traceField}, which each create's mark would overwrite (setting advertising:traceField)`;
+  return expecting(
+    `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}${traced}`,
+    z.record(z.string().refine(free), z.json()).refine(isWellFormed),
+    { propertyNames: { not: { enum: [...owned, "__proto__", ""] } } },
+  );
+}
+
+/** Whether each text in it can be sent: half of a character (a lone surrogate) would arrive as another one. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([name, entry]) => name.isWellFormed() && isWellFormed(entry));
+}

@@ -1,0 +1,168 @@
+/**
+ * The settings of a stack as a table: names, defaults and rules.
+ */
+import { z } from "zod";
+import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { isLoopback } from "./loopback.js";
+import { type Operations, operationsSchema } from "./operations-setting.js";
+
+/** The configuration namespace, and the module part of the type tokens. */
+export const NAMESPACE = "advertising";
+
+/** The checked settings. Times in seconds; docs/settings.md has the table. */
+export interface Settings {
+  /** Ends without a slash; path prefix kept. */
+  readonly baseUrl: string;
+  readonly email: string;
+  /** Absent only where a preview may do without. */
+  readonly password: string | undefined;
+  readonly authMode: "session" | "basic";
+  readonly keepLoggedIn: boolean;
+  /** Below `baseUrl`, without a slash in front. */
+  readonly authenticatePath: string;
+  /** A path, `none`, or absent for the default place. */
+  readonly cookieFile: string | undefined;
+  readonly maxWindowSeconds: number;
+  readonly requestTimeoutSeconds: number;
+  readonly maxWaitSeconds: number;
+  readonly maxConcurrentRequests: number;
+  readonly traceField: string | undefined;
+  /** What the installation has besides the three operations that every one is known to have. */
+  readonly operations: Operations | undefined;
+}
+
+export interface SettingRule {
+  /** Of the text that was set; of the data where the setting is structured. What is not set has its default, or is absent. */
+  readonly schema: z.ZodType;
+  readonly expected: string;
+  /** A value for the command that sets it. */
+  readonly example: string;
+  /**
+   * An object instead of a text: structured configuration, or JSON in the environment variable. The example is of its entry
+   * at this path, such as `event.read`; the schema's own messages tell what is wrong with an entry.
+   */
+  readonly structured?: { readonly path: string };
+  /** Why a value of the right form is refused all the same. */
+  readonly objection?: (value: string) => string | undefined;
+  readonly secret?: true;
+  readonly required?: true;
+}
+
+const baseUrl = z.string().transform((text, context) => {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const scheme = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
+  if (url === undefined || !scheme || url.username || url.password || /[?#]/.test(text)) {
+    context.addIssue("not an address of the platform");
+    return z.NEVER;
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+});
+
+const authenticatePath = z
+  .string()
+  .trim()
+  .regex(/^\/?[\w.~/-]+$/)
+  .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
+  .transform((path) => path.replace(/^\/+/, ""));
+
+const truth = z.stringbool({ truthy: ["true"], falsy: ["false"] });
+
+function wholeNumber(min: number, max: number) {
+  return z
+    .string()
+    .regex(/^\s*\d{1,12}\s*$/)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+}
+
+/** A day: whatever is waited or allowed for longer is a mistake in the unit. */
+const MAX_SECONDS = 86_400;
+
+/** The table, by the setting's name. */
+export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = {
+  baseUrl: {
+    schema: baseUrl,
+    expected: "https://… without user info, query or fragment (http only to a loopback address)",
+    example: "https://platform.example.com",
+    required: true,
+  },
+  email: {
+    schema: z
+      .string()
+      .trim()
+      .regex(/^[^\s:\p{Cc}]+$/u),
+    expected: "the login name, without spaces or colons",
+    example: "you@example.com",
+    required: true,
+  },
+  password: { schema: z.string().min(1), expected: "the password", example: "", secret: true, required: true },
+  authMode: {
+    schema: z.enum(["session", "basic"]).default("session"),
+    expected: "session or basic",
+    example: "session",
+  },
+  keepLoggedIn: { schema: truth.default(false), expected: "true or false", example: "false" },
+  authenticatePath: {
+    schema: authenticatePath.default("rest/authenticate"),
+    expected: "a path below the base URL",
+    example: "rest/authenticate",
+  },
+  cookieFile: {
+    schema: z
+      .string()
+      .trim()
+      .min(1)
+      .regex(/^\P{Cc}+$/u)
+      .optional(),
+    expected: "a file's path, or none",
+    example: "none",
+  },
+  maxWindowSeconds: {
+    schema: wholeNumber(1, 2_147_483_647).default(THIRTY_DAYS_IN_SECONDS),
+    expected: "whole seconds from 1 up",
+    example: String(THIRTY_DAYS_IN_SECONDS),
+  },
+  requestTimeoutSeconds: {
+    schema: wholeNumber(1, MAX_SECONDS).default(30),
+    expected: `whole seconds from 1 to ${MAX_SECONDS}`,
+    example: "30",
+  },
+  maxWaitSeconds: {
+    schema: wholeNumber(0, MAX_SECONDS).default(120),
+    expected: `whole seconds from 0 to ${MAX_SECONDS}`,
+    example: "120",
+  },
+  maxConcurrentRequests: {
+    schema: wholeNumber(1, 1000).default(16),
+    expected: "a whole number from 1 to 1000",
+    example: "16",
+  },
+  traceField: {
+    schema: z
+      .string()
+      .trim()
+      .regex(/^[A-Za-z_][\w.-]{0,99}$/)
+      .refine((name) => name !== "__proto__")
+      .optional(),
+    expected: "the wire name of a request field that belongs to no argument",
+    example: "alternative_id",
+    objection: (name) => {
+      const owner = ownerOf(name);
+      return owner === undefined ? undefined : `each create's mark would overwrite the argument ${owner}`;
+    },
+  },
+  operations: {
+    schema: operationsSchema,
+    expected: 'an object of operations by kind, such as {"event":{"read":"GET rest/event/{id}"}}',
+    example: "GET rest/event/{id}",
+    structured: { path: "event.read" },
+  },
+};
+
+/** The known keys of the namespace. */
+export const SETTING_NAMES = Object.keys(SETTINGS) as (keyof Settings)[];
+
+/** `requestTimeoutSeconds` → `ADVERTISING_REQUEST_TIMEOUT_SECONDS`. */
+export function environmentNameOf(key: string): string {
+  return `ADVERTISING_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}

@@ -1,0 +1,66 @@
+/** The front door of `state/`. */
+export { fingerprintOf } from "./fingerprint.js";
+export {
+  aboutWhom,
+  aliasFor,
+  currentKey,
+  type Identity,
+  identityText,
+  isOfEarlierVersion,
+  journalKeyOf,
+  labelOf,
+  memberLabel,
+  memberOf,
+  type Noted,
+  nameInUrn,
+  nameOf,
+  parseIdentity,
+  renamedFrom,
+  resourceKeyIn,
+  splitMember,
+  stackOf,
+  urnOf,
+} from "./identity.js";
+export { type LeftLive, leftLiveIn, leftLiveKind, writeLeftLive } from "./left-live.js";
+export {
+  ACCOUNT,
+  DELETES,
+  IDENTITY,
+  LEFT_LIVE,
+  MARK,
+  PROVIDER,
+  SECRET_ARGUMENTS,
+  SECRET_SIGNATURE,
+  UNKNOWN,
+  UNRESOLVED,
+} from "./properties.js";
+export {
+  type DeclaredSet,
+  eventIn,
+  memberMark,
+  readDeclaredSet,
+  readStoredSet,
+  type Shared,
+  type StoredSet,
+  storedFingerprint,
+  type UnresolvedMember,
+  type Values,
+  writeStoredSet,
+} from "./stored-set.js";
+export { type Adoption, type Declared, readDeclared, writeDeclared } from "./told.js";
+export {
+  describeSought,
+  explainUnresolved,
+  factsIn,
+  markOf,
+  readTrace,
+  type Sought,
+  soughtIn,
+  type Trace,
+  type UnresolvedCreate,
+  unresolvedId,
+  unresolvedIn,
+  waysOut,
+  whatIsOpen,
+  writeTrace,
+} from "./unresolved.js";

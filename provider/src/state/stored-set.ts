@@ -1,0 +1,120 @@
+/**
+ * How a set of conversion events stands in the state: its property names are contracts with every stored state. Pure.
+ */
+import { createHash } from "node:crypto";
+import { asRecord } from "../base/index.js";
+import { type Kind, requestFields } from "../kinds/index.js";
+import { fingerprintOf } from "./fingerprint.js";
+import { type LeftLive, leftLiveIn, writeLeftLive } from "./left-live.js";
+import { ACCOUNT, SECRET_ARGUMENTS, UNKNOWN, UNRESOLVED } from "./properties.js";
+import type { UnresolvedCreate } from "./unresolved.js";
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** What all members of a set have in common. */
+export interface Shared {
+  /** Perhaps not known yet, as all that follows. */
+  readonly advertiserId: unknown;
+  readonly defaults: unknown;
+}
+
+/** A set as it is declared: checked inputs. */
+export interface DeclaredSet extends Shared {
+  /** By key; none while it is not known. */
+  readonly events: ReadonlyMap<string, unknown> | undefined;
+}
+
+/** A create of a member whose outcome is unknown. */
+export interface UnresolvedMember extends UnresolvedCreate {
+  /** Of the attempt, in the journal. */
+  readonly mark: string;
+  /** Of the body that was sent; not known where that held secrets and only the engine has a record of it. */
+  readonly fingerprint?: string;
+}
+
+/** A set as its outputs hold it. */
+export interface StoredSet extends Shared {
+  /** What each object was created with, or adopted as: its entry of then. */
+  readonly events: ReadonlyMap<string, Values>;
+  /** The platform's ids. */
+  readonly eventIds: ReadonlyMap<string, string>;
+  /** Of an object that was created with another advertiser or other defaults than the set has now: the body's fingerprint. */
+  readonly earlier: ReadonlyMap<string, string>;
+  readonly unresolved: ReadonlyMap<string, UnresolvedMember>;
+  /** What it held before, and nothing manages any more. */
+  readonly left: readonly LeftLive[];
+  /**
+   * Paths of the arguments that were secret. The engine keeps an output secret where the input of now at its path is, and what
+   * is held of earlier entries has none.
+   */
+  readonly secret: ReadonlySet<string>;
+}
+
+export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
+  return { advertiserId, defaults, events: events === UNKNOWN ? undefined : mapOf(events) };
+}
+
+/** Reads what any version may have written; empty where there is nothing. */
+export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, earlier, ...rest }: Values): StoredSet {
+  return {
+    advertiserId,
+    defaults,
+    events: mapOf<Values>(events),
+    eventIds: new Map([...mapOf(eventIds)].map(([key, id]) => [key, String(id)])),
+    earlier: mapOf<string>(earlier),
+    unresolved: mapOf<UnresolvedMember>(rest[UNRESOLVED]),
+    left: leftLiveIn(rest),
+    secret: new Set(Array.isArray(rest[SECRET_ARGUMENTS]) ? (rest[SECRET_ARGUMENTS] as string[]) : []),
+  };
+}
+
+/** The outputs that hold it. @param asId makes an output of an id. @param account of the resource; empty where it is not known. */
+export function writeStoredSet(
+  { advertiserId, defaults, events, eventIds, earlier, unresolved, left, secret }: StoredSet,
+  asId: (digits: string) => number | string,
+  account: string,
+): Record<string, unknown> {
+  return {
+    advertiserId,
+    defaults,
+    events: Object.fromEntries(events),
+    eventIds: Object.fromEntries([...eventIds].map(([key, id]) => [key, asId(id)])),
+    ...(earlier.size === 0 ? {} : { earlier: Object.fromEntries(earlier) }),
+    ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: Object.fromEntries(unresolved) }),
+    ...writeLeftLive(left),
+    ...(secret.size === 0 ? {} : { [SECRET_ARGUMENTS]: [...secret] }),
+    ...(account === "" ? {} : { [ACCOUNT]: account }),
+  };
+}
+
+/** The arguments of a whole event: an entry's own before the set's defaults. */
+export function eventIn({ advertiserId, defaults }: Shared, entry: Values): Values {
+  const shared = asRecord(defaults);
+  const { existingId: _, ...own } = entry;
+  const additionalFields = { ...asRecord(shared.additionalFields), ...asRecord(own.additionalFields) };
+  return {
+    ...shared,
+    ...own,
+    advertiserId,
+    ...(Object.keys(additionalFields).length === 0 ? {} : { additionalFields }),
+  };
+}
+
+function mapOf<T>(value: unknown): ReadonlyMap<string, T> {
+  return new Map(Object.entries(asRecord(value) as Record<string, T>));
+}
+
+/** Of the body that the object which the state holds was created with. */
+export function storedFingerprint(kind: Kind, stored: StoredSet, key: string): string {
+  return stored.earlier.get(key) ?? fingerprintOf(requestFields(kind, eventIn(stored, stored.events.get(key) ?? {})));
+}
+
+/**
+ * The mark that a member of a set is sent with. It follows from one text in the set's inputs, so that the engine's record of a
+ * killed run is enough to look for each of them: how it follows is a contract.
+ * @param mark the set's. @returns in the form of a UUID, as other marks have it.
+ */
+export function memberMark(mark: string, key: string): string {
+  const hash = createHash("sha256").update(`${mark} ${key}`).digest("hex");
+  return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join("-");
+}

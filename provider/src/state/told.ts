@@ -1,0 +1,63 @@
+/**
+ * What the program's half tells the provider's half about a resource, in the input `__identity`: most often the identity
+ * alone. `check` takes the rest out, so the state holds just the identity.
+ */
+
+import type { Kind } from "../kinds/index.js";
+
+export interface Declared {
+  readonly identity: string;
+  /** On one resource of each part of the program that is looked at together. */
+  readonly run?: {
+    readonly isUp: boolean;
+    /** How many resources the part declares. */
+    readonly resources: number;
+    /** In an `up`, where they can be read: the objects that the part adopts. */
+    readonly adopts?: readonly Adoption[];
+  };
+  /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
+  readonly formerly?: readonly string[];
+  /** Where a delete is known: whether the option `retainOnDelete` is off. */
+  readonly deletes?: boolean;
+  /**
+   * Of a set: the ids of the objects of its kind that anything in the program adopts, as far as it knows them, with blanks between
+   * them. One text, since each of a thousand sets takes along those of all.
+   */
+  readonly adopted?: string;
+  /** Of a set: whether something else adopts objects of its kind whose ids the program does not know. */
+  readonly adoptsUnknown?: boolean;
+  /** Of a set: the journal keys of undeclared members of unknown outcome, whose object something else in the program adopts. */
+  readonly settled?: readonly string[];
+  /** The same of a set's members, by their own journal keys. */
+  readonly membersFormerly?: Readonly<Record<string, readonly string[]>>;
+  /** Pulumi's option of this name: the engine does not hold it against what a dynamic provider says of a change. */
+  readonly replaceOnChanges?: readonly string[];
+  /** In a preview, by argument: the journal key of the resource whose id it is. */
+  readonly owners?: Readonly<Record<string, string>>;
+  /** In a preview, on one resource of a catalog: how many the catalog declares. */
+  readonly catalogResources?: number;
+}
+
+/** An object that a resource adopts, as far as the program knows it. */
+export interface Adoption {
+  readonly kind: Kind["name"];
+  readonly id: string;
+  /** In the journal. */
+  readonly key: string;
+  readonly label: string;
+  /** Its plain arguments. */
+  readonly values: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** @returns nothing where it is no declaration: the resource was made by something else than this package's classes. */
+export function readDeclared(value: unknown): Declared | undefined {
+  if (typeof value === "string") return { identity: value };
+  if (typeof value !== "object" || value === null) return undefined;
+  return typeof (value as Partial<Declared>).identity === "string" ? (value as Declared) : undefined;
+}
+
+/** As short as it can be: a message a resource. */
+export function writeDeclared(declared: Declared): string | Declared {
+  const { identity, ...more } = declared;
+  return Object.values(more).every((value) => value === undefined) ? identity : declared;
+}

@@ -1,0 +1,196 @@
+/**
+ * What runs of a stack on this machine have created and not let go since: for warnings about renames and removals, which the
+ * program's half can't know otherwise. Only a hint: nothing is lost where it is missing, and it is never read as proof.
+ *
+ * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
+ */
+import { appendFileSync, existsSync, mkdirSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { digestOf, readNow } from "../files/index.js";
+import { aboutWhom, type Noted } from "../state/index.js";
+
+const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
+
+const lineSchema = z.object({
+  /** The journal's key of the resource. */
+  key: z.string(),
+  /** The platform's id; absent where the resource has left the state. */
+  id: z.string().optional(),
+  /** Of the create's body. */
+  fingerprint: z.string().optional(),
+  /** The name on the platform; absent where it is secret. */
+  name: z.string().optional(),
+  /** Whether the object is deleted with its resource. */
+  deletes: z.boolean().optional(),
+});
+
+/** An object as the last run knew it. */
+export interface Live {
+  readonly id: string;
+  readonly fingerprint: string;
+  readonly name?: string | undefined;
+  /** Whether the object is deleted with its resource. */
+  readonly deletes?: boolean | undefined;
+}
+
+/** So many lines more than there are objects are worth writing the file anew. */
+const MAX_OLD_LINES = 1000;
+
+export function inventoryPath(journalFolder: string, stack: string): string {
+  return join(journalFolder, `${digestOf(stack)}.live`);
+}
+
+/** @returns by journal key; empty where there is none that can be read. */
+export function readInventory(path: string): Map<string, Live> {
+  return read(path).live;
+}
+
+function read(path: string): { readonly live: Map<string, Live>; readonly lines: number } {
+  const live = new Map<string, Live>();
+  let lines: string[] = [];
+  try {
+    lines = (readNow(path) ?? "").split("\n");
+    if (lines[0] !== JSON.stringify(HEADER)) return { live, lines: 0 };
+    for (const line of lines.slice(1, -1)) {
+      const { key, id, fingerprint = "", name, deletes } = lineSchema.parse(JSON.parse(line));
+      live.delete(key);
+      if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}) });
+    }
+  } catch {
+    // What was read so far: only a hint.
+  }
+  return { live, lines: lines.length };
+}
+
+/** One run's use of it. */
+export class Inventory {
+  readonly #path: string;
+  /** The journal keys of the objects that the program declares, as far as it was looked at. */
+  readonly declared = new Set<string>();
+  readonly #resources = new Set<string>();
+  #asItBegan: ReadonlyMap<string, Live> | undefined;
+  /** By kind and id; made when it is first asked for, since most runs adopt nothing. */
+  #holders: ReadonlyMap<string, readonly string[]> | undefined;
+  /** Whether another run has noted something, or ended after it had, between the start of this run's engine and of this. */
+  readonly isAhead: boolean;
+  /** The file's length and time, as far as this run knows. */
+  #seen: string;
+  #hasNoted = false;
+  #now: ReadonlyMap<string, Live> | undefined;
+
+  /** @param engineStartedMs when this run's engine was started, where that is known: its view of the stack is no older. */
+  constructor(path: string, engineStartedMs?: number) {
+    this.#path = path;
+    const changedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    // A moment in the future is that of a clock that was set back.
+    this.isAhead = engineStartedMs !== undefined && changedMs > engineStartedMs && changedMs <= Date.now();
+    this.#seen = this.#look();
+  }
+
+  /** Whether another run has noted something, or ended after it had, since this run's engine was started. */
+  get hasOthers(): boolean {
+    return this.isAhead || this.#look() !== this.#seen;
+  }
+
+  /** What other runs of now have created as this resource, or hold as it: read once, after they have ended. */
+  asOfNow(key: string): Live | undefined {
+    this.#now ??= readInventory(this.#path);
+    return this.#now.get(key);
+  }
+
+  /** The engine is handed this object. Never fails. */
+  note(key: string, live: Live): void {
+    this.#append([{ key, ...live }]);
+  }
+
+  /** The state holds this object, perhaps under a new name, or since another machine's run. Never fails. */
+  noteHeld(key: string, id: string, deletes: boolean, live: () => Live): void {
+    const known = this.asItBegan.get(key);
+    if (known?.id === id && (known.deletes ?? false) === deletes) return;
+    this.note(key, live());
+  }
+
+  /** The object is not on the platform any more. Never fails. */
+  noteGone(key: string): void {
+    this.#append([{ key }]);
+  }
+
+  /** The program declares this resource. @param members of a set, the journal keys of its objects. */
+  noteDeclared(key: string, members: readonly string[]): void {
+    this.#resources.add(key);
+    for (const each of [key, ...members]) this.declared.add(each);
+  }
+
+  /** What was known as this run began: read once, since a run may ask for thousands. */
+  get asItBegan(): ReadonlyMap<string, Live> {
+    this.#asItBegan ??= readInventory(this.#path);
+    return this.#asItBegan;
+  }
+
+  /** The journal keys of the resources that held this object as this run began. */
+  holdersOf(kind: Noted["kind"], id: string): readonly string[] {
+    this.#holders ??= Map.groupBy(
+      this.asItBegan.keys(),
+      (key) => `${aboutWhom(key).kind} ${this.asItBegan.get(key)?.id}`,
+    );
+    return this.#holders.get(`${kind} ${id}`) ?? [];
+  }
+
+  /**
+   * For the end of the process. Synchronous; never fails.
+   * @param letGo whether the run has let go of all that it did not declare: an `up` of the whole program that went through.
+   * @param declares how many resources the program declares at least, as far as it said.
+   */
+  closeNow({ letGo, declares }: { readonly letGo: boolean; readonly declares: number }): void {
+    this.#stampEnd();
+    if (!letGo || declares === 0 || this.#resources.size < declares) return;
+    const { live, lines } = read(this.#path);
+    const gone = [...live.keys()].filter((key) => !this.declared.has(key));
+    this.#append(gone.map((key) => ({ key })));
+    if (lines - live.size > MAX_OLD_LINES) this.#writeAnew();
+  }
+
+  #append(entries: readonly z.infer<typeof lineSchema>[]): void {
+    if (entries.length === 0) return;
+    const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+    try {
+      if (!existsSync(this.#path)) {
+        mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+        writeFileSync(this.#path, `${JSON.stringify(HEADER)}\n`, { mode: 0o600, flag: "wx" });
+      }
+      appendFileSync(this.#path, text);
+      this.#hasNoted = true;
+      this.#seen = this.#look();
+    } catch {
+      // Warnings of later runs know less.
+    }
+  }
+
+  /** The engine has saved only by now what was noted: a run whose engine was started before this moment may not know it. */
+  #stampEnd(): void {
+    if (!this.#hasNoted) return;
+    try {
+      const now = new Date();
+      utimesSync(this.#path, now, now);
+    } catch {
+      // As above.
+    }
+  }
+
+  #look(): string {
+    const status = statSync(this.#path, { throwIfNoEntry: false });
+    return status === undefined ? "" : `${status.size} ${status.mtimeMs}`;
+  }
+
+  #writeAnew(): void {
+    const lines = [HEADER, ...[...readInventory(this.#path)].map(([key, live]) => ({ key, ...live }))];
+    const temporary = `${this.#path}.closing.tmp`;
+    try {
+      writeFileSync(temporary, lines.map((line) => `${JSON.stringify(line)}\n`).join(""), { mode: 0o600 });
+      renameSync(temporary, this.#path);
+    } catch {
+      // It goes on growing.
+    }
+  }
+}

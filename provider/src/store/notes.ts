@@ -1,0 +1,142 @@
+/**
+ * The journal's notes: their format, and what a series of them adds up to. Pure. The format is a contract: a later
+ * version of this package reads what this one wrote.
+ */
+import { z } from "zod";
+import { currentKey } from "../state/index.js";
+
+/** The first line of a journal. */
+export const HEADER = { journal: "pulumi-advertising", version: 1 } as const;
+
+const sent = z.object({
+  note: z.literal("sent"),
+  /** Unique for this create. */
+  mark: z.string(),
+  /** Which resource of which stack: kind and identity. */
+  key: z.string(),
+  /** Of the request's body. */
+  fingerprint: z.string(),
+  /** When, ISO 8601. */
+  at: z.string(),
+  /** The object's name on the platform; absent where it is secret. */
+  name: z.string().optional(),
+  /** Further arguments by which people tell the object from others; without secret ones. */
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  /** The id of the object that it was to replace. */
+  replaces: z.string().optional(),
+  /** The request field that the mark was sent in. */
+  trace: z.string().optional(),
+  /** Since then a run has gone through, and nothing in it asked for this resource. */
+  unclaimed: z.literal(true).optional(),
+});
+const created = z.object({
+  note: z.literal("created"),
+  mark: z.string(),
+  id: z.string(),
+  /** Where it is not what was sent: empty once the object is updated, so that it equals none. */
+  fingerprint: z.string().optional(),
+});
+/** The engine was told that the outcome is unknown, and saves that. */
+const reported = z.object({ note: z.literal("reported"), mark: z.string() });
+/** Surely not created, or held by the state: nothing to remember any more. */
+const settled = z.object({ note: z.literal("settled"), mark: z.string() });
+const noteSchema = z.discriminatedUnion("note", [sent, created, reported, settled]);
+
+export type Note = z.infer<typeof noteSchema>;
+
+/** Arguments by which people tell an object from others, by their names in the program. */
+export type Facts = Readonly<Record<string, string | number | boolean>>;
+
+/** A create that was noted, as far as is known. */
+export interface Remembered {
+  readonly mark: string;
+  readonly key: string;
+  fingerprint: string;
+  readonly at: string;
+  readonly name?: string | undefined;
+  readonly facts?: Facts | undefined;
+  readonly replaces?: string | undefined;
+  /** The request field that the mark was sent in. */
+  readonly trace?: string | undefined;
+  /** The platform's id, once it answered. */
+  id?: string;
+  /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */
+  reported?: true;
+  readonly unclaimed?: true | undefined;
+}
+
+/** A journal that can't be relied on. Nothing may be created until somebody has looked. */
+export class JournalDamaged extends Error {}
+
+export function lineOf(note: Note | typeof HEADER): string {
+  return `${JSON.stringify(note)}\n`;
+}
+
+/**
+ * Reads a whole journal.
+ * @returns the creates that are not settled, by mark, in the order of sending. An unfinished last line is what a kill
+ *   leaves: nothing was sent on its strength, so it is ignored.
+ * @throws JournalDamaged for anything else that does not fit.
+ */
+export function readNotes(text: string): Map<string, Remembered> {
+  const lines = text.split("\n");
+  lines.pop(); // empty after a whole last line, unfinished otherwise
+  const remembered = new Map<string, Remembered>();
+  if (lines.length === 0) return remembered;
+  const header = parse(lines[0]) as { journal?: unknown; version?: unknown } | undefined;
+  if (header?.journal !== HEADER.journal) throw new JournalDamaged("its first line is not that of a journal");
+  if (header.version !== HEADER.version) {
+    throw new JournalDamaged(`it was written by a later version of this package (format ${String(header.version)})`);
+  }
+  for (const [index, line] of lines.slice(1).entries()) {
+    const note = noteSchema.safeParse(parse(line));
+    if (!note.success) throw new JournalDamaged(`line ${index + 2} is not readable`);
+    apply(remembered, note.data);
+  }
+  return remembered;
+}
+
+/** Adds one note to what is remembered. */
+function apply(remembered: Map<string, Remembered>, note: Note): void {
+  switch (note.note) {
+    case "sent": {
+      const { note: _, key, ...rest } = note;
+      remembered.set(note.mark, { ...rest, key: currentKey(key) });
+      return;
+    }
+    case "created": {
+      const known = remembered.get(note.mark);
+      if (known !== undefined)
+        Object.assign(known, { id: note.id, fingerprint: note.fingerprint ?? known.fingerprint });
+      return;
+    }
+    case "reported": {
+      const known = remembered.get(note.mark);
+      if (known !== undefined) known.reported = true;
+      return;
+    }
+    case "settled":
+      remembered.delete(note.mark);
+  }
+}
+
+/** A journal that is written anew, with the notes that stand for what is remembered. */
+export function journalOf(remembered: Iterable<Remembered>): string {
+  return [HEADER, ...notesFor(remembered)].map(lineOf).join("");
+}
+
+function notesFor(remembered: Iterable<Remembered>): Note[] {
+  return [...remembered].flatMap(({ id, reported, ...sent }): Note[] => [
+    { note: "sent", ...sent },
+    ...(id === undefined ? [] : [{ note: "created" as const, mark: sent.mark, id }]),
+    ...(reported === undefined ? [] : [{ note: "reported" as const, mark: sent.mark }]),
+  ]);
+}
+
+function parse(line: string | undefined): unknown {
+  try {
+    return JSON.parse(line ?? "");
+  } catch {
+    return undefined; // the schema refuses it
+  }
+}

@@ -1,0 +1,124 @@
+/** `pulumi-advertising check`: a catalog held against all rules, without Pulumi. */
+import { relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { ArgumentsError, count, nearest, withCode } from "../base/index.js";
+import { type Catalog, describeFinding, readCatalog } from "../catalog/index.js";
+import type { Limits } from "../kinds/index.js";
+import { environmentNameOf, readSettings } from "../settings/index.js";
+import { refuseUnknownOptions } from "./unknown.js";
+
+export const CHECK_HELP = `Usage: pulumi-advertising check <file> [options]
+
+Holds a catalog (.yaml, .yml, .json, .csv, .tsv) against all rules, and tells everything that is wrong with its place.
+Needs neither Pulumi nor a stack, and sends nothing. Limits of the installation come from the environment:
+ADVERTISING_MAX_WINDOW_SECONDS, ADVERTISING_TRACE_FIELD.
+
+  --format FORMAT        text (default), json, or github: annotations for GitHub Actions
+
+Exit codes: 0 no errors (there may be warnings), 1 errors, 2 it was not called right.`;
+
+const FORMATS: Readonly<Record<string, (file: string, catalog: Catalog) => string>> = {
+  text: asText,
+  json: asJson,
+  github: asAnnotations,
+};
+
+/** @returns the exit code. @throws Error in words, for exit code 2. */
+export async function checkCommand(args: readonly string[]): Promise<number> {
+  const options = { format: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+  refuseUnknownOptions(args, options);
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  if (values.help) {
+    console.log(CHECK_HELP);
+    return 0;
+  }
+  const [file, ...rest] = positionals;
+  if (file === undefined || rest.length > 0) {
+    throw new Error(`it takes one file; got ${positionals.length === 0 ? "none" : positionals.join(" ")}`);
+  }
+  const { format = "text" } = values;
+  const write = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+  if (write === undefined) {
+    const meant = nearest(format, Object.keys(FORMATS));
+    const hint = meant === undefined ? `known are ${Object.keys(FORMATS).join(", ")}` : `did you mean ${meant}?`;
+    throw new Error(`there is no format "${format}"; ${hint}`);
+  }
+  const catalog = readCatalog(file, process.cwd(), limitsInEnvironment());
+  console.log(write(file, catalog));
+  return errorsIn(catalog).length === 0 ? 0 : 1;
+}
+
+/** @throws Error where one of them is wrong; the settings that only a run needs are not looked at. */
+function limitsInEnvironment(): Limits {
+  const { maxWindowSeconds, traceField } = LIMITS;
+  const environment = { [maxWindowSeconds]: process.env[maxWindowSeconds], [traceField]: process.env[traceField] };
+  const { settings, problems } = readSettings({ config: () => undefined, environment, mayLackPassword: true });
+  const wrong = problems.filter(({ source }) => Object.hasOwn(environment, source));
+  if (wrong.length > 0) throw new Error(wrong.map(({ source, reason }) => `${source} ${reason}`).join("; "));
+  return settings;
+}
+
+const LIMITS: Readonly<Record<keyof Limits, string>> = {
+  maxWindowSeconds: environmentNameOf("maxWindowSeconds"),
+  traceField: environmentNameOf("traceField"),
+};
+
+function asText(file: string, catalog: Catalog): string {
+  const lines = catalog.findings.map((finding) => `${finding.level}: ${describeFinding(finding)}`);
+  return [...lines, summaryOf(file, catalog)].join("\n");
+}
+
+function summaryOf(file: string, catalog: Catalog): string {
+  const errors = errorsIn(catalog).length;
+  const found = `${count(errors, "error")}, ${count(catalog.findings.length - errors, "warning")}`;
+  return errors === 0 ? `${file}: ${contentOf(catalog)}; ${found}` : withCode(`${file}: ${found}`, ArgumentsError.code);
+}
+
+function contentOf({ advertisers, events }: Catalog): string {
+  return `${count(advertisers.length, "advertiser")}, ${count(events.length, "conversion event")}`;
+}
+
+/** A contract: fields are only added. */
+function asJson(file: string, catalog: Catalog): string {
+  const { advertisers, events, findings } = catalog;
+  const content = {
+    file,
+    ok: errorsIn(catalog).length === 0,
+    advertisers: advertisers.length,
+    events: events.length,
+    findings: findings.map(({ level, subject, property, reason, source }) => ({
+      level,
+      file: source.file,
+      line: source.line,
+      column: source.column,
+      subject,
+      property,
+      message: reason,
+    })),
+  };
+  return JSON.stringify(content, undefined, 2);
+}
+
+/** As GitHub's workflow commands want them: files relative to the repository. */
+function asAnnotations(file: string, catalog: Catalog): string {
+  const top = process.env.GITHUB_WORKSPACE ?? process.cwd();
+  const lines = catalog.findings.map(({ level, subject, property, reason, source }) => {
+    const path = relative(top, resolve(source.file)).replaceAll("\\", "/");
+    const place = `file=${inProperty(path)},line=${source.line},col=${source.column}`;
+    const about = [subject === "" ? "" : `${subject}:`, property, reason].filter((part) => part !== "");
+    return `::${level} ${place}::${inMessage(about.join(" "))}`;
+  });
+  return [...lines, summaryOf(file, catalog)].join("\n");
+}
+
+function inMessage(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function inProperty(text: string): string {
+  return inMessage(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}
+
+function errorsIn({ findings }: Catalog): Catalog["findings"] {
+  return findings.filter(({ level }) => level === "error");
+}

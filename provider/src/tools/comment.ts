@@ -1,0 +1,199 @@
+/**
+ * A preview as a comment on a pull request: counts first, then what deserves attention, a table, and the rest folded. In the
+ * Markdown of GitHub and GitLab.
+ */
+
+import { count, enumerate, excerpt, printable } from "../base/index.js";
+import { UNKNOWN } from "../state/index.js";
+import type { Action, Change, Preview } from "./preview.js";
+import { SECRET_TEXT } from "./preview.js";
+import { renamesIn } from "./renames.js";
+
+/** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
+export const MAX_CHARACTERS = 60_000;
+
+/** By which a workflow finds the comment that it wrote before. */
+export const MARKER = "<!-- pulumi-advertising -->";
+
+/** Not what stays: Pulumi leaves unchanged resources out of what it prints. */
+const WORDS: Readonly<Record<Exclude<Action, "keep">, string>> = {
+  create: "create",
+  adopt: "adopt",
+  replace: "replace",
+  "perhaps replace": "replace, if its advertiser's id changes",
+  update: "update in place",
+  delete: "leave the state, and be deleted",
+  "let go": "leave the state, and stay live",
+};
+const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
+
+export function commentOf({ changes, others, diagnostics }: Preview): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const told = diagnostics.filter(({ severity }) => severity !== "error");
+  const head = [
+    MARKER,
+    "### Advertisers and conversion events",
+    ...(errors.length === 0 ? [] : [`**The preview failed: ${count(errors.length, "error")}.**`]),
+    `**${countsOf(changes)}**${others === 0 ? "" : `; besides ${count(others, "change")} of other resources`}`,
+    ...fates(changes),
+    summaryTable(changes),
+  ].join("\n\n");
+  // What comes first takes what it needs; each part says what it had to leave out.
+  const parts = [
+    (room: number) =>
+      listOf(
+        "Errors",
+        errors.map(({ about, message }) => item(about, message)),
+        room,
+      ),
+    (room: number) => listOf("Looks like a rename", renameItems(changes), room),
+    (room: number) => listOf("Replaced advertisers", advertiserItems(changes), room),
+    (room: number) => folded("Changes", changeRows(changes), room),
+    (room: number) =>
+      folded(
+        "Messages",
+        told.map(({ about, message }) => item(about, message)),
+        room,
+        false,
+      ),
+  ];
+  return `${parts.reduce((text, part) => {
+    const next = part(MAX_CHARACTERS - text.length - 3);
+    return next === "" ? text : `${text}\n\n${next}`;
+  }, head)}\n`;
+}
+
+function countsOf(changes: readonly Change[]): string {
+  const parts = ACTIONS.map((action) => ({ action, amount: withAction(changes, action).length }));
+  const some = parts.filter(({ amount }) => amount > 0);
+  return some.length === 0
+    ? "Nothing changes"
+    : some.map(({ action, amount }) => `${amount} ${WORDS[action]}`).join(", ");
+}
+
+function withAction(changes: readonly Change[], action: Action): Change[] {
+  return changes.filter((change) => change.action === action);
+}
+
+/** How many objects would be let go of: those that stay live, and those that are deleted. */
+function fates(changes: readonly Change[]): string[] {
+  const left = changes.filter(({ id, action }) => id !== undefined && !["keep", "create", "update"].includes(action));
+  const deleted = left.filter(({ isDeletable }) => isDeletable).length;
+  const live = left.length - deleted;
+  const lines = [
+    `Up to ${count(live, "object")} would stay live on the platform with nothing to manage them; tags keep firing their ids.`,
+    `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing their ids.`,
+  ];
+  return [live, deleted].flatMap((amount, index) => (amount === 0 ? [] : (lines[index] ?? [])));
+}
+
+function summaryTable(changes: readonly Change[]): string {
+  const present = ACTIONS.filter((action) => withAction(changes, action).length > 0);
+  const due = changes.filter(({ action }) => action !== "keep");
+  const kinds = [...new Set(due.map(({ kind }) => kind.name))].toSorted();
+  if (kinds.length === 0) return "";
+  const rows = kinds.map((kind) => [
+    kind,
+    ...present.map((action) =>
+      String(withAction(changes, action).filter((change) => change.kind.name === kind).length),
+    ),
+  ]);
+  return tableLines(["", ...present], rows).join("\n");
+}
+
+function renameItems(changes: readonly Change[]): string[] {
+  return renamesIn(changes).map(({ from, to, isWhole, advice }) => {
+    const same = isWhole ? "all its arguments are" : "as far as this preview shows, its arguments are";
+    return (
+      `- ${code(to.key)} is new, and ${same} those of ${code(from.key)} (${from.id}), which leaves the state. ` +
+      `This would ${from.isDeletable ? "delete that object, and make another one" : "make a second live object"}. It looks like a rename: add ${code(advice)} to ${code(to.key)}.`
+    );
+  });
+}
+
+function advertiserItems(changes: readonly Change[]): string[] {
+  return changes
+    .filter(({ kind, action, id }) => kind.name === "Advertiser" && action === "replace" && id !== undefined)
+    .map((change) => {
+      const { key, id, urn } = change;
+      const events = changes.filter(({ action, advertiserFrom }) => {
+        return advertiserFrom.includes(urn) && ["replace", "perhaps replace"].includes(action);
+      });
+      const named = events.slice(0, MAX_NAMED).map((event) => `${code(event.key)} (${event.id})`);
+      const more = events.length > MAX_NAMED ? [`${events.length - MAX_NAMED} more`] : [];
+      const anew =
+        events.length === 0 ? "no event" : `${count(events.length, "event")}: ${enumerate([...named, ...more])}`;
+      return `- ${code(key)} (${id}) is replaced, which would create anew ${anew}. ${fateOf([change, ...events])}`;
+    });
+}
+
+function fateOf(replaced: readonly Change[]): string {
+  const deleted = replaced.filter(({ isDeletable }) => isDeletable).length;
+  if (deleted === 0) return "The old ones stay live.";
+  if (deleted === replaced.length) return "The old ones are deleted.";
+  return `Of the ${replaced.length} old ones, ${deleted} ${deleted === 1 ? "is" : "are"} deleted, and the others stay live.`;
+}
+
+const MAX_NAMED = 20;
+
+function changeRows(changes: readonly Change[]): string[] {
+  const due = ACTIONS.flatMap((action) => withAction(changes, action));
+  if (due.length === 0) return [];
+  return tableLines(
+    ["", "kind", "resource", "name", "id", "differs in"],
+    due.map(({ action, kind, key, values, id = "", changed }) => [
+      action,
+      kind.name,
+      code(key),
+      nameOf(values[kind.nameProperty]),
+      id,
+      enumerate(changed),
+    ]),
+  );
+}
+
+function nameOf(value: unknown): string {
+  if (value === SECRET_TEXT) return "(secret)";
+  return typeof value === "string" && value !== UNKNOWN ? code(value) : "";
+}
+
+function tableLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return [header, header.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
+}
+
+function item(about: string, message: string): string {
+  return `- ${about === "" ? "" : `${code(about)}: `}${code(excerpt(message, MAX_MESSAGE))}`;
+}
+
+const MAX_MESSAGE = 2000;
+
+function listOf(title: string, items: readonly string[], room: number): string {
+  if (items.length === 0) return "";
+  return fitting(`#### ${title}\n`, items, "", room);
+}
+
+/** @param isTable its first two lines are a header. */
+function folded(title: string, lines: readonly string[], room: number, isTable = true): string {
+  if (lines.length === 0) return "";
+  const amount = isTable ? lines.length - 2 : lines.length;
+  return fitting(`<details><summary>${title} (${amount})</summary>\n`, lines, "\n\n</details>", room);
+}
+
+/** As many lines as there is room for, and how many are left out. */
+function fitting(before: string, lines: readonly string[], after: string, room: number): string {
+  const left = (amount: number) => `\n\n… and ${amount} more, for which there is no room here.`;
+  let budget = room - before.length - after.length - left(lines.length).length;
+  const shown = lines.filter((line) => {
+    budget -= line.length + 1;
+    return budget >= 0;
+  });
+  if (shown.length === 0) return "";
+  const rest = lines.length - shown.length;
+  return `${before}\n${shown.join("\n")}${rest === 0 ? "" : left(rest)}${after}`;
+}
+
+/** As code, in which nothing is markup and nobody is mentioned; every character that might be is written as an entity. */
+function code(text: string): string {
+  const plain = excerpt(printable(text), MAX_MESSAGE);
+  return `<code>${plain.replace(/[^\p{L}\p{N}\p{M} .,:;=/-]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;
+}

@@ -1,0 +1,122 @@
+/**
+ * What one stack declares and another does not, such as staging and production: by key, without ids, which always differ.
+ */
+import { count, printable } from "../base/index.js";
+import { advertisersById, type Contents, type Entry } from "./contents.js";
+import { SECRET, type Shown, shown } from "./secret.js";
+
+export interface Comparison {
+  readonly onlyInFirst: readonly Entry[];
+  readonly onlyInSecond: readonly Entry[];
+  readonly differing: readonly { readonly entry: Entry; readonly differences: readonly Difference[] }[];
+  readonly same: number;
+  /** Of the same: with secret arguments on both sides, which can't be held against each other. */
+  readonly withSecrets: number;
+}
+
+export interface Difference {
+  readonly argument: string;
+  readonly first: string;
+  readonly second: string;
+}
+
+export function compare(first: Contents, second: Contents): Comparison {
+  const [ofFirst, ofSecond] = [comparable(first), comparable(second)];
+  const both = [...ofFirst].flatMap(([identity, one]) => {
+    const other = ofSecond.get(identity);
+    return other === undefined ? [] : [{ entry: one.entry, one, other, differences: differencesOf(one, other) }];
+  });
+  const same = both.filter(({ differences }) => differences.length === 0);
+  return {
+    onlyInFirst: missingIn(ofSecond, ofFirst),
+    onlyInSecond: missingIn(ofFirst, ofSecond),
+    differing: both.filter(({ differences }) => differences.length > 0),
+    same: same.length,
+    withSecrets: same.filter(({ one }) => Object.values(one.values).includes(SECRET)).length,
+  };
+}
+
+interface Comparable {
+  readonly entry: Entry;
+  readonly values: Readonly<Record<string, Shown>>;
+}
+
+/** By kind and key. */
+function comparable(contents: Contents): Map<string, Comparable> {
+  const byId = advertisersById(contents);
+  return new Map(
+    [...contents.advertisers, ...contents.events].map((entry): [string, Comparable] => {
+      const { advertiserId, eventId: _, existingId: __, ...values } = entry.values;
+      const own = entry.kind === "Advertiser" ? undefined : advertiserId;
+      const advertiser: Record<string, Shown> =
+        own === undefined ? {} : { advertiser: byId.get(shown(own))?.key ?? own };
+      return [`${entry.kind} ${entry.key}`, { entry, values: { ...values, ...advertiser } }];
+    }),
+  );
+}
+
+function missingIn(those: ReadonlyMap<string, unknown>, all: ReadonlyMap<string, Comparable>): Entry[] {
+  return [...all].filter(([identity]) => !those.has(identity)).map(([, { entry }]) => entry);
+}
+
+/** Two secrets can't be compared, and count as the same. */
+function differencesOf({ values: one }: Comparable, { values: other }: Comparable): Difference[] {
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])].toSorted();
+  return names.flatMap((argument) => {
+    const [first, second] = [shown(one[argument]), shown(other[argument])];
+    return first === second ? [] : [{ argument, first, second }];
+  });
+}
+
+/** @param names of the two stacks. Each ends with a line break. */
+export const COMPARISON_FORMATS: Readonly<
+  Record<string, (comparison: Comparison, names: readonly string[]) => string>
+> = { text: asText, json: asJson };
+
+export function isSame({ onlyInFirst, onlyInSecond, differing }: Comparison): boolean {
+  return onlyInFirst.length + onlyInSecond.length + differing.length === 0;
+}
+
+function asText(comparison: Comparison, [first = "", second = ""]: readonly string[]): string {
+  const { onlyInFirst, onlyInSecond, differing, same, withSecrets } = comparison;
+  const section = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : [`${title}:`, ...lines]);
+  const named = (entries: readonly Entry[]) => entries.map((entry) => `  ${labelOf(entry)}`);
+  const lines = differing.flatMap(({ entry, differences }) => [
+    `  ${labelOf(entry)}`,
+    ...differences.map(
+      ({ argument, first: one, second: other }) =>
+        `    ${argument}: ${told(one)} in ${first}, ${told(other)} in ${second}`,
+    ),
+  ]);
+  const secrets = withSecrets === 0 ? "" : `, ${withSecrets} of them with secret arguments, which can't be compared`;
+  return [
+    ...section(`Only in ${first}`, named(onlyInFirst)),
+    ...section(`Only in ${second}`, named(onlyInSecond)),
+    ...section("In both, and different", lines),
+    `${count(same, "object")} declared alike in both${secrets}; ${onlyInFirst.length} only in ${first}, ${onlyInSecond.length} only in ${second}, ${differing.length} different.`,
+    "",
+  ].join("\n");
+}
+
+function labelOf({ kind, key, values }: Entry): string {
+  const name = shown(values[kind === "Advertiser" ? "advertiserName" : "eventName"]);
+  return printable(`${kind} ${key}${name === "" || name === key ? "" : ` "${name}"`}`);
+}
+
+function told(text: string): string {
+  return text === "" ? "not set" : printable(text);
+}
+
+/** A contract: fields are only added. */
+function asJson(comparison: Comparison, names: readonly string[]): string {
+  const { onlyInFirst, onlyInSecond, differing, same } = comparison;
+  const inShort = ({ kind, key }: Entry) => ({ kind, key });
+  const content = {
+    stacks: names,
+    same,
+    onlyInFirst: onlyInFirst.map(inShort),
+    onlyInSecond: onlyInSecond.map(inShort),
+    differing: differing.map(({ entry, differences }) => ({ ...inShort(entry), differences })),
+  };
+  return `${JSON.stringify(content, undefined, 2)}\n`;
+}

@@ -1,0 +1,145 @@
+/**
+ * The advertisers and conversion events that a stack's state holds, whatever resources they are declared with. Pure.
+ */
+
+import { own } from "../base/index.js";
+import { conversionEvent, kindOfType, setOfType } from "../kinds/index.js";
+import { memberOf, nameInUrn, readStoredSet, unresolvedIn } from "../state/index.js";
+import { isSecret, plainOf, SECRET, type Shown } from "./secret.js";
+
+/** A resource as `pulumi stack export` prints it, as far as reports look at it. */
+export interface StoredResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string | undefined;
+  /** Replaced: the next run takes it out. */
+  readonly delete?: boolean | undefined;
+  readonly inputs?: Readonly<Record<string, unknown>> | undefined;
+  readonly outputs?: Readonly<Record<string, unknown>> | undefined;
+  readonly parent?: string | undefined;
+}
+
+/** One object of the platform, or one whose create has an unknown outcome. */
+export interface Entry {
+  readonly kind: "Advertiser" | "ConversionEvent";
+  /** Unique among the stack's objects of its kind: the resource's name; of a set's member, `<set>/<key>`. */
+  readonly key: string;
+  /** Of a member, with its key behind it. */
+  readonly urn: string;
+  /** The platform's id, in digits; none where no create is known to have arrived. */
+  readonly id: string | undefined;
+  /** When a create of unknown outcome was sent, and what is known of it; none where nothing is open. */
+  readonly unresolved: { readonly since: string; readonly what: string } | undefined;
+  /** Arguments by their names in programs; what is not set is absent. */
+  readonly values: Readonly<Record<string, Shown>>;
+  /** Whether the set's advertiser or defaults have changed since: `values` then says what is declared, not what lives. */
+  readonly isEarlier: boolean;
+}
+
+export interface Contents {
+  readonly advertisers: readonly Entry[];
+  readonly events: readonly Entry[];
+  /** Labels of sets whose ids are secret as a whole, so that nothing can be told of their members. */
+  readonly secretSets: readonly string[];
+}
+
+/** @param resources of one stack, in any order. What was replaced and stands there still is left out. */
+export function contentsOf(resources: readonly StoredResource[]): Contents {
+  const current = resources.filter((each) => each.delete !== true);
+  const secretSets: string[] = [];
+  const found = current.flatMap((resource): Found[] => {
+    if (setOfType(resource.type) === undefined) return singleIn(resource);
+    if (isSecret(resource.outputs?.eventIds)) {
+      secretSets.push(nameInUrn(resource.urn));
+      return [];
+    }
+    return membersIn(resource);
+  });
+  const named = (kind: Entry["kind"]) => withKeys(found.filter((each) => each.kind === kind));
+  return { advertisers: named("Advertiser"), events: named("ConversionEvent"), secretSets };
+}
+
+/** Before it is known whether its name is unique. */
+interface Found extends Omit<Entry, "key"> {
+  /** From the shortest to the one that no other has. */
+  readonly candidates: readonly string[];
+}
+
+function singleIn({ urn, type, id, outputs = {}, parent }: StoredResource): Found[] {
+  const kind = kindOfType(type);
+  if (kind === undefined) return [];
+  const unresolved = unresolvedIn(outputs);
+  return [
+    {
+      kind: kind.name,
+      candidates: candidatesFor(urn, parent),
+      urn,
+      id: idIn(id),
+      unresolved: unresolved === undefined ? undefined : { since: unresolved.since, what: unresolved.what },
+      values: valuesIn(kind.outputs, (name) => own(outputs, name)),
+      isEarlier: false,
+    },
+  ];
+}
+
+function membersIn({ urn, outputs = {}, parent }: StoredResource): Found[] {
+  const areSecret = isSecret(outputs.events);
+  const stored = readStoredSet(areSecret ? { ...outputs, events: undefined } : outputs);
+  const keys = new Set([...stored.events.keys(), ...stored.eventIds.keys(), ...stored.unresolved.keys()]);
+  const { outputs: names } = conversionEvent;
+  return [...keys].map((key) => {
+    const entry = stored.events.get(key) ?? {};
+    const unresolved = stored.unresolved.get(key);
+    const sentName = unresolved?.name === undefined ? {} : { eventName: unresolved.name };
+    return {
+      kind: "ConversionEvent",
+      candidates: candidatesFor(urn, parent).map((name) => `${name}/${key}`),
+      urn: memberOf(urn, key),
+      id: idIn(stored.eventIds.get(key)),
+      unresolved: unresolved === undefined ? undefined : { since: unresolved.since, what: unresolved.what },
+      values: valuesIn(names, (name) => {
+        if (areSecret || isSecret(entry)) return name === "advertiserId" ? stored.advertiserId : SECRET;
+        if (name === "advertiserId") return stored.advertiserId;
+        const given = own(entry, name) ?? own(sentName, name) ?? own(unresolved?.facts, name);
+        return given ?? (isSecret(stored.defaults) ? SECRET : own(stored.defaults, name));
+      }),
+      isEarlier: stored.earlier.has(key),
+    };
+  });
+}
+
+function valuesIn(names: readonly string[], read: (name: string) => unknown): Record<string, Shown> {
+  const values: Record<string, Shown> = {};
+  for (const name of names) {
+    const value = plainOf(read(name));
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+/** Of the platform; an unresolved create has none. */
+function idIn(id: string | undefined): string | undefined {
+  return id !== undefined && /^\d+$/.test(id) ? id : undefined;
+}
+
+function candidatesFor(urn: string, parent: string | undefined): string[] {
+  const name = nameInUrn(urn);
+  return [name, ...(parent === undefined ? [] : [`${nameInUrn(parent)}/${name}`]), urn];
+}
+
+/** Each under the shortest of its names that no other one has. */
+function withKeys(found: readonly Found[]): Entry[] {
+  const holders = new Map<string, number>();
+  for (const { candidates } of found) {
+    for (const name of new Set(candidates)) holders.set(name, (holders.get(name) ?? 0) + 1);
+  }
+  return found.map(({ candidates, ...entry }) => ({
+    ...entry,
+    key: candidates.find((name) => holders.get(name) === 1) ?? entry.urn,
+  }));
+}
+
+/** The advertiser of an event: its entry where the stack has it. */
+export function advertisersById({ advertisers }: Contents): ReadonlyMap<string, Entry> {
+  return new Map(advertisers.flatMap((each) => (each.id === undefined ? [] : [[each.id, each] as const])));
+}

@@ -1,0 +1,260 @@
+/** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { count, enumerate, shellWord, systemClock } from "../base/index.js";
+import { describeSettingProblems } from "../settings/index.js";
+import { describeSought, splitMember } from "../state/index.js";
+import { StackJournals } from "./journals.js";
+import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, sentUntil, type Verdict } from "./pending.js";
+import { settle } from "./pending-settle.js";
+import { type Given, readVerdicts } from "./pending-verdicts.js";
+import { pulumi, settingOf, stackName } from "./pulumi.js";
+import { readingOf } from "./reading.js";
+import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
+import { refuseUnknownOptions } from "./unknown.js";
+
+export const PENDING_HELP = `Usage: pulumi-advertising pending [options]
+
+Lists the creates of advertisers and conversion events whose outcome nobody knows: those that were in flight when a run of
+this stack was killed, from the engine's own record (an \`up\` could send them again), those that the state holds as
+unresolved, and those that only a journal on this machine remembers. Exits 1 where there are any, so that a pipeline stops
+before an \`up\`.
+
+  --created URN=ID       settles one: it was created as ID, and is taken into the state (or over by the next up, where only a
+                         journal on this machine knows of it)
+                         (without =ID: those whose id a journal of this machine knows; also of a whole set)
+  --not-created URN      settles one: it was not created, and the next up creates it
+  --search               looks for each by the mark that it was sent with, and settles what that tells; needs the setting
+                         advertising:operations with a search, and sends nothing but that
+  --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as previews
+                         tell it; the state is not touched, and the next up creates the resource where it is declared
+  --stack NAME           another stack than the selected one
+  --cwd FOLDER           the Pulumi program's folder
+  --file FILE            looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
+
+URN may be the resource's name in the program, where only one pending create has it. Of a set's event it has the key behind
+it, as URN["key"]; --not-created and --forget take the set's own URN for all of its events. The first three may be given several
+times. Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, as while a run is under
+way on this machine.`;
+
+const NOTHING =
+  "Nothing is pending: neither the engine, nor the state, nor a journal on this machine has a create of unknown outcome.";
+const HISTORY =
+  "the engine still lists as pending stand in the state with the same arguments: settled since, unless `--replace` had asked for one " +
+  "more. To clear the engine's list: pulumi refresh --clear-pending-creates --yes";
+
+interface Options extends Given {
+  readonly forget: readonly string[];
+  readonly search: boolean;
+  readonly file: string | undefined;
+  readonly cwd: string | undefined;
+  /** For `pulumi`. */
+  readonly passed: readonly string[];
+}
+
+/** @returns the exit code. @throws Error in words, for exit code 2. */
+export async function pendingCommand(args: readonly string[]): Promise<number> {
+  const options = readOptions(args);
+  if (options === undefined) return say(PENDING_HELP, 0);
+
+  const stack = readExport(await exported(options));
+  const journals = await journalsOf(stack, options);
+  // What a run has saved meanwhile is read anew.
+  if (await journals?.waitForRun(systemClock)) return pendingCommand(args);
+  const pending = pendingIn(stack, journals?.notes() ?? []);
+  const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
+  const given = readVerdicts(options, pending.open, stack);
+  const search = options.search ? await searched(pending.open, given, stack, options) : { verdicts: [] };
+  const verdicts = [...given, ...search.verdicts];
+  // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
+  const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
+  if (verdicts.length > 0 || isToSave)
+    await settleAll(stack, pending.open, verdicts, journals, search.sentUntil, options);
+
+  const open = pending.open.filter(({ urn, isSaved }) => isSaved && isForgotten(urn)).map(({ urn }) => `"${urn}"`);
+  if (open.length > 0) {
+    throw new Error(
+      `nothing was forgotten: the outcome of ${enumerate(open)} is unknown; settle it with --created or --not-created`,
+    );
+  }
+  const unknown: string[] = [];
+  for (const urn of options.forget) {
+    if ((journals?.forget([urn]) ?? 0) === 0) unknown.push(`"${urn}"`);
+    else console.log(`Forgotten: what an interrupted run noted of ${urn}`);
+  }
+  if (unknown.length > 0) {
+    throw new Error(
+      `no journal of this stack on this machine has a note about ${enumerate(unknown)}, or the lock beside it (*.jsonl.lock) is held by a run`,
+    );
+  }
+  const isSettled = (urn: string) => isForgotten(urn) || verdicts.some((verdict) => verdict.urn === urn);
+  const left = pending.open.filter(({ urn }) => !isSettled(urn));
+  for (const line of describeKnown(pending.known.filter(({ urn }) => !isSettled(urn)))) console.log(line);
+  if (left.length === 0) {
+    const history = verdicts.length > 0 ? 0 : countHistory(stack); // settling drops them
+    return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`, 0);
+  }
+  return say(describe(left), 1);
+}
+
+/** What a search tells of those that nobody has decided on; each finding passes the checks of a user's verdict. */
+async function searched(
+  open: readonly OpenCreate[],
+  given: readonly Verdict[],
+  stack: ExportedStack,
+  options: Options,
+): Promise<{ readonly verdicts: readonly Verdict[]; readonly sentUntil?: string | undefined }> {
+  const left = open.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
+  if (left.length === 0) return { verdicts: [] };
+  const { reading, origin } = await readingOf(options);
+  if (reading.problems.length > 0) {
+    throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
+  }
+  // Loaded here: whoever does not search needs no HTTP library.
+  const { searchFor } = await import("./pending-search.js");
+  const { found, notMade, told } = await searchFor(left, reading, options.cwd ?? process.cwd(), stack);
+  for (const line of told) console.log(line);
+  const created = found.map(({ urn, id }) => `${urn}=${id}`);
+  return {
+    verdicts: readVerdicts({ ...options, created, notCreated: notMade }, left, stack),
+    sentUntil: sentUntil(stack, reading.settings.maxWaitSeconds, systemClock.wallMs()),
+  };
+}
+
+function isKnownByRecordAlone({ isSaved, isInState, sought }: OpenCreate): boolean {
+  return !isSaved && isInState && sought.trace !== undefined;
+}
+
+async function settleAll(
+  stack: ExportedStack,
+  open: readonly OpenCreate[],
+  verdicts: readonly Verdict[],
+  journals: StackJournals | undefined,
+  sentUntil: string | undefined,
+  { passed, search }: Options,
+): Promise<void> {
+  const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.isInState);
+  if (verdicts.some(isInState) || (search && open.some(isKnownByRecordAlone))) {
+    const times = { now: new Date(systemClock.wallMs()).toISOString(), sentUntil };
+    const settled = settle(stack, verdicts.filter(isInState), randomUUID, times, journals?.notes() ?? []);
+    await pulumi(["stack", "import", ...passed], JSON.stringify(settled));
+    for (const { urn, createdAs } of verdicts) {
+      const known = createdAs === undefined ? undefined : liveIn(settled, urn);
+      if (known !== undefined) journals?.noteLive(known.key, known.live);
+    }
+  }
+  // What the state can't hold stays in the journal, with its id: forgotten, the next `up` would create it again.
+  const isToTakeOver = (verdict: Verdict) => verdict.createdAs !== undefined && !isInState(verdict);
+  const lost = verdicts.filter(
+    (verdict) => isToTakeOver(verdict) && !journals?.noteCreated(verdict.urn, String(verdict.createdAs)),
+  );
+  const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
+  const marks = open.flatMap(({ urn, mark }) => (urns.has(urn) && mark !== undefined ? [mark] : []));
+  journals?.forget([...urns], new Set(marks));
+  if (lost.length > 0) {
+    throw new Error(
+      `the journal can't be written, so this is not settled: ${enumerate(lost.map(({ urn }) => `"${urn}"`))}; ` +
+        "let a run that uses it (*.jsonl.lock) end, and run this again",
+    );
+  }
+  for (const verdict of verdicts) {
+    const { urn, createdAs } = verdict;
+    if (createdAs === undefined) console.log(`Settled as not created: ${urn}`);
+    else if (isInState(verdict)) {
+      console.log(`Settled as created with id ${createdAs}: ${urn}`);
+      const { heldAs, deletesFormer } = open.find((create) => create.urn === urn) ?? {};
+      const becomes = deletesFormer === true ? "is deleted by the next `pulumi up`" : "stays live on the platform";
+      if (heldAs !== undefined) console.log(`  It takes the place of ${heldAs}, which ${becomes}.`);
+    } else {
+      console.log(
+        `Settled as created with id ${createdAs}: ${urn}\n  The journal on this machine has it: the next \`pulumi up\` here takes it over where the program declares it with the arguments that were sent.`,
+      );
+    }
+  }
+}
+
+function readOptions(args: readonly string[]): Options | undefined {
+  const several = { type: "string", multiple: true, default: [] as string[] } as const;
+  const one = { type: "string" } as const;
+  const options = {
+    created: several,
+    "not-created": several,
+    forget: several,
+    search: { type: "boolean", default: false },
+    stack: one,
+    cwd: one,
+    file: one,
+    help: { type: "boolean", short: "h" },
+  } as const;
+  refuseUnknownOptions(args, options);
+  const { values } = parseArgs({ args: [...args], options });
+  if (values.help) return undefined;
+  const settles = [...values.created, ...values["not-created"], ...values.forget];
+  if (values.file !== undefined && (settles.length > 0 || values.search)) {
+    throw new Error("--file only looks; to settle, leave it out");
+  }
+  const passed = (["stack", "cwd"] as const).flatMap((name) =>
+    values[name] === undefined ? [] : [`--${name}`, values[name]],
+  );
+  const { created, "not-created": notCreated, forget, search, file, cwd } = values;
+  return { created, notCreated, forget, search, file, cwd, passed };
+}
+
+function describe(open: Pending["open"]): string {
+  const lines = open.map(({ urn, sought, heldAs, notedAs }) => {
+    const besides =
+      heldAs === undefined || heldAs === sought.replaces
+        ? ""
+        : `, besides ${heldAs}, which the state holds with other or secret arguments`;
+    return notedAs === undefined
+      ? `  ${urn}\n    look into the account for ${describeSought(sought)}${besides}`
+      : `  ${urn}\n    a journal on this machine knows it as ${notedAs}, with other arguments than are wanted now: ${describeSought(sought)}${besides}`;
+  });
+  return [
+    `${count(open.length, "create")} may or may not have reached the platform:`,
+    ...lines,
+    "Settle each of them, and then run `pulumi up`:",
+    "  it is there:      npx pulumi-advertising pending --created '<urn>=<id>'",
+    "  it is not there:  npx pulumi-advertising pending --not-created '<urn>'",
+  ].join("\n");
+}
+
+/** Those of a set together: a killed run may leave thousands. */
+function describeKnown(known: Pending["known"]): string[] {
+  const takesOver =
+    "a journal on this machine knows it, and the next `pulumi up` takes it over where the program declares it with the same arguments.";
+  return [...Map.groupBy(known, ({ urn }) => splitMember(urn).of)].map(([of, those]) => {
+    const [first] = those;
+    const held = those.flatMap(({ heldAs }) => heldAs ?? []).slice(0, MAX_KNOWN);
+    const otherwise =
+      held.length === 0
+        ? ""
+        : `\n  The state holds ${enumerate(held)} there. Where the program went back to that, nothing manages what was created: npx pulumi-advertising pending --forget ${shellWord(of)}`;
+    if (those.length === 1 || first === undefined)
+      return `${first?.urn}\n  was created as ${first?.id}: ${takesOver}${otherwise}`;
+    const shown = those.slice(0, MAX_KNOWN).map(({ urn, id }) => `${splitMember(urn).key ?? urn} (${id})`);
+    const more = those.length > MAX_KNOWN ? [`${those.length - MAX_KNOWN} more`] : [];
+    return `${of}\n  ${those.length} of its events were created, ${enumerate([...shown, ...more])}: ${takesOver.replaceAll(" it", " them")}${otherwise}`;
+  });
+}
+
+const MAX_KNOWN = 20;
+
+/** None where it is not known which stack it is, as of an exported file without resources. */
+async function journalsOf(stack: ExportedStack, { file, passed, cwd }: Options): Promise<StackJournals | undefined> {
+  const name = stackIn(stack) ?? (file === undefined ? await stackName(passed) : undefined);
+  if (name === undefined) return undefined;
+  const cookieFile = file === undefined ? await settingOf("cookieFile", passed) : process.env.ADVERTISING_COOKIE_FILE;
+  return new StackJournals(name, cookieFile, cwd ?? process.cwd());
+}
+
+async function exported({ file, passed }: Options): Promise<string> {
+  if (file !== undefined) return readFileSync(file === "-" ? 0 : file, "utf8");
+  return pulumi(["stack", "export", ...passed]);
+}
+
+function say(text: string, code: number): number {
+  console.log(text);
+  return code;
+}

@@ -1,0 +1,92 @@
+/**
+ * Looks on the platform for creates of unknown outcome.
+ */
+
+import { count } from "../base/index.js";
+import { connect, systemSurroundings } from "../client/index.js";
+import { type Kind, kindNamed } from "../kinds/index.js";
+import { isSearchable, lookFor, resendDueMs } from "../provider/index.js";
+import type { SettingsReading } from "../settings/index.js";
+import { placesFor } from "../store/index.js";
+import { type OpenCreate, sentUntil } from "./pending.js";
+import type { ExportedStack } from "./stack-export.js";
+
+export interface Searched {
+  readonly found: readonly { readonly urn: string; readonly id: string }[];
+  /** URNs of what was certainly not carried out. */
+  readonly notMade: readonly string[];
+  /** Of the others, in words. */
+  readonly told: readonly string[];
+}
+
+interface Left {
+  readonly create: OpenCreate;
+  /** What was asked, and what came back. */
+  readonly words: string;
+}
+
+/** @param folder the program's. */
+export async function searchFor(
+  open: readonly OpenCreate[],
+  reading: SettingsReading,
+  folder: string,
+  stack: ExportedStack,
+): Promise<Searched> {
+  const { cookieFile } = placesFor(reading.settings, folder);
+  const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message));
+  const { transport, clock, secrets } = surroundings;
+  const client = connect(reading.settings, surroundings);
+  const searcher = { reading, clock, client: () => client };
+  const startedMs = clock.wallMs();
+  const startedAt = new Date(startedMs).toISOString();
+  const found: { urn: string; id: string }[] = [];
+  const notMade: string[] = [];
+
+  const look = async (create: OpenCreate): Promise<Left[]> => {
+    const { urn, sought, isSinceUnknown = false } = create;
+    const kind = kindNamed(sought.kind as Kind["name"]);
+    const { field: trace, value: mark = "" } = sought.trace ?? {};
+    if (!isSearchable(kind, searcher, { trace }))
+      return [{ create, words: `can't be searched for: ${whyNot(trace, kind)}.` }];
+    const at = isSinceUnknown
+      ? startedAt
+      : sought.sentAt
+        ? sought.sentAt
+        : sentUntil(stack, reading.settings.maxWaitSeconds, startedMs);
+    const how = { wasJustSent: false, isOnce: isSinceUnknown };
+    const finding = await lookFor(kind, searcher, urn, { mark, at, trace }, how);
+    if (finding.kind === "found") found.push({ urn, id: finding.id });
+    else if (finding.kind === "not-made") notMade.push(urn);
+    else return [{ create, words: secrets.scrub(finding.words) }];
+    return [];
+  };
+  const lookForAll = async (creates: readonly OpenCreate[]) => (await Promise.all(creates.map(look))).flat();
+
+  try {
+    let left = await lookForAll(open);
+    const dueMs = resendDueMs({ at: startedAt }, searcher);
+    const again = left.filter(isLookedForAgain);
+    if (again.length > 0 && dueMs !== undefined) {
+      console.error(
+        `${count(again.length, "event")} of sets, which may have been sent until just now, can't be found yet: ` +
+          `looking again at ${new Date(dueMs).toISOString()} …`,
+      );
+      await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
+      const others = left.filter((each) => !isLookedForAgain(each));
+      left = [...others, ...(await lookForAll(again.map(({ create }) => create)))];
+    }
+    return { found, notMade, told: left.map(({ create, words }) => `${create.urn}\n  ${words}`) };
+  } finally {
+    await transport.close();
+  }
+}
+
+function isLookedForAgain({ create: { isSinceUnknown, sought } }: Left): boolean {
+  return isSinceUnknown === true && sought.trace !== undefined;
+}
+
+function whyNot(trace: string | undefined, kind: Kind): string {
+  return trace === undefined
+    ? "it was sent without a mark"
+    : `it holds its mark in ${trace}; check advertising:traceField and advertising:operations.${kind.create.noun}.search`;
+}

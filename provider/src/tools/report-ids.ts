@@ -1,0 +1,127 @@
+/**
+ * Ids by key, for whoever places tags: as JSON, CSV, environment variables, or a TypeScript module.
+ */
+import { exactId } from "../rules/index.js";
+import { advertisersById, type Contents, type Entry } from "./contents.js";
+import { csvOf } from "./csv.js";
+import { shown } from "./secret.js";
+import type { Identified } from "./template.js";
+
+export interface Ids {
+  readonly advertisers: readonly Identified[];
+  readonly events: readonly Identified[];
+  /** Without an id, since their outcomes are unknown. */
+  readonly unresolved: readonly Entry[];
+  /** The tag's address of an event, where there is a template. */
+  readonly addressOf: ((event: Identified) => string) | undefined;
+  /** For a CSV's columns. */
+  readonly advertiserOf: (event: Entry) => Entry | undefined;
+}
+
+/** Sorted by key, so that the same state is always the same text. */
+export function idsOf(contents: Contents, addressOf: Ids["addressOf"]): Ids {
+  const byId = advertisersById(contents);
+  const all = [...contents.advertisers, ...contents.events];
+  return {
+    advertisers: identified(contents.advertisers),
+    events: identified(contents.events),
+    unresolved: all.filter(({ id, unresolved }) => id === undefined && unresolved !== undefined),
+    addressOf,
+    advertiserOf: ({ values }) => byId.get(shown(values.advertiserId)),
+  };
+}
+
+function identified(entries: readonly Entry[]): Identified[] {
+  const those = entries.filter((entry): entry is Identified => entry.id !== undefined);
+  return those.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** Each ends with a line break. @throws Error in words, where a format can't tell two keys apart. */
+export const ID_FORMATS: Readonly<Record<string, (ids: Ids) => string>> = {
+  json: asJson,
+  csv: asCsv,
+  dotenv: asDotenv,
+  ts: asTypeScript,
+};
+
+/** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
+function asJson({ advertisers, events, addressOf }: Ids): string {
+  const content = {
+    advertisers: byKey(advertisers),
+    events: byKey(events),
+    ...(addressOf === undefined ? {} : { tags: addressesByKey(events, addressOf) }),
+  };
+  return `${JSON.stringify(content, undefined, 2)}\n`;
+}
+
+function byKey(entries: readonly Identified[]): Record<string, number | string> {
+  return Object.fromEntries(entries.map(({ key, id }) => [key, exactId(id)]));
+}
+
+function addressesByKey(events: readonly Identified[], addressOf: (event: Identified) => string) {
+  return Object.fromEntries(events.map((event) => [event.key, addressOf(event)]));
+}
+
+function asCsv({ advertisers, events, addressOf, advertiserOf }: Ids): string {
+  const header = ["kind", "key", "id", "name", "advertiser", "advertiserId"];
+  const rows = [
+    ...advertisers.map((each) => ["advertiser", each.key, each.id, shown(each.values.advertiserName), "", ""]),
+    ...events.map((each) => {
+      const advertiser = advertiserOf(each)?.key ?? "";
+      return ["event", each.key, each.id, shown(each.values.eventName), advertiser, shown(each.values.advertiserId)];
+    }),
+  ];
+  const tags = addressOf === undefined ? [] : [...advertisers.map(() => ""), ...events.map(addressOf)];
+  return csvOf([
+    [...header, ...(addressOf === undefined ? [] : ["tag"])],
+    ...rows.map((row, index) => [...row, ...tags.slice(index, index + 1)]),
+  ]);
+}
+
+/** `EVENT_<KEY>=<id>`, in capitals, digits and underscores. */
+function asDotenv({ advertisers, events, addressOf }: Ids): string {
+  const variables = [
+    ...advertisers.map(({ key, id }) => ({ of: key, name: `ADVERTISER_${variable(key)}`, value: id })),
+    ...events.flatMap((event) => [
+      { of: event.key, name: `EVENT_${variable(event.key)}`, value: event.id },
+      ...(addressOf === undefined
+        ? []
+        : [
+            {
+              of: event.key,
+              name: `TAG_${variable(event.key)}`,
+              value: `'${addressOf(event).replaceAll("'", "%27")}'`,
+            },
+          ]),
+    ]),
+  ];
+  const clashes = [...Map.groupBy(variables, ({ name }) => name)].filter(([, those]) => those.length > 1);
+  if (clashes.length > 0) {
+    const told = clashes.map(([name, those]) => `${name} (${those.map(({ of }) => of).join(", ")})`);
+    throw new Error(`as environment variables, some keys would have one name: ${told.join("; ")}. Use --format json`);
+  }
+  return variables.map(({ name, value }) => `${name}=${value}\n`).join("");
+}
+
+/** Letters of other alphabets by their code points, so that two such keys stay two. */
+function variable(key: string): string {
+  return [...key.toUpperCase()]
+    .map((character) => {
+      if (/[A-Z0-9_]/.test(character)) return character;
+      return character.charCodeAt(0) < 128 ? "_" : `U${character.codePointAt(0)?.toString(16).toUpperCase()}`;
+    })
+    .join("");
+}
+
+function asTypeScript({ advertisers, events, addressOf }: Ids): string {
+  // Written plainly, a key of that name would set the object's prototype instead.
+  const literal = (value: unknown) =>
+    JSON.stringify(value, undefined, 2).replace(/^ {2}"__proto__":/m, '  ["__proto__"]:');
+  const constant = (name: string, value: unknown) => `export const ${name} = ${literal(value)} as const;\n`;
+  return [
+    "// Written by `pulumi-advertising report ids --format ts`: run it again instead of changing this file.\n",
+    constant("advertiserIds", byKey(advertisers)),
+    constant("eventIds", byKey(events)),
+    ...(addressOf === undefined ? [] : [constant("tags", addressesByKey(events, addressOf))]),
+  ].join("\n");
+}

@@ -1,0 +1,120 @@
+/**
+ * What `pulumi stack export` prints: read, and looked at for resources of ours. Pure.
+ */
+import { z } from "zod";
+import { kindOfType, setOfType } from "../kinds/index.js";
+import { ACCOUNT, IDENTITY, memberOf, PROVIDER, readDeclared, readStoredSet, stackOf } from "../state/index.js";
+import type { State } from "./report-leftovers.js";
+
+const properties = z.record(z.string(), z.unknown()).optional();
+const resourceSchema = z.looseObject({
+  urn: z.string(),
+  type: z.string(),
+  id: z.string().optional(),
+  /** Replaced: the next run takes it out, after another resource of the same URN, which stands before it. */
+  delete: z.boolean().optional(),
+  inputs: properties,
+  outputs: properties,
+  parent: z.string().optional(),
+  /** `<urn>::<id>` */
+  provider: z.string().optional(),
+  dependencies: z.array(z.string()).nullish(),
+  propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
+  deletedWith: z.string().optional(),
+});
+export type Resource = z.infer<typeof resourceSchema>;
+const operationSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
+export type PendingOperation = z.infer<typeof operationSchema>;
+/** As far as it is looked at; the rest is kept as it is. */
+const exportSchema = z.looseObject({
+  version: z.literal([3, 4]),
+  deployment: z.looseObject({
+    manifest: z.looseObject({ time: z.string() }).optional(),
+    resources: z.array(resourceSchema).nullish(),
+    pending_operations: z.array(operationSchema).nullish(),
+  }),
+});
+
+export type ExportedStack = z.infer<typeof exportSchema>;
+export type Deployment = ExportedStack["deployment"];
+
+/** @throws Error, in words, where the text is no exported stack. */
+export function readExport(text: string): ExportedStack {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new Error("this is not what `pulumi stack export` prints: it is no JSON");
+  }
+  const parsed = exportSchema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const fault = parsed.error.issues[0];
+  throw new Error(
+    `this is not what \`pulumi stack export\` prints: ${fault?.path.join(".") ?? ""} ${fault?.message ?? ""}`,
+  );
+}
+
+/** As reports look at it. */
+export function stateIn({ deployment }: ExportedStack): State {
+  return { resources: deployment.resources ?? [], time: deployment.manifest?.time ?? "" };
+}
+
+/** @throws Error where Pulumi would drop something: an import takes the pending operations away. */
+export function expectNothingPending({ pending_operations }: Deployment): void {
+  if ((pending_operations ?? []).length === 0) return;
+  throw new Error(
+    "the engine lists operations of a run that was killed, and changing the state would drop them: settle them first with " +
+      "`pulumi-advertising pending`, or `pulumi refresh --clear-pending-creates`",
+  );
+}
+
+/** Without what is replaced. */
+export function currentByUrn(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
+  return new Map(resources.filter((each) => each.delete !== true).map((each) => [each.urn, each]));
+}
+
+/** By kind and id: the URN that the state holds an object under. */
+export function idsIn({ deployment }: ExportedStack): ReadonlyMap<string, string> {
+  return new Map(
+    (deployment.resources ?? []).flatMap(({ type, id, urn, outputs }) => {
+      const set = setOfType(type);
+      if (set !== undefined) {
+        const { eventIds } = readStoredSet(outputs ?? {});
+        return [...eventIds].map(([key, held]) => [`${set.member.name} ${held}`, memberOf(urn, key)] as const);
+      }
+      const kind = kindOfType(type)?.name;
+      return kind === undefined || id === undefined ? [] : [[`${kind} ${id}`, urn] as const];
+    }),
+  );
+}
+
+/** Whether it is a resource of this package's classes. */
+export function isOurs({ type }: Resource): boolean {
+  return kindOfType(type) !== undefined || setOfType(type) !== undefined;
+}
+
+/** `<organization>/<project>/<stack>`, as a resource of ours says; none where there is no such resource. */
+export function stackIn({ deployment }: ExportedStack): string | undefined {
+  const all = [
+    ...(deployment.resources ?? []),
+    ...(deployment.pending_operations ?? []).map(({ resource }) => resource),
+  ];
+  for (const { inputs } of all) {
+    const declared = readDeclared(inputs?.[IDENTITY]);
+    if (declared !== undefined) return stackOf(declared.identity);
+  }
+  return undefined;
+}
+
+/** Where the stack's resources were created, as the first one of them says. */
+export function accountIn({ resources }: Deployment): Record<string, unknown> {
+  const recorded = (resources ?? []).map(({ outputs }) => outputs?.[ACCOUNT]).find((account) => account !== undefined);
+  return recorded === undefined ? {} : { [ACCOUNT]: recorded };
+}
+
+/** Inputs that are outputs too. */
+export function visible({ inputs }: Resource): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(inputs ?? {}).filter(([name]) => !name.startsWith("__") || name === PROVIDER),
+  );
+}
