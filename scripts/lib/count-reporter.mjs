@@ -1,4 +1,8 @@
 import { writeFileSync } from "node:fs";
+import { relative } from "node:path";
+
+/** The files that are worth a look when the whole takes too long. */
+const SLOWEST = 12;
 
 /**
  * A vitest reporter that writes `{ passed, failed, skipped }` into the file named by COUNT_FILE. What vitest reports beside its tests
@@ -15,6 +19,13 @@ export default class CountReporter {
       }
     }
     if (reason !== "passed" && counts.failed === 0) counts.failed = 1; // interrupted, or for a reason that only vitest knows
+    const files = modules.map((module) => ({ path: module.moduleId, seconds: module.diagnostic().duration / 1000 }));
+    const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+    if (files.length > SLOWEST) {
+      console.log("Slowest files, in seconds (several run at once):");
+      for (const { path, seconds } of slowest)
+        console.log(`  ${seconds.toFixed(0).padStart(4)} ${relative(".", path)}`);
+    }
     writeFileSync(process.env.COUNT_FILE, JSON.stringify(counts));
   }
 }

@@ -2,8 +2,7 @@
  * Sends a command to a sandbox that runs in another process on this machine.
  */
 import { request } from "node:http";
-import type { ControlAnswer } from "./control.js";
-import { CONTROL_HEADER, CONTROL_PATH } from "./control-address.js";
+import { CONTROL_HEADER, CONTROL_PATH, type ControlAnswer } from "./control-address.js";
 
 /** @throws Error where no sandbox answers at `port`. */
 export function ask(port: number, line: string): Promise<Pick<ControlAnswer, "isOk" | "text">> {

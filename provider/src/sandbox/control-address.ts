@@ -3,11 +3,18 @@
  * serves a person with curl, a script, and `advertising-sandbox list --port …` alike.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ControlAnswer } from "./control.js";
 
 export const CONTROL_PATH = "/sandbox";
 /** By this header a client knows that what answers is a sandbox. */
 export const CONTROL_HEADER = "advertising-sandbox";
+
+export interface ControlAnswer {
+  readonly isOk: boolean;
+  /** For people; JSON where that was asked for. */
+  readonly text: string;
+  /** Called when the answer was given. */
+  readonly afterwards?: () => void;
+}
 
 export type Control = (line: string) => ControlAnswer;
 

@@ -1,6 +1,7 @@
 /**
  * Commands to a running sandbox: one language for what is typed at it and for what is sent to its control address.
  */
+import type { ControlAnswer } from "./control-address.js";
 import { FAULT_LANGUAGE, NotUnderstood, parseFaults } from "./fault-language.js";
 import { didYouMean } from "./nearest.js";
 import type { FaultRule } from "./options.js";
@@ -12,14 +13,6 @@ export interface Controls {
   readonly sandbox: Pick<Sandbox, "fail" | "endFaults" | "expireSessions" | "reset" | "snapshot">;
   /** Ends the sandbox as a signal does. */
   readonly quit: () => void;
-}
-
-export interface ControlAnswer {
-  readonly isOk: boolean;
-  /** For people; JSON where that was asked for. */
-  readonly text: string;
-  /** Called when the answer was given. */
-  readonly afterwards?: () => void;
 }
 
 type Command = (controls: Controls, words: readonly string[]) => Omit<ControlAnswer, "isOk">;

@@ -3,19 +3,12 @@
  */
 import { type Answer, failure, loginSuccess, refusal, sessionRefused, success } from "./answers.js";
 import type { SandboxObject, SandboxOptions, SandboxRequest, SessionRefusal } from "./options.js";
-import { Records } from "./record-operations.js";
+import { type Handled, type Objects, Records } from "./record-operations.js";
 import type { Noun, Route } from "./routes.js";
 import { type Judged, judgeAdvertiser, judgeEvent } from "./rules.js";
 import { Sessions } from "./sessions.js";
 
-export interface Handled {
-  readonly answer: Answer;
-  readonly created?: SandboxObject;
-  /** Whether another operation was carried out. */
-  readonly done?: boolean;
-}
-
-export class Platform {
+export class Platform implements Objects {
   readonly email: string;
   readonly password: string;
   /** How an ended session is refused. */

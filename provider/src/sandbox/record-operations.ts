@@ -3,17 +3,35 @@
  */
 import { type Answer, json, refusal } from "./answers.js";
 import type { SandboxObject, SandboxOptions } from "./options.js";
-import type { Handled, Platform } from "./platform.js";
 import { goneAnswer, listAnswer, recordAnswer } from "./records.js";
 import type { Noun, OptionalOperation, Route } from "./routes.js";
+import type { Judged } from "./rules.js";
 
 const PAGE = 25;
 
+/** What became of a request that was let in. */
+export interface Handled {
+  readonly answer: Answer;
+  readonly created?: SandboxObject;
+  /** Whether another operation was carried out. */
+  readonly done?: boolean;
+}
+
+/** What lives on the platform, as its operations need it. */
+export interface Objects {
+  /** By id. */
+  objectsOf(noun: Noun): Map<number, SandboxObject>;
+  /** When an object was created here: a search may find it only later. */
+  readonly createdMs: WeakMap<SandboxObject, number>;
+  /** Holds the fields of an object against the platform's rules. */
+  judge(noun: Noun, body: Readonly<Record<string, unknown>>): Judged;
+}
+
 export class Records {
   readonly #options: SandboxOptions;
-  readonly #platform: Platform;
+  readonly #platform: Objects;
 
-  constructor(options: SandboxOptions, platform: Platform) {
+  constructor(options: SandboxOptions, platform: Objects) {
     this.#options = options;
     this.#platform = platform;
   }

@@ -1,7 +1,8 @@
 /**
  * The sandbox as a process: greets, logs, takes commands, and ends at a signal with what lived there kept.
  */
-import { type ControlAnswer, type Controls, carryOut, inWords } from "./control.js";
+import { type Controls, carryOut, inWords } from "./control.js";
+import type { ControlAnswer } from "./control-address.js";
 import { openObjects, writeObjects } from "./objects-file.js";
 import type { FaultRule, SandboxOptions } from "./options.js";
 import { printable } from "./printable.js";

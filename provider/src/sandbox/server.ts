@@ -17,7 +17,8 @@ import type {
   SandboxSnapshot,
   SessionRefusal,
 } from "./options.js";
-import { type Handled, Platform } from "./platform.js";
+import { Platform } from "./platform.js";
+import type { Handled } from "./record-operations.js";
 import { type Operation, type Route, routeOf } from "./routes.js";
 import { keepsProperAnswer, respond, statusWith, strike, strikesFirst } from "./strike.js";
 
