@@ -1,23 +1,17 @@
 /** What becomes of each member of a set, and what the state holds afterwards. */
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/errors.js";
+import type { Values } from "../../provider/src/base/record.js";
+import { fingerprintOfBody } from "../../provider/src/kinds/body.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { requestFields } from "../../provider/src/kinds/request-body.js";
 import type { Outcome } from "../../provider/src/provider/outcome.js";
 import { isChange, planSet, setAfter } from "../../provider/src/provider/set-plan.js";
 import { exactId } from "../../provider/src/rules/fields.js";
-import { fingerprintOf } from "../../provider/src/state/fingerprint.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
-import {
-  eventIn,
-  readDeclaredSet,
-  readStoredSet,
-  type Values,
-  writeStoredSet,
-} from "../../provider/src/state/stored-set.js";
+import { eventIn, readDeclaredSet, readStoredSet, writeStoredSet } from "../../provider/src/state/stored-set.js";
 
 const bodyOf = (shared: { advertiserId: unknown; defaults: unknown }, entry: Values) =>
-  fingerprintOf(requestFields(conversionEvent, eventIn(shared, entry)));
+  fingerprintOfBody(conversionEvent, eventIn(shared, entry));
 
 const shared = { advertiserId: 7, defaults: { clickWindow: 60 } };
 const A = { eventName: "A", value: 1 };

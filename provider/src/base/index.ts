@@ -20,6 +20,6 @@ export {
 export { exactInteger, parseExact } from "./exact-json.js";
 export { differsLittle, letters, nearest } from "./nearest.js";
 export { whyTooOld } from "./node-version.js";
-export { asRecord, own } from "./record.js";
+export { asRecord, own, type Values } from "./record.js";
 export { Secrets } from "./secrets.js";
 export { count, enumerate, excerpt, idRanges, printable, shellWord } from "./text.js";

@@ -2,8 +2,11 @@
  * Reading properties of values of which nothing is known.
  */
 
+/** Properties of which nothing is known but that they are data: arguments, outputs, request fields. */
+export type Values = Readonly<Record<string, unknown>>;
+
 /** `value` as an object whose own keys can be read safely, or an empty one. */
-export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+export function asRecord(value: unknown): Values {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 

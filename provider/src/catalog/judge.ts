@@ -2,7 +2,7 @@
  * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once.
  */
 import type { z } from "zod";
-import { asRecord, count, nearest } from "../base/index.js";
+import { asRecord, count, nearest, type Values } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, type Limits } from "../kinds/index.js";
 import { expectationOf, type Rules, show, validate } from "../rules/index.js";
 import { fieldNamed } from "./catalog-fields.js";
@@ -19,12 +19,10 @@ import {
   type WrittenEvent,
 } from "./written.js";
 
-type Values = Readonly<Record<string, unknown>>;
-
 export interface CatalogAdvertiser {
   readonly key: string;
   /** None where it lives already and is no resource: its key is its id. */
-  readonly args: Readonly<Record<string, unknown>> | undefined;
+  readonly args: Values | undefined;
 }
 
 export interface CatalogEvent {
@@ -32,7 +30,7 @@ export interface CatalogEvent {
   /** Its advertiser's key. */
   readonly advertiser: string;
   /** With the defaults of the catalog, without those of the platform. */
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Values;
   readonly written: Written;
 }
 
@@ -163,7 +161,7 @@ class Judge {
     this.#find(written, "key", `${show(key)} is there already, at ${at}; keys have to differ in more than case`);
   }
 
-  #existingId(written: Written, kind: Kind, { existingId }: Readonly<Record<string, unknown>>): void {
+  #existingId(written: Written, kind: Kind, { existingId }: Values): void {
     if (existingId === undefined) return;
     const id = `id ${kind.name} ${String(existingId)}`;
     const other = this.#taken.get(id);

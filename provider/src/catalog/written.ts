@@ -1,6 +1,7 @@
 /**
  * A catalog as it was written, whichever format the file has, and what is found in it.
  */
+import type { Values } from "../base/index.js";
 import type { Problem, Source } from "../rules/index.js";
 
 /** One object of a file. */
@@ -8,7 +9,7 @@ export interface Written {
   /** As people know it: `acme/purchase`, `acme defaults`, `rules.errors`. */
   readonly subject: string;
   /** By property in camelCase, as far as the file says. */
-  readonly given: Readonly<Record<string, unknown>>;
+  readonly given: Values;
   /** Where a property stands: its value, or its name. Without a property, or without that one, where the object does. */
   readonly sourceOf: (property?: string, part?: "value" | "name") => Source;
 }

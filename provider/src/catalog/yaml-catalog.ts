@@ -3,15 +3,13 @@
  * rules.
  */
 
-import { nearest } from "../base/index.js";
+import { nearest, type Values } from "../base/index.js";
 import { isContainer, type Source, show } from "../rules/index.js";
 import { fieldNamed } from "./catalog-fields.js";
 import { keyOf } from "./keys.js";
 import type { Finding, Written, WrittenAdvertiser, WrittenCatalog, WrittenEvent } from "./written.js";
 import { errorAt } from "./written.js";
 import type { Path, YamlFile } from "./yaml-file.js";
-
-type Given = Readonly<Record<string, unknown>>;
 
 /** `$schema` is for editors. */
 const TOP = ["$schema", "defaults", "rules", "advertisers", "eventsFile"];
@@ -82,7 +80,7 @@ class Reader {
     return given === undefined ? undefined : this.#written(path, subject, given);
   }
 
-  #written(path: Path, subject: string, given: Given): Written {
+  #written(path: Path, subject: string, given: Values): Written {
     const converted = Object.entries(given).map(([name, value]) => [name, fieldNamed(name)?.fromData(value) ?? value]);
     return {
       subject,
@@ -99,14 +97,14 @@ class Reader {
     return Object.entries(this.#object(path, subject, value, `${path.at(-1)} by key`) ?? {});
   }
 
-  #object(path: Path, subject: string, value: unknown, expected: string): Given | undefined {
-    if (isContainer(value) && !Array.isArray(value)) return value as Given;
+  #object(path: Path, subject: string, value: unknown, expected: string): Values | undefined {
+    if (isContainer(value) && !Array.isArray(value)) return value as Values;
     const source = this.yaml.sourceOf(path);
     this.#findings.push(errorAt(source, subject, `expected ${expected}; got ${show(value)}`));
     return undefined;
   }
 
-  #refuseUnknown(path: Path, subject: string, given: Given, known: readonly string[]): void {
+  #refuseUnknown(path: Path, subject: string, given: Values, known: readonly string[]): void {
     for (const name of Object.keys(given).filter((each) => !known.includes(each))) {
       const meant = nearest(name, known);
       const hint = meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${meant}?`;

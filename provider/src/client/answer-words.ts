@@ -3,7 +3,7 @@
  * every sentence is quoted, wherever it stands, but for the values that were sent and what stands under a name that sounds
  * secret; where nothing reads like a sentence, what can be read at all. Pure.
  */
-import { own } from "../base/index.js";
+import { own, type Values } from "../base/index.js";
 import type { Answer } from "./answer.js";
 import { visibleSentence, visibleText } from "./answer-page.js";
 import { isToldBehind, labelled, labelOf, mainNameOf, type Naming } from "./label.js";
@@ -18,7 +18,7 @@ export interface Reading {
   /** Names of the resource's fields on the wire: what is said of them comes first. */
   readonly fields: readonly string[];
   /** What was sent, by its names on the wire: what comes back of its values is an echo. */
-  readonly sent: Readonly<Record<string, unknown>>;
+  readonly sent: Values;
   /** Removes secrets. */
   readonly clean: Clean;
 }

@@ -2,7 +2,7 @@
  * One create: encode, hand to the session, read the answer, and say plainly what is known afterwards. `records` does the same
  * for what only some installations can do.
  */
-import { OutcomeUnknownError, RefusedError } from "../base/index.js";
+import { OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import { type Outcome, readOutcome } from "./create-judge.js";
 import { type ClientOptions, exchange, refusalIn, saidIn, sessionHint } from "./exchange.js";
@@ -13,7 +13,7 @@ import type { BeforeSend, SessionAnswer } from "./session.js";
 export interface CreateRequest {
   readonly operation: Operation;
   /** The request's fields in wire names. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: Values;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
   readonly beforeSend: BeforeSend;
@@ -84,7 +84,7 @@ export class Client {
 function outcomeOf(
   { answer, session }: SessionAnswer,
   operation: Operation,
-  sent: Readonly<Record<string, unknown>>,
+  sent: Values,
   clean: (text: string) => string,
 ): Outcome {
   const outcome = readOutcome(answer, operation, sent, clean);

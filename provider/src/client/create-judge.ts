@@ -2,7 +2,7 @@
  * What an answer to a create means: created, refused, or not known. Pure; the only place that judges it.
  */
 
-import { asRecord, excerpt, printable } from "../base/index.js";
+import { asRecord, excerpt, printable, type Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import { type Answer, describeTarget, redirectOf } from "./answer.js";
 import { type Reading, warningsOf, wordsOf } from "./answer-words.js";
@@ -24,12 +24,7 @@ const UNDECIDED_STATUS = new Set([408, 499]);
  * @param sent the request's fields by their wire names: an answer that echoes their values says nothing by that.
  * @param clean removes secrets from the platform's words.
  */
-export function readOutcome(
-  answer: Answer,
-  operation: Operation,
-  sent: Readonly<Record<string, unknown>>,
-  clean: Clean,
-): Outcome {
+export function readOutcome(answer: Answer, operation: Operation, sent: Values, clean: Clean): Outcome {
   const { status } = answer;
   const reading = { ...operation, sent, clean };
   // Only where they are told: cleaning is dear while cookies rotate.

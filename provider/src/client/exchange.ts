@@ -9,6 +9,7 @@ import {
   NotSentError,
   OutcomeUnknownError,
   RateLimitedError,
+  type Values,
 } from "../base/index.js";
 import { addressOf, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
@@ -34,7 +35,7 @@ export interface ExchangeRequest {
   /** For the placeholders of its path. */
   readonly values?: Readonly<Record<string, string>>;
   /** The request's fields in wire names; none where there is nothing to say. */
-  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly fields?: Values;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
   readonly beforeSend?: BeforeSend;

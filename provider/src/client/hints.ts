@@ -3,6 +3,7 @@
  * followed too. None may replace what is live: another argument of an `Advertiser` makes another advertiser. Pure.
  */
 
+import type { Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import { everyLeafOf } from "./leaves.js";
 import type { HttpAnswer } from "./transport.js";
@@ -11,7 +12,7 @@ export interface Refused {
   readonly answer: Pick<HttpAnswer, "status">;
   readonly operation: Pick<Operation, "noun" | "fields">;
   /** The request's fields: the name of an event is nothing that the platform says. */
-  readonly sent: Readonly<Record<string, unknown>>;
+  readonly sent: Values;
 }
 
 /** A sentence in small letters, without what it quotes and what was sent, codes as words. */
@@ -104,7 +105,7 @@ const QUOTED = /"[^"]*"|\u201c[^\u201d]*\u201d|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g;
 const PATH = /^([\p{L}\p{N}_.$@[\]-]+): (?=.)/u;
 const MAX_SENT = 100;
 
-function sentenceOf(word: string, sent: Readonly<Record<string, unknown>>): Sentence {
+function sentenceOf(word: string, sent: Values): Sentence {
   const path = PATH.exec(word)?.[1] ?? "";
   const said = path === "" ? word : word.slice(path.length + 2);
   const text = spelledOut(
@@ -115,7 +116,7 @@ function sentenceOf(word: string, sent: Readonly<Record<string, unknown>>): Sent
   return { about: spelledOut(path.slice(path.lastIndexOf(".") + 1)), text };
 }
 
-function withoutSent(text: string, sent: Readonly<Record<string, unknown>>): string {
+function withoutSent(text: string, sent: Values): string {
   let rest = text;
   let seen = 0;
   for (const { value } of everyLeafOf(sent)) {

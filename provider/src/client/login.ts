@@ -2,7 +2,7 @@
  * One login: what is sent, and what its answers mean. Bypasses the session; never repeats refused credentials.
  */
 
-import { enumerate, LoginError } from "../base/index.js";
+import { enumerate, LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import { wordsOf } from "./answer-words.js";
@@ -72,7 +72,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
 }
 
 /** Why the answer is no success, as sentences; none where it is one. */
-function refusalOf(answer: Answer, sent: Readonly<Record<string, unknown>>, clean: Clean): string | undefined {
+function refusalOf(answer: Answer, sent: Values, clean: Clean): string | undefined {
   const { status } = answer;
   const words = wordsOf(answer, { fields: [], sent, clean });
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;

@@ -4,13 +4,13 @@
  * that a search is taken not to know.
  */
 
-import { asRecord, own } from "../base/index.js";
+import { asRecord, own, type Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { Answer } from "./answer.js";
 import { holdersIn, ownIdOf, readId } from "./own-id.js";
 import { saysRefused, statedBy } from "./verdict.js";
 
-export type WireRecord = Readonly<Record<string, unknown>>;
+export type WireRecord = Values;
 
 /** The platform did not do what was asked, or did not say so clearly. */
 export type Trouble =

@@ -1,7 +1,7 @@
 /**
  * Reads, updates, deletes and searches: what only some installations have. Each may be repeated, and is, as a login is.
  */
-import { NoAnswerError, RefusedError, SettingsError } from "../base/index.js";
+import { NoAnswerError, RefusedError, SettingsError, type Values } from "../base/index.js";
 import type { Kind, Operation } from "../kinds/index.js";
 import type { Answer } from "./answer.js";
 import { warningsOf, wordsOf } from "./answer-words.js";
@@ -32,8 +32,6 @@ export interface Wanted extends Omit<Target, "id"> {
   readonly field: string;
   readonly mark: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const NOTHING_CHANGED = "Nothing was changed.";
 const NOTHING_DELETED = "Nothing was deleted.";
@@ -69,7 +67,7 @@ export class Records {
    * @returns what the platform said beside its success.
    * @throws {AdvertisingError} it was not changed, or nobody knows: it may be asked again.
    */
-  async update({ kind, operation, id, label }: Target, fields: Fields): Promise<readonly string[]> {
+  async update({ kind, operation, id, label }: Target, fields: Values): Promise<readonly string[]> {
     const result = await this.#ask(operation, { id }, label, NOTHING_CHANGED, fields);
     const judged = withSession(result, judgeChange(result.answer, kind, id));
     if (judged.kind === "gone") {
@@ -118,7 +116,7 @@ export class Records {
     values: Readonly<Record<string, string>>,
     label: string,
     otherwise: string,
-    fields?: Fields,
+    fields?: Values,
   ): Promise<Exchange> {
     const body = fields === undefined ? {} : { fields };
     const result = await exchange(this.#options, { operation, values, label, otherwise, ...body });
@@ -133,7 +131,7 @@ export class Records {
     return witness;
   }
 
-  #inWords(trouble: Trouble, result: Exchange, operation: Operation, otherwise: string, sent: Fields = {}): Error {
+  #inWords(trouble: Trouble, result: Exchange, operation: Operation, otherwise: string, sent: Values = {}): Error {
     const { settings, clean } = this.#options;
     const { answer, what, session } = result;
     const words = wordsOf(answer, { ...operation, sent, clean });

@@ -2,7 +2,7 @@
  * Text of an answer on its way to people: without secrets, without what it just gives back of the request, without what
  * could make a terminal show something else, and no longer than is read. Pure.
  */
-import { excerpt, printable } from "../base/index.js";
+import { excerpt, printable, type Values } from "../base/index.js";
 import { decoded } from "./answer-markup.js";
 import { everyLeafOf } from "./leaves.js";
 
@@ -48,7 +48,7 @@ export type IsEcho = (text: string, isField?: boolean) => boolean;
 const MIN_BEGINNING = 12;
 
 /** By the values, not by the names alone: under the name of a field may stand what is wrong with it. */
-export function echoOf(sent: Readonly<Record<string, unknown>>): IsEcho {
+export function echoOf(sent: Values): IsEcho {
   const values = new Set<string>();
   for (const { place, value } of everyLeafOf(sent)) {
     const text = folded(String(value));

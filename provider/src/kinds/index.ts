@@ -1,5 +1,6 @@
 /** The front door of `kinds/`. */
 export { advertiser } from "./advertiser-kind.js";
+export { bodyOf, fingerprintOf, fingerprintOfBody } from "./body.js";
 export { conversionEvent } from "./event-kind.js";
 export {
   CATALOG_SEPARATOR,
@@ -20,6 +21,5 @@ export {
   type OptionalOperation,
 } from "./operation.js";
 export { KINDS, kindNamed, kindOfType, ownerOf, setOfType } from "./registry.js";
-export { requestFields } from "./request-body.js";
 export { conversionEventSet } from "./set-kind.js";
 export { Attribution, days, EventType, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";

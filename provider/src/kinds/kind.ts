@@ -1,7 +1,7 @@
 /**
  * What is known of a kind of resource: its names, its rules, its operations, and what deserves a warning.
  */
-import { count, idRanges } from "../base/index.js";
+import { count, idRanges, type Values } from "../base/index.js";
 import type { Problem, Rules } from "../rules/index.js";
 import type { Operation } from "./operation.js";
 
@@ -53,7 +53,7 @@ interface ResourceKind {
   /** The rules of every argument. */
   rules(limits: Limits): Rules;
   /** Values that are accepted and yet likely a mistake. */
-  warnings(values: Readonly<Record<string, unknown>>): readonly Problem[];
+  warnings(values: Values): readonly Problem[];
 }
 
 /** A resource that is one object of the platform. */
@@ -78,7 +78,7 @@ export interface SetKind extends ResourceKind {
   /** What its members are. */
   readonly member: Kind;
   /** The API's own defaults, for what neither a member nor the set's `defaults` give. */
-  defaultsIn(limits: Limits): Readonly<Record<string, unknown>>;
+  defaultsIn(limits: Limits): Values;
 }
 
 /** Every output of a kind that is one object. */

@@ -3,7 +3,7 @@
  * registered, where the installation is known to have a way to read them.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { asRecord } from "../base/index.js";
+import { asRecord, type Values } from "../base/index.js";
 import { KINDS, type Kind, type SetKind } from "../kinds/index.js";
 import { validate } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
@@ -11,8 +11,6 @@ import { type Adoption, aboutWhom, eventIn } from "../state/index.js";
 import type { DeclaredHere } from "./declarations.js";
 import { isNotPlain } from "./plain.js";
 import type { Turn } from "./turn.js";
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** A resource as the program declares it. */
 export interface Adopter {

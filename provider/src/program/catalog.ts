@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { Values } from "../base/index.js";
 import {
   CATALOG_RULES,
   type Catalog as CatalogFile,
@@ -85,7 +86,7 @@ function advertiserIn(
   catalog: Catalog,
   name: string,
   key: string,
-  args: Readonly<Record<string, unknown>> | undefined,
+  args: Values | undefined,
 ): pulumi.Input<number | string> {
   if (args === undefined) return exactId(key);
   const all = args as unknown as AdvertiserArgs;
@@ -126,7 +127,7 @@ function shownKeys(events: CatalogFile["events"]): (event: CatalogFile["events"]
 const NOTHING: CatalogFile = { advertisers: [], events: [], findings: [] };
 
 /** Reads the file, and tells what is wrong with it together with the rest of the program. */
-function examine(name: string, args: Readonly<Record<string, unknown>>, options: pulumi.ComponentResourceOptions) {
+function examine(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const known = Object.entries(args).map(([key, value]) => [
     key,
     isNotPlain(value) ? new InWords("an Output or a Promise") : value,

@@ -3,17 +3,16 @@
  * rules, which both processes know; only the program's half can tell a resource.
  */
 import * as pulumi from "@pulumi/pulumi";
+import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { InWords, isReadableId, type Problem, READABLE_ID, show } from "../rules/index.js";
 import { isOfType, kindInWords } from "./classes.js";
-
-type Arguments = Readonly<Record<string, unknown>>;
 
 /**
  * `args` with the id's Output in place of each resource that stands for its id; it keeps the dependency, so that the engine
  * creates the resource first and replaces what follows it. A resource of another kind becomes words that no rule accepts.
  */
-export function idsOf(kind: Kind | SetKind, args: Arguments): Record<string, unknown> {
+export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];
@@ -46,7 +45,7 @@ function laterIdIn(given: object, referred: Kind): unknown {
 function idIn(value: unknown, referred: Kind | undefined, refused: (words: string) => unknown): unknown {
   if (!pulumi.Resource.isInstance(value)) return value;
   const fits = referred !== undefined && isOfType(value, typeTokenOf(referred.name));
-  return fits ? (value as unknown as Arguments)[referred.idProperty] : refused(kindInWords(value));
+  return fits ? (value as unknown as Values)[referred.idProperty] : refused(kindInWords(value));
 }
 
 /**

@@ -3,6 +3,7 @@
  * provider for them; but the provider knows that its id stays, where it is told which resource that is.
  */
 import * as pulumi from "@pulumi/pulumi";
+import type { Values } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 
 /** By the Output that holds a resource's id: the resource's journal key. */
@@ -17,10 +18,7 @@ export function noteOwner(id: pulumi.Output<unknown>, journalKey: string): void 
  * made of that with `apply` may be another id.
  * @param args as the program gave them.
  */
-export function ownersIn(
-  { refersTo }: Kind | SetKind,
-  args: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, string>> | undefined {
+export function ownersIn({ refersTo }: Kind | SetKind, args: Values): Readonly<Record<string, string>> | undefined {
   const found = Object.entries(refersTo).flatMap(([property, { idProperty }]) => {
     const given = args[property];
     const id = pulumi.Resource.isInstance(given) ? (given as unknown as typeof args)[idProperty] : given;

@@ -2,7 +2,9 @@
  * Where a resource stands among its parents, and which earlier places its aliases name: by what the program says alone,
  * before anything is registered.
  */
+
 import type * as pulumi from "@pulumi/pulumi";
+import type { Values } from "../base/index.js";
 
 /** A name below parents of these types; `anywhere` where only the engine will know. */
 export interface Place {
@@ -51,7 +53,7 @@ export function isAt(place: Place, name: string, parentTypes: string | undefined
   );
 }
 
-function isPlainAlias(alias: unknown): alias is Readonly<Record<string, unknown>> {
+function isPlainAlias(alias: unknown): alias is Values {
   return typeof alias === "object" && alias !== null && !("__pulumiOutput" in alias) && !(alias instanceof Promise);
 }
 

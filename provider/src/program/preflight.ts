@@ -3,7 +3,7 @@
  * perhaps created already; so everything that is known in the program is checked here first, for the whole program.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { own } from "../base/index.js";
+import { own, type Values } from "../base/index.js";
 import { CATALOG_TYPE, type Kind, type Limits, type SetKind } from "../kinds/index.js";
 import { isContainer, type Problem, validate } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
@@ -29,9 +29,9 @@ export interface Examined {
   readonly kind: Kind | SetKind;
   readonly name: string;
   /** None where it is only read. */
-  readonly args: Readonly<Record<string, unknown>> | undefined;
+  readonly args: Values | undefined;
   /** The same before resources were replaced by their ids. */
-  readonly asGiven: Readonly<Record<string, unknown>>;
+  readonly asGiven: Values;
   readonly options: pulumi.CustomResourceOptions;
 }
 

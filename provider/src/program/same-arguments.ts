@@ -2,7 +2,7 @@
  * What is wrong between resources rather than in one of them: the same object adopted twice, the same arguments given twice.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { enumerate } from "../base/index.js";
+import { enumerate, type Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { Problem } from "../rules/index.js";
 
@@ -10,9 +10,9 @@ export interface Compared {
   readonly kind: Kind;
   readonly name: string;
   /** As they were given. */
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Values;
   /** The values that passed. */
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly values: Values;
   /** Whether all of them did. */
   readonly fits: boolean;
 }
@@ -55,7 +55,7 @@ export class Comparison {
   }
 
   /** Equal for equal arguments; an Output or a resource is equal to itself alone. */
-  #textOf(args: Readonly<Record<string, unknown>>): string {
+  #textOf(args: Values): string {
     const given = Object.entries(args).filter(([, value]) => value !== undefined);
     return JSON.stringify(
       given.sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -82,7 +82,7 @@ function duplicateWarning(kind: string, names: readonly string[]): string {
 const MAX_NAMES = 5;
 
 /** What is not known yet, as it was given; the rest is compared with its defaults and in one form. */
-function notData(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function notData(args: Values): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(args)
       .filter(([, value]) => isNotData(value))

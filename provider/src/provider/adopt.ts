@@ -1,7 +1,7 @@
 /**
  * Takes on objects that users have named. Where the installation is known to have a way to read them, each is looked at first.
  */
-import { AdvertisingError, ArgumentsError } from "../base/index.js";
+import { AdvertisingError, ArgumentsError, type Values } from "../base/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import type { Adoption, Declared } from "../state/index.js";
@@ -11,8 +11,6 @@ import type { Outcome } from "./outcome.js";
 import { isReadable, readLive } from "./read.js";
 import type { Runtime } from "./runtime.js";
 import { canUpdate, updateLive } from "./update.js";
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** Nothing is created. Where an update is known, the object is given the arguments that differ; otherwise it must have them. */
 export async function adoptExisting(kind: Kind, runtime: Runtime, create: Create): Promise<Outcome> {

@@ -2,9 +2,9 @@
  * What people read before and after something is created: adoptions, renames, and what replacements and removals leave live.
  */
 
-import { count } from "../base/index.js";
-import { type Kind, removalWarning, requestFields } from "../kinds/index.js";
-import { aboutWhom, type Declared, fingerprintOf, renamedFrom, resourceKeyIn, UNKNOWN } from "../state/index.js";
+import { count, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind, removalWarning } from "../kinds/index.js";
+import { aboutWhom, type Declared, renamedFrom, resourceKeyIn, UNKNOWN } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import type { Create } from "./create.js";
 import { canDelete, deletesReplaced } from "./delete.js";
@@ -12,8 +12,6 @@ import { holdsUnknown } from "./inputs.js";
 import { announceLeftover, announceUnclaimed, expectNotUnresolvedElsewhere } from "./interrupted.js";
 import type { Runtime } from "./runtime.js";
 import { isKnown, type KnownSubject, type Subject } from "./subject.js";
-
-type Properties = Readonly<Record<string, unknown>>;
 
 /** What is told of a resource before anything else of it is looked at, and noted for warnings of later runs. @param members journal keys. */
 export async function announceResource(
@@ -32,7 +30,7 @@ export async function announceResource(
 
 /** The values of what is to be created. */
 export interface ToCreate {
-  readonly values: Properties;
+  readonly values: Values;
   /** Whether they fit the rules: only then more is known of it. */
   readonly fits: boolean;
   /** What is no longer declared, and may be this under another name: by journal key. */
@@ -56,7 +54,7 @@ export async function announceCreate(
   }
   // Taken over, or unresolved: nothing is sent.
   if (!fits || isLeft) return;
-  const fingerprint = holdsUnknown(values) ? undefined : fingerprintOf(requestFields(kind, values));
+  const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
   const inventory = runtime.inventory(identity);
   const before = inventory.asItBegan.get(key);
@@ -203,7 +201,7 @@ export function noteHolder(
   runtime: Runtime,
   { identity, key, urn }: Subject,
   id: string,
-  properties: Properties,
+  properties: Values,
   secret: ReadonlySet<string>,
 ): void {
   runtime.objects.of(kind, id).holder = urn;
@@ -224,11 +222,11 @@ export function noteLive(
   runtime.inventory(subject.identity).note(subject.key, liveOf(kind, values, secret, id, deletes));
 }
 
-function liveOf(kind: Kind, values: Properties, secret: ReadonlySet<string>, id: string, deletes: boolean): Live {
+function liveOf(kind: Kind, values: Values, secret: ReadonlySet<string>, id: string, deletes: boolean): Live {
   const name = values[kind.nameProperty];
   return {
     id,
-    fingerprint: fingerprintOf(requestFields(kind, values)),
+    fingerprint: fingerprintOfBody(kind, values),
     ...(typeof name === "string" && !secret.has(kind.nameProperty) ? { name } : {}),
     ...(deletes ? { deletes } : {}),
   };

@@ -3,12 +3,10 @@
  * booleans as numbers, and `null` for what has its default. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
-import { asRecord, own } from "../base/index.js";
+import { asRecord, own, type Values } from "../base/index.js";
 import type { Kind, Limits } from "../kinds/index.js";
 import { asAccepted, defaultOf, formsOf } from "../rules/index.js";
 import { hasValue, type Properties } from "./inputs.js";
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** What differs, by argument: as the platform has it; `undefined` where it has nothing. */
 export type Differences = ReadonlyMap<string, unknown>;

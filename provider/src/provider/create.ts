@@ -2,9 +2,9 @@
  * One create, at most once over all runs: what the journal remembers decides first, then one POST.
  */
 
-import { AdvertisingError } from "../base/index.js";
-import { type Kind, requestFields } from "../kinds/index.js";
-import { factsIn, fingerprintOf, type UnresolvedCreate } from "../state/index.js";
+import { AdvertisingError, type Values } from "../base/index.js";
+import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
+import { factsIn, type UnresolvedCreate } from "../state/index.js";
 import type { Attempt, Ending } from "../store/index.js";
 import { doubtIn, idOf, unresolved } from "./doubt.js";
 import { whatHappened } from "./interrupted.js";
@@ -14,11 +14,9 @@ import { isSearchable, lookFor, type Sent } from "./search.js";
 import type { Subject } from "./subject.js";
 import { canUpdate, wasUpdated } from "./update.js";
 
-type Properties = Readonly<Record<string, unknown>>;
-
 export interface Create {
   /** The checked arguments. */
-  readonly values: Properties;
+  readonly values: Values;
   readonly subject: Subject;
   /** Arguments whose values must not be told. */
   readonly secret: ReadonlySet<string>;
@@ -42,7 +40,7 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
   const { secret, values } = create;
   const { identity, key } = create.subject;
   runtime.client(); // the settings come first: without them nothing is begun
-  const fields = requestFields(kind, values);
+  const fields = bodyOf(kind, values);
   if (identity === undefined) {
     return send(kind, runtime, create, fields, unrecorded(create.mark ?? runtime.newMark()), mayBegin);
   }
@@ -117,7 +115,7 @@ async function settled(
     else what = `${what} ${finding.words}`;
   }
   if (id !== undefined) {
-    const fields = requestFields(kind, create.values);
+    const fields = bodyOf(kind, create.values);
     const isSame = fingerprintOf(fields) === earlier.fingerprint;
     // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
     await finish({ kind: "created", id, isChanged: !isSame && canUpdate(kind, runtime) });
@@ -147,7 +145,7 @@ async function send(
   kind: Kind,
   runtime: Runtime,
   create: Create,
-  fields: Properties,
+  fields: Values,
   attempt: Attempt,
   mayBegin: () => void,
 ): Promise<Outcome> {

@@ -2,19 +2,24 @@
  * What the engine is told after a failure: nothing created (a plain error), or unresolved (saved in the state with an
  * id and its properties, so that no later run sends it again). Everything is scrubbed here, on its way out.
  */
-import { AdvertisingError, DefectError, OutcomeUnknownError, type Secrets, withCode } from "../base/index.js";
+import {
+  AdvertisingError,
+  DefectError,
+  OutcomeUnknownError,
+  type Secrets,
+  type Values,
+  withCode,
+} from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { explainUnresolved, UNRESOLVED, unresolvedId } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
-
-type Properties = Readonly<Record<string, unknown>>;
 
 /** A failure after which the state holds the resource all the same, since something may have been created. */
 export class Incomplete extends Error {
   /** @param saved what the engine saves, with the message as its reason; without it the state holds the resource already. */
   constructor(
     message: string,
-    readonly saved?: { readonly id: string; readonly properties: Properties },
+    readonly saved?: { readonly id: string; readonly properties: Values },
     readonly code: string = OutcomeUnknownError.code,
   ) {
     super(message);
@@ -22,7 +27,7 @@ export class Incomplete extends Error {
 }
 
 /** What the engine is told of a create: the id, or an error. @param properties what the state keeps of an unresolved one. */
-export function idOrError(kind: Kind, properties: Properties, outcome: Outcome): string {
+export function idOrError(kind: Kind, properties: Values, outcome: Outcome): string {
   switch (outcome.kind) {
     case "adopted":
     case "created":

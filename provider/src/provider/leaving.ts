@@ -1,10 +1,9 @@
 /**
  * Notes in the state what is left live on the platform, so that somebody can tidy up there whatever becomes of the runner.
  */
+import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type LeftLive, leftLiveIn } from "../state/index.js";
-
-type Properties = Readonly<Record<string, unknown>>;
 
 /** What a replacement takes the place of: what that had left itself, and the object, where it is one. */
 export interface Leaving {
@@ -16,7 +15,7 @@ export interface Leaving {
 export function leavingIn(
   kind: Kind,
   id: string,
-  olds: Properties,
+  olds: Values,
   secret: ReadonlySet<string>,
   isDeleted: boolean,
 ): Leaving {
@@ -35,7 +34,7 @@ export function leftAfter(leaving: Leaving | undefined, by: string | undefined, 
 /** What tells people which object it is. @param values its arguments. @param secret names of those that must not be told. */
 export function toldOf(
   kind: Kind,
-  values: Properties,
+  values: Values,
   secret: ReadonlySet<string>,
 ): Pick<LeftLive, "name" | "advertiserId"> {
   const { [kind.nameProperty]: name, advertiserId } = values;

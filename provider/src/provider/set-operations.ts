@@ -3,9 +3,9 @@
  * change them in place, and look for those of unknown outcome.
  */
 
-import { AdvertisingError } from "../base/index.js";
-import { type Kind, requestFields } from "../kinds/index.js";
-import { eventIn, fingerprintOf, type StoredSet, type Values } from "../state/index.js";
+import { AdvertisingError, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { eventIn, type StoredSet } from "../state/index.js";
 import { canDelete, isHeldElsewhere } from "./delete.js";
 import { changedProperties } from "./diff.js";
 import type { Outcome } from "./outcome.js";
@@ -78,7 +78,7 @@ export async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredS
         else if (now !== values && !stored.earlier.has(key)) {
           events.set(key, { ...entry, ...changedIn(values, now) });
           // Its owner is the set's: another one can only be remembered.
-          if (now.advertiserId !== values.advertiserId) earlier.set(key, fingerprintOf(requestFields(kind, now)));
+          if (now.advertiserId !== values.advertiserId) earlier.set(key, fingerprintOfBody(kind, now));
         } else return;
         isChanged = true;
       } catch (error) {

@@ -3,18 +3,16 @@
  * the state holds next. Pure.
  */
 
-import { asRecord } from "../base/index.js";
-import { type Kind, requestFields } from "../kinds/index.js";
+import { asRecord, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import {
   type DeclaredSet,
   eventIn,
-  fingerprintOf,
   type Shared,
   type StoredSet,
   storedFingerprint,
   UNKNOWN,
   type UnresolvedMember,
-  type Values,
 } from "../state/index.js";
 import { hasValue, holdsUnknown } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
@@ -76,7 +74,7 @@ export function planSet(kind: Kind, stored: StoredSet, declared: DeclaredSet, ab
     const fingerprint = id === undefined ? undefined : storedFingerprint(kind, stored, key);
     const isUnknown = isSharedUnknown || declared.events === undefined || holdsUnknown(given);
     const adopts = hasValue(entry.existingId) && entry.existingId !== UNKNOWN;
-    const isSame = () => fingerprintOf(requestFields(kind, values)) === fingerprint;
+    const isSame = () => fingerprintOfBody(kind, values) === fingerprint;
     const action = (): Action => {
       if (adopts) {
         const isHeld = String(entry.existingId) === id && unresolved === undefined;
@@ -160,7 +158,7 @@ export function setAfter(
     // What was to take its place is not there.
     const then = withoutNames(stored.events.get(key) ?? {}, wasSecret(key));
     after.events.set(key, then);
-    if (fingerprint !== undefined && fingerprint !== fingerprintOf(requestFields(kind, eventIn(shared, then)))) {
+    if (fingerprint !== undefined && fingerprint !== fingerprintOfBody(kind, eventIn(shared, then))) {
       after.earlier.set(key, fingerprint);
     }
   }

@@ -4,8 +4,8 @@
  */
 
 import { AdvertisingError, DefectError, NotSentError, OutcomeUnknownError, RefusedError } from "../base/index.js";
-import { requestFields, type SetKind } from "../kinds/index.js";
-import { factsIn, fingerprintOf, memberMark, memberOf, type StoredSet } from "../state/index.js";
+import { fingerprintOfBody, type SetKind } from "../kinds/index.js";
+import { factsIn, memberMark, memberOf, type StoredSet } from "../state/index.js";
 import { adoptExisting } from "./adopt.js";
 import { noteLive } from "./announce.js";
 import { type Create, createOnce } from "./create.js";
@@ -90,7 +90,7 @@ export async function carryOut(
 
   const send = async (wanted: Create, key: string): Promise<Outcome> => {
     const { subject, values } = wanted;
-    const fingerprint = fingerprintOf(requestFields(kind, values));
+    const fingerprint = fingerprintOfBody(kind, values);
     expectNotOpen(subject, key, fingerprint);
     if (isKnown(subject)) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
     return runtime.track((mayBegin) =>

@@ -3,8 +3,8 @@
  */
 
 import { count, idRanges, printable } from "../base/index.js";
-import { type Kind, requestFields } from "../kinds/index.js";
-import { fingerprintOf, type LeftLive } from "../state/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import type { LeftLive } from "../state/index.js";
 import type { Remembered } from "../store/index.js";
 import { holdsUnknown } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
@@ -92,7 +92,7 @@ export function renamesInWords(
   const byBody = new Map(gone.map((member) => [member.fingerprint, member]));
   const lines = members.flatMap(({ key, action, values }) => {
     if (action !== "create" || left.has(key) || holdsUnknown(values)) return [];
-    const former = byBody.get(fingerprintOf(requestFields(kind, values)));
+    const former = byBody.get(fingerprintOfBody(kind, values));
     if (former === undefined) return [];
     return [`  ${shownKey(key)} has the arguments of ${shownKey(former.key)}: existingId: ${former.id}`];
   });

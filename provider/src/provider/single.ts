@@ -3,14 +3,13 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { ArgumentsError, own, printable, SettingsError, UnsupportedError } from "../base/index.js";
-import { type Kind, requestFields } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
   DELETES,
   explainUnresolved,
-  fingerprintOf,
   IDENTITY,
   isOfEarlierVersion,
   LEFT_LIVE,
@@ -143,7 +142,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
         if (/^\d+$/.test(id)) noteHolder(kind, runtime(), subject, id, olds, secretArgumentsOf(news));
         const left = isKnown(subject)
-          ? await noteHeld(runtime(), subject, id, () => fingerprintOf(requestFields(kind, olds)))
+          ? await noteHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds))
           : [];
         const existingId = own(news, "existingId");
         const unresolved = unresolvedIn(olds);

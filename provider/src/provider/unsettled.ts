@@ -1,9 +1,9 @@
 /**
  * Creates of unknown outcome that are looked for instead of being left to a person: what has to be remembered for it.
  */
-import { type Kind, requestFields } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
-import { fingerprintOf, MARK, markOf, readTrace, soughtIn, type UnresolvedCreate, writeTrace } from "../state/index.js";
+import { MARK, markOf, readTrace, soughtIn, type UnresolvedCreate, writeTrace } from "../state/index.js";
 import type { Properties } from "./inputs.js";
 import type { Learned } from "./learned.js";
 import type { Runtime } from "./runtime.js";
@@ -39,7 +39,7 @@ export function noteUnsettled(
   if (!isSearchable(kind, runtime, { trace: trace?.field })) return false;
   // Where these stand there, it was sent with other arguments than the state's.
   const isOfState = unresolved.name === undefined && unresolved.facts === undefined;
-  const fingerprint = isOfState ? fingerprintOf(requestFields(kind, properties)) : "";
+  const fingerprint = isOfState ? fingerprintOfBody(kind, properties) : "";
   runtime.learned.of(key).unsettled = toLookFor(kind, { ...unresolved, mark: markOf(id), fingerprint }, properties);
   if (runtime.run.isUp !== true) {
     runtime.tellAt(

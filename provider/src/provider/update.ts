@@ -2,8 +2,8 @@
  * Changes a live object in place, where the installation is known to have a way to.
  */
 import { isDeepStrictEqual } from "node:util";
-import { asRecord } from "../base/index.js";
-import { type Kind, requestFields } from "../kinds/index.js";
+import { asRecord, type Values } from "../base/index.js";
+import { bodyOf, type Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
 import { hasValue, type Properties } from "./inputs.js";
 import type { Runtime } from "./runtime.js";
@@ -51,7 +51,7 @@ export async function wasUpdated(
   kind: Kind,
   runtime: Runtime,
   { id, label }: { readonly id: string; readonly label: string },
-  fields: Readonly<Record<string, unknown>>,
+  fields: Values,
 ): Promise<boolean> {
   const { update } = knownOperations(kind, runtime.reading.settings);
   if (update === undefined) return false;
@@ -69,7 +69,7 @@ function changedFields(
   const given = Object.fromEntries(
     changed.filter((name) => name !== "additionalFields").map((name) => [name, news[name]]),
   );
-  const fields = requestFields(kind, given);
+  const fields = bodyOf(kind, given);
   for (const [property, field] of Object.entries(kind.wireNames)) {
     if (changed.includes(property) && !hasValue(news[property])) fields[field] = null;
   }

@@ -2,7 +2,7 @@
  * Holds arguments against a resource's rules: everything that is wrong at once, and whatever is not known yet left alone.
  */
 import type { z } from "zod";
-import { nearest } from "../base/index.js";
+import { nearest, type Values } from "../base/index.js";
 import { expectationOf } from "./fields.js";
 import type { Problem, Source } from "./problem.js";
 import { show } from "./show.js";
@@ -44,17 +44,15 @@ export interface Validated {
   readonly problems: readonly Problem[];
 }
 
-type Given = Readonly<Record<string, unknown>>;
-
 /**
  * Checks `given` against `rules`. What is not known yet switches off only what depends on it.
  * @returns the values that passed (normalised, defaults applied, unknown parts untouched, absent ones left out) and every problem.
  */
-export function validate(given: Given, rules: Rules, reading: Reading): Validated {
+export function validate(given: Values, rules: Rules, reading: Reading): Validated {
   return validateAt("", given, rules, reading);
 }
 
-function validateAt(path: string, given: Given, rules: Rules, reading: Reading): Validated {
+function validateAt(path: string, given: Values, rules: Rules, reading: Reading): Validated {
   const values: Record<string, unknown> = {};
   const problems: Problem[] = [];
   for (const [property, rule] of Object.entries(rules)) {
@@ -107,7 +105,7 @@ function judgeMembers(path: string, value: unknown, { expected, key, members }: 
   }
   const values: Record<string, unknown> = {};
   const problems: Problem[] = [];
-  for (const [name, member] of Object.entries(value as Given)) {
+  for (const [name, member] of Object.entries(value as Values)) {
     if (member === undefined) continue;
     const at = `${path}[${JSON.stringify(name)}]`;
     if (!key.safeParse(name).success) {
@@ -123,7 +121,7 @@ function judgeMembers(path: string, value: unknown, { expected, key, members }: 
 
 function judgeObject(path: string, value: unknown, { expected, fields }: Group, reading: Reading): Judged {
   if (isContainer(value) && !Array.isArray(value)) {
-    const { values, problems } = validateAt(path, value as Given, fields, reading);
+    const { values, problems } = validateAt(path, value as Values, fields, reading);
     return { value: values, problems };
   }
   if (reading.isUnknown(value)) return { value, problems: [] };

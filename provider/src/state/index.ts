@@ -1,5 +1,4 @@
 /** The front door of `state/`. */
-export { fingerprintOf } from "./fingerprint.js";
 export {
   aboutWhom,
   aliasFor,
@@ -44,7 +43,6 @@ export {
   type StoredSet,
   storedFingerprint,
   type UnresolvedMember,
-  type Values,
   writeStoredSet,
 } from "./stored-set.js";
 export { type Adoption, type Declared, readDeclared, writeDeclared } from "./told.js";

@@ -2,6 +2,7 @@
  * What replacements and sets have left live on the platform, as the state of what took its place keeps it: field names are
  * contracts with every stored state. Nothing secret. Pure.
  */
+import type { Values } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { LEFT_LIVE } from "./properties.js";
 
@@ -32,7 +33,7 @@ export function leftLiveKind(type: string): Kind["name"] | undefined {
 }
 
 /** Reads what any version may have written. */
-export function leftLiveIn(outputs: Readonly<Record<string, unknown>>): readonly LeftLive[] {
+export function leftLiveIn(outputs: Values): readonly LeftLive[] {
   const list = outputs[LEFT_LIVE];
   return Array.isArray(list) ? (list as LeftLive[]).filter((each) => typeof each?.id === "string") : [];
 }

@@ -2,14 +2,11 @@
  * How a set of conversion events stands in the state: its property names are contracts with every stored state. Pure.
  */
 import { createHash } from "node:crypto";
-import { asRecord } from "../base/index.js";
-import { type Kind, requestFields } from "../kinds/index.js";
-import { fingerprintOf } from "./fingerprint.js";
+import { asRecord, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { type LeftLive, leftLiveIn, writeLeftLive } from "./left-live.js";
 import { ACCOUNT, SECRET_ARGUMENTS, UNKNOWN, UNRESOLVED } from "./properties.js";
 import type { UnresolvedCreate } from "./unresolved.js";
-
-export type Values = Readonly<Record<string, unknown>>;
 
 /** What all members of a set have in common. */
 export interface Shared {
@@ -106,7 +103,7 @@ function mapOf<T>(value: unknown): ReadonlyMap<string, T> {
 
 /** Of the body that the object which the state holds was created with. */
 export function storedFingerprint(kind: Kind, stored: StoredSet, key: string): string {
-  return stored.earlier.get(key) ?? fingerprintOf(requestFields(kind, eventIn(stored, stored.events.get(key) ?? {})));
+  return stored.earlier.get(key) ?? fingerprintOfBody(kind, eventIn(stored, stored.events.get(key) ?? {}));
 }
 
 /**

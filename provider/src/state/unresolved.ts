@@ -2,7 +2,7 @@
  * Resources whose create was sent and has an unknown outcome: how they stand in the state, and what is said of them.
  */
 
-import { printable, shellWord } from "../base/index.js";
+import { printable, shellWord, type Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { UNRESOLVED } from "./properties.js";
 
@@ -52,7 +52,7 @@ export function markOf(id: string): string {
   return id.replace(/^unresolved-/, "");
 }
 
-export function unresolvedIn(properties: Readonly<Record<string, unknown>> | undefined): UnresolvedCreate | undefined {
+export function unresolvedIn(properties: Values | undefined): UnresolvedCreate | undefined {
   const unresolved = properties?.[UNRESOLVED];
   return typeof unresolved === "object" && unresolved !== null ? (unresolved as UnresolvedCreate) : undefined;
 }
@@ -63,7 +63,7 @@ export interface Sought {
   /** The name on the platform, where it may be told. */
   readonly name?: string | undefined;
   /** Further arguments that tell it from others, by their names in the program. */
-  readonly facts: Readonly<Record<string, unknown>>;
+  readonly facts: Values;
   /** When it was sent, ISO 8601. */
   readonly sentAt?: string | undefined;
   /** The field and the unique mark that it was sent with. */
@@ -75,7 +75,7 @@ export interface Sought {
 /** What to look for, of an object with these properties. */
 export function soughtIn(
   kind: Kind,
-  properties: Readonly<Record<string, unknown>>,
+  properties: Values,
   { since, trace, replaces, nameIsSecret, secret = [], name: sentName, facts }: UnresolvedCreate,
 ): Sought {
   const hidden = new Set(nameIsSecret === true ? [...secret, kind.nameProperty] : secret);
@@ -93,7 +93,7 @@ export function soughtIn(
 /** The arguments that tell an object of this kind from others of its name, without secret and unknown ones. */
 export function factsIn(
   kind: Kind,
-  properties: Readonly<Record<string, unknown>>,
+  properties: Values,
   secret: ReadonlySet<string>,
 ): Record<string, string | number | boolean> {
   const facts: Record<string, string | number | boolean> = {};
@@ -141,11 +141,7 @@ export function whatIsOpen(sought: Sought, id: string | undefined, urn: string, 
 }
 
 /** What a user is told of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
-export function explainUnresolved(
-  kind: Kind,
-  properties: Readonly<Record<string, unknown>>,
-  unresolved: UnresolvedCreate,
-): string {
+export function explainUnresolved(kind: Kind, properties: Values, unresolved: UnresolvedCreate): string {
   return [
     `Look into the account for ${describeSought(soughtIn(kind, properties, unresolved))}. Its outcome is unknown, so it is not sent again.`,
     ...waysOut(unresolved.urn ?? "<urn>"),

@@ -2,7 +2,7 @@
  * The advertisers and conversion events that a stack's state holds, whatever resources they are declared with. Pure.
  */
 
-import { own } from "../base/index.js";
+import { own, type Values } from "../base/index.js";
 import { conversionEvent, kindOfType, setOfType } from "../kinds/index.js";
 import { memberOf, nameInUrn, readStoredSet, unresolvedIn } from "../state/index.js";
 import { isSecret, plainOf, SECRET, type Shown } from "./secret.js";
@@ -14,8 +14,8 @@ export interface StoredResource {
   readonly id?: string | undefined;
   /** Replaced: the next run takes it out. */
   readonly delete?: boolean | undefined;
-  readonly inputs?: Readonly<Record<string, unknown>> | undefined;
-  readonly outputs?: Readonly<Record<string, unknown>> | undefined;
+  readonly inputs?: Values | undefined;
+  readonly outputs?: Values | undefined;
   readonly parent?: string | undefined;
 }
 

@@ -3,14 +3,13 @@
  * them, and as they are settled. Pure.
  */
 
-import { asRecord } from "../base/index.js";
-import { conversionEvent, type Kind, requestFields, setOfType } from "../kinds/index.js";
+import { asRecord, type Values } from "../base/index.js";
+import { conversionEvent, fingerprintOfBody, type Kind, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   DELETES,
   eventIn,
   factsIn,
-  fingerprintOf,
   leftLiveIn,
   MARK,
   memberMark,
@@ -24,7 +23,6 @@ import {
   type Trace,
   UNRESOLVED,
   type UnresolvedMember,
-  type Values,
   writeLeftLive,
 } from "../state/index.js";
 import type { Remembered } from "../store/index.js";
@@ -84,7 +82,7 @@ export function membersInFlight(
     const id = stored.eventIds.get(key);
     if (entry.existingId !== undefined || stored.unresolved.has(key)) return [];
     const values = eventIn(declared, entry);
-    const fingerprint = fingerprintOf(requestFields(kind, values));
+    const fingerprint = fingerprintOfBody(kind, values);
     if (id !== undefined && fingerprint === storedFingerprint(kind, stored, key)) return [];
     if (note === undefined ? isNoted : note.id !== undefined) return [];
     const unresolved = markFor(kind, values, urn, since, note, traceOf(pending, key, note));
@@ -120,7 +118,7 @@ function markFor(
   return {
     mark: note?.mark ?? trace?.value ?? "",
     ...(trace === undefined ? {} : { trace }),
-    ...(hidden.size === 0 ? { fingerprint: fingerprintOf(requestFields(kind, values)) } : {}),
+    ...(hidden.size === 0 ? { fingerprint: fingerprintOfBody(kind, values) } : {}),
     since: note?.at ?? since,
     what: "It was in flight when a run was killed.",
     urn,

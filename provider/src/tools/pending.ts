@@ -2,11 +2,10 @@
  * Creates of unknown outcome, as the engine's own record, the state and the journals of this machine know them. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
-import { conversionEvent, type Kind, kindOfType, requestFields, setOfType } from "../kinds/index.js";
+import { conversionEvent, fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import {
   aboutWhom,
   DELETES,
-  fingerprintOf,
   IDENTITY,
   journalKeyOf,
   MARK,
@@ -197,7 +196,7 @@ function objectAt(current: ReadonlyMap<string, Resource>, urn: string) {
       key: (identity: string) => journalKeyOf(kind.name, identity),
       id: resource.id,
       name: resource.inputs?.[kind.nameProperty],
-      fingerprint: () => fingerprintOf(requestFields(kind, resource.inputs ?? {})),
+      fingerprint: () => fingerprintOfBody(kind, resource.inputs ?? {}),
     };
   }
   const { of, key } = splitMember(urn);
@@ -217,7 +216,7 @@ function objectAt(current: ReadonlyMap<string, Resource>, urn: string) {
 }
 
 export function isOfThisBody({ fingerprint }: Remembered, kind: Kind, { inputs }: Resource): boolean {
-  return fingerprint === fingerprintOf(requestFields(kind, inputs ?? {}));
+  return fingerprint === fingerprintOfBody(kind, inputs ?? {});
 }
 
 /** Without secret values. */

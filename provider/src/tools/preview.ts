@@ -3,10 +3,10 @@
  * 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that is not known yet a fixed text.)
  */
 import { z } from "zod";
-import { asRecord, own } from "../base/index.js";
+import { asRecord, own, type Values } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { NAMESPACE } from "../settings/index.js";
-import { eventIn, nameInUrn, readDeclaredSet, readStoredSet, UNKNOWN, type Values } from "../state/index.js";
+import { eventIn, nameInUrn, readDeclaredSet, readStoredSet, UNKNOWN } from "../state/index.js";
 import { type Abilities, abilitiesIn } from "./known-operations.js";
 
 /** As engine 3.259 writes a secret value. */

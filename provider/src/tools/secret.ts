@@ -1,13 +1,14 @@
 /**
  * Values that an exported stack holds encrypted, or in plain under Pulumi's mark of a secret: told as secret, never shown.
  */
+import type { Values } from "../base/index.js";
 import { SECRET_SIGNATURE } from "../state/index.js";
 
 /** Stands for a value that must not be told. */
 export const SECRET: unique symbol = Symbol("secret");
 
 /** A value as a report may show it. */
-export type Shown = string | number | boolean | typeof SECRET | Readonly<Record<string, unknown>>;
+export type Shown = string | number | boolean | typeof SECRET | Values;
 
 /** Whether Pulumi marked it as a secret. */
 export function isSecret(value: unknown): boolean {
