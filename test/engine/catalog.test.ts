@@ -80,35 +80,6 @@ it("200 events of a spreadsheet: ten mistakes told at once; each created once; n
   expect(sandbox.creates).toBe(210);
 });
 
-it("a preview says of each catalog what becomes of it as a whole", async () => {
-  const sandbox = await useSandbox();
-  const stack = await newStack(
-    program(`
-new advertising.Catalog("shop", { file: "events.csv" });
-new advertising.Catalog("other", { file: "other.csv" });`),
-    { sandbox },
-  );
-  const header = "key,advertiser,eventName,value,existingId";
-  const other = `${header}\nx,4711,X,1,12`;
-  stack.write("other.csv", other);
-  const rows = ["a,Acme,A,1,", "b,Acme,B,1,", "c,Acme,C,1,7"];
-  stack.write("events.csv", [header, ...rows].join("\n"));
-  const first = await stack.preview();
-  expect(first.output).toMatch(/advertising:index:Catalog \(shop\):\n\s+adopt 1, create 3\n/);
-  expect(first.output).toMatch(/advertising:index:Catalog \(other\):\n\s+adopt 1\n/);
-  expect((await stack.up()).code).toBe(0);
-  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
-
-  stack.write(
-    "events.csv",
-    [header, "a,Acme,A,2,", "b,Acme,B,1,", "c,Acme,C,1,7", "d,Acme,D,1,8", "e,Acme,E,1,"].join("\n"),
-  );
-  const second = await stack.preview();
-  expect(second.output).toMatch(/\(shop\):\n\s+adopt 1, create 1, replace 1, leave 3\n/);
-  expect(second.output).not.toContain("Catalog (other)");
-  expect(sandbox.creates).toBe(3);
-});
-
 it("two catalogs below a component: its options reach their resources; a renamed one keeps them by an alias", async () => {
   const sandbox = await useSandbox();
   const yaml = (name: string) =>

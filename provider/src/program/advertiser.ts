@@ -3,7 +3,6 @@ import { advertiser, typeTokenOf } from "../kinds/index.js";
 import { isOfType } from "./classes.js";
 import { readIdOf } from "./ids.js";
 import { noteOwner } from "./owners.js";
-import { handedOver } from "./preflight.js";
 import { registrationOf } from "./registration.js";
 import { journalKeyIn } from "./resource-identity.js";
 import { pauseStackTraces } from "./stack-traces.js";
@@ -59,7 +58,6 @@ export class Advertiser extends pulumi.CustomResource {
     try {
       super(...registrationOf(advertiser, name, args, options));
       noteOwner(this.advertiserId, journalKeyIn(advertiser, name, options?.parent));
-      handedOver(this);
     } catch (error) {
       throw traces.retrace(error, Advertiser);
     } finally {

@@ -16,7 +16,7 @@ import { ConversionEvent, type ConversionEventArgs } from "./conversion-event.js
 import { ConversionEventSet, type ConversionEventSetArgs } from "./conversion-event-set.js";
 import { typesOf } from "./place.js";
 import { isNotPlain } from "./plain.js";
-import { announceResources, examineSource, noteSource } from "./preflight.js";
+import { examineSource } from "./preflight.js";
 import { placeOfProgram } from "./resource-identity.js";
 
 /** What a {@link Catalog} is declared with. */
@@ -62,10 +62,6 @@ export class Catalog extends pulumi.ComponentResource {
     const { content, sets, admitted } = examine(name, { ...args }, options);
     // Registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: admitted }));
-    noteSource(this, options ?? {});
-    const created = content.advertisers.filter((each) => each.args !== undefined);
-    // A set says itself what becomes of its members.
-    if (!sets) announceResources(this, created.length + content.events.length);
     const advertisers = new Map(
       content.advertisers.map((each) => [each.key, advertiserIn(this, name, each.key, each.args)]),
     );

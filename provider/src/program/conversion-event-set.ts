@@ -3,7 +3,6 @@ import { conversionEventSet, typeTokenOf } from "../kinds/index.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import { isOfType } from "./classes.js";
 import type { ConversionEventArgs } from "./conversion-event.js";
-import { handedOver } from "./preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
 
@@ -74,7 +73,6 @@ export class ConversionEventSet extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(conversionEventSet, name, args, options));
-      handedOver(this);
     } catch (error) {
       throw traces.retrace(error, ConversionEventSet);
     } finally {

@@ -3,7 +3,6 @@ import { type Attribution, conversionEvent, type EventType, typeTokenOf } from "
 import type { AdvertiserReference } from "./advertiser.js";
 import { isOfType } from "./classes.js";
 import { readIdOf } from "./ids.js";
-import { handedOver } from "./preflight.js";
 import { registrationOf } from "./registration.js";
 import { pauseStackTraces } from "./stack-traces.js";
 
@@ -113,7 +112,6 @@ export class ConversionEvent extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(conversionEvent, name, args, options));
-      handedOver(this);
     } catch (error) {
       throw traces.retrace(error, ConversionEvent);
     } finally {

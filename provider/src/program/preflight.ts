@@ -8,7 +8,6 @@ import { CATALOG_TYPE, type Kind, type Limits, type SetKind } from "../kinds/ind
 import { isContainer, type Problem, validate } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import { labelOf, memberOf, resourceKeyIn, writeDeclared } from "../state/index.js";
-import { noteAdoptions, noteHandedOver } from "./adoptions.js";
 import { isOfType } from "./classes.js";
 import { comparedIn } from "./compared.js";
 import type { DeclaredHere } from "./declarations.js";
@@ -22,7 +21,7 @@ import { expectNodeFits, sectionOf } from "./program-error.js";
 import { hideStackTracesOfFailures } from "./quiet-failures.js";
 import { judgeRemovalsAtEnd } from "./removals.js";
 import { identityOf, journalKeyIn } from "./resource-identity.js";
-import { type Admission, currentTurn, forerunnerOf, type Turn } from "./turn.js";
+import { type Admission, currentTurn } from "./turn.js";
 
 /** A resource as the program declares it. */
 export interface Examined {
@@ -49,30 +48,22 @@ export function examine(examined: Examined): Promise<unknown> {
   const members = "member" in examined.kind ? membersOf(examined.kind, declared, examined.args) : [];
   turn.declared.push(declared);
   for (const each of [declared, ...members]) program.declarations.add(each);
-  const { kind, args, options } = examined;
-  if (args !== undefined && !program.isUnderTest) {
-    const adopter = { kind, declared, members, args, options };
-    noteAdoptions(turn, adopter, program.reading.settings, (parent) => sources.has(parent));
-  }
-  const catalogResources = declaredBy(examined.options.parent);
+  const { kind } = examined;
   const problems = problemsOf(examined, program);
   if (problems.length > 0) turn.report(sectionOf(labelOf(examined.kind.name, examined.name), problems));
   const { replaceOnChanges, retainOnDelete } = examined.options;
   const deletes = retainOnDelete === false && canDelete(examined.kind, program);
   const owners = pulumi.runtime.isDryRun() ? ownersIn(kind, examined.asGiven) : undefined;
   const told = turn.admitted.then(async ({ first, resources, formerly, settled }) => {
-    const forerunner = forerunnerOf(turn);
-    if (forerunner !== undefined && forerunner.declared !== declared) await forerunner.registered.promise;
     const maybe = formerly.get(declared.key);
     return writeDeclared({
       identity: await identityOf(examined.name, examined.options.parent),
-      ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources, ...adopts(turn) } } : {}),
+      ...(first === declared ? { run: { isUp: !pulumi.runtime.isDryRun(), resources } } : {}),
       ...(maybe === undefined ? {} : { formerly: maybe }),
       ...formerMembers(members, formerly),
       ...("member" in examined.kind ? adoptedIn(program, examined.kind.member, declared.key) : {}),
       ...settledIn(declared, settled),
       ...(deletes ? { deletes } : {}),
-      ...(catalogResources === undefined ? {} : { catalogResources }),
       ...(replaceOnChanges === undefined ? {} : { replaceOnChanges }),
       ...(owners === undefined ? {} : { owners }),
     });
@@ -80,15 +71,6 @@ export function examine(examined: Examined): Promise<unknown> {
   // Pulumi listens only later: Node would warn of a rejection that nobody handles.
   told.catch(() => undefined);
   return told;
-}
-
-/** Called by a resource's constructor when Pulumi has got it. */
-export function handedOver(resource: pulumi.CustomResource): void {
-  noteHandedOver(resource, currentTurn(programOfNow()));
-}
-
-function adopts({ adoptions }: Turn) {
-  return adoptions.length === 0 ? {} : { adopts: adoptions };
 }
 
 /** For what makes resources of a file, and is told by its rules what is wrong there. */
@@ -101,28 +83,6 @@ export interface ExaminedSource {
   report(title: string, lines: readonly string[]): void;
   /** Settles once the whole program was found good; as {@link examine} otherwise. */
   readonly admitted: Promise<unknown>;
-}
-
-/** Catalogs that wait for nothing. */
-const sources = new WeakSet<pulumi.Resource>();
-
-/** @param options the catalog's. */
-export function noteSource(catalog: pulumi.Resource, options: pulumi.ComponentResourceOptions): void {
-  if (Object.values(options).every((value) => value === undefined)) sources.add(catalog);
-}
-
-/** How many resources a catalog declares, until the first of them was looked at. */
-const announced = new WeakMap<pulumi.Resource, number>();
-
-/** Before the catalog's resources are made: a preview then tells what becomes of them together. */
-export function announceResources(catalog: pulumi.Resource, amount: number): void {
-  if (pulumi.runtime.isDryRun()) announced.set(catalog, amount);
-}
-
-function declaredBy(parent: pulumi.Resource | undefined): number | undefined {
-  const amount = parent === undefined ? undefined : announced.get(parent);
-  if (parent !== undefined) announced.delete(parent);
-  return amount;
 }
 
 /** @param options of the component that it is. */

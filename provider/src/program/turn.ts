@@ -3,7 +3,6 @@
  * for what comes after a wait for a timer, a file or the like.
  */
 import * as pulumi from "@pulumi/pulumi";
-import type { Adoption } from "../state/index.js";
 import type { DeclaredHere } from "./declarations.js";
 import { isEmbedded } from "./embedding.js";
 import type { Program } from "./program.js";
@@ -17,19 +16,8 @@ export interface Turn {
    */
   report(section: Section): void;
   readonly declared: DeclaredHere[];
-  /** What they adopt, to be looked at together. */
-  readonly adoptions: Adoption[];
-  /** One of them that waits for nothing else: where they adopt something, it is registered first, and all the others when that has gone well. */
-  forerunner: Forerunner | undefined;
   /** Settles once all its resources were looked at: rejected where anything was wrong. */
   readonly admitted: Promise<Admission>;
-}
-
-export interface Forerunner {
-  readonly declared: DeclaredHere;
-  /** Settled once the engine has registered it. */
-  readonly registered: PromiseWithResolvers<void>;
-  isHandedOver: boolean;
 }
 
 /** What the whole turn tells each of its resources. */
@@ -58,11 +46,6 @@ export function currentTurn(program: Program): Turn {
   return turn;
 }
 
-/** Of a turn that adopts something. */
-export function forerunnerOf({ adoptions, forerunner }: Turn): Forerunner | undefined {
-  return adoptions.length > 0 ? forerunner : undefined;
-}
-
 function begin(program: Program): Turn {
   const sections: Section[] = [];
   const declared: DeclaredHere[] = [];
@@ -76,7 +59,7 @@ function begin(program: Program): Turn {
       const all = [...sections, ...open.filter(({ isAboutToBeSent }) => isAboutToBeSent).map(sectionOfOpen)];
       if (reading.problems.length === 0 && all.length === 0) {
         const own = declared.filter(({ isRead }) => !isRead);
-        return resolve({ first: forerunnerOf(turn)?.declared ?? own[0], resources: own.length, formerly, settled });
+        return resolve({ first: own[0], resources: own.length, formerly, settled });
       }
       const error = programError(reading, all, CONSEQUENCE);
       // Each resource's wait would last for ever in a process that goes on. One of the program's own ends with the error, and
@@ -90,6 +73,5 @@ function begin(program: Program): Turn {
     if (program.isUnderTest) throw programError(program.reading, [section], CONSEQUENCE);
     sections.push(section);
   };
-  const turn: Turn = { report, declared, adoptions: [], forerunner: undefined, admitted };
-  return turn;
+  return { report, declared, admitted };
 }

@@ -2,9 +2,8 @@
  * Takes on objects that users have named. Where the installation is known to have a way to read them, each is looked at first.
  */
 import { AdvertisingError, ArgumentsError, type Values } from "../base/index.js";
-import { type Kind, kindNamed } from "../kinds/index.js";
+import type { Kind } from "../kinds/index.js";
 import { show } from "../rules/index.js";
-import type { Adoption, Declared } from "../state/index.js";
 import { type Differences, differencesIn, withDifferences } from "./compare-record.js";
 import type { Create } from "./create.js";
 import type { Outcome } from "./outcome.js";
@@ -51,44 +50,7 @@ async function settle(runtime: Runtime, { subject: { identity, key, label } }: C
   }
 }
 
-/**
- * Looks at all objects that a program's `up` is to adopt, before any is: the first resource tells what is wrong with them, and
- * nothing is registered then.
- * @param isNew whether the state does not hold the resource that takes the list along.
- */
-export async function adoptionProblems(
-  runtime: Runtime,
-  declared: Declared | undefined,
-  isNew: boolean,
-): Promise<string[]> {
-  const { isUp, adopts } = declared?.run ?? {};
-  if (declared === undefined || adopts === undefined || isUp !== true) return [];
-  const { asItBegan } = runtime.inventory(declared.identity);
-  // On a machine that knows nothing of a stack that exists, each is looked at when it is adopted: some may have been before.
-  if (!isNew && asItBegan.size === 0) return [];
-  return problemsOf(
-    runtime,
-    adopts.filter(({ key, id }) => asItBegan.get(key)?.id !== id),
-  );
-}
-
-async function problemsOf(runtime: Runtime, adoptions: readonly Adoption[]): Promise<string[]> {
-  const found = await Promise.all(
-    adoptions.map(async ({ kind: name, id, label, values }) => {
-      const kind = kindNamed(name);
-      try {
-        const { problem } = await lookAt(kind, runtime, id, label, values, new Set());
-        return problem === undefined ? [] : [`${label}: ${problem}`];
-      } catch (error) {
-        if (!(error instanceof AdvertisingError)) throw error;
-        return [error.message];
-      }
-    }),
-  );
-  return found.flat();
-}
-
-/** Reads an object once, however often it is looked at. */
+/** Holds what the program declares against the live object. Asked by the resource that is about to adopt it. */
 async function lookAt(
   kind: Kind,
   runtime: Runtime,
@@ -97,9 +59,7 @@ async function lookAt(
   values: Values,
   secret: ReadonlySet<string>,
 ): Promise<{ readonly problem?: string; readonly differences: Differences }> {
-  const object = runtime.objects.of(kind, id);
-  object.looked ??= readLive(kind, runtime, id, label);
-  const record = await object.looked;
+  const record = await readLive(kind, runtime, id, label);
   const none: Differences = new Map();
   if (record === undefined) {
     return { problem: `existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`, differences: none };

@@ -2,7 +2,6 @@
  * What `check` and `diff` learn of a resource, of a member of a set, or of a live object, for what follows in the same run: its
  * create, its update, or what people are told at its end.
  */
-import type { WireRecord } from "../client/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { Earlier } from "./create.js";
 import type { Leaving } from "./leaving.js";
@@ -40,8 +39,6 @@ export interface LearnedOfObject {
   isReplaced?: boolean;
   /** Whether this run has found that it is not on the platform any more. */
   isGone?: boolean;
-  /** What was read of it before its adoption; none where it is not there. */
-  looked?: Promise<WireRecord | undefined>;
 }
 
 /** By journal key. */

@@ -9,7 +9,6 @@ import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
 import { Inventory, inventoryPath, Journal, placesFor } from "../store/index.js";
-import { CatalogPlans } from "./catalog-plan.js";
 import { debugLog } from "./debug-log.js";
 import { engineLog, type TellAt } from "./engine-log.js";
 import { LearnedByKey, LearnedByObject } from "./learned.js";
@@ -52,8 +51,6 @@ export interface Runtime extends Messages {
   readonly objects: LearnedByObject;
   /** By journal key: members of sets whose unknown outcome an adoption elsewhere in the program settles. */
   readonly settledElsewhere: Set<string>;
-  /** What a preview says of each catalog. */
-  readonly catalogPlans: CatalogPlans;
   /** Whether it is asked for the first time in this run. */
   isFirst(question: string): boolean;
   readonly newMark: () => string;
@@ -125,7 +122,6 @@ export function createRuntime(
     },
     objects: new LearnedByObject(),
     settledElsewhere: new Set(),
-    catalogPlans: new CatalogPlans(messages.tellAt),
     newMark: randomUUID,
     now,
     isFirst(question) {

@@ -22,7 +22,6 @@ import {
   UNKNOWN,
   writeStoredSet,
 } from "../state/index.js";
-import { adoptionProblems } from "./adopt.js";
 import { announceResource, noteHolder } from "./announce.js";
 import { checkFailure, guard } from "./engine-call.js";
 import type { Severity } from "./engine-log.js";
@@ -193,9 +192,6 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           }
         }
         const failures = [
-          ...(await adoptionProblems(runtime(), declaration, Object.keys(olds).length === 0)).map((text) =>
-            checkFailure(text, ArgumentsError),
-          ),
           ...twice.map((text) => checkFailure(text, ArgumentsError)),
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),

@@ -21,7 +21,7 @@ import {
   unresolvedIn,
   writeLeftLive,
 } from "../state/index.js";
-import { adoptExisting, adoptionProblems } from "./adopt.js";
+import { adoptExisting } from "./adopt.js";
 import {
   adoptedTwice,
   announceCreate,
@@ -105,21 +105,16 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         let twice: string | undefined;
         if (declared !== undefined && isKnown(subject)) {
           await announceResource(runtime(), declared, subject);
-          const { formerly, catalogResources, replaceOnChanges } = declared;
+          const { formerly, replaceOnChanges } = declared;
           if (replaceOnChanges !== undefined) runtime().learned.of(subject.key).replacedOn = replaceOnChanges;
-          if (catalogResources !== undefined) runtime().catalogPlans.expect(subject, catalogResources);
           if (isNew) {
             await announceCreate(kind, runtime(), subject, { values, fits: problems.length === 0, formerly });
-            runtime().catalogPlans.note(subject, hasValue(existingId) ? "adopt" : "create");
           }
           if (hasValue(existingId) && !holdsUnknown(existingId)) {
             twice = adoptedTwice(kind, runtime(), subject, String(existingId));
           }
         }
         const failures = [
-          ...(await adoptionProblems(runtime(), declared, isNew)).map((problem) =>
-            checkFailure(problem, ArgumentsError),
-          ),
           ...(twice === undefined ? [] : [checkFailure(twice, ArgumentsError)]),
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
@@ -158,7 +153,6 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           if (isKnown(subject)) {
             learned.settles = markOf(id);
             noteLeaving();
-            runtime().catalogPlans.note(subject, "adopt");
           }
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
@@ -179,12 +173,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           announceReplacement(kind, runtime(), subject, id, existingId);
           noteLeaving();
         }
-        if (isKnown(subject)) {
-          const instead = hasValue(existingId) ? "adopt" : "replace";
-          const inPlace = changed.length === 0 ? "leave" : "update";
-          runtime().catalogPlans.note(subject, replaces.length === 0 ? inPlace : instead);
-          if (replaces.length === 0) learned.keeps = id;
-        }
+        if (isKnown(subject) && replaces.length === 0) learned.keeps = id;
         return { changes: changed.length > 0, replaces, deleteBeforeReplace: false };
       }, forDisplay);
     },

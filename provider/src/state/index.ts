@@ -45,7 +45,7 @@ export {
   type UnresolvedMember,
   writeStoredSet,
 } from "./stored-set.js";
-export { type Adoption, type Declared, readDeclared, writeDeclared } from "./told.js";
+export { type Declared, readDeclared, writeDeclared } from "./told.js";
 export {
   describeSought,
   explainUnresolved,

@@ -3,8 +3,6 @@
  * alone. `check` takes the rest out, so the state holds just the identity.
  */
 
-import type { Kind } from "../kinds/index.js";
-
 export interface Declared {
   readonly identity: string;
   /** On one resource of each part of the program that is looked at together. */
@@ -12,8 +10,6 @@ export interface Declared {
     readonly isUp: boolean;
     /** How many resources the part declares. */
     readonly resources: number;
-    /** In an `up`, where they can be read: the objects that the part adopts. */
-    readonly adopts?: readonly Adoption[];
   };
   /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
   readonly formerly?: readonly string[];
@@ -34,19 +30,6 @@ export interface Declared {
   readonly replaceOnChanges?: readonly string[];
   /** In a preview, by argument: the journal key of the resource whose id it is. */
   readonly owners?: Readonly<Record<string, string>>;
-  /** In a preview, on one resource of a catalog: how many the catalog declares. */
-  readonly catalogResources?: number;
-}
-
-/** An object that a resource adopts, as far as the program knows it. */
-export interface Adoption {
-  readonly kind: Kind["name"];
-  readonly id: string;
-  /** In the journal. */
-  readonly key: string;
-  readonly label: string;
-  /** Its plain arguments. */
-  readonly values: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** @returns nothing where it is no declaration: the resource was made by something else than this package's classes. */
