@@ -18,8 +18,8 @@ export {
   withCode,
 } from "./errors.js";
 export { exactInteger, parseExact } from "./exact-json.js";
-export { differsLittle, letters, nearest } from "./nearest.js";
+export { didYouMean, differsLittle, letters, nearest } from "./nearest.js";
 export { whyTooOld } from "./node-version.js";
 export { asRecord, own, type Values } from "./record.js";
 export { Secrets } from "./secrets.js";
-export { count, enumerate, excerpt, idRanges, printable, shellWord } from "./text.js";
+export { count, cut, enumerate, excerpt, idRanges, printable, shellWord } from "./text.js";

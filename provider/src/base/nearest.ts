@@ -16,6 +16,19 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
   return best?.name;
 }
 
+/**
+ * What an error says of a name that is not known: `did you mean value?` where one is near, or else which ones are known.
+ * @param suggest how the name that was meant is written. @param list the known names as a sentence names them.
+ */
+export function didYouMean(
+  typed: string,
+  known: readonly string[],
+  { suggest = (name: string) => name, list = known.join(", ") } = {},
+): string {
+  const meant = nearest(typed, known);
+  return meant === undefined ? `known are ${list}` : `did you mean ${suggest(meant)}?`;
+}
+
 /** Shorter words that differ may well be two. */
 const MIN_WORD_CHARACTERS = 4;
 

@@ -28,6 +28,19 @@ export function enumerate(items: readonly string[]): string {
   return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
+/**
+ * The first `most` of `items`, and one more entry that counts the others where there are any.
+ * @param inWords what is said of the others. @default `and 3 more`
+ */
+export function cut(
+  items: readonly string[],
+  most: number,
+  inWords: (others: number) => string = (others) => `and ${others} more`,
+): string[] {
+  const others = items.length - most;
+  return others <= 0 ? [...items] : [...items.slice(0, most), inWords(others)];
+}
+
 /** Ids in their order, neighbours together: `3, 7–12`. Those of a number's size; others as they are. */
 export function idRanges(ids: readonly string[]): string {
   const ranges: { readonly first: string; last: string }[] = [];

@@ -2,7 +2,7 @@
  * The events in the rows of a CSV file: which column is which, whatever its header's spelling.
  */
 
-import { letters, nearest } from "../base/index.js";
+import { didYouMean, letters } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import { fieldNamed } from "./catalog-fields.js";
@@ -74,9 +74,7 @@ function readHeader(header: readonly Cell[]) {
     if (column !== undefined && columns.includes(column)) {
       findings.push(errorAt(source, "", `column ${show(text)} is there twice: both are ${column}`));
     } else if (column === undefined && text !== "") {
-      const meant = nearest(text, COLUMNS);
-      const hint = meant === undefined ? `known are ${COLUMNS.join(", ")}` : `did you mean ${meant}?`;
-      findings.push(errorAt(source, "", `column ${show(text)} is not known; ${hint}`));
+      findings.push(errorAt(source, "", `column ${show(text)} is not known; ${didYouMean(text, COLUMNS)}`));
     }
     columns.push(column);
   }

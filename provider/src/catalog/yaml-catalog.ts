@@ -3,7 +3,7 @@
  * rules.
  */
 
-import { nearest, type Values } from "../base/index.js";
+import { didYouMean, type Values } from "../base/index.js";
 import { isContainer, type Source, show } from "../rules/index.js";
 import { fieldNamed } from "./catalog-fields.js";
 import { keyOf } from "./keys.js";
@@ -106,10 +106,8 @@ class Reader {
 
   #refuseUnknown(path: Path, subject: string, given: Values, known: readonly string[]): void {
     for (const name of Object.keys(given).filter((each) => !known.includes(each))) {
-      const meant = nearest(name, known);
-      const hint = meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${meant}?`;
       const source = this.yaml.sourceOf([...path, name], "name");
-      this.#findings.push(errorAt(source, subject, `${show(name)} is not known; ${hint}`));
+      this.#findings.push(errorAt(source, subject, `${show(name)} is not known; ${didYouMean(name, known)}`));
     }
   }
 }

@@ -7,6 +7,7 @@ export {
   CATALOG_TYPE,
   type Kind,
   type Limits,
+  nameToTell,
   type ResourceName,
   removalWarning,
   type SetKind,

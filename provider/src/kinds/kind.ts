@@ -81,6 +81,12 @@ export interface SetKind extends ResourceKind {
   defaultsIn(limits: Limits): Values;
 }
 
+/** The name that an object is known by on the platform, where it may be told. @param secret arguments that must not be. */
+export function nameToTell({ nameProperty }: Kind, values: Values, secret: ReadonlySet<string>): string | undefined {
+  const name = values[nameProperty];
+  return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
+}
+
 /** Every output of a kind that is one object. */
 export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {
   return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];

@@ -3,7 +3,7 @@
  * would create each a second time.
  */
 
-import { count } from "../base/index.js";
+import { count, cut } from "../base/index.js";
 import type { Catalog } from "../catalog/index.js";
 import { CATALOG_SEPARATOR } from "../kinds/index.js";
 import { type Identity, identityText, journalKeyOf, memberOf } from "../state/index.js";
@@ -34,8 +34,7 @@ export function formProblem(
     return [`${advertiser}${CATALOG_SEPARATOR}${key} (${found.id})`];
   });
   if (known.length === 0) return undefined;
-  const more = known.length - MAX_SHOWN;
-  const shown = [...known.slice(0, MAX_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  const shown = cut(known, MAX_SHOWN, (others) => `${others} more`).join(", ");
   const [is, are] = sets ? ["is true", "resources of their own"] : ["is not set", "members of sets"];
   return (
     `${is}, and ${count(known.length, "event")} of the catalog ${known.length === 1 ? "is" : "are"} ${are} in this stack: ${shown}. ` +

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Values } from "../base/index.js";
+import { cut, type Values } from "../base/index.js";
 import {
   CATALOG_RULES,
   type Catalog as CatalogFile,
@@ -154,10 +154,6 @@ const MAX_WARNINGS = 20;
 
 /** More than `most` are counted. */
 function linesOf(findings: readonly Finding[], level: Finding["level"], most: number, file: string): string[] {
-  const all = findings.filter((finding) => finding.level === level);
-  const more = all.length - most;
-  return [
-    ...all.slice(0, most).map(describeFinding),
-    ...(more > 0 ? [`and ${more} more: npx pulumi-advertising check ${file}`] : []),
-  ];
+  const all = findings.filter((finding) => finding.level === level).map(describeFinding);
+  return cut(all, most, (others) => `and ${others} more: npx pulumi-advertising check ${file}`);
 }

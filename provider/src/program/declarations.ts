@@ -1,7 +1,9 @@
 /**
  * What the program has declared so far, to be asked about what earlier runs knew.
  */
+
 import type { Kind, ResourceName } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
 import { aboutWhom, resourceKeyIn } from "../state/index.js";
 import { isAt, type Place } from "./place.js";
 
@@ -85,7 +87,7 @@ export class Declarations {
     if (known?.amount === this.#adopted.size) return known.ids;
     const prefix = `${kind} `;
     const those = [...this.#adopted].filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
-    const ids = those.filter((id) => /^\d+$/.test(id)).join(" ");
+    const ids = those.filter(isPlatformId).join(" ");
     this.#adoptedOf.set(kind, { amount: this.#adopted.size, ids });
     return ids;
   }

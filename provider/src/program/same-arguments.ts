@@ -2,7 +2,7 @@
  * What is wrong between resources rather than in one of them: the same object adopted twice, the same arguments given twice.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { enumerate, type Values } from "../base/index.js";
+import { cut, enumerate, type Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { Problem } from "../rules/index.js";
 
@@ -74,9 +74,8 @@ export class Comparison {
 }
 
 function duplicateWarning(kind: string, names: readonly string[]): string {
-  const quoted = names.slice(0, MAX_NAMES).map((name) => `"${name}"`);
-  const more = names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : [];
-  return `${kind} ${enumerate([...quoted, ...more])} have the same arguments: that makes ${names.length} live objects.`;
+  const quoted = names.map((name) => `"${name}"`);
+  return `${kind} ${enumerate(cut(quoted, MAX_NAMES, (others) => `${others} more`))} have the same arguments: that makes ${names.length} live objects.`;
 }
 
 const MAX_NAMES = 5;

@@ -3,7 +3,8 @@
  */
 
 import { count, type Values } from "../base/index.js";
-import { fingerprintOfBody, type Kind, removalWarning } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind, nameToTell, removalWarning } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
 import { aboutWhom, type Declared, renamedFrom, resourceKeyIn, UNKNOWN } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import type { Create } from "./create.js";
@@ -180,7 +181,7 @@ export function announceReplacement(
 export function announceReplaced(kind: Kind, runtime: Runtime, { key, at, label }: Subject, id: string): void {
   const learned = runtime.learned.of(key);
   const old = learned.replaces;
-  if (old === undefined || old === id || !/^\d+$/.test(old)) return;
+  if (old === id || !isPlatformId(old)) return;
   learned.replaces = undefined;
   if (deletesReplaced(kind, runtime, key)) {
     runtime.tellAt("info", at, `${label} is ${id} now. ${old} is deleted on the platform at the end of this run.`);
@@ -223,11 +224,11 @@ export function noteLive(
 }
 
 function liveOf(kind: Kind, values: Values, secret: ReadonlySet<string>, id: string, deletes: boolean): Live {
-  const name = values[kind.nameProperty];
+  const name = nameToTell(kind, values, secret);
   return {
     id,
     fingerprint: fingerprintOfBody(kind, values),
-    ...(typeof name === "string" && !secret.has(kind.nameProperty) ? { name } : {}),
+    ...(name === undefined ? {} : { name }),
     ...(deletes ? { deletes } : {}),
   };
 }

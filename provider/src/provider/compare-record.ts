@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, own, type Values } from "../base/index.js";
 import type { Kind, Limits } from "../kinds/index.js";
-import { asAccepted, defaultOf, formsOf } from "../rules/index.js";
+import { asAccepted, defaultOf, formsOf, isPlatformId } from "../rules/index.js";
 import { hasValue, type Properties } from "./inputs.js";
 
 /** What differs, by argument: as the platform has it; `undefined` where it has nothing. */
@@ -78,5 +78,5 @@ function isSame(ours: unknown, theirs: unknown): boolean {
 }
 
 function isId(value: unknown): boolean {
-  return typeof value === "number" || (typeof value === "string" && /^\d+$/.test(value));
+  return typeof value === "number" || (typeof value === "string" && isPlatformId(value));
 }

@@ -3,7 +3,7 @@
  */
 
 import { AdvertisingError, type Values } from "../base/index.js";
-import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
+import { bodyOf, fingerprintOf, type Kind, nameToTell } from "../kinds/index.js";
 import { factsIn, type UnresolvedCreate } from "../state/index.js";
 import type { Attempt, Ending } from "../store/index.js";
 import { doubtIn, idOf, unresolved } from "./doubt.js";
@@ -50,7 +50,7 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
   const begun = await runtime.journal(identity).begin({
     key,
     fingerprint: fingerprintOf(fields),
-    name: secret.has(kind.nameProperty) ? undefined : String(values[kind.nameProperty]),
+    name: nameToTell(kind, values, secret),
     facts: factsIn(kind, values, secret),
     replaces: idOf(create.replaces),
     trace: runtime.reading.settings.traceField,

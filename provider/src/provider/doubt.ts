@@ -1,7 +1,9 @@
 /**
  * What is known of a create that was sent, and of which nobody knows what became.
  */
+
 import { AdvertisingError, OutcomeUnknownError } from "../base/index.js";
+import { isPlatformId } from "../rules/index.js";
 import type { UnresolvedCreate } from "../state/index.js";
 import type { Create } from "./create.js";
 import { describeDefect } from "./failure.js";
@@ -55,5 +57,5 @@ export function unresolved(
 
 /** Of the platform; an unresolved resource has none. */
 export function idOf(id: string | undefined): string | undefined {
-  return id !== undefined && /^\d+$/.test(id) ? id : undefined;
+  return isPlatformId(id) ? id : undefined;
 }

@@ -1,8 +1,10 @@
 /**
  * Notes in the state what is left live on the platform, so that somebody can tidy up there whatever becomes of the runner.
  */
+
 import type { Values } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
+import { type Kind, nameToTell } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
 import { type LeftLive, leftLiveIn } from "../state/index.js";
 
 /** What a replacement takes the place of: what that had left itself, and the object, where it is one. */
@@ -19,7 +21,7 @@ export function leavingIn(
   secret: ReadonlySet<string>,
   isDeleted: boolean,
 ): Leaving {
-  const isObject = /^\d+$/.test(id) && !isDeleted;
+  const isObject = isPlatformId(id) && !isDeleted;
   return { before: leftLiveIn(olds), object: isObject ? { id, ...toldOf(kind, olds, secret) } : undefined };
 }
 
@@ -37,10 +39,11 @@ export function toldOf(
   values: Values,
   secret: ReadonlySet<string>,
 ): Pick<LeftLive, "name" | "advertiserId"> {
-  const { [kind.nameProperty]: name, advertiserId } = values;
+  const { advertiserId } = values;
+  const name = nameToTell(kind, values, secret);
   const mayTell = kind.name === "ConversionEvent" && advertiserId !== undefined && !secret.has("advertiserId");
   return {
-    ...(typeof name === "string" && !secret.has(kind.nameProperty) ? { name } : {}),
+    ...(name === undefined ? {} : { name }),
     ...(mayTell && ["string", "number"].includes(typeof advertiserId) ? { advertiserId: String(advertiserId) } : {}),
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import { AdvertisingError, DefectError, NotSentError, OutcomeUnknownError, RefusedError } from "../base/index.js";
-import { fingerprintOfBody, type SetKind } from "../kinds/index.js";
+import { fingerprintOfBody, nameToTell, type SetKind } from "../kinds/index.js";
 import { factsIn, memberMark, memberOf, type StoredSet } from "../state/index.js";
 import { adoptExisting } from "./adopt.js";
 import { noteLive } from "./announce.js";
@@ -115,11 +115,11 @@ export async function carryOut(
 
   /** What to look for, since the entry may be another one by the time that somebody looks. */
   const withSought = (outcome: Outcome & { kind: "unresolved" }, { values, secret: hidden }: Create): Outcome => {
-    const name = values[kind.nameProperty];
+    const name = nameToTell(kind, values, hidden);
     return {
       ...outcome,
       unresolved: {
-        ...(typeof name === "string" && !hidden.has(kind.nameProperty) ? { name } : {}),
+        ...(name === undefined ? {} : { name }),
         facts: factsIn(kind, values, hidden),
         ...outcome.unresolved,
       },

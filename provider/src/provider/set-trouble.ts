@@ -1,13 +1,13 @@
 /**
  * The one error of a set: all that failed, by reason, and all whose outcome is unknown. Pure.
  */
-import { type AdvertisingError, count, OutcomeUnknownError, withCode } from "../base/index.js";
+import { type AdvertisingError, count, cut, OutcomeUnknownError, withCode } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { describeSought, memberOf, soughtIn, waysOut } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
 import { type Deletions, heldBack } from "./set-delete.js";
 import type { Member } from "./set-plan.js";
-import { cut, listed, MAX_LISTED, shownKey } from "./set-words.js";
+import { cutLines, listed, MAX_LISTED, shownKey } from "./set-words.js";
 import { memberSubject, type Subject } from "./subject.js";
 
 /** What failed, or waits for somebody: what the error of the whole set says. */
@@ -51,9 +51,8 @@ export function troubleInWords(
   const declared = members.filter(({ isDeclared }) => isDeclared);
   const inState = declared.filter(({ key }) => held.has(key)).length;
   const lines = [`${set.label}: ${inState} of ${declared.length} declared events are in the state; this is wrong:`];
-  for (const { keys, reason } of byReason(set, failed).slice(0, MAX_LISTED)) lines.push(`  ${listed(keys)}: ${reason}`);
-  const more = byReason(set, failed).length - MAX_LISTED;
-  if (more > 0) lines.push(`  and ${count(more, "more reason")}`);
+  const reasons = byReason(set, failed).map(({ keys, reason }) => `  ${listed(keys)}: ${reason}`);
+  lines.push(...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`));
   if (refused.length > 0) lines.push("The next `pulumi up` sends just what is missing.");
   if (waiting > 0) {
     const events = count(waiting, kind.create.noun);
@@ -65,7 +64,7 @@ export function troubleInWords(
   if (anyOpen !== undefined) {
     lines.push(
       `The outcome of ${open.length} is unknown, so nothing is sent for ${open.length === 1 ? "it" : "them"} until somebody has looked into the account for`,
-      ...cut(open.map(({ key, sought, mark }) => `  ${memberOf("events", key)}: ${sought}\n    ${mark.what}`)),
+      ...cutLines(open.map(({ key, sought, mark }) => `  ${memberOf("events", key)}: ${sought}\n    ${mark.what}`)),
       ...waysOut(memberSubject(set, anyOpen.key).urn),
     );
     if (open.length > 1) lines.push("Likewise for the others, with their keys.");

@@ -2,7 +2,7 @@
  * What people read of a set: what a preview will do to which keys, and what an `up` has done. Pure.
  */
 
-import { count, idRanges, printable } from "../base/index.js";
+import { count, cut, idRanges, printable } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import type { LeftLive } from "../state/index.js";
 import type { Remembered } from "../store/index.js";
@@ -100,7 +100,7 @@ export function renamesInWords(
   return [
     `${label}: ${count(lines.length, "new key")} with the arguments of one that is let go: this creates a second live ` +
       `${kind.create.noun} for each. If it is a rename, set existingId there, and nothing is sent:`,
-    ...cut(lines),
+    ...cutLines(lines),
   ].join("\n");
 }
 
@@ -125,7 +125,7 @@ export function leftoversInWords({ label }: Subject, left: ReadonlyMap<string, R
 
 /** What the journal says besides of objects that the state holds; nothing where that is nothing. */
 export function besidesInWords(words: readonly string[]): string | undefined {
-  return words.length === 0 ? undefined : cut(words).join("\n");
+  return words.length === 0 ? undefined : cutLines(words).join("\n");
 }
 
 /**
@@ -153,7 +153,7 @@ export function leftLiveInWords(
   const noun = count(lines.length, `live ${create.noun}`);
   return [
     `No longer managed, as a result of this run: ${noun}.`,
-    ...cut(lines),
+    ...cutLines(lines),
     ...(lines.length > MAX_LISTED ? [`  All of them: ${idRanges(left.map(({ id }) => id))}`] : []),
     `Each ${afterlife}; deactivate it there by hand.`,
   ].join("\n");
@@ -200,11 +200,10 @@ export function shownKey(key: string): string {
 }
 
 export function listed(items: readonly string[]): string {
-  const more = items.length - MAX_LISTED;
-  return [...items.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+  return cut(items, MAX_LISTED).join(", ");
 }
 
-export function cut(lines: readonly string[]): string[] {
-  const more = lines.length - MAX_LISTED;
-  return [...lines.slice(0, MAX_LISTED), ...(more > 0 ? [`  and ${more} more`] : [])];
+/** The first lines of a list, each two spaces in, and how many more there are. */
+export function cutLines(lines: readonly string[]): string[] {
+  return cut(lines, MAX_LISTED, (others) => `  and ${others} more`);
 }

@@ -4,7 +4,7 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { ArgumentsError, own, printable, SettingsError, UnsupportedError } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
-import { exactId, isReadableId, READABLE_ID, validate } from "../rules/index.js";
+import { exactId, isPlatformId, isReadableId, READABLE_ID, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -135,7 +135,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       return guarded(async () => {
         const subject = subjectOf(kind.name, own(news, IDENTITY));
         expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
-        if (/^\d+$/.test(id)) noteHolder(kind, runtime(), subject, id, olds, secretArgumentsOf(news));
+        if (isPlatformId(id)) noteHolder(kind, runtime(), subject, id, olds, secretArgumentsOf(news));
         const left = isKnown(subject)
           ? await noteHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds))
           : [];

@@ -72,6 +72,12 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
 /** What a resource that is read must have as its id, as Pulumi takes it. */
 export const READABLE_ID = "an id of the platform, an integer from 0";
 
+/** Tells the id of an object from what stands in its place: nothing, `unresolved-…`, an unknown. Text from the state, of any length. */
+export function isPlatformId(id: string | undefined): id is string {
+  return id !== undefined && /^\d+$/.test(id);
+}
+
+/** Bounds an id that a person typed. */
 export function isReadableId(id: string): boolean {
   return /^\d{1,30}$/.test(id);
 }

@@ -9,6 +9,7 @@ export {
   identifierOf,
   integerFromZero,
   isName,
+  isPlatformId,
   isReadableId,
   nameOf,
   READABLE_ID,

@@ -2,7 +2,7 @@
  * Holds arguments against a resource's rules: everything that is wrong at once, and whatever is not known yet left alone.
  */
 import type { z } from "zod";
-import { nearest, type Values } from "../base/index.js";
+import { didYouMean, type Values } from "../base/index.js";
 import { expectationOf } from "./fields.js";
 import type { Problem, Source } from "./problem.js";
 import { show } from "./show.js";
@@ -64,8 +64,7 @@ function validateAt(path: string, given: Values, rules: Rules, reading: Reading)
   for (const property of Object.keys(given)) {
     if (Object.hasOwn(rules, property) || given[property] === undefined) continue;
     if (path === "" && isHidden(property)) continue;
-    const meant = nearest(property, Object.keys(rules));
-    const hint = meant === undefined ? `known are ${Object.keys(rules).join(", ")}` : `did you mean ${meant}?`;
+    const hint = didYouMean(property, Object.keys(rules));
     problems.push(
       problemAt(path === "" ? property : `${path}.${property}`, `is not a known argument; ${hint}`, reading),
     );

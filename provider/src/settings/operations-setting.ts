@@ -2,7 +2,7 @@
  * The setting `operations`: what an installation has besides the three operations that every one is known to have.
  */
 import { z } from "zod";
-import { asRecord, enumerate, nearest, own } from "../base/index.js";
+import { asRecord, didYouMean, enumerate, own } from "../base/index.js";
 import {
   addressOf,
   KINDS,
@@ -150,8 +150,7 @@ function isName(name: string): name is OptionalOperation {
 }
 
 function unknown(what: string, name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  return `is not a known ${what}; ${meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${meant}?`}`;
+  return `is not a known ${what}; ${didYouMean(name, known)}`;
 }
 
 /** What the installation is known to have for a kind, besides its create. */

@@ -1,7 +1,7 @@
 /**
  * What is wrong with the settings, with the command that fixes it.
  */
-import { count, nearest, printable } from "../base/index.js";
+import { count, didYouMean, printable } from "../base/index.js";
 import { environmentNameOf, NAMESPACE, SETTING_NAMES, SETTINGS, type SettingRule } from "./settings.js";
 
 /** One setting that has to be fixed, with the command that does it. */
@@ -31,16 +31,11 @@ export function searchWithoutField(noun: string): SettingProblem {
 export function unknownKeys(keys: readonly string[]): SettingProblem[] {
   return keys
     .filter((key) => !(SETTING_NAMES as string[]).includes(key))
-    .map((key) => {
-      const meant = nearest(key, SETTING_NAMES);
-      const hint =
-        meant === undefined ? `known are ${SETTING_NAMES.join(", ")}` : `did you mean ${NAMESPACE}:${meant}?`;
-      return {
-        source: `${NAMESPACE}:${key}`,
-        reason: `is not a known setting; ${hint}`,
-        command: `pulumi config rm ${NAMESPACE}:${key}`,
-      };
-    });
+    .map((key) => ({
+      source: `${NAMESPACE}:${key}`,
+      reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, { suggest: (name) => `${NAMESPACE}:${name}` })}`,
+      command: `pulumi config rm ${NAMESPACE}:${key}`,
+    }));
 }
 
 const VARIABLE_PREFIX = environmentNameOf("");
@@ -56,8 +51,8 @@ export function unknownVariables(environment: Readonly<Record<string, string | u
     .filter((name) => name.startsWith(VARIABLE_PREFIX) && environment[name] !== undefined && !known.includes(name))
     .sort()
     .map((name) => {
-      const meant = nearest(name.slice(VARIABLE_PREFIX.length), names);
-      const hint = meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${environmentNameOf(meant)}?`;
+      const typed = name.slice(VARIABLE_PREFIX.length);
+      const hint = didYouMean(typed, names, { suggest: environmentNameOf, list: known.join(", ") });
       return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
     });
 }

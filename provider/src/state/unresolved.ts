@@ -3,7 +3,7 @@
  */
 
 import { printable, shellWord, type Values } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
+import { type Kind, nameToTell } from "../kinds/index.js";
 import { UNRESOLVED } from "./properties.js";
 
 /** What the state keeps of an unresolved create; its field names are a contract. */
@@ -79,10 +79,9 @@ export function soughtIn(
   { since, trace, replaces, nameIsSecret, secret = [], name: sentName, facts }: UnresolvedCreate,
 ): Sought {
   const hidden = new Set(nameIsSecret === true ? [...secret, kind.nameProperty] : secret);
-  const name = sentName ?? properties[kind.nameProperty];
   return {
     kind: kind.name,
-    name: typeof name === "string" && !hidden.has(kind.nameProperty) ? name : undefined,
+    name: nameToTell(kind, { [kind.nameProperty]: sentName ?? properties[kind.nameProperty] }, hidden),
     facts: facts ?? factsIn(kind, properties, hidden),
     sentAt: since,
     trace,

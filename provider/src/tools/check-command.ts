@@ -1,7 +1,7 @@
 /** `pulumi-advertising check`: a catalog held against all rules, without Pulumi. */
 import { relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ArgumentsError, count, nearest, withCode } from "../base/index.js";
+import { ArgumentsError, count, didYouMean, withCode } from "../base/index.js";
 import { type Catalog, describeFinding, readCatalog } from "../catalog/index.js";
 import type { Limits } from "../kinds/index.js";
 import { environmentNameOf, readSettings } from "../settings/index.js";
@@ -39,8 +39,7 @@ export async function checkCommand(args: readonly string[]): Promise<number> {
   const { format = "text" } = values;
   const write = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   if (write === undefined) {
-    const meant = nearest(format, Object.keys(FORMATS));
-    const hint = meant === undefined ? `known are ${Object.keys(FORMATS).join(", ")}` : `did you mean ${meant}?`;
+    const hint = didYouMean(format, Object.keys(FORMATS));
     throw new Error(`there is no format "${format}"; ${hint}`);
   }
   const catalog = readCatalog(file, process.cwd(), limitsInEnvironment());

@@ -3,7 +3,7 @@
  * Markdown of GitHub and GitLab.
  */
 
-import { count, enumerate, excerpt, printable } from "../base/index.js";
+import { count, cut, enumerate, excerpt, printable } from "../base/index.js";
 import { UNKNOWN } from "../state/index.js";
 import type { Action, Change, Preview } from "./preview.js";
 import { SECRET_TEXT } from "./preview.js";
@@ -119,10 +119,9 @@ function advertiserItems(changes: readonly Change[]): string[] {
       const events = changes.filter(({ action, advertiserFrom }) => {
         return advertiserFrom.includes(urn) && ["replace", "perhaps replace"].includes(action);
       });
-      const named = events.slice(0, MAX_NAMED).map((event) => `${code(event.key)} (${event.id})`);
-      const more = events.length > MAX_NAMED ? [`${events.length - MAX_NAMED} more`] : [];
-      const anew =
-        events.length === 0 ? "no event" : `${count(events.length, "event")}: ${enumerate([...named, ...more])}`;
+      const named = events.map((event) => `${code(event.key)} (${event.id})`);
+      const shown = enumerate(cut(named, MAX_NAMED, (others) => `${others} more`));
+      const anew = events.length === 0 ? "no event" : `${count(events.length, "event")}: ${shown}`;
       return `- ${code(key)} (${id}) is replaced, which would create anew ${anew}. ${fateOf([change, ...events])}`;
     });
 }

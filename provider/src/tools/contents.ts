@@ -4,6 +4,7 @@
 
 import { own, type Values } from "../base/index.js";
 import { conversionEvent, kindOfType, setOfType } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
 import { memberOf, nameInUrn, readStoredSet, unresolvedIn } from "../state/index.js";
 import { isSecret, plainOf, SECRET, type Shown } from "./secret.js";
 
@@ -119,7 +120,7 @@ function valuesIn(names: readonly string[], read: (name: string) => unknown): Re
 
 /** Of the platform; an unresolved create has none. */
 function idIn(id: string | undefined): string | undefined {
-  return id !== undefined && /^\d+$/.test(id) ? id : undefined;
+  return isPlatformId(id) ? id : undefined;
 }
 
 function candidatesFor(urn: string, parent: string | undefined): string[] {

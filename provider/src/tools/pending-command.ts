@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { count, enumerate, shellWord, systemClock } from "../base/index.js";
+import { count, cut, enumerate, shellWord, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { describeSought, splitMember } from "../state/index.js";
 import { StackJournals } from "./journals.js";
@@ -233,9 +233,9 @@ function describeKnown(known: Pending["known"]): string[] {
         : `\n  The state holds ${enumerate(held)} there. Where the program went back to that, nothing manages what was created: npx pulumi-advertising pending --forget ${shellWord(of)}`;
     if (those.length === 1 || first === undefined)
       return `${first?.urn}\n  was created as ${first?.id}: ${takesOver}${otherwise}`;
-    const shown = those.slice(0, MAX_KNOWN).map(({ urn, id }) => `${splitMember(urn).key ?? urn} (${id})`);
-    const more = those.length > MAX_KNOWN ? [`${those.length - MAX_KNOWN} more`] : [];
-    return `${of}\n  ${those.length} of its events were created, ${enumerate([...shown, ...more])}: ${takesOver.replaceAll(" it", " them")}${otherwise}`;
+    const created = those.map(({ urn, id }) => `${splitMember(urn).key ?? urn} (${id})`);
+    const shown = enumerate(cut(created, MAX_KNOWN, (others) => `${others} more`));
+    return `${of}\n  ${those.length} of its events were created, ${shown}: ${takesOver.replaceAll(" it", " them")}${otherwise}`;
   });
 }
 

@@ -2,9 +2,11 @@
  * What `pulumi preview --json` prints, as changes of advertisers and events: those of sets, key by key. (Measured with engine
  * 3.259.0: a replacement is one step; a secret is the text "[secret]", a value that is not known yet a fixed text.)
  */
+
 import { z } from "zod";
 import { asRecord, own, type Values } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
 import { NAMESPACE } from "../settings/index.js";
 import { eventIn, nameInUrn, readDeclaredSet, readStoredSet, UNKNOWN } from "../state/index.js";
 import { type Abilities, abilitiesIn } from "./known-operations.js";
@@ -211,5 +213,5 @@ export function canonical(value: unknown): string {
 }
 
 function digits(id: string | undefined): string | undefined {
-  return id !== undefined && /^\d+$/.test(id) ? id : undefined;
+  return isPlatformId(id) ? id : undefined;
 }

@@ -1,6 +1,6 @@
 /** Where reports read from and write to. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { enumerate, nearest, own } from "../base/index.js";
+import { didYouMean, enumerate, own } from "../base/index.js";
 import { pulumi, type StackOptions } from "./pulumi.js";
 import { type ExportedStack, readExport } from "./stack-export.js";
 
@@ -81,7 +81,6 @@ export function write(text: string, file: string | undefined): void {
 export function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun: string): T {
   const found = Object.hasOwn(known, name) ? known[name] : undefined;
   if (found !== undefined) return found;
-  const meant = nearest(name, Object.keys(known));
-  const hint = meant === undefined ? `known are ${enumerate(Object.keys(known))}` : `did you mean ${meant}?`;
+  const hint = didYouMean(name, Object.keys(known), { list: enumerate(Object.keys(known)) });
   throw new Error(`there is no ${noun} "${name}"; ${hint}`);
 }

@@ -2,7 +2,7 @@
  * What is told of a command or an option that there is not: the nearest known one, or all.
  */
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { enumerate, nearest, printable } from "../base/index.js";
+import { didYouMean, enumerate, printable } from "../base/index.js";
 
 /** @param commands the known ones. */
 export function unknownCommand(typed: string, commands: readonly string[]): Error {
@@ -21,6 +21,5 @@ export function refuseUnknownOptions(args: readonly string[], options: ParseArgs
 }
 
 function hint(typed: string, known: readonly string[]): string {
-  const meant = nearest(typed, known);
-  return meant === undefined ? `known are ${enumerate(known)}` : `did you mean ${meant}?`;
+  return didYouMean(typed, known, { list: enumerate(known) });
 }
