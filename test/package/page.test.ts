@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
-import { contentsOf, type StoredResource } from "../../provider/src/tools/contents.js";
+import { contentsOf } from "../../provider/src/tools/contents.js";
 import { pageOf } from "../../provider/src/tools/page.js";
+import type { Resource } from "../../provider/src/tools/stack-export.js";
 import { startBrowser } from "../../scripts/lib/browser.mjs";
 import { newFolder } from "../support/folder.js";
 import { storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
@@ -22,7 +23,7 @@ const RTL = "\u0634\u0631\u0627\u0621 \u0645\u0631\u062d\u0628\u0627";
 const SCRIPT = "<script>document.title='broken'</script>";
 
 /** With long, right-to-left and hostile names among them. */
-function resources(events: number): StoredResource[] {
+function resources(events: number): Resource[] {
   const advertisers = Array.from({ length: Math.ceil(events / 100) }, (_, i) => storedAdvertiser(`acme-${i}`, i + 1));
   const names = [SCRIPT, RTL, "x".repeat(99), "Long words without any end ".repeat(4).trim()];
   return [

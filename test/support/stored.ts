@@ -1,7 +1,7 @@
 /** Resources as an exported stack holds them, in the shapes that `pulumi stack export` of engine 3.259 printed. */
 
 import { SECRET_SIGNATURE } from "../../provider/src/state/properties.js";
-import type { StoredResource } from "../../provider/src/tools/contents.js";
+import type { Resource } from "../../provider/src/tools/stack-export.js";
 
 /** What must never be shown. */
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";
@@ -11,7 +11,7 @@ const STACK = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev";
 export const urnOf = (kind: string, name: string) =>
   `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;
 
-function stored(kind: string, name: string, id: string, outputs: object, rest: object): StoredResource {
+function stored(kind: string, name: string, id: string, outputs: object, rest: object): Resource {
   const urn = urnOf(kind, name);
   const type = `pulumi-nodejs:dynamic/advertising:${kind}`;
   return { urn, type, id, inputs: {}, outputs: { ...outputs }, parent: STACK, ...rest };
@@ -41,7 +41,7 @@ export function storedSet(name: string, outputs: object, rest: object = {}) {
 }
 
 /** What `pulumi stack export` prints of them. */
-export function exportOf(resources: readonly StoredResource[], time = "2026-03-02T10:00:00Z"): string {
+export function exportOf(resources: readonly Resource[], time = "2026-03-02T10:00:00Z"): string {
   return JSON.stringify({ version: 3, deployment: { manifest: { time }, resources } });
 }
 

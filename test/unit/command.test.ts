@@ -1,5 +1,5 @@
 /** The command `pulumi-advertising`, as far as it needs neither a stack nor Pulumi. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
@@ -214,5 +214,50 @@ describe("report", () => {
     expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("2 objects declared alike") });
     const other = await runIn(folder, {}, "compare", "--files", "one.json", "two.json");
     expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining("value: 1 in one.json, 5 in two.json") });
+  });
+});
+
+describe("standard input through a pipe that does not block, as behind npx or another Node.js program", () => {
+  /** Hands its own standard input on, and switches it to non-blocking once the command runs. */
+  const parent = `
+    const { spawn } = require("node:child_process");
+    const [, ...args] = process.argv;
+    spawn(process.execPath, args, { stdio: "inherit" }).on("exit", (code) => process.exit(code ?? 9));
+    process.stdin;
+  `;
+  /** Writes the text in two parts, so that the command reads while there is nothing yet. */
+  const piped = (cwd: string, text: string, ...args: string[]) =>
+    new Promise<{ code: number | null; stdout: string; stderr: string }>((resolved) => {
+      const file = resolve(provider, "dist/tools/command.js");
+      const child = spawn(process.execPath, ["-e", parent, file, ...args], { cwd, env: { PATH: "" } });
+      let [stdout, stderr] = ["", ""];
+      child.stdout.on("data", (part) => (stdout += part));
+      child.stderr.on("data", (part) => (stderr += part));
+      child.stdin.on("error", () => {}); // the command may end without having read all of it
+      child.on("close", (code) => resolved({ code, stdout, stderr }));
+      const half = Math.floor(text.length / 2);
+      child.stdin.write(text.slice(0, half));
+      setTimeout(() => child.stdin.end(text.slice(half)), 400);
+    });
+  const state = exportOf([storedAdvertiser("acme", 1), storedEvent("buy", 2)]);
+  const preview = JSON.stringify({ steps: [], diagnostics: [], padding: "x".repeat(300_000) });
+
+  it.each([
+    [["report", "comment"], preview, "**Nothing changes**"],
+    [["report", "ids", "--state", "-"], state, '"buy": 2'],
+    [["pending", "--file", "-"], state, "Nothing is pending"],
+    [["compare", "--files", "-", "one.json"], state, "2 objects declared alike"],
+    [["report", "leftovers", "--state", "one.json", "--before", "-"], state, "Nothing is known"],
+  ])("%j", async (args, text, told) => {
+    const { code, stdout, stderr } = await piped(folderWith({ "one.json": state }), text, ...args);
+    expect(stderr).toBe("");
+    expect(stdout).toContain(told);
+    expect(code).toBe(0);
+  });
+
+  it("read twice, it is empty the second time, and nobody waits for it", async () => {
+    const { code, stderr } = await piped(folderWith({}), state, "compare", "--files", "-", "-");
+    expect(stderr).toContain("this is not what `pulumi stack export` prints: it is no JSON");
+    expect(code).toBe(2);
   });
 });

@@ -1,9 +1,9 @@
 /** Ids by key, in each format. */
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { contentsOf, type StoredResource } from "../../provider/src/tools/contents.js";
-import { ID_FORMATS, idsOf } from "../../provider/src/tools/report-ids.js";
-import { addressesBy } from "../../provider/src/tools/template.js";
+import { contentsOf } from "../../provider/src/tools/contents.js";
+import { addressesBy, ID_FORMATS, idsOf } from "../../provider/src/tools/report-ids.js";
+import type { Resource } from "../../provider/src/tools/stack-export.js";
 import {
   CIPHERTEXT,
   encrypted,
@@ -22,7 +22,7 @@ const STATE = [
   storedSet("funnel", { events: { a: { eventName: "A", value: 2 } }, eventIds: { a: "90071992547409930" } }),
 ];
 
-function text(format: string, resources: readonly StoredResource[], template?: string): string {
+function text(format: string, resources: readonly Resource[], template?: string): string {
   const addressOf = template === undefined ? undefined : addressesBy(template);
   return ID_FORMATS[format]?.(idsOf(contentsOf(resources), addressOf)) ?? "";
 }
@@ -50,6 +50,18 @@ describe("formats", () => {
       ].join("\r\n"),
     );
     expect(text("csv", STATE)).toContain("kind,key,id,name,advertiser,advertiserId\r\n");
+  });
+
+  it.each([
+    ["=1+1", "'=1+1"],
+    ["foo;=cmd|' /C calc'!A0", "\"foo;'=cmd|' /C calc'!A0\""],
+    ["foo;+1;-2;@x", "\"foo;'+1;'-2;'@x\""],
+    ["foo\t=1", '"foo\t\'=1"'],
+    ["foo\n=1", '"foo\n\'=1"'],
+    ["foo;bar", '"foo;bar"'],
+    ["a-b@c.example", "a-b@c.example"],
+  ])("csv: %j is text for a spreadsheet, whichever separator it takes", (eventName, cell) => {
+    expect(text("csv", [storedEvent("e", 1, { eventName })])).toContain(`event,e,1,${cell},,1\r\n`);
   });
 
   it("dotenv", () => {

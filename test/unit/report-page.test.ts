@@ -1,10 +1,11 @@
 /** The page as text; `test/package/page.test.ts` looks at it in a browser. */
 import { describe, expect, it } from "vitest";
-import { contentsOf, type StoredResource } from "../../provider/src/tools/contents.js";
+import { contentsOf } from "../../provider/src/tools/contents.js";
 import { pageOf } from "../../provider/src/tools/page.js";
+import type { Resource } from "../../provider/src/tools/stack-export.js";
 import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
 
-const page = (resources: readonly StoredResource[], stack = "shop/dev") =>
+const page = (resources: readonly Resource[], stack = "shop/dev") =>
   pageOf(contentsOf(resources), { stack, time: "2026-03-02T10:00:00Z" });
 
 it("needs no network, and lets nothing of the kind through", () => {

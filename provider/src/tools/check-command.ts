@@ -1,13 +1,12 @@
 /** `pulumi-advertising check`: a catalog held against all rules, without Pulumi. */
 import { relative, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { ArgumentsError, count, didYouMean, withCode } from "../base/index.js";
+import { ArgumentsError, count, withCode } from "../base/index.js";
 import { type Catalog, describeFinding, readCatalog } from "../catalog/index.js";
 import type { Limits } from "../kinds/index.js";
 import { environmentNameOf, readSettings } from "../settings/index.js";
-import { refuseUnknownOptions } from "./unknown.js";
+import { chosen, command, say } from "./harness.js";
 
-export const CHECK_HELP = `Usage: pulumi-advertising check <file> [options]
+const HELP = `Usage: pulumi-advertising check <file> [options]
 
 Holds a catalog (.yaml, .yml, .json, .csv, .tsv) against all rules, and tells everything that is wrong with its place.
 Needs neither Pulumi nor a stack, and sends nothing. Limits of the installation come from the environment:
@@ -23,29 +22,20 @@ const FORMATS: Readonly<Record<string, (file: string, catalog: Catalog) => strin
   github: asAnnotations,
 };
 
-/** @returns the exit code. @throws Error in words, for exit code 2. */
-export async function checkCommand(args: readonly string[]): Promise<number> {
-  const options = { format: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
-  refuseUnknownOptions(args, options);
-  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  if (values.help) {
-    console.log(CHECK_HELP);
-    return 0;
-  }
-  const [file, ...rest] = positionals;
-  if (file === undefined || rest.length > 0) {
-    throw new Error(`it takes one file; got ${positionals.length === 0 ? "none" : positionals.join(" ")}`);
-  }
-  const { format = "text" } = values;
-  const write = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
-  if (write === undefined) {
-    const hint = didYouMean(format, Object.keys(FORMATS));
-    throw new Error(`there is no format "${format}"; ${hint}`);
-  }
-  const catalog = readCatalog(file, process.cwd(), limitsInEnvironment());
-  console.log(write(file, catalog));
-  return errorsIn(catalog).length === 0 ? 0 : 1;
-}
+export const checkCommand = command({
+  help: HELP,
+  options: { format: { type: "string" } },
+  takesWords: true,
+  run: async ({ format = "text" }, words) => {
+    const [file, ...rest] = words;
+    if (file === undefined || rest.length > 0) {
+      throw new Error(`it takes one file; got ${words.length === 0 ? "none" : words.join(" ")}`);
+    }
+    const inFormat = chosen(FORMATS, format, "format");
+    const catalog = readCatalog(file, process.cwd(), limitsInEnvironment());
+    return say(inFormat(file, catalog), errorsIn(catalog).length === 0 ? 0 : 1);
+  },
+});
 
 /** @throws Error where one of them is wrong; the settings that only a run needs are not looked at. */
 function limitsInEnvironment(): Limits {

@@ -1,9 +1,57 @@
 /**
- * What one stack declares and another does not, such as staging and production: by key, without ids, which always differ.
+ * `pulumi-advertising compare`: what one stack declares and another does not, such as staging and production. Resources are held
+ * against each other by key, without ids, which always differ.
  */
 import { count, printable } from "../base/index.js";
-import { advertisersById, type Contents, type Entry } from "./contents.js";
-import { SECRET, type Shown, shown } from "./secret.js";
+import {
+  advertisersById,
+  type Contents,
+  contentsOf,
+  type Entry,
+  nameOf,
+  SECRET,
+  type Shown,
+  shown,
+} from "./contents.js";
+import { chosen, command, write } from "./harness.js";
+import { stateOf } from "./pulumi.js";
+import { stateIn } from "./stack-export.js";
+
+const HELP = `Usage: pulumi-advertising compare <stack> <stack> [options]
+
+What one stack's state holds and the other's does not, and where arguments differ: by the names of resources in the program,
+without ids. Sends nothing and changes nothing.
+
+  --format FORMAT        text (default) or json
+  --files                the two are files with what \`pulumi stack export\` printed, instead of stacks (- for standard input)
+  --cwd FOLDER           the Pulumi program's folder
+  --out FILE             writes to a file instead of standard output
+
+Exit codes: 0 nothing differs, 1 something does, 2 called wrongly, or something could not be read.`;
+
+export const compareCommand = command({
+  help: HELP,
+  options: {
+    format: { type: "string" },
+    files: { type: "boolean" },
+    cwd: { type: "string" },
+    out: { type: "string" },
+  },
+  takesWords: true,
+  run: async ({ format = "text", files = false, cwd, out }, words) => {
+    const [first, second, ...rest] = words;
+    if (first === undefined || second === undefined || rest.length > 0) {
+      throw new Error(`it takes two stacks; got ${words.join(" ") || "none"}`);
+    }
+    const inFormat = chosen(COMPARISON_FORMATS, format, "format");
+    // One after the other: Pulumi may ask for a passphrase.
+    const read = async (name: string) =>
+      contentsOf(stateIn(await stateOf(files ? { state: name, cwd } : { stack: name, cwd })).resources);
+    const comparison = compare(await read(first), await read(second));
+    write(inFormat(comparison, [first, second]), out);
+    return isSame(comparison) ? 0 : 1;
+  },
+});
 
 export interface Comparison {
   readonly onlyInFirst: readonly Entry[];
@@ -98,8 +146,9 @@ function asText(comparison: Comparison, [first = "", second = ""]: readonly stri
   ].join("\n");
 }
 
-function labelOf({ kind, key, values }: Entry): string {
-  const name = shown(values[kind === "Advertiser" ? "advertiserName" : "eventName"]);
+function labelOf(entry: Entry): string {
+  const { kind, key } = entry;
+  const name = nameOf(entry);
   return printable(`${kind} ${key}${name === "" || name === key ? "" : ` "${name}"`}`);
 }
 

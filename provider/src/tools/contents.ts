@@ -1,24 +1,19 @@
 /**
- * The advertisers and conversion events that a stack's state holds, whatever resources they are declared with. Pure.
+ * The advertisers and conversion events that a stack's state holds, whatever resources they are declared with: the reports are
+ * made of them. What is secret in the state is told as secret, and never shown. Pure.
  */
 
 import { own, type Values } from "../base/index.js";
-import { conversionEvent, kindOfType, setOfType } from "../kinds/index.js";
+import { conversionEvent, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { memberOf, nameInUrn, readStoredSet, unresolvedIn } from "../state/index.js";
-import { isSecret, plainOf, SECRET, type Shown } from "./secret.js";
+import { memberOf, nameInUrn, readStoredSet, SECRET_SIGNATURE, unresolvedIn } from "../state/index.js";
+import type { Resource } from "./stack-export.js";
 
-/** A resource as `pulumi stack export` prints it, as far as reports look at it. */
-export interface StoredResource {
-  readonly urn: string;
-  readonly type: string;
-  readonly id?: string | undefined;
-  /** Replaced: the next run takes it out. */
-  readonly delete?: boolean | undefined;
-  readonly inputs?: Values | undefined;
-  readonly outputs?: Values | undefined;
-  readonly parent?: string | undefined;
-}
+/** Stands for a value that must not be told. */
+export const SECRET: unique symbol = Symbol("secret");
+
+/** A value as a report may show it. */
+export type Shown = string | number | boolean | typeof SECRET | Values;
 
 /** One object of the platform, or one whose create has an unknown outcome. */
 export interface Entry {
@@ -45,7 +40,7 @@ export interface Contents {
 }
 
 /** @param resources of one stack, in any order. What was replaced and stands there still is left out. */
-export function contentsOf(resources: readonly StoredResource[]): Contents {
+export function contentsOf(resources: readonly Resource[]): Contents {
   const current = resources.filter((each) => each.delete !== true);
   const secretSets: string[] = [];
   const found = current.flatMap((resource): Found[] => {
@@ -66,7 +61,7 @@ interface Found extends Omit<Entry, "key"> {
   readonly candidates: readonly string[];
 }
 
-function singleIn({ urn, type, id, outputs = {}, parent }: StoredResource): Found[] {
+function singleIn({ urn, type, id, outputs = {}, parent }: Resource): Found[] {
   const kind = kindOfType(type);
   if (kind === undefined) return [];
   const unresolved = unresolvedIn(outputs);
@@ -83,7 +78,7 @@ function singleIn({ urn, type, id, outputs = {}, parent }: StoredResource): Foun
   ];
 }
 
-function membersIn({ urn, outputs = {}, parent }: StoredResource): Found[] {
+function membersIn({ urn, outputs = {}, parent }: Resource): Found[] {
   const areSecret = isSecret(outputs.events);
   const stored = readStoredSet(areSecret ? { ...outputs, events: undefined } : outputs);
   const keys = new Set([...stored.events.keys(), ...stored.eventIds.keys(), ...stored.unresolved.keys()]);
@@ -118,6 +113,23 @@ function valuesIn(names: readonly string[], read: (name: string) => unknown): Re
   return values;
 }
 
+/** Whether Pulumi marked it as a secret. */
+function isSecret(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
+}
+
+/** @returns {@link SECRET} where it is a secret or holds one; nothing where there is no value. */
+function plainOf(value: unknown): Shown | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === SECRET || holdsSecret(value)) return SECRET;
+  return value as Shown;
+}
+
+function holdsSecret(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isSecret(value) || Object.values(value).some(holdsSecret);
+}
+
 /** Of the platform; an unresolved create has none. */
 function idIn(id: string | undefined): string | undefined {
   return isPlatformId(id) ? id : undefined;
@@ -140,7 +152,33 @@ function withKeys(found: readonly Found[]): Entry[] {
   }));
 }
 
-/** The advertiser of an event: its entry where the stack has it. */
+/** The advertisers by their ids, for reports that tell whose an event is. */
 export function advertisersById({ advertisers }: Contents): ReadonlyMap<string, Entry> {
   return new Map(advertisers.flatMap((each) => (each.id === undefined ? [] : [[each.id, each] as const])));
+}
+
+/** The name on the platform, as a report may show it; empty where it is not known. */
+export function nameOf({ kind, values }: Pick<Entry, "kind" | "values">): string {
+  return shown(values[kindNamed(kind).nameProperty]);
+}
+
+/** For people: `secret` in parentheses, which no name is, or the value on one line. */
+export function shown(value: Shown | undefined): string {
+  if (value === undefined) return "";
+  if (value === SECRET) return "(secret)";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** CSV as RFC 4180 describes it. @param rows the first of them the header. */
+export function csvOf(rows: readonly (readonly string[])[]): string {
+  return rows.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
+}
+
+/**
+ * A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. Spreadsheets of many countries
+ * separate cells by semicolons, even inside of quotation marks, so that each part of a text may become a cell's beginning.
+ */
+function cell(text: string): string {
+  const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,12 +1,13 @@
 /** `pulumi-advertising login`: one login, before any run and for all of them. */
-import { parseArgs } from "node:util";
-import { AdvertisingError, SettingsError, withCode } from "../base/index.js";
-import { describeSettingProblems } from "../settings/index.js";
-import type { StackOptions } from "./pulumi.js";
-import { readingOf } from "./reading.js";
-import { refuseUnknownOptions } from "./unknown.js";
+import { randomUUID } from "node:crypto";
+import { AdvertisingError, LoginError, type Secrets, SettingsError, systemClock, withCode } from "../base/index.js";
+import type { NewSession } from "../client/index.js";
+import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
+import { placesFor } from "../store/index.js";
+import { command, say } from "./harness.js";
+import { readingOf, STACK_OPTIONS } from "./pulumi.js";
 
-export const LOGIN_HELP = `Usage: pulumi-advertising login [options]
+const HELP = `Usage: pulumi-advertising login [options]
 
 Logs in once, with the settings of the selected stack, or of the environment where no stack is selected, and keeps the
 session in the cookie file for the runs that follow. Checks the credentials before a run, and lets one job log in for many:
@@ -19,53 +20,87 @@ the file of a short session may be copied to other machines, which just read it.
 Exit codes: 0 logged in, or no login is needed; 1 there is no session for later runs, with the reason; 2 called wrongly, or
 the stack's settings could not be read.`;
 
-interface Options {
-  /** For `pulumi`. */
-  readonly passed: StackOptions;
-  /** The program's folder. */
-  readonly folder: string;
-}
+/** These load the HTTP library, which no other command needs. */
+const http = () => Promise.all([import("../client/index.js"), import("../provider/index.js")]);
 
-/** @returns the exit code. @throws Error in words, for exit code 2. */
-export async function loginCommand(args: readonly string[]): Promise<number> {
-  const options = readOptions(args);
-  if (options === undefined) {
-    console.log(LOGIN_HELP);
-    return 0;
-  }
-  const { reading, origin } = await readingOf(options);
-  // Loaded here: no other command needs the HTTP library.
-  const { logIn, secretsIn } = await import("./log-in.js");
-  const secrets = secretsIn(reading);
-  const interrupt = () => {
-    console.error("Interrupted: no session was stored.");
-    process.exit(130);
-  };
-  process.once("SIGINT", interrupt);
-  try {
-    for (const warning of reading.warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
-    if (reading.problems.length > 0) {
-      throw new SettingsError(`Nothing was sent (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
+export const loginCommand = command({
+  help: HELP,
+  options: STACK_OPTIONS,
+  run: async (choice) => {
+    const { reading, origin } = await readingOf(choice);
+    const [{ secretsIn }] = await http();
+    const secrets = secretsIn(reading);
+    const interrupt = () => {
+      console.error("Interrupted: no session was stored.");
+      process.exit(130);
+    };
+    process.once("SIGINT", interrupt);
+    try {
+      for (const warning of reading.warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
+      if (reading.problems.length > 0) {
+        throw new SettingsError(`Nothing was sent (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
+      }
+      return say(secrets.scrub(await logIn(reading, choice.cwd ?? process.cwd(), secrets, origin)));
+    } catch (error) {
+      if (!(error instanceof AdvertisingError)) throw error;
+      console.error(withCode(secrets.scrub(error.message), error.code));
+      return 1;
+    } finally {
+      process.off("SIGINT", interrupt);
     }
-    console.log(secrets.scrub(await logIn(reading, options.folder, secrets, origin)));
-    return 0;
-  } catch (error) {
-    if (!(error instanceof AdvertisingError)) throw error;
-    console.error(withCode(secrets.scrub(error.message), error.code));
-    return 1;
+  },
+});
+
+/**
+ * @param folder the program's. @param origin where the settings come from, in words.
+ * @returns what to tell. @throws LoginError
+ */
+async function logIn(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
+  const [{ logInAnew, transportFor }, { debugLog }] = await http();
+  const { settings } = reading;
+  if (settings.authMode === "basic") {
+    return "No login is needed: with advertising:authMode basic, e-mail and password go with each request. They can't be checked without creating something.";
+  }
+  const { cookieFile } = placesFor(settings, folder);
+  const transport = transportFor(reading);
+  const tell = (message: string) => console.error(secrets.scrub(message));
+  const now = () => new Date(systemClock.wallMs()).toISOString();
+  try {
+    const session = await logInAnew(settings, {
+      transport,
+      clock: systemClock,
+      random: Math.random,
+      newId: randomUUID,
+      cookieFile,
+      secrets,
+      say: tell,
+      onAttempt: debugLog(process.env.ADVERTISING_LOG, now, (text) => secrets.scrub(text), tell),
+    });
+    const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}).`;
+    if (cookieFile === undefined) {
+      return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none: each run logs in for itself.`;
+    }
+    if (!session.isKept) {
+      throw new LoginError(
+        `${loggedIn} But the session could not be kept in ${cookieFile}, so each run would log in for itself. Make that file and its ` +
+          "folder writable for you alone, or name another place with advertising:cookieFile.",
+      );
+    }
+    return [loggedIn, describe(session), `It is kept in ${cookieFile}`, adviceFor(settings.keepLoggedIn)].join("\n");
   } finally {
-    process.off("SIGINT", interrupt);
+    await transport.close();
   }
 }
 
-function readOptions(args: readonly string[]): Options | undefined {
-  const one = { type: "string" } as const;
-  const options = { stack: one, cwd: one, help: { type: "boolean", short: "h" } } as const;
-  refuseUnknownOptions(args, options);
-  const { values } = parseArgs({ args: [...args], options });
-  if (values.help) return undefined;
-  const passed = (["stack", "cwd"] as const).flatMap((name) =>
-    values[name] === undefined ? [] : [`--${name}`, values[name]],
-  );
-  return { passed, folder: values.cwd ?? process.cwd() };
+function describe({ endsAtMs, isEndStated }: NewSession): string {
+  const source = isEndStated
+    ? "as the platform's answer says"
+    : "the platform's default, since its answer does not say";
+  return `The session is likely good until ${new Date(endsAtMs).toISOString()} (${source}).`;
+}
+
+function adviceFor(isLongLived: boolean): string {
+  return isLongLived
+    ? "Its cookies change with each request: use the file on one machine at a time, and copy it to no second one."
+    : "Runs with the same address, e-mail and password use it. It may be copied to other machines, which just read it. Keep it secret.";
 }

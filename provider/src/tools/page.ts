@@ -4,11 +4,8 @@
 
 import { count } from "../base/index.js";
 import { EventType, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
-import { advertisersById, type Contents, type Entry } from "./contents.js";
-import { type Markup, markup, raw } from "./page-markup.js";
-import { SCRIPT } from "./page-script.js";
-import { STYLE } from "./page-style.js";
-import { type Shown, shown } from "./secret.js";
+import { advertisersById, type Contents, type Entry, nameOf, type Shown, shown } from "./contents.js";
+import { SCRIPT, STYLE } from "./page-assets.js";
 
 export interface PageHead {
   /** Of the stack; empty where the state does not say. */
@@ -66,16 +63,12 @@ function openSection(open: readonly Entry[]): Markup {
   if (open.length === 0) return raw("");
   const items = open.map(
     ({ kind, key, unresolved, values }) =>
-      markup`<li data-row>${kind} <bdi>${key}</bdi> (<bdi>${nameOf(kind, values)}</bdi>), sent at ${unresolved?.since ?? ""}: nobody knows whether it arrived.</li>\n`,
+      markup`<li data-row>${kind} <bdi>${key}</bdi> (<bdi>${nameOf({ kind, values })}</bdi>), sent at ${unresolved?.since ?? ""}: nobody knows whether it arrived.</li>\n`,
   );
   return markup`<section class="open" aria-labelledby="open"><h2 id="open">Unresolved (${open.length})</h2>
 <p>Look into the account for each, and settle it with <code>npx pulumi-advertising pending</code>.</p>
 <ul>${items}</ul></section>
 `;
-}
-
-function nameOf(kind: Entry["kind"], values: Entry["values"]): string {
-  return shown(values[kind === "Advertiser" ? "advertiserName" : "eventName"]);
 }
 
 /** Which advertiser has events of which type. */
@@ -179,4 +172,30 @@ function durationOf(seconds: number): string {
   if (seconds % 86_400 === 0) return count(seconds / 86_400, "day");
   if (seconds % 3600 === 0) return count(seconds / 3600, "hour");
   return count(seconds, "second");
+}
+
+/** HTML that can't be broken out of: every value that is put into it is escaped, unless it is markup already. */
+class Markup {
+  constructor(readonly text: string) {}
+}
+
+type Part = string | number | Markup | readonly Markup[];
+
+/** A tagged template. */
+function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  const filled = parts.map((part, index) => `${textOf(part)}${strings[index + 1] ?? ""}`);
+  return new Markup(`${strings[0] ?? ""}${filled.join("")}`);
+}
+
+/** Text that is markup: never of a user's. */
+function raw(text: string): Markup {
+  return new Markup(text);
+}
+
+function textOf(part: Part): string {
+  if (part instanceof Markup) return part.text;
+  if (typeof part === "object") return part.map(({ text }) => text).join("");
+  return String(part)
+    .toWellFormed()
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,20 +1,17 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { count, cut, enumerate, shellWord, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { describeSought, splitMember } from "../state/index.js";
+import { command, say, textOf } from "./harness.js";
 import { StackJournals } from "./journals.js";
 import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, sentUntil, type Verdict } from "./pending.js";
 import { settle } from "./pending-settle.js";
 import { type Given, readVerdicts } from "./pending-verdicts.js";
-import { pulumi, settingOf, stackName } from "./pulumi.js";
-import { readingOf } from "./reading.js";
+import { passed, pulumi, readingOf, STACK_OPTIONS, type StackChoice, settingOf, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
-import { refuseUnknownOptions } from "./unknown.js";
 
-export const PENDING_HELP = `Usage: pulumi-advertising pending [options]
+const HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the creates of advertisers and conversion events whose outcome nobody knows: those that were in flight when a run of
 this stack was killed, from the engine's own record (an \`up\` could send them again), those that the state holds as
@@ -44,24 +41,39 @@ const HISTORY =
   "the engine still lists as pending stand in the state with the same arguments: settled since, unless `--replace` had asked for one " +
   "more. To clear the engine's list: pulumi refresh --clear-pending-creates --yes";
 
-interface Options extends Given {
+interface Options extends Given, StackChoice {
   readonly forget: readonly string[];
   readonly search: boolean;
-  readonly file: string | undefined;
-  readonly cwd: string | undefined;
-  /** For `pulumi`. */
-  readonly passed: readonly string[];
+  readonly file?: string | undefined;
 }
 
-/** @returns the exit code. @throws Error in words, for exit code 2. */
-export async function pendingCommand(args: readonly string[]): Promise<number> {
-  const options = readOptions(args);
-  if (options === undefined) return say(PENDING_HELP, 0);
+const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
+export const pendingCommand = command({
+  help: HELP,
+  options: {
+    created: SEVERAL,
+    "not-created": SEVERAL,
+    forget: SEVERAL,
+    search: { type: "boolean", default: false },
+    ...STACK_OPTIONS,
+    file: { type: "string" },
+  },
+  run: async ({ "not-created": notCreated, ...values }) => {
+    const settles = [...values.created, ...notCreated, ...values.forget];
+    if (values.file !== undefined && (settles.length > 0 || values.search)) {
+      throw new Error("--file only looks; to settle, leave it out");
+    }
+    return lookAndSettle({ ...values, notCreated });
+  },
+});
+
+/** @returns the exit code. @throws Error in words, for exit code 2. */
+async function lookAndSettle(options: Options): Promise<number> {
   const stack = readExport(await exported(options));
   const journals = await journalsOf(stack, options);
   // What a run has saved meanwhile is read anew.
-  if (await journals?.waitForRun(systemClock)) return pendingCommand(args);
+  if (await journals?.waitForRun(systemClock)) return lookAndSettle(options);
   const pending = pendingIn(stack, journals?.notes() ?? []);
   const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
   const given = readVerdicts(options, pending.open, stack);
@@ -132,13 +144,13 @@ async function settleAll(
   verdicts: readonly Verdict[],
   journals: StackJournals | undefined,
   sentUntil: string | undefined,
-  { passed, search }: Options,
+  options: Options,
 ): Promise<void> {
   const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.isInState);
-  if (verdicts.some(isInState) || (search && open.some(isKnownByRecordAlone))) {
+  if (verdicts.some(isInState) || (options.search && open.some(isKnownByRecordAlone))) {
     const times = { now: new Date(systemClock.wallMs()).toISOString(), sentUntil };
     const settled = settle(stack, verdicts.filter(isInState), randomUUID, times, journals?.notes() ?? []);
-    await pulumi(["stack", "import", ...passed], JSON.stringify(settled));
+    await pulumi(["stack", "import", ...passed(options)], JSON.stringify(settled));
     for (const { urn, createdAs } of verdicts) {
       const known = createdAs === undefined ? undefined : liveIn(settled, urn);
       if (known !== undefined) journals?.noteLive(known.key, known.live);
@@ -172,33 +184,6 @@ async function settleAll(
       );
     }
   }
-}
-
-function readOptions(args: readonly string[]): Options | undefined {
-  const several = { type: "string", multiple: true, default: [] as string[] } as const;
-  const one = { type: "string" } as const;
-  const options = {
-    created: several,
-    "not-created": several,
-    forget: several,
-    search: { type: "boolean", default: false },
-    stack: one,
-    cwd: one,
-    file: one,
-    help: { type: "boolean", short: "h" },
-  } as const;
-  refuseUnknownOptions(args, options);
-  const { values } = parseArgs({ args: [...args], options });
-  if (values.help) return undefined;
-  const settles = [...values.created, ...values["not-created"], ...values.forget];
-  if (values.file !== undefined && (settles.length > 0 || values.search)) {
-    throw new Error("--file only looks; to settle, leave it out");
-  }
-  const passed = (["stack", "cwd"] as const).flatMap((name) =>
-    values[name] === undefined ? [] : [`--${name}`, values[name]],
-  );
-  const { created, "not-created": notCreated, forget, search, file, cwd } = values;
-  return { created, notCreated, forget, search, file, cwd, passed };
 }
 
 function describe(open: Pending["open"]): string {
@@ -242,19 +227,15 @@ function describeKnown(known: Pending["known"]): string[] {
 const MAX_KNOWN = 20;
 
 /** None where it is not known which stack it is, as of an exported file without resources. */
-async function journalsOf(stack: ExportedStack, { file, passed, cwd }: Options): Promise<StackJournals | undefined> {
-  const name = stackIn(stack) ?? (file === undefined ? await stackName(passed) : undefined);
+async function journalsOf(stack: ExportedStack, options: Options): Promise<StackJournals | undefined> {
+  const { file, cwd = process.cwd() } = options;
+  const name = stackIn(stack) ?? (file === undefined ? await stackName(passed(options)) : undefined);
   if (name === undefined) return undefined;
-  const cookieFile = file === undefined ? await settingOf("cookieFile", passed) : process.env.ADVERTISING_COOKIE_FILE;
-  return new StackJournals(name, cookieFile, cwd ?? process.cwd());
+  const cookieFile =
+    file === undefined ? await settingOf("cookieFile", passed(options)) : process.env.ADVERTISING_COOKIE_FILE;
+  return new StackJournals(name, cookieFile, cwd);
 }
 
-async function exported({ file, passed }: Options): Promise<string> {
-  if (file !== undefined) return readFileSync(file === "-" ? 0 : file, "utf8");
-  return pulumi(["stack", "export", ...passed]);
-}
-
-function say(text: string, code: number): number {
-  console.log(text);
-  return code;
+async function exported({ file, ...choice }: Options): Promise<string> {
+  return file === undefined ? pulumi(["stack", "export", ...passed(choice)]) : textOf(file);
 }

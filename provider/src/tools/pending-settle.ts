@@ -18,8 +18,7 @@ import {
 import type { Remembered } from "../store/index.js";
 import { byUrn, isOfThisBody, isOurCreate, pendingCreates, type Verdict } from "./pending.js";
 import { openSets, settleMembers } from "./pending-sets.js";
-import { inOrder } from "./resource-order.js";
-import { accountIn, type ExportedStack, type Resource, visible } from "./stack-export.js";
+import { accountIn, type ExportedStack, inOrder, type Resource, visible } from "./stack-export.js";
 
 /** ISO 8601. */
 export interface Times {

@@ -1,11 +1,26 @@
-/** The Pulumi CLI, as the commands use it. */
+/** What the Pulumi CLI tells the commands: the stack that is meant, its state and its settings. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { printable } from "../base/index.js";
-import { environmentNameOf, NAMESPACE, type Settings } from "../settings/index.js";
+import { enumerate, printable } from "../base/index.js";
+import { environmentNameOf, NAMESPACE, readSettings, type Settings, type SettingsReading } from "../settings/index.js";
+import { textOf } from "./harness.js";
+import { type ExportedStack, readExport } from "./stack-export.js";
 
 /** Where the stack is, as options for `pulumi`: `--stack`, `--cwd`. */
 export type StackOptions = readonly string[];
+
+/** The options of a command that say which stack is meant. */
+export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
+
+export interface StackChoice {
+  readonly stack?: string | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** For `pulumi`. */
+export function passed({ stack, cwd }: StackChoice): StackOptions {
+  return [...(stack === undefined ? [] : ["--stack", stack]), ...(cwd === undefined ? [] : ["--cwd", cwd])];
+}
 
 /** Runs it. @param input for its standard input. @throws Error with what it said. */
 export async function pulumi(args: readonly string[], input = ""): Promise<string> {
@@ -24,6 +39,17 @@ export async function pulumi(args: readonly string[], input = ""): Promise<strin
   }
 }
 
+/** The state that a report reads; of the selected stack where nothing else is said. Secrets stay encrypted. @throws Error in words. */
+export async function stateOf({
+  state,
+  ...choice
+}: StackChoice & { readonly state?: string | undefined }): Promise<ExportedStack> {
+  if (state === undefined) return readExport(await pulumi(["stack", "export", ...passed(choice)]));
+  const options = (["stack", "cwd"] as const).filter((name) => choice[name] !== undefined).map((name) => `--${name}`);
+  if (options.length > 0) throw new Error(`--state names the state already: leave out ${enumerate(options)}`);
+  return readExport(await textOf(state));
+}
+
 /** A setting as runs would read it, unchecked. Set nowhere, `pulumi config get` fails. */
 export async function settingOf(key: keyof Settings, stack: StackOptions): Promise<string | undefined> {
   const configured = await pulumi(["config", "get", `${NAMESPACE}:${key}`, ...stack]).catch(() => undefined);
@@ -36,8 +62,31 @@ export async function stackName(stack: StackOptions): Promise<string | undefined
   return name?.trim();
 }
 
+/**
+ * The settings that a command sends requests with: those of the stack, as its programs read them, or of the environment.
+ * @returns the settings, and in words where they come from.
+ */
+export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
+  const environment = process.env;
+  const stack = await stackName(passed(choice));
+  // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
+  if (stack === undefined && passed(choice).length === 0) {
+    const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
+    return { reading, origin: "of the environment, since no stack is selected here" };
+  }
+  const settings = await stackSettings(passed(choice));
+  const reading = readSettings({
+    config: (key) => settings.get(key)?.value,
+    environment,
+    keys: [...settings.keys()],
+    isSecret: (key) => settings.get(key)?.secret ?? false,
+    mayLackPassword: false,
+  });
+  return { reading, origin: `of the stack ${stack}` };
+}
+
 /** The stack's settings of our namespace, by key, as its programs read them; secrets in plain. */
-export async function stackSettings(
+async function stackSettings(
   stack: StackOptions,
 ): Promise<ReadonlyMap<string, { readonly value: string; readonly secret: boolean }>> {
   const printed = await pulumi(["config", "--json", "--show-secrets", ...stack]);

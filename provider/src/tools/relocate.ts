@@ -1,18 +1,77 @@
 /**
- * Declares that the platform and account which a stack's resources were created at are the same under another address: the
- * state then says so. Pure: an exported stack in, an exported stack out.
+ * `pulumi-advertising relocate`: declares that the platform and account which a stack's resources were created at are the same
+ * under another address. The state then says so.
  */
-
-import { enumerate } from "../base/index.js";
+import { count, enumerate } from "../base/index.js";
+import { moveNotes } from "../files/index.js";
+import { accountOf, readSettings } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
-import { type ExportedStack, expectNothingPending, isOurs, type Resource } from "./stack-export.js";
+import { inventoryPath, journalPath } from "../store/index.js";
+import { command, say } from "./harness.js";
+import { passed, pulumi, STACK_OPTIONS, settingOf } from "./pulumi.js";
+import {
+  type ExportedStack,
+  expectNothingPending,
+  isOurs,
+  type Resource,
+  readExport,
+  stackIn,
+} from "./stack-export.js";
+
+const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
+
+Declares that the platform and account which this stack's resources were created at, as previews name them, are the same
+ones that the settings name now: under a new address, or with a changed e-mail. The state says so from then on; nothing is
+sent. To use another platform or account, make a stack of its own instead.
+
+  --stack NAME           another stack than the selected one
+  --cwd FOLDER           the Pulumi program's folder
+
+Exit codes: 0 done, 2 it could not be done, and nothing was changed.`;
+
+export const relocateCommand = command({
+  help: HELP,
+  options: STACK_OPTIONS,
+  takesWords: true,
+  run: async (choice, words) => {
+    const [from, ...rest] = words;
+    if (from === undefined || rest.length > 0 || !/^\S+ \S+$/.test(from)) {
+      throw new Error(
+        `it takes '<host> <e-mail>' as the message names them; got ${words.length === 0 ? "nothing" : words.join(" ")}`,
+      );
+    }
+    const where = passed(choice);
+    const [baseUrl, email, cookieFile] = await Promise.all(
+      (["baseUrl", "email", "cookieFile"] as const).map((key) => settingOf(key, where)),
+    );
+    const given: Record<string, string | undefined> = { baseUrl, email };
+    const { settings, problems } = readSettings({
+      config: (key) => given[key],
+      environment: {},
+      mayLackPassword: true,
+    });
+    if (problems.length > 0) {
+      throw new Error(problems.map(({ source, reason }) => `${source} ${reason}`).join("; "));
+    }
+    const to = accountOf(settings);
+    const { stack, moved } = relocate(readExport(await pulumi(["stack", "export", ...where])), from, to);
+    await pulumi(["stack", "import", ...where], JSON.stringify(stack));
+    const name = stackIn(stack);
+    const files = name === undefined ? [] : [journalPath("", name), inventoryPath("", name)];
+    moveNotes(from, settings, files, cookieFile, choice.cwd ?? process.cwd());
+    return say(
+      `${count(moved, "resource")} of '${from}' ${moved === 1 ? "is" : "are"} at '${to}' now. Nothing was sent.`,
+    );
+  },
+});
 
 /**
+ * Pure: an exported stack in, an exported stack out.
  * @param from @param to as messages name them: `<host>[:<port>][/<path>] <e-mail>`.
  * @returns the stack, and how many resources have moved.
  * @throws Error where there is nothing to move, or where the import of the state would lose something.
  */
-export function relocate(
+function relocate(
   stack: ExportedStack,
   from: string,
   to: string,

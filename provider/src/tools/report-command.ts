@@ -1,19 +1,17 @@
 /** `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. */
-import { parseArgs } from "node:util";
 import { count, enumerate } from "../base/index.js";
 import { environmentNameOf } from "../settings/index.js";
 import { commentOf } from "./comment.js";
 import { type Contents, contentsOf } from "./contents.js";
+import { chosen, command, textOf, write } from "./harness.js";
+import { earlierStateOf, LEFTOVER_FORMATS, leftoversOf } from "./leftovers.js";
 import { pageOf } from "./page.js";
 import { readPreview } from "./preview.js";
-import { ID_FORMATS, idsOf } from "./report-ids.js";
-import { chosen, earlierStateOf, STACK_OPTIONS, type StackChoice, stateOf, textOf, write } from "./report-input.js";
-import { LEFTOVER_FORMATS, leftoversOf } from "./report-leftovers.js";
+import { STACK_OPTIONS, type StackChoice, stateOf } from "./pulumi.js";
+import { addressesBy, ID_FORMATS, idsOf } from "./report-ids.js";
 import { type ExportedStack, stackIn, stateIn } from "./stack-export.js";
-import { addressesBy } from "./template.js";
-import { refuseUnknownOptions } from "./unknown.js";
 
-export const REPORT_HELP = `Usage: pulumi-advertising report ids|page|leftovers|comment [options]
+const HELP = `Usage: pulumi-advertising report ids|page|leftovers|comment [options]
 
 Reads the selected stack's state, or a preview; sends nothing and changes nothing. Values that are secret in the state are told as
 "(secret)".
@@ -40,18 +38,23 @@ Reads the selected stack's state, or a preview; sends nothing and changes nothin
 Exit codes: 0 written, 2 called wrongly, or something could not be read.`;
 
 const OPTIONS = {
+  state: { type: "string" },
   ...STACK_OPTIONS,
   format: { type: "string" },
   template: { type: "string" },
   preview: { type: "string" },
   before: { type: "string", multiple: true },
   out: { type: "string" },
-  help: { type: "boolean", short: "h" },
 } as const;
 
-type Options = StackChoice & { readonly [name in "format" | "template" | "preview" | "out"]?: string | undefined } & {
+interface Options extends StackChoice {
+  /** A file, or `-` for standard input. */
+  readonly state?: string | undefined;
+  readonly format?: string | undefined;
+  readonly template?: string | undefined;
+  readonly preview?: string | undefined;
   readonly before?: readonly string[] | undefined;
-};
+}
 
 interface Report {
   /** The options that mean something to it, beside those that all reports have. */
@@ -68,32 +71,29 @@ const REPORTS: Readonly<Record<string, Report>> = {
   comment: {
     takes: ["preview"],
     text: async ({ preview = "-" }) =>
-      commentOf(readPreview(textOf(preview), process.env[environmentNameOf("operations")])),
+      commentOf(readPreview(await textOf(preview), process.env[environmentNameOf("operations")])),
   },
 };
 
-/** @returns the exit code. @throws Error in words, for exit code 2. */
-export async function reportCommand(args: readonly string[]): Promise<number> {
-  refuseUnknownOptions(args, OPTIONS);
-  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  if (values.help) {
-    console.log(REPORT_HELP);
+export const reportCommand = command({
+  help: HELP,
+  options: OPTIONS,
+  takesWords: true,
+  run: async ({ out, ...options }, words) => {
+    const [name, ...rest] = words;
+    if (name === undefined || rest.length > 0) {
+      throw new Error(`it takes one report: ${enumerate(Object.keys(REPORTS))}; got ${words.join(" ") || "none"}`);
+    }
+    const report = chosen(REPORTS, name, "report");
+    const given = Object.keys(options) as (keyof Options)[];
+    const foreign = given.filter((option) => !report.takes.includes(option));
+    if (foreign.length > 0) {
+      throw new Error(`\`report ${name}\` takes no ${enumerate(foreign.map((option) => `--${option}`))}`);
+    }
+    write(await report.text(options), out);
     return 0;
-  }
-  const [name, ...rest] = positionals;
-  if (name === undefined || rest.length > 0) {
-    throw new Error(`it takes one report: ${enumerate(Object.keys(REPORTS))}; got ${positionals.join(" ") || "none"}`);
-  }
-  const report = chosen(REPORTS, name, "report");
-  const { help: _, out, ...options } = values;
-  const given = Object.keys(options) as (keyof Options)[];
-  const foreign = given.filter((option) => !report.takes.includes(option));
-  if (foreign.length > 0) {
-    throw new Error(`\`report ${name}\` takes no ${enumerate(foreign.map((option) => `--${option}`))}`);
-  }
-  write(await report.text(options), out);
-  return 0;
-}
+  },
+});
 
 async function ids({ format = "json", template, ...choice }: Options): Promise<string> {
   const inFormat = chosen(ID_FORMATS, format, "format");
@@ -114,19 +114,20 @@ async function page(choice: Options): Promise<string> {
 async function leftovers({ format = "text", before = [], ...choice }: Options): Promise<string> {
   const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
   const now = await stateOf(choice);
-  const earlier = before.map((file) => {
-    const state = earlierStateOf(file);
+  const earlier: ExportedStack[] = [];
+  for (const file of before) {
+    const state = await earlierStateOf(file);
     const [stack, current] = [stackIn(state), stackIn(now)];
     if (stack !== undefined && current !== undefined && stack !== current) {
       throw new Error(`${file} is a state of the stack ${stack}, not of ${current}`);
     }
-    return state;
-  });
+    earlier.push(state);
+  }
   return inFormat(leftoversOf(stateIn(now), earlier.map(stateIn)));
 }
 
-function contentsIn({ deployment }: ExportedStack): Contents {
-  const contents = contentsOf(deployment.resources ?? []);
+function contentsIn(stack: ExportedStack): Contents {
+  const contents = contentsOf(stateIn(stack).resources);
   for (const set of contents.secretSets) {
     console.error(`Warning: the ids of the set ${set} are secret in the state, so its events are left out`);
   }

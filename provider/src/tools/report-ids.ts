@@ -1,11 +1,13 @@
 /**
- * Ids by key, for whoever places tags: as JSON, CSV, environment variables, or a TypeScript module.
+ * `report ids`: ids by key, for those who place tags, as JSON, CSV, environment variables, or a TypeScript module; with the
+ * addresses of tags, which come from the user's own template, since the platform's are not known.
  */
+import { enumerate, nearest } from "../base/index.js";
 import { exactId } from "../rules/index.js";
-import { advertisersById, type Contents, type Entry } from "./contents.js";
-import { csvOf } from "./csv.js";
-import { shown } from "./secret.js";
-import type { Identified } from "./template.js";
+import { advertisersById, type Contents, csvOf, type Entry, nameOf, SECRET, shown } from "./contents.js";
+
+/** An event or advertiser with its id. */
+type Identified = Entry & { readonly id: string };
 
 export interface Ids {
   readonly advertisers: readonly Identified[];
@@ -65,10 +67,10 @@ function addressesByKey(events: readonly Identified[], addressOf: (event: Identi
 function asCsv({ advertisers, events, addressOf, advertiserOf }: Ids): string {
   const header = ["kind", "key", "id", "name", "advertiser", "advertiserId"];
   const rows = [
-    ...advertisers.map((each) => ["advertiser", each.key, each.id, shown(each.values.advertiserName), "", ""]),
+    ...advertisers.map((each) => ["advertiser", each.key, each.id, nameOf(each), "", ""]),
     ...events.map((each) => {
       const advertiser = advertiserOf(each)?.key ?? "";
-      return ["event", each.key, each.id, shown(each.values.eventName), advertiser, shown(each.values.advertiserId)];
+      return ["event", each.key, each.id, nameOf(each), advertiser, shown(each.values.advertiserId)];
     }),
   ];
   const tags = addressOf === undefined ? [] : [...advertisers.map(() => ""), ...events.map(addressOf)];
@@ -124,4 +126,33 @@ function asTypeScript({ advertisers, events, addressOf }: Ids): string {
     constant("eventIds", byKey(events)),
     ...(addressOf === undefined ? [] : [constant("tags", addressesByKey(events, addressOf))]),
   ].join("\n");
+}
+
+/** What a template may name in braces, beside the arguments of an event. */
+const ARGUMENTS = ["eventName", "advertiserId", "eventTypeId", "segmentId", "value"] as const;
+const NAMES = ["id", "key", ...ARGUMENTS];
+
+/**
+ * @param template such as `https://tags.example.com/e?id={id}`.
+ * @returns the address of an event, with each value percent-encoded. @throws Error where the template is none.
+ */
+export function addressesBy(template: string): (event: Identified) => string {
+  const named = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
+  const unknown = [...new Set(named)].filter((name) => !NAMES.includes(name));
+  if (unknown.length > 0) {
+    const told = unknown.map((name) => {
+      const meant = nearest(name, NAMES);
+      return `{${name}}${meant === undefined ? "" : ` (did you mean {${meant}}?)`}`;
+    });
+    throw new Error(`--template knows ${enumerate(NAMES.map((name) => `{${name}}`))}; got ${enumerate(told)}`);
+  }
+  if (!named.includes("id")) throw new Error("--template needs {id}: without it all events have one address");
+  return (event) =>
+    template.replace(/\{(\w+)\}/g, (_, name: string) => {
+      if (name === "id") return event.id;
+      if (name === "key") return encodeURIComponent(event.key);
+      const value = event.values[name];
+      if (value === SECRET) throw new Error(`--template names {${name}}, which is secret of the event ${event.key}`);
+      return encodeURIComponent(shown(value));
+    });
 }

@@ -1,10 +1,10 @@
 /**
- * What `pulumi stack export` prints: read, and looked at for resources of ours. Pure.
+ * What `pulumi stack export` prints: read, looked at for resources of ours, and put in the order that `pulumi stack import`
+ * accepts. Pure.
  */
 import { z } from "zod";
 import { kindOfType, setOfType } from "../kinds/index.js";
 import { ACCOUNT, IDENTITY, memberOf, PROVIDER, readDeclared, readStoredSet, stackOf } from "../state/index.js";
-import type { State } from "./report-leftovers.js";
 
 const properties = z.record(z.string(), z.unknown()).optional();
 const resourceSchema = z.looseObject({
@@ -54,7 +54,13 @@ export function readExport(text: string): ExportedStack {
   );
 }
 
-/** As reports look at it. */
+/** A state of a stack, as reports look at it. */
+export interface State {
+  readonly resources: readonly Resource[];
+  /** When it was written, ISO 8601; empty where it does not say. */
+  readonly time: string;
+}
+
 export function stateIn({ deployment }: ExportedStack): State {
   return { resources: deployment.resources ?? [], time: deployment.manifest?.time ?? "" };
 }
@@ -117,4 +123,33 @@ export function visible({ inputs }: Resource): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(inputs ?? {}).filter(([name]) => !name.startsWith("__") || name === PROVIDER),
   );
+}
+
+/**
+ * The same resources in an order that Pulumi accepts: each after all that it refers to, and a replaced one after what
+ * took its place. What stands right already stays.
+ */
+export function inOrder(resources: readonly Resource[]): Resource[] {
+  const current = currentByUrn(resources);
+  const placed = new Set<Resource>();
+  const visited = new Set<Resource>();
+  const place = (resource: Resource | undefined) => {
+    if (resource === undefined || visited.has(resource)) return;
+    visited.add(resource);
+    if (resource.delete === true) place(current.get(resource.urn));
+    for (const urn of referredTo(resource)) place(current.get(urn));
+    placed.add(resource);
+  };
+  for (const resource of resources) place(resource);
+  return [...placed];
+}
+
+function referredTo({ parent, provider, dependencies, propertyDependencies, deletedWith }: Resource): string[] {
+  return [
+    parent,
+    provider?.slice(0, provider.lastIndexOf("::")),
+    ...(dependencies ?? []),
+    ...Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []),
+    deletedWith,
+  ].filter((urn) => urn !== undefined);
 }

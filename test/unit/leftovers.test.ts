@@ -2,14 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
-import type { StoredResource } from "../../provider/src/tools/contents.js";
-import { markDone } from "../../provider/src/tools/leftovers-done.js";
+import { LEFTOVER_FORMATS, leftoversOf, markDone } from "../../provider/src/tools/leftovers.js";
 import { settleMembers } from "../../provider/src/tools/pending-sets.js";
-import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/tools/report-leftovers.js";
-import { type ExportedStack, readExport, stateIn } from "../../provider/src/tools/stack-export.js";
+import { type ExportedStack, type Resource, readExport, stateIn } from "../../provider/src/tools/stack-export.js";
 import { CIPHERTEXT, encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
 
-const stateOf = (resources: readonly StoredResource[], time = "2026-03-02T10:00:00Z") => ({ resources, time });
+const stateOf = (resources: readonly Resource[], time = "2026-03-02T10:00:00Z") => ({ resources, time });
 const NOTED = { id: "7", name: "Old", advertiserId: "1", at: "2026-03-01T00:00:00.000Z", why: "replaced", by: "8" };
 const inShort = (...args: Parameters<typeof leftoversOf>) =>
   leftoversOf(...args).map(({ kind, id, name, key, why }) => `${kind} ${id} ${name} ${key}: ${why}`);

@@ -1,10 +1,11 @@
 /** What one stack declares and another does not. */
 import { expect, it } from "vitest";
 import { COMPARISON_FORMATS, compare, isSame } from "../../provider/src/tools/compare.js";
-import { contentsOf, type StoredResource } from "../../provider/src/tools/contents.js";
+import { contentsOf } from "../../provider/src/tools/contents.js";
+import type { Resource } from "../../provider/src/tools/stack-export.js";
 import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, storedSet } from "../support/stored.js";
 
-const textOf = (first: StoredResource[], second: StoredResource[], format = "text") =>
+const textOf = (first: Resource[], second: Resource[], format = "text") =>
   COMPARISON_FORMATS[format]?.(compare(contentsOf(first), contentsOf(second)), ["staging", "prod"]) ?? "";
 
 it("ids differ, and are no difference; advertisers are compared by their keys", () => {

@@ -1,0 +1,103 @@
+/**
+ * What the commands have in common: they are declared with their help, their options and what they do. `command.ts` calls them;
+ * everything that they read from standard input or write to a file passes through here.
+ */
+import { writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { didYouMean, enumerate, printable } from "../base/index.js";
+
+export interface Command {
+  readonly help: string;
+  /** @returns the exit code. @throws Error in words, for exit code 2. */
+  readonly run: (args: readonly string[]) => Promise<number>;
+}
+
+type Values<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
+
+interface Declaration<O extends ParseArgsOptionsConfig> {
+  readonly help: string;
+  /** All but `--help`, which each command takes. */
+  readonly options: O;
+  /** Whether it takes words that belong to no option. */
+  readonly takesWords?: boolean;
+  readonly run: (values: Values<O>, words: readonly string[]) => Promise<number>;
+}
+
+export function command<const O extends ParseArgsOptionsConfig>(declaration: Declaration<O>): Command {
+  const { help, takesWords = false, run } = declaration;
+  const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
+  return {
+    help,
+    run: async (args) => {
+      refuseUnknownOptions(args, options);
+      const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: takesWords });
+      const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
+      return isHelpWanted === true ? say(help) : run(given as Values<O>, positionals);
+    },
+  };
+}
+
+/** Prints it. @returns the exit code. */
+export function say(sentence: string, code = 0): number {
+  console.log(sentence);
+  return code;
+}
+
+/** @throws Error about the first of `args` that is none of `options`; `parseArgs` itself would not name a near one. */
+export function refuseUnknownOptions(args: readonly string[], options: ParseArgsOptionsConfig): void {
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  const known = Object.keys(options).map((name) => `--${name}`);
+  for (const token of tokens) {
+    if (token.kind === "option" && !Object.hasOwn(options, token.name)) {
+      throw new Error(`there is no option ${printable(token.rawName)}; ${hintFor(token.rawName, known)}`);
+    }
+  }
+}
+
+/**
+ * One of several that are known by their names: a command, a report, a format.
+ * @param others names that are known as well, for the hint. @throws Error that names the nearest known one, or all.
+ */
+export function chosen<T>(
+  known: Readonly<Record<string, T>>,
+  name: string,
+  noun: string,
+  others: readonly string[] = [],
+): T {
+  const found = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (found !== undefined) return found;
+  throw new Error(`there is no ${noun} "${printable(name)}"; ${hintFor(name, [...Object.keys(known), ...others])}`);
+}
+
+function hintFor(typed: string, known: readonly string[]): string {
+  return didYouMean(typed, known, { list: enumerate(known) });
+}
+
+/**
+ * The text of a file. Standard input is read as a stream: behind another Node.js program, such as npx, it does not block, and
+ * reading it at once would fail while the writer has nothing ready.
+ * @param file or `-` for standard input. @throws Error in words.
+ */
+export async function textOf(file: string): Promise<string> {
+  try {
+    if (file !== "-") return await readFile(file, "utf8");
+    return process.stdin.readableEnded ? "" : await text(process.stdin);
+  } catch (error) {
+    throw new Error(`${file === "-" ? "standard input" : file} could not be read: ${(error as Error).message}`);
+  }
+}
+
+/** Writes a report. @param file none, or `-`, for standard output. @throws Error in words. */
+export function write(report: string, file: string | undefined): void {
+  if (file === undefined || file === "-") {
+    process.stdout.write(report);
+    return;
+  }
+  try {
+    writeFileSync(file, report);
+  } catch (error) {
+    throw new Error(`the report could not be written to ${file}: ${(error as Error).message}`);
+  }
+}
