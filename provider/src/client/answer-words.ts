@@ -3,7 +3,7 @@
  * every sentence is quoted, wherever it stands, but for the values that were sent and what stands under a name that sounds
  * secret; where nothing reads like a sentence, what can be read at all. Pure.
  */
-import { own, type Values } from "../base/index.js";
+import { excerpt, own, type Values } from "../base/index.js";
 import type { Answer } from "./answer.js";
 import { visibleSentence, visibleText } from "./answer-page.js";
 import { isToldBehind, labelled, labelOf, mainNameOf, type Naming } from "./label.js";
@@ -155,4 +155,29 @@ function tellWithheld(place: Place, context: Context): string {
   const label = told(labelOf(place, context), context.clean, MAX_CHARACTERS);
   const where = label === "" ? "a name that sounds" : `"${label}", a name that sounds`;
   return `what it says stands under ${where} secret, and is not shown`;
+}
+
+/** Room for what is wrong with each field. */
+const MAX_REFUSAL_CHARACTERS = 4000;
+/** Of an answer in doubt, which may be any server's. */
+const MAX_SAID_CHARACTERS = 500;
+
+/** The platform's words of a refusal, as sentences. */
+export function refusalIn(words: readonly string[]): string {
+  if (words.length === 0) return "the answer holds no words that say why.";
+  return asSentence(excerpt(joined(words), MAX_REFUSAL_CHARACTERS));
+}
+
+/** The platform's words of an answer in doubt, with a space in front; empty without any. */
+export function saidIn(words: readonly string[]): string {
+  const text = excerpt(joined(words), MAX_SAID_CHARACTERS);
+  return text === "" ? "" : ` The platform said: ${asSentence(text)}`;
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function joined(words: readonly string[]): string {
+  return words.map((word, at) => (at === words.length - 1 || /[.!?:;]$/.test(word) ? word : `${word};`)).join(" ");
 }

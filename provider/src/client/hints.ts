@@ -5,7 +5,9 @@
 
 import type { Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
+import type { Settings } from "../settings/index.js";
 import { everyLeafOf } from "./leaves.js";
+import type { SessionAnswer } from "./session.js";
 import type { HttpAnswer } from "./transport.js";
 
 export interface Refused {
@@ -141,4 +143,18 @@ function spelledOut(text: string): string {
 
 function isAdvertiser(about: string): boolean {
   return /^advertisers?( id)?$/.test(about);
+}
+
+/** What to do where the session refused a request. */
+export function sessionHint(session: SessionAnswer["session"], settings: Settings): string | undefined {
+  if (session === "accepted") return undefined;
+  if (settings.authMode === "basic") {
+    return "Check advertising:email, advertising:password and whether this installation takes Basic credentials.";
+  }
+  return session === "refused-again"
+    ? "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there" +
+        (settings.keepLoggedIn
+          ? "; or each answer ends the session before it, and advertising:maxConcurrentRequests must be 1."
+          : ".")
+    : "The session is new; another login would not help: the account may lack the permission.";
 }

@@ -3,7 +3,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, Secrets, systemClock } from "../base/index.js";
-import { addressOf, conversionEvent } from "../kinds/index.js";
 import type { Settings, SettingsReading } from "../settings/index.js";
 import { Client } from "./client.js";
 import { type AttemptReport, PatientSender } from "./patient.js";
@@ -86,7 +85,8 @@ export function logInAnew(settings: Settings, surroundings: Surroundings): Promi
     sender: senderFor(settings, surroundings),
     secrets,
     clock,
-    url: addressOf(conversionEvent.create, settings.baseUrl),
+    // All operations that are documented are below it: a cookie that is good for one of them is good there.
+    url: new URL(`${settings.baseUrl}/rest/`),
     store: storeFor(settings, surroundings),
     stored: storeFor(settings, surroundings),
   });

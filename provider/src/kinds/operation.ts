@@ -33,15 +33,8 @@ export function createOf(noun: string, wireNames: Readonly<Record<string, string
   return { method: "POST", path: `rest/${noun}`, repeatable: false, noun, fields: Object.values(wireNames) };
 }
 
-/** All creates of a kind go to one address. */
-const addresses = new WeakMap<Operation, { readonly baseUrl: string; readonly url: URL }>();
-
 /** Where an operation goes. @param values for the placeholders of its path. */
-export function addressOf(operation: Operation, baseUrl: string, values?: Readonly<Record<string, string>>): URL {
-  const known = addresses.get(operation);
-  if (values === undefined && known?.baseUrl === baseUrl) return known.url;
-  const filled = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values?.[name] ?? ""));
-  const url = new URL(`${baseUrl}/${filled}`);
-  if (values === undefined) addresses.set(operation, { baseUrl, url });
-  return url;
+export function addressOf({ path }: Operation, baseUrl: string, values?: Readonly<Record<string, string>>): URL {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values?.[name] ?? ""));
+  return new URL(`${baseUrl}/${filled}`);
 }

@@ -37,7 +37,7 @@ export async function deleteObject(kind: Kind, runtime: Runtime, id: string, lab
   if (operation === undefined) throw new Error("delete without the operation");
   await runtime.track(async (mayBegin) => {
     mayBegin();
-    return runtime.client().records.delete({ kind, operation, id, label });
+    return runtime.client().delete({ kind, operation, id, label });
   });
 }
 

@@ -28,7 +28,7 @@ export async function readLive(
   if (read === undefined) throw new Error("read without the operation");
   return runtime.track(async (mayBegin) => {
     mayBegin();
-    const record = await runtime.client().records.read({ kind, operation: read, id, label });
+    const record = await runtime.client().read({ kind, operation: read, id, label });
     runtime.noteRead();
     return record;
   });

@@ -62,7 +62,7 @@ export async function lookFor(
       // Before it is asked: what is made meanwhile must not be taken for not made.
       const isDue = !wasJustSent && dueMs !== undefined && runtime.clock.wallMs() >= dueMs;
       looks++;
-      const ids = await runtime.client().records.search(wanted);
+      const ids = await runtime.client().search(wanted);
       const [id] = ids;
       if (ids.length > 1) return { kind: "open", words: severalIn(ids, sent) };
       if (id !== undefined) return { kind: "found", id };

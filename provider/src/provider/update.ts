@@ -41,7 +41,7 @@ export async function updateLive(
   if (Object.keys(fields).length === 0) return;
   const warnings = await runtime.track(async (mayBegin) => {
     mayBegin();
-    return runtime.client().records.update({ kind, operation: update, id, label }, fields);
+    return runtime.client().update({ kind, operation: update, id, label }, fields);
   });
   for (const warning of warnings) runtime.say(`The platform, first of ${label}: ${warning}`, warning);
 }
@@ -55,7 +55,7 @@ export async function wasUpdated(
 ): Promise<boolean> {
   const { update } = knownOperations(kind, runtime.reading.settings);
   if (update === undefined) return false;
-  await runtime.client().records.update({ kind, operation: update, id, label }, fields);
+  await runtime.client().update({ kind, operation: update, id, label }, fields);
   return true;
 }
 
