@@ -15,6 +15,7 @@ const ROOMS = [
   "state",
   "store",
   "client",
+  "decision",
   "provider",
   "catalog",
   "program",
@@ -27,6 +28,7 @@ const TOPS: Record<string, string[]> = {
 };
 /** The program's process loads neither HTTP nor cookies, and the provider's process none of the program's half. */
 const APART: Record<string, string[]> = {
+  decision: ["files", "store", "client"],
   program: ["client", "provider"],
   catalog: ["client", "provider", "store", "state"],
 };
@@ -120,7 +122,7 @@ it("each library is loaded by one room", () => {
 });
 
 it("whatever only decides does no I/O", () => {
-  const PURE = /^(base\/(?!secrets|clock)|rules\/|kinds\/|state\/|settings\/|catalog\/(?!read-catalog))/;
+  const PURE = /^(base\/(?!secrets|clock)|rules\/|kinds\/|state\/|settings\/|decision\/|catalog\/(?!read-catalog))/;
   const wrong = imports.filter(({ file, target, isType }) => PURE.test(file) && target.startsWith("node:") && !isType);
   expect(wrong.filter(({ target }) => target !== "node:crypto" && target !== "node:util")).toEqual([]);
 });

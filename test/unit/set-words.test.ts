@@ -1,9 +1,9 @@
 /** What people read of a set. */
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/errors.js";
+import { type Member, membersOf } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Outcome } from "../../provider/src/provider/outcome.js";
-import { type Member, planSet } from "../../provider/src/provider/set-plan.js";
 import { troubleInWords } from "../../provider/src/provider/set-trouble.js";
 import {
   leftLiveInWords,
@@ -20,7 +20,7 @@ const shared = { advertiserId: 7, defaults: {} };
 const A = { eventName: "A", value: 1 };
 
 const plan = (olds: object, news: object) =>
-  planSet(conversionEvent, readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news }));
+  membersOf(conversionEvent, readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news }));
 const many = (count: number, of: (index: number) => object = (index) => ({ eventName: `E${index}`, value: 1 })) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, of(index)]));
 const idsOf = (count: number) =>

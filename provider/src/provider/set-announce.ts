@@ -2,13 +2,13 @@
  * What people are told of the members of a set that are to be created, before anything is sent.
  */
 import { count, OutcomeUnknownError, own } from "../base/index.js";
+import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type DeclaredSet, memberOf, type StoredSet, splitMember } from "../state/index.js";
 import { adoptedTwice, announceCreate } from "./announce.js";
 import { hasValue, holdsUnknown } from "./inputs.js";
 import { memberLeftovers } from "./interrupted.js";
 import type { Runtime } from "./runtime.js";
-import type { Member } from "./set-plan.js";
 import { leftoversInWords, renamesInWords } from "./set-words.js";
 import { type KnownSubject, memberSubject, type Subject } from "./subject.js";
 
@@ -20,7 +20,9 @@ export async function announceNewMembers(
   members: readonly Member[],
   stored: StoredSet,
 ): Promise<ReadonlySet<string>> {
-  const toCreate = members.filter(({ action }) => action === "create" || action === "create anew");
+  const toCreate = members.filter(
+    ({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps),
+  );
   const left = await memberLeftovers(
     runtime,
     subject,
@@ -36,7 +38,7 @@ export async function announceNewMembers(
     return of === subject.key && key !== undefined && stored.eventIds.has(key);
   };
   for (const { key, action, values } of toCreate) {
-    if (action !== "create" || left.has(key)) continue;
+    if (action.do !== "create" || left.has(key)) continue;
     const member = memberSubject(subject, key) as KnownSubject;
     try {
       await announceCreate(kind, runtime, member, {

@@ -3,6 +3,7 @@
  * everything else went well, as the engine does with single resources.
  */
 import { AdvertisingError, count, idRanges, RefusedError } from "../base/index.js";
+import type { Circumstances, Member } from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { ACCOUNT, type LeftLive, readStoredSet } from "../state/index.js";
 import { canDelete, deleteObject, isHeldElsewhere } from "./delete.js";
@@ -11,7 +12,6 @@ import type { Properties } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
-import type { Able, Member } from "./set-plan.js";
 import { memberSubject, type Subject, subjectOf } from "./subject.js";
 
 /** An object that a set is to delete. */
@@ -42,7 +42,7 @@ export function toDelete(
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
   left: readonly LeftLive[],
-  able: Able,
+  circumstances: Circumstances,
 ): ToDelete[] {
   const kept = new Set<string>();
   const wanted = new Map<string, ToDelete>();
@@ -50,19 +50,23 @@ export function toDelete(
     const outcome = outcomes.get(key);
     const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
     const held = isNow ?? id;
-    if (action !== "delete" && action !== "let go" && held !== undefined) kept.add(held);
-    if (id === undefined || !able.delete(id, key)) continue;
-    if (action === "delete" || (isNow !== undefined && isNow !== id)) wanted.set(id, { id, key });
+    if (action.do !== "delete" && action.do !== "let go" && held !== undefined) kept.add(held);
+    if (id === undefined || !isDeletable(circumstances, id, key)) continue;
+    if (action.do === "delete" || (isNow !== undefined && isNow !== id)) wanted.set(id, { id, key });
   }
-  for (const { id, key = "" } of stillToDelete(left, able)) wanted.set(id, { id, key });
+  for (const { id, key = "" } of stillToDelete(left, circumstances)) wanted.set(id, { id, key });
   return [...wanted.values()].filter(({ id }) => !kept.has(id));
 }
 
 /** What earlier runs could not delete. Pure. */
-export function stillToDelete(left: readonly LeftLive[], able: Able): LeftLive[] {
+export function stillToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
   return left.filter(
-    (each) => each.toDelete === true && each.done === undefined && able.delete(each.id, each.key ?? ""),
+    (each) => each.toDelete === true && each.done === undefined && isDeletable(circumstances, each.id, each.key ?? ""),
   );
+}
+
+function isDeletable({ can, deletes }: Circumstances, id: string, key: string): boolean {
+  return can.delete && deletes(id, key);
 }
 
 /** Deletes them. One that is refused says nothing of the others; after any other failure nothing more is begun. */

@@ -1,12 +1,13 @@
 /**
  * What a set's state keeps of objects that are left live on the platform: nothing that was deleted.
  */
+
+import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { LeftLive, StoredSet } from "../state/index.js";
 import { toldOf } from "./leaving.js";
 import type { Outcome } from "./outcome.js";
 import type { Deletions } from "./set-delete.js";
-import type { Member } from "./set-plan.js";
 import { secretOfMembers } from "./set-secrets.js";
 
 /**
@@ -29,7 +30,7 @@ export function leftBySet(
     if (id === undefined) return [];
     const outcome = outcomes.get(key);
     const by = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
-    const isRemoved = action === "let go";
+    const isRemoved = action.do === "let go";
     if (deleted.has(id) || (!isRemoved && (by === undefined || by === id))) return [];
     // Of an object that was created for another advertiser, only the body's fingerprint is known.
     const shared = stored.earlier.has(key) ? {} : { advertiserId: stored.advertiserId };

@@ -4,32 +4,29 @@
  */
 
 import { AdvertisingError, type Values } from "../base/index.js";
+import { abilitiesOf, type Circumstances, type Member } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { eventIn, type StoredSet } from "../state/index.js";
-import { canDelete, isHeldElsewhere } from "./delete.js";
-import { changedProperties } from "./diff.js";
+import { isHeldElsewhere } from "./delete.js";
 import type { Outcome } from "./outcome.js";
 import { isReadable, refreshed } from "./read.js";
 import type { Runtime } from "./runtime.js";
-import { isSearchable } from "./search.js";
-import type { Able, Member } from "./set-plan.js";
 import { memberSubject, type Subject } from "./subject.js";
 import { toLookFor } from "./unsettled.js";
-import { canUpdate, updateLive } from "./update.js";
+import { updateLive } from "./update.js";
 
 /**
- * What can be done with a member besides creating and adopting it.
+ * What decides of a set's members besides the state and the program.
  * @param deletes whether the set's objects are to be deleted when it lets go of them.
  */
-export function abilitiesOf(kind: Kind, runtime: Runtime, set: Subject, deletes: boolean): Able {
+export function circumstancesOf(kind: Kind, runtime: Runtime, set: Subject, deletes: boolean): Circumstances {
+  const { adoptsUnknown, replacedOn = [] } = runtime.learned.of(set.key);
   // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
-  const mayDelete = deletes && canDelete(kind, runtime) && runtime.learned.of(set.key).adoptsUnknown !== true;
-  // Pulumi's option names properties of the set: whichever of its events' arguments changes, another object is asked for.
-  const isReplaced = (runtime.learned.of(set.key).replacedOn ?? []).some((path) => /^(\*|events|defaults)/.test(path));
+  const mayDelete = deletes && adoptsUnknown !== true;
   return {
-    update: canUpdate(kind, runtime) && !isReplaced,
-    search: ({ trace }) => isSearchable(kind, runtime, { trace: trace?.field }),
-    delete: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime, id, memberSubject(set, key).urn),
+    can: abilitiesOf(kind, runtime.reading.settings),
+    replaceOnChanges: replacedOn,
+    deletes: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime, id, memberSubject(set, key).urn),
   };
 }
 
@@ -39,13 +36,13 @@ export async function updateMember(
   runtime: Runtime,
   set: Subject,
   stored: StoredSet,
-  { key, id = "", values }: Member,
+  { key, id = "", values, action }: Member,
 ): Promise<Outcome> {
   const { label } = memberSubject(set, key);
   const olds = eventIn(stored, stored.events.get(key) ?? {});
   const { existingId: _, ...news } = values;
   try {
-    await updateLive(kind, runtime, { id, label }, { ...olds }, news, changedProperties(kind, id, olds, news));
+    await updateLive(kind, runtime, { id, label }, { ...olds }, news, action.do === "update" ? action.changed : []);
     return { kind: "adopted", id };
   } catch (error) {
     if (!(error instanceof AdvertisingError)) throw error;

@@ -4,6 +4,7 @@
  */
 
 import { AdvertisingError, DefectError, NotSentError, OutcomeUnknownError, RefusedError } from "../base/index.js";
+import type { Member } from "../decision/index.js";
 import { fingerprintOfBody, nameToTell, type SetKind } from "../kinds/index.js";
 import { factsIn, memberMark, memberOf, type StoredSet } from "../state/index.js";
 import { adoptExisting } from "./adopt.js";
@@ -15,7 +16,6 @@ import type { Outcome } from "./outcome.js";
 import type { Progress } from "./progress.js";
 import type { Runtime } from "./runtime.js";
 import { noteUnsettledMember, updateMember } from "./set-operations.js";
-import type { Member } from "./set-plan.js";
 import type { SecretOf } from "./set-secrets.js";
 import { isKnown, memberSubject, type Subject } from "./subject.js";
 
@@ -72,16 +72,16 @@ export async function carryOut(
     const subject = memberSubject(set, key);
     if (unresolved !== undefined) runtime.learned.of(subject.key).settles = unresolved.mark;
     const wanted: Create = {
-      values: action === "adopt" ? { ...values, existingId: entry.existingId } : values,
+      values: action.do === "adopt" ? { ...values, existingId: entry.existingId } : values,
       subject,
       secret: secret(key),
       replaces: id,
       mark: mark === undefined ? undefined : memberMark(mark, key),
     };
-    if (action === "look for") noteUnsettledMember(kind, runtime, subject.key, member);
+    if (action.do === "look for") noteUnsettledMember(kind, runtime, subject.key, member);
     const carriedOut = () => {
-      if (action === "update") return updateMember(kind, runtime, set, stored, member);
-      return action === "adopt" ? adoptExisting(kind, runtime, wanted) : send(wanted, key);
+      if (action.do === "update") return updateMember(kind, runtime, set, stored, member);
+      return action.do === "adopt" ? adoptExisting(kind, runtime, wanted) : send(wanted, key);
     };
     const outcome = await carriedOut().catch(asOutcome);
     if (outcome.kind === "created" || outcome.kind === "adopted") noteLive(kind, runtime, wanted, outcome.id);
@@ -126,9 +126,7 @@ export async function carryOut(
     };
   };
 
-  const due = members.filter(({ action }) =>
-    ["create", "create anew", "perhaps create anew", "adopt", "update", "look for"].includes(action),
-  );
+  const due = members.filter(({ action }) => ["create", "replace", "adopt", "update", "look for"].includes(action.do));
   await Promise.all(due.map(create));
   return outcomes;
 }

@@ -2,11 +2,11 @@
  * The one error of a set: all that failed, by reason, and all whose outcome is unknown. Pure.
  */
 import { type AdvertisingError, count, cut, OutcomeUnknownError, withCode } from "../base/index.js";
+import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { describeSought, memberOf, soughtIn, waysOut } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
 import { type Deletions, heldBack } from "./set-delete.js";
-import type { Member } from "./set-plan.js";
 import { cutLines, listed, MAX_LISTED, shownKey } from "./set-words.js";
 import { memberSubject, type Subject } from "./subject.js";
 
@@ -35,7 +35,7 @@ export function troubleInWords(
   const open = members.flatMap((member) => {
     const { key, action, unresolved, values } = member;
     const outcome = outcomes.get(key);
-    const mark = outcome?.kind === "unresolved" ? outcome.unresolved : action === "wait" ? unresolved : undefined;
+    const mark = outcome?.kind === "unresolved" ? outcome.unresolved : action.do === "wait" ? unresolved : undefined;
     return mark === undefined ? [] : [{ key, mark, sought: describeSought(soughtIn(kind, values, mark)) }];
   });
   const { wanted, deleted } = deletions;

@@ -3,13 +3,12 @@
  */
 
 import { count, cut, idRanges, printable } from "../base/index.js";
-import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { type Circumstances, type Member, PLAIN, renamesIn } from "../decision/index.js";
+import type { Kind } from "../kinds/index.js";
 import type { LeftLive } from "../state/index.js";
 import type { Remembered } from "../store/index.js";
-import { holdsUnknown } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import { type Deletions, heldBack, stillToDelete } from "./set-delete.js";
-import { type Able, type Action, type Member, UNABLE } from "./set-plan.js";
 import type { Subject } from "./subject.js";
 
 /** More keys, or lines, are counted. */
@@ -19,22 +18,21 @@ export const MAX_LISTED = 20;
  * What an `up` would do; nothing where that is nothing.
  * @param unsent the keys of members that would be created, but for what is told of them besides.
  * @param adopted ids of objects that something in the program takes on.
- * @param able what is deleted. @param left what earlier runs have left live.
+ * @param circumstances what is deleted. @param left what earlier runs have left live.
  */
 export function planInWords(
   kind: Kind,
   members: readonly Member[],
   unsent: ReadonlySet<string> = new Set(),
   adopted: ReadonlySet<string> = new Set(),
-  able: Able = UNABLE,
+  circumstances: Circumstances = PLAIN,
   left: readonly LeftLive[] = [],
 ): string | undefined {
   const { create, afterlife } = kind;
-  const isDeleted = ({ id, key }: Member) => id !== undefined && able.delete(id, key);
-  const of = (action: Action) => members.filter((member) => member.action === action && !unsent.has(member.key));
+  const of = (action: Planned) => members.filter((member) => plannedOf(member) === action && !unsent.has(member.key));
   const counts: string[] = [];
   const lines: string[] = [];
-  const add = (action: Action, what: string, shown: (member: Member) => string, besides = "") => {
+  const add = (action: Planned, what: string, shown: (member: Member) => string, besides = "") => {
     const those = of(action);
     if (those.length === 0) return;
     counts.push(`${those.length} ${what}`);
@@ -44,7 +42,7 @@ export function planInWords(
   add("update", "to update in place", keyAndId);
   add("look for", "to look for on the platform", keyOf);
   const anew = count(of("create anew").length, `more live ${create.noun}`);
-  const old = of("create anew").some(isDeleted) ? " and deletes the former ones" : "";
+  const old = of("create anew").some(({ former }) => former?.isDeleted === true) ? " and deletes the former ones" : "";
   add("create anew", "to create anew", keyAndId, `, which makes ${anew}${old}`);
   const unknown = ", where values that are not known yet turn out to differ";
   add("perhaps create anew", "perhaps to create anew", keyAndId, unknown);
@@ -57,7 +55,7 @@ export function planInWords(
     adopted.has(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
   add("let go", "to let go", goes);
   add("delete", "to delete", keyAndId, ", when everything else went well");
-  const still = stillToDelete(left, able);
+  const still = stillToDelete(left, circumstances);
   if (still.length > 0) {
     counts.push(`${still.length} still to delete`);
     lines.push(`  still to delete: ${listed(still.map(({ id, key }) => `${shownKey(key ?? "")} (${id})`))}`);
@@ -71,10 +69,7 @@ export function planInWords(
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...lines,
-    ...(leavesLive(
-      members.filter((member) => !isDeleted(member)),
-      adopted,
-    ) === 0
+    ...(leavesLive(members, adopted) === 0
       ? []
       : [`What the set lets go of, or creates anew, ${afterlife}; deactivate it there by hand.`]),
   ].join("\n");
@@ -87,15 +82,17 @@ export function renamesInWords(
   members: readonly Member[],
   left: ReadonlyMap<string, unknown>,
 ): string | undefined {
-  const gone = members.filter(({ action, id }) => action === "let go" && id !== undefined);
-  if (gone.length === 0) return undefined;
-  const byBody = new Map(gone.map((member) => [member.fingerprint, member]));
-  const lines = members.flatMap(({ key, action, values }) => {
-    if (action !== "create" || left.has(key) || holdsUnknown(values)) return [];
-    const former = byBody.get(fingerprintOfBody(kind, values));
-    if (former === undefined) return [];
-    return [`  ${shownKey(key)} has the arguments of ${shownKey(former.key)}: existingId: ${former.id}`];
-  });
+  const gone = members.filter(({ action, id }) => action.do === "let go" && id !== undefined);
+  const fresh = members.filter(({ action, key }) => action.do === "create" && !left.has(key));
+  const known = (member: Member) => ({ member, kind });
+  const renames = renamesIn(
+    gone.map((member) => ({ ...known(member), fingerprint: member.fingerprint })),
+    fresh.map((member) => ({ ...known(member), values: member.values })),
+  );
+  const lines = renames.map(
+    ({ from, to }) =>
+      `  ${shownKey(to.member.key)} has the arguments of ${shownKey(from.member.key)}: existingId: ${from.member.id}`,
+  );
   if (lines.length === 0) return undefined;
   return [
     `${label}: ${count(lines.length, "new key")} with the arguments of one that is let go: this creates a second live ` +
@@ -143,7 +140,7 @@ export function leftLiveInWords(
   const isDeleted = new Set(deletions.wanted.map(({ id }) => id));
   const left = members.flatMap(({ key, action, id }) => {
     if (id === undefined || adopted.has(id) || isDeleted.has(id)) return [];
-    if (action === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
+    if (action.do === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
     const outcome = outcomes.get(key);
     const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
     return isNow === undefined || isNow === id ? [] : [{ id, line: `  ${id}: ${shownKey(key)} is ${isNow} now` }];
@@ -180,10 +177,23 @@ export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label
   return `${label}: a run that was interrupted had created ${those.length} of it, which are taken over, and ${sent}: ${keys}`;
 }
 
+/** How a plan names what becomes of a member. */
+type Planned = Exclude<Member["action"]["do"], "replace"> | "create anew" | "perhaps create anew";
+
+function plannedOf({ action }: Member): Planned {
+  if (action.do !== "replace") return action.do;
+  return action.perhaps ? "perhaps create anew" : "create anew";
+}
+
 function leavesLive(members: readonly Member[], adopted: ReadonlySet<string>): number {
-  return members.filter(({ action, id, entry }) => {
-    if (id === undefined || adopted.has(id)) return false;
-    return action === "let go" || action === "create anew" || (action === "adopt" && String(entry.existingId) !== id);
+  return members.filter((member) => {
+    const { former } = member;
+    return (
+      former !== undefined &&
+      !former.isDeleted &&
+      !adopted.has(former.id) &&
+      plannedOf(member) !== "perhaps create anew"
+    );
   }).length;
 }
 

@@ -3,6 +3,7 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { ArgumentsError, own, SettingsError, withCode } from "../base/index.js";
+import { isChange, type Member, membersOf } from "../decision/index.js";
 import type { SetKind } from "../kinds/index.js";
 import { exactId, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
@@ -37,8 +38,8 @@ import { announceNewMembers, membersAdoptedTwice, tellPlan } from "./set-announc
 import { deleteAll, deleteSet, heldBack, stillToDelete, toDelete } from "./set-delete.js";
 import { leftBySet } from "./set-left-live.js";
 import { traceOfSet } from "./set-marks.js";
-import { abilitiesOf, refreshedSet } from "./set-operations.js";
-import { isChange, type Member, planSet, setAfter } from "./set-plan.js";
+import { circumstancesOf, refreshedSet } from "./set-operations.js";
+import { setAfter } from "./set-plan.js";
 import { carryOut } from "./set-run.js";
 import { maskSecretMembers, type SecretOf, secretOfMembers } from "./set-secrets.js";
 import { troubleInWords } from "./set-trouble.js";
@@ -74,18 +75,18 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const subject = subjectOf(set.name, inputs[IDENTITY]);
     const declared = readDeclaredSet(values);
     const stored = unsettledOf(subject, before);
-    const able = abilitiesOf(kind, runtime(), subject, inputs[DELETES] === true && isOfAccount);
-    const members = planSet(kind, stored, declared, able);
+    const circumstances = circumstancesOf(kind, runtime(), subject, inputs[DELETES] === true && isOfAccount);
+    const members = membersOf(kind, stored, declared, circumstances);
     const due =
-      members.filter(({ action }) => !["keep", "let go", "wait"].includes(action)).length +
-      stillToDelete(stored.left, able).length;
+      members.filter(({ action }) => !["keep", "let go", "wait"].includes(action.do)).length +
+      stillToDelete(stored.left, circumstances).length;
     const progress = new Progress(due, runtime().clock, (text) =>
       runtime().tellAt("info", subject.at, `${subject.label}: ${text}`),
     );
     const secret = secretOfMembers(kind, paths);
     const mark = markIn(inputs, runtime());
     const outcomes = await carryOut(set, runtime(), { subject, stored, members, secret, mark }, progress);
-    const wanted = toDelete(members, outcomes, stored.left, able);
+    const wanted = toDelete(members, outcomes, stored.left, circumstances);
     const isWell = troubleInWords(kind, subject, members, outcomes, new Map()) === undefined;
     const deletions = isWell ? await deleteAll(kind, runtime(), subject, wanted, progress) : heldBack(wanted);
     const left = leftBySet(kind, stored, paths, members, outcomes, deletions, runtime().now());
@@ -129,14 +130,14 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       if (id === undefined) continue;
       const member = memberSubject(subject, key);
       // Another resource may take on what this set lets go of.
-      if (action !== "let go" && action !== "delete" && action !== "adopt") {
+      if (action.do !== "let go" && action.do !== "delete" && action.do !== "adopt") {
         const values = eventIn(stored, stored.events.get(key) ?? {});
         noteHolder(kind, runtime(), member, id, values, new Set([...secret(key), ...wasSecret(key)]));
       }
       if (!isKnown(member)) continue;
       const words = await noteHeld(runtime(), member, id, () => fingerprint ?? "");
       // What is created or adopted asks for it, and what is unresolved is told by itself.
-      if (action === "keep" || action === "let go" || action === "delete") besides.push(...words);
+      if (action.do === "keep" || action.do === "let go" || action.do === "delete") besides.push(...words);
     }
     return besides;
   };
@@ -186,7 +187,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           }
           twice.push(...membersAdoptedTwice(kind, runtime(), subject, declared));
           if (Object.keys(olds).length === 0 && problems.length === 0) {
-            const members = planSet(kind, readStoredSet({}), declared);
+            const members = membersOf(kind, readStoredSet({}), declared);
             const unsent = await announceNewMembers(kind, runtime(), subject, members, readStoredSet({}));
             tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting(kind)));
           }
@@ -214,8 +215,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const stored = unsettledOf(subject, readStoredSet(olds));
         const declared = readDeclaredSet(news);
         const deletes = news[DELETES] === true && typeof olds[ACCOUNT] === "string";
-        const able = abilitiesOf(kind, runtime(), subject, deletes);
-        const members = planSet(kind, stored, declared, able);
+        const circumstances = circumstancesOf(kind, runtime(), subject, deletes);
+        const members = membersOf(kind, stored, declared, circumstances);
         const secret = secretOfMembers(kind, secretArgumentsOf(news));
         // What waits is the set's until somebody settles it, declared or not.
         if (isKnown(subject)) {
@@ -227,13 +228,13 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           ? await announceNewMembers(kind, runtime(), subject, members, stored)
           : undefined;
         const adopted = runtime().adopting(kind);
-        tellPlan(runtime(), subject, planInWords(kind, members, unsent, adopted, able, stored.left));
+        tellPlan(runtime(), subject, planInWords(kind, members, unsent, adopted, circumstances, stored.left));
         // An `up` fails with it.
         const trouble = troubleInWords(kind, subject, members, new Map(), stored.eventIds);
         if (trouble !== undefined && runtime().run.isUp !== true) {
           tell("warn", subject, withCode(trouble.text, trouble.code));
         }
-        const changes = isChange(declared, members) || stillToDelete(stored.left, able).length > 0;
+        const changes = isChange(declared, members) || stillToDelete(stored.left, circumstances).length > 0;
         return { changes, replaces: [], deleteBeforeReplace: false };
       }, forDisplay);
     },

@@ -7,7 +7,7 @@ import { count, cut, enumerate, excerpt, printable } from "../base/index.js";
 import { UNKNOWN } from "../state/index.js";
 import type { Action, Change, Preview } from "./preview.js";
 import { SECRET_TEXT } from "./preview.js";
-import { renamesIn } from "./renames.js";
+import { likelyRenames } from "./rename-advice.js";
 
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
@@ -102,7 +102,7 @@ function summaryTable(changes: readonly Change[]): string {
 }
 
 function renameItems(changes: readonly Change[]): string[] {
-  return renamesIn(changes).map(({ from, to, isWhole, advice }) => {
+  return likelyRenames(changes).map(({ from, to, isWhole, advice }) => {
     const same = isWhole ? "all its arguments are" : "as far as this preview shows, its arguments are";
     return (
       `- ${code(to.key)} is new, and ${same} those of ${code(from.key)} (${from.id}), which leaves the state. ` +

@@ -5,6 +5,7 @@
 
 import { z } from "zod";
 import { asRecord, own, type Values } from "../base/index.js";
+import { changesIn } from "../decision/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { NAMESPACE } from "../settings/index.js";
@@ -93,7 +94,7 @@ export function readPreview(text: string, operations?: string): Preview {
   if (!isPreview) throw new Error("this is not what `pulumi preview --json` prints: it has no steps");
   const { steps, diagnostics, config } = parsed.data;
   const abilities = abilitiesIn(config?.[`${NAMESPACE}:operations`] ?? operations);
-  const found = (steps ?? []).map((step) => ({ step, changes: changesIn(step, abilities) }));
+  const found = (steps ?? []).map((step) => ({ step, changes: stepChanges(step, abilities) }));
   return {
     changes: found.flatMap(({ changes }) => changes ?? []),
     others: found.filter(({ step: { op, urn }, changes }) => changes === undefined && isOthers(op, urn)).length,
@@ -110,7 +111,7 @@ function isOthers(op: string, urn: string): boolean {
 }
 
 /** None where it is no resource of ours. */
-function changesIn(step: Step, abilities: Abilities): Change[] | undefined {
+function stepChanges(step: Step, abilities: Abilities): Change[] | undefined {
   const type = (step.newState ?? step.oldState)?.type ?? "";
   const kind = kindOfType(type);
   if (kind !== undefined) return changeOf(kind, step, abilities.canDelete(kind));
@@ -124,7 +125,7 @@ function changeOf(kind: Kind, { op, urn, oldState, newState }: Step, canDelete: 
   const news = newState?.inputs ?? {};
   const id = digits(oldState?.id);
   const adopts = news.existingId !== undefined && String(news.existingId) !== id;
-  const changed = namesOf(kind).filter((name) => !isSame(own(old, name), own(news, name)));
+  const changed = changesIn(kind, old, news).names;
   // As the state has the option: it decides what becomes of the object that the state holds.
   const isDeletable = canDelete && id !== undefined && oldState?.retainOnDelete !== true;
   const action = actionOf(op, adopts, isDeletable);
@@ -166,7 +167,7 @@ function memberChanges(kind: Kind, { op, urn, oldState, newState }: Step, canUpd
     const entry = asRecord(given);
     const [news, old] = [eventIn(declared, entry), eventIn(stored, stored.events.get(key) ?? {})];
     const id = stored.eventIds.get(key);
-    const changed = namesOf(kind).filter((name) => !isSame(own(old, name), own(news, name)));
+    const changed = changesIn(kind, old, news).names;
     const isUnknown = changed.length > 0 && changed.every((name) => own(news, name) === UNKNOWN);
     const adopts = entry.existingId !== undefined && String(entry.existingId) !== id;
     const action = (): Action => {
@@ -193,23 +194,6 @@ function memberChanges(kind: Kind, { op, urn, oldState, newState }: Step, canUpd
 
 function memberName(urn: string, key: string): string {
   return `${nameInUrn(urn)}/${key}`;
-}
-
-/** Of what is sent. */
-export function namesOf(kind: Kind): string[] {
-  return [...Object.keys(kind.wireNames), "additionalFields"];
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return canonical(a ?? null) === canonical(b ?? null);
-}
-
-/** The same text for the same value, whatever the order of its keys; ids may be digits or numbers. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const sorted = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join()}}`;
 }
 
 function digits(id: string | undefined): string | undefined {

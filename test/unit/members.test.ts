@@ -2,10 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/errors.js";
 import type { Values } from "../../provider/src/base/record.js";
+import { isChange, membersOf } from "../../provider/src/decision/members.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/body.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Outcome } from "../../provider/src/provider/outcome.js";
-import { isChange, planSet, setAfter } from "../../provider/src/provider/set-plan.js";
+import { setAfter } from "../../provider/src/provider/set-plan.js";
 import { exactId } from "../../provider/src/rules/fields.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, writeStoredSet } from "../../provider/src/state/stored-set.js";
@@ -29,9 +30,14 @@ const doubt: Outcome = {
 /** Plans, and takes the outcomes for what was done. @returns the actions, and the state as the engine would keep it. */
 function step(olds: Values, news: Values, done: Record<string, Outcome> = {}, secret: string[] = []) {
   const [stored, declared] = [readStoredSet(olds), readDeclaredSet(news)];
-  const members = planSet(conversionEvent, stored, declared);
+  const members = membersOf(conversionEvent, stored, declared);
   return {
-    actions: Object.fromEntries(members.map(({ key, action }) => [key, action])),
+    actions: Object.fromEntries(
+      members.map(({ key, action }) => [
+        key,
+        action.do === "replace" && action.perhaps ? "perhaps replace" : action.do,
+      ]),
+    ),
     changes: isChange(declared, members),
     /** Only an `up` gets to it, where everything is known. */
     get state() {
@@ -48,13 +54,7 @@ describe("actions", () => {
   it.each<[string, Values, Values, Record<string, string>, boolean]>([
     ["a new set", {}, { ...shared, events: { a: A } }, { a: "create" }, true],
     ["nothing differs", held, { ...shared, events: { b: B, a: A } }, { b: "keep", a: "keep" }, false],
-    [
-      "one differs",
-      held,
-      { ...shared, events: { a: { ...A, value: 3 }, b: B } },
-      { a: "create anew", b: "keep" },
-      true,
-    ],
+    ["one differs", held, { ...shared, events: { a: { ...A, value: 3 }, b: B } }, { a: "replace", b: "keep" }, true],
     ["a key is gone", held, { ...shared, events: { a: A } }, { a: "keep", b: "let go" }, true],
     [
       "a key is new",
@@ -63,42 +63,36 @@ describe("actions", () => {
       { a: "keep", b: "keep", c: "create" },
       true,
     ],
-    ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "create anew", b: "create anew" }, true],
+    ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "replace", b: "replace" }, true],
     [
       "other defaults, of which one has its own",
       held,
       { ...shared, defaults: { clickWindow: 61 }, events: { a: A, b: { ...B, clickWindow: 60 } } },
-      { a: "create anew", b: "keep" },
+      { a: "replace", b: "keep" },
       true,
     ],
     [
       "the advertiser is not known",
       held,
       { ...held, advertiserId: UNKNOWN, events: { a: A, c: A, d: { ...A, existingId: 9 } } },
-      { a: "perhaps create anew", c: "create", d: "adopt", b: "let go" },
+      { a: "perhaps replace", c: "create", d: "adopt", b: "let go" },
       true,
     ],
     [
       "one entry is not known",
       held,
       { ...shared, events: { a: UNKNOWN, b: B, c: UNKNOWN } },
-      { a: "perhaps create anew", b: "keep", c: "create" },
+      { a: "perhaps replace", b: "keep", c: "create" },
       true,
     ],
     [
       "a part of an entry is not known",
       held,
       { ...shared, events: { a: { ...A, value: UNKNOWN }, b: B } },
-      { a: "perhaps create anew", b: "keep" },
+      { a: "perhaps replace", b: "keep" },
       true,
     ],
-    [
-      "none is known",
-      held,
-      { ...shared, events: UNKNOWN },
-      { a: "perhaps create anew", b: "perhaps create anew" },
-      true,
-    ],
+    ["none is known", held, { ...shared, events: UNKNOWN }, { a: "perhaps replace", b: "perhaps replace" }, true],
     ["none is known of an empty set", {}, { ...shared, events: UNKNOWN }, {}, true],
     [
       "an object is named",
@@ -186,9 +180,9 @@ describe("the state afterwards", () => {
       eventIds: { a: 3, b: 2 },
       earlier: { b: bodyOf(shared, B) },
     });
-    expect(step(state, news).actions).toEqual({ a: "keep", b: "create anew" });
+    expect(step(state, news).actions).toEqual({ a: "keep", b: "replace" });
     // Set back, it is again what it was: nothing is sent for it.
-    expect(step(state, { ...news, advertiserId: 7 }).actions).toEqual({ a: "create anew", b: "keep" });
+    expect(step(state, { ...news, advertiserId: 7 }).actions).toEqual({ a: "replace", b: "keep" });
     expect(step(state, news, { b: created("4") }).state).toEqual({ ...news, eventIds: { a: 3, b: 4 } });
   });
 
@@ -234,7 +228,7 @@ describe("the state afterwards", () => {
     const news = { ...shared, events: { a: { eventName: "Public", value: 1 }, b: B } };
     const second = step(first.state, news, { a: refused });
     expect(second.state).toEqual({ ...held, events: { a: { value: 1 }, b: B }, earlier: { a: bodyOf(shared, A) } });
-    expect(step(second.state, news).actions).toEqual({ a: "create anew", b: "keep" });
+    expect(step(second.state, news).actions).toEqual({ a: "replace", b: "keep" });
     expect(step(second.state, { ...shared, events: { a: A, b: B } }).actions).toEqual({ a: "keep", b: "keep" });
   });
 });
@@ -277,6 +271,6 @@ it("reads a state as this version writes it: a contract", () => {
   const { actions } = step(state, { advertiserId, defaults, events });
   expect(actions).toEqual({ landing: "keep", purchase: "keep", lead: "wait" });
   // How a body's fingerprint is made is a contract too.
-  const [landing] = planSet(conversionEvent, stored, readDeclaredSet({ advertiserId, defaults, events }));
+  const [landing] = membersOf(conversionEvent, stored, readDeclaredSet({ advertiserId, defaults, events }));
   expect(landing?.fingerprint).toMatchInlineSnapshot(`"5eb6a87d3abda4defe2ea9226cd4dfa8"`);
 });

@@ -1,0 +1,124 @@
+/**
+ * What becomes of one object, from facts. The only place that decides it: the engine's two faces, the words of a preview, the
+ * comment on a pull request and `pending` ask it, so that what is said is what is done. Pure.
+ */
+import type { Kind } from "../kinds/index.js";
+import { UNKNOWN, type UnresolvedCreate } from "../state/index.js";
+import type { Abilities } from "./abilities.js";
+import { ANY, type Changes } from "./changes.js";
+
+export interface Facts<Record extends OpenCreate = UnresolvedCreate> {
+  readonly kind: Kind;
+  /** The platform's id that the state holds. */
+  readonly held?: string | undefined;
+  /** A create of it that was sent, and of which nobody knows what became. */
+  readonly unresolved?: Record | undefined;
+  /** Absent where the program does not declare the object any more. */
+  readonly wanted?: Wanted | undefined;
+  /** What differs from the object that the state holds. */
+  readonly changed: Changes;
+  /** The arguments whose change asks for another object, by Pulumi's option `replaceOnChanges`; `*` for all of them. */
+  readonly replaceOn: readonly string[];
+  /** `retainOnDelete` is off, the object is this account's, and nobody else goes on with it. */
+  readonly deletes: boolean;
+  readonly can: Abilities;
+}
+
+export interface Wanted {
+  /** The id that `existingId` names; the engine's text for unknown values where it is not known yet. */
+  readonly adopts?: string | undefined;
+}
+
+/** As much of a create of unknown outcome as the decision needs. */
+export interface OpenCreate {
+  readonly trace?: { readonly field: string } | undefined;
+}
+
+export type Action<Record extends OpenCreate = UnresolvedCreate> =
+  | { readonly do: "keep" }
+  | { readonly do: "create" }
+  /** Another object is created. `perhaps`: only where values that are not known yet turn out to be others. */
+  | { readonly do: "replace"; readonly perhaps: boolean }
+  /** The object that the state holds is changed in place. */
+  | { readonly do: "update"; readonly changed: readonly string[] }
+  /** Somebody has named the object: nothing is created. No id where it is not known yet. */
+  | { readonly do: "adopt"; readonly id: string | undefined }
+  /** An earlier create has an unknown outcome, and is looked for on the platform. */
+  | { readonly do: "look for"; readonly record: Record }
+  /** An earlier create has an unknown outcome: nothing is done before somebody settles that. */
+  | { readonly do: "wait"; readonly record: Record }
+  /** The state lets go of the object, which stays live. */
+  | { readonly do: "let go" }
+  /** As "let go", and the object is deleted. */
+  | { readonly do: "delete" };
+
+export function decide<Record extends OpenCreate>(facts: Facts<Record>): Action<Record> {
+  const { held, unresolved, wanted, changed, can } = facts;
+  if (wanted === undefined) {
+    if (unresolved !== undefined) return { do: "wait", record: unresolved };
+    return held !== undefined && mayDelete(facts) ? { do: "delete" } : { do: "let go" };
+  }
+  const { adopts } = wanted;
+  const isUnknown = adopts === UNKNOWN;
+  if (adopts !== undefined && !isUnknown) {
+    if (adopts !== held || unresolved !== undefined) return { do: "adopt", id: adopts };
+    if (changed.names.length === 0) return { do: "keep" };
+    if (canUpdate(facts)) return { do: "update", changed: changed.names };
+    // The same object under other arguments, which somebody has changed by hand.
+    return changed.perhaps ? { do: "keep" } : { do: "adopt", id: adopts };
+  }
+  if (unresolved !== undefined) {
+    if (isUnknown) return { do: "adopt", id: undefined };
+    return can.search(unresolved.trace?.field)
+      ? { do: "look for", record: unresolved }
+      : { do: "wait", record: unresolved };
+  }
+  if (held === undefined) return { do: "create" };
+  if (changed.names.length === 0 && !isUnknown) return { do: "keep" };
+  if (!isUnknown && canUpdate(facts)) return { do: "update", changed: changed.names };
+  return { do: "replace", perhaps: changed.perhaps || changed.names.length === 0 };
+}
+
+/** Another owner is another object, and of what nobody can name nobody knows what to change. */
+function canUpdate({ kind, can, changed, replaceOn }: Pick<Facts, "kind" | "can" | "changed" | "replaceOn">): boolean {
+  const needsAnother = (name: string) => name === ANY || name in kind.refersTo || replaceOn.includes(name);
+  return can.update && !replaceOn.includes(ANY) && !changed.names.some(needsAnother);
+}
+
+function mayDelete({ deletes, can }: Pick<Facts, "deletes" | "can">): boolean {
+  return deletes && can.delete;
+}
+
+/** An object that the state lets go of. */
+export interface Former {
+  readonly id: string;
+  /** It is deleted; otherwise it stays live, with nothing to manage it. */
+  readonly isDeleted: boolean;
+}
+
+/**
+ * The object that the state lets go of by an action, once that is carried out. Asked wherever somebody is told what stays live
+ * or is deleted, and by what deletes.
+ * @returns none where the state goes on with what it holds, or holds nothing.
+ */
+export function formerOf(
+  facts: Pick<Facts, "held" | "deletes" | "can">,
+  action: Action<OpenCreate>,
+): Former | undefined {
+  const { held } = facts;
+  if (held === undefined || !letsGo(action, held)) return undefined;
+  return { id: held, isDeleted: action.do !== "let go" && mayDelete(facts) };
+}
+
+function letsGo(action: Action<OpenCreate>, held: string): boolean {
+  switch (action.do) {
+    case "replace":
+    case "let go":
+    case "delete":
+      return true;
+    case "adopt":
+      return action.id !== held;
+    default:
+      return false;
+  }
+}

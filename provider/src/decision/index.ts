@@ -1,0 +1,18 @@
+/**
+ * The front door of `decision/`, which promises that what becomes of an object is decided in one place, from facts: everything here
+ * is pure and asks neither the platform nor the disk. It may import `base`, `rules`, `kinds`, `settings` and `state`.
+ */
+export { type Abilities, abilitiesOf, NO_ABILITIES } from "./abilities.js";
+export { ANY, argumentNames, type Changes, canonical, changesIn, hasValue, holdsUnknown } from "./changes.js";
+export { type Action, decide, type Facts, type Former, formerOf, type OpenCreate, type Wanted } from "./decide.js";
+export { type Holder, Holders, type Knowledge } from "./holders.js";
+export {
+  type Circumstances,
+  isChange,
+  type Member,
+  membersOf,
+  PLAIN,
+  singleMember,
+} from "./members.js";
+export { isSameBody, type Known, type Rename, renamesIn } from "./renames.js";
+export { type SentCreate, settles } from "./settlement.js";

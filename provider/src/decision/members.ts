@@ -1,0 +1,158 @@
+/**
+ * The list of objects that a resource is about, each with what becomes of it: a single resource is a list of one, a set a list
+ * of many. The engine's two faces ask it, and so do the comment on a preview and `pending`. Pure.
+ */
+import { asRecord, own, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
+import {
+  type DeclaredSet,
+  eventIn,
+  type StoredSet,
+  storedFingerprint,
+  UNKNOWN,
+  type UnresolvedCreate,
+  type UnresolvedMember,
+  unresolvedIn,
+} from "../state/index.js";
+import { type Abilities, NO_ABILITIES } from "./abilities.js";
+import { ANY, argumentNames, type Changes, changesIn, hasValue, holdsUnknown, NO_CHANGES } from "./changes.js";
+import { type Action, decide, type Former, formerOf } from "./decide.js";
+
+export interface Member<Record extends UnresolvedCreate = UnresolvedMember> {
+  /** In its set; empty for a single resource. */
+  readonly key: string;
+  readonly action: Action<Record>;
+  /** The platform's id that the state holds. */
+  readonly id: string | undefined;
+  readonly isDeclared: boolean;
+  /** As declared; empty where it is not. */
+  readonly entry: Values;
+  /** Its whole arguments; empty where it is not declared. */
+  readonly values: Values;
+  /** Of the body that the object which the state holds was created with. */
+  readonly fingerprint: string | undefined;
+  readonly unresolved: Record | undefined;
+  /** The object that the state lets go of by its action. */
+  readonly former: Former | undefined;
+}
+
+/** What decides besides the state and the program. */
+export interface Circumstances {
+  readonly can: Abilities;
+  /** Of a single resource the arguments' names; of a set paths such as `events`. As Pulumi's option `replaceOnChanges` has them. */
+  readonly replaceOnChanges: readonly string[];
+  /** Whether this object is deleted when the state lets go of it: that was asked for, and nobody else goes on with it. */
+  deletes(id: string, key: string): boolean;
+}
+
+/** Nothing but creating, and nothing is deleted. */
+export const PLAIN: Circumstances = { can: NO_ABILITIES, replaceOnChanges: [], deletes: () => false };
+
+/**
+ * A single resource.
+ * @param id as the state has it; none for a resource that is new. @param olds its stored properties.
+ * @param news the checked arguments; none where the program does not declare it any more.
+ */
+export function singleMember(
+  kind: Kind,
+  id: string | undefined,
+  olds: Values,
+  news: Values | undefined,
+  { can, replaceOnChanges, deletes }: Circumstances = PLAIN,
+): Member<UnresolvedCreate> {
+  const unresolved = id === undefined ? undefined : unresolvedIn(olds);
+  const held = id !== undefined && isPlatformId(id) ? id : undefined;
+  const changed = held === undefined || news === undefined ? NO_CHANGES : changesIn(kind, olds, news);
+  const facts = {
+    kind,
+    held,
+    unresolved,
+    wanted: news === undefined ? undefined : { adopts: adoptedBy(news) },
+    changed,
+    replaceOn: replaceOnChanges.map((path) => path.split(/[.[]/, 1)[0] ?? path),
+    deletes: held !== undefined && deletes(held, ""),
+    can,
+  };
+  const action = decide(facts);
+  return {
+    key: "",
+    action,
+    id: held,
+    isDeclared: news !== undefined,
+    entry: news ?? {},
+    values: news ?? {},
+    fingerprint: held === undefined ? undefined : fingerprintOfBody(kind, olds),
+    unresolved,
+    former: formerOf(facts, action),
+  };
+}
+
+/** The members of a set. @param stored an empty one for a set that is new. */
+export function membersOf(
+  kind: Kind,
+  stored: StoredSet,
+  declared: DeclaredSet,
+  { can, replaceOnChanges, deletes }: Circumstances = PLAIN,
+): Member[] {
+  const entries = declared.events ?? stored.events;
+  // Pulumi's option names properties of the set: whichever of its events' arguments changes, another object is asked for.
+  const replaceOn = replaceOnChanges.some((path) => /^(\*|(events|defaults)(?=$|[.[]))/.test(path)) ? [ANY] : [];
+  const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
+    const id = stored.eventIds.get(key);
+    const entry = isDeclared ? asRecord(given) : {};
+    const values = isDeclared ? eventIn(declared, entry) : {};
+    const unresolved = stored.unresolved.get(key);
+    const facts = {
+      kind,
+      held: id,
+      unresolved,
+      wanted: isDeclared ? { adopts: adoptedBy(entry) } : undefined,
+      changed: id === undefined || !isDeclared ? NO_CHANGES : changesOf(kind, stored, declared, key, given, values),
+      replaceOn,
+      deletes: id !== undefined && deletes(id, key),
+      can,
+    };
+    const action = decide(facts);
+    const fingerprint = id === undefined ? undefined : storedFingerprint(kind, stored, key);
+    return { key, action, id, isDeclared, entry, values, fingerprint, unresolved, former: formerOf(facts, action) };
+  };
+  const undeclared = new Set(
+    [...stored.eventIds.keys(), ...stored.unresolved.keys()].filter((key) => !entries.has(key)),
+  );
+  return [
+    ...[...entries].map(([key, given]) => memberAt(key, given, true)),
+    ...[...undeclared].map((key) => memberAt(key, undefined, false)),
+  ];
+}
+
+function changesOf(
+  kind: Kind,
+  stored: StoredSet,
+  declared: DeclaredSet,
+  key: string,
+  given: unknown,
+  values: Values,
+): Changes {
+  const isNotKnown = given === UNKNOWN || declared.events === undefined || declared.defaults === UNKNOWN;
+  const earlier = stored.earlier.get(key);
+  if (earlier !== undefined) {
+    // It was created with other arguments of the set: only the fingerprint of its body is known.
+    const perhaps = isNotKnown || holdsUnknown(values);
+    return !perhaps && fingerprintOfBody(kind, values) === earlier ? NO_CHANGES : { names: [ANY], perhaps };
+  }
+  const then = eventIn(stored, stored.events.get(key) ?? {});
+  if (!isNotKnown) return changesIn(kind, then, values);
+  const isOfOwner = (name: string) => name in kind.refersTo && String(own(then, name)) === String(own(values, name));
+  return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
+}
+
+function adoptedBy(values: Values): string | undefined {
+  const { existingId } = values;
+  return hasValue(existingId) ? String(existingId) : undefined;
+}
+
+/** Whether the state will hold something else afterwards, or something has to be done. */
+export function isChange({ events }: DeclaredSet, members: readonly Member[]): boolean {
+  return events === undefined || members.some(({ action }) => action.do !== "keep");
+}

@@ -1,0 +1,77 @@
+/**
+ * Finds renames: a new object that is likely one which the same run lets go of, so that creating it would make a second live
+ * object. Asked by the provider's warnings, by a set's plan and by the comment on a preview. Pure.
+ */
+import type { Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { argumentNames, canonical, holdsUnknown } from "./changes.js";
+
+/** An object as far as it is known: by its arguments, or, of what only a note remembers, by its body's fingerprint. */
+export interface Known {
+  readonly kind: Kind;
+  readonly values?: Values | undefined;
+  readonly fingerprint?: string | undefined;
+}
+
+export interface Rename<From, To> {
+  readonly from: From;
+  readonly to: To;
+  /** All of both bodies is known. Otherwise they are the same as far as they are known. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * @param gone what the run lets go of. @param fresh what it would create.
+ * @param isHidden whether a value stands for another one that is not told, as a preview's `[secret]` does.
+ * @returns each new object at most once, and each old one at most once, in the order of `fresh`.
+ */
+export function renamesIn<From extends Known, To extends Known>(
+  gone: readonly From[],
+  fresh: readonly To[],
+  isHidden: (value: unknown) => boolean = () => false,
+): Rename<From, To>[] {
+  const byName = Map.groupBy(gone, nameKey);
+  const taken = new Set<From>();
+  return fresh.flatMap((to): Rename<From, To>[] => {
+    const candidates = [...(byName.get(nameKey(to)) ?? []), ...(byName.get(NAMELESS) ?? [])];
+    const from = candidates.find((each) => !taken.has(each) && isSameBody(each, to));
+    if (from === undefined) return [];
+    taken.add(from);
+    return [{ from, to, isWhole: isWhole(from, isHidden) && isWhole(to, isHidden) }];
+  });
+}
+
+/** Whether two objects have the same body, as far as both are known. */
+export function isSameBody(one: Known, other: Known): boolean {
+  if (one.kind.name !== other.kind.name) return false;
+  const [a, b] = [one.values, other.values];
+  if (a !== undefined && b !== undefined) {
+    return argumentNames(one.kind).every(
+      (name) => holdsUnknown(a[name]) || holdsUnknown(b[name]) || canonical(a[name]) === canonical(b[name]),
+    );
+  }
+  const [first, second] = [fingerprintIn(one), fingerprintIn(other)];
+  return first !== undefined && first === second;
+}
+
+/** None where a part of the body is not known yet. */
+function fingerprintIn({ kind, values, fingerprint }: Known): string | undefined {
+  if (values === undefined) return fingerprint === "" ? undefined : fingerprint;
+  return holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
+}
+
+const NAMELESS = "";
+
+function nameKey({ kind, values }: Known): string {
+  return values === undefined ? NAMELESS : `${kind.name} ${canonical(values[kind.nameProperty])}`;
+}
+
+function isWhole({ kind, values }: Known, isHidden: (value: unknown) => boolean): boolean {
+  if (values === undefined) return true;
+  return argumentNames(kind).every((name) => !holdsUnknown(values[name]) && !holds(values[name], isHidden));
+}
+
+function holds(value: unknown, is: (value: unknown) => boolean): boolean {
+  if (is(value)) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some((each) => holds(each, is));
+}

@@ -1,0 +1,227 @@
+/** What becomes of an object: the same for a single resource and for a member of a set that are in the same situation. */
+import { describe, expect, it } from "vitest";
+import type { Values } from "../../provider/src/base/record.js";
+import { type Abilities, NO_ABILITIES } from "../../provider/src/decision/abilities.js";
+import type { Action } from "../../provider/src/decision/decide.js";
+import { type Circumstances, membersOf, singleMember } from "../../provider/src/decision/members.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { UNKNOWN } from "../../provider/src/state/properties.js";
+import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
+
+const MARKED = {
+  mark: "m",
+  fingerprint: "f",
+  since: "2026-01-01T00:00:00Z",
+  what: "sent",
+  trace: { field: "alternative_id", value: "m" },
+};
+
+/** One situation, as a single resource and as the only member of a set have it. */
+interface Situation {
+  /** The id that the state holds. */
+  readonly held?: number;
+  readonly unresolved?: typeof MARKED;
+  /** What the state holds beside the advertiser, 7. */
+  readonly then?: Values;
+  /** None: it is declared no longer. */
+  readonly wanted?: Values;
+  /** Of the advertiser now. */
+  readonly advertiserId?: unknown;
+  readonly deletes?: boolean;
+  readonly replaceOnChanges?: { readonly single: string[]; readonly set: string[] };
+}
+
+const A = { eventName: "A", value: 1 };
+
+function both(situation: Situation, can: Abilities) {
+  const { held, unresolved, then = A, wanted, advertiserId = 7, deletes = false, replaceOnChanges } = situation;
+  const circumstances = (names: string[] = []): Circumstances => ({
+    can,
+    replaceOnChanges: names,
+    deletes: () => deletes,
+  });
+  const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
+  const single = singleMember(
+    conversionEvent,
+    id === undefined ? undefined : String(id),
+    { advertiserId: 7, ...then, ...(unresolved === undefined ? {} : { unresolved }) },
+    wanted === undefined ? undefined : { advertiserId, ...wanted },
+    circumstances(replaceOnChanges?.single),
+  );
+  const hasNothing = held === undefined;
+  const [member] = membersOf(
+    conversionEvent,
+    readStoredSet({
+      advertiserId: 7,
+      events: hasNothing ? {} : { k: then },
+      eventIds: hasNothing ? {} : { k: held },
+      ...(unresolved === undefined ? {} : { unresolved: { k: unresolved } }),
+    }),
+    readDeclaredSet({ advertiserId, events: wanted === undefined ? {} : { k: wanted } }),
+    circumstances(replaceOnChanges?.set),
+  );
+  return [single, member] as const;
+}
+
+const ALL: Abilities = { read: true, update: true, delete: true, search: (field) => field === "alternative_id" };
+/** Every combination of what an installation may be able to do. */
+const COMBINATIONS = Array.from(
+  { length: 16 },
+  (_, bits): Abilities => ({
+    read: (bits & 1) !== 0,
+    update: (bits & 2) !== 0,
+    delete: (bits & 4) !== 0,
+    search: (bits & 8) !== 0 ? ALL.search : NO_ABILITIES.search,
+  }),
+);
+const named = ({ read, update, delete: del, search }: Abilities) =>
+  [read && "read", update && "update", del && "delete", search("alternative_id") && "search"].filter(Boolean).join("+");
+
+type Expected = Action["do"] | ((can: Abilities) => Action["do"] | "perhaps replace");
+
+const updated = ({ update }: Abilities) => (update ? "update" : "replace");
+const replacedPerhaps = ({ update }: Abilities) => (update ? "update" : "perhaps replace");
+
+const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) => "live" | "deleted" | undefined][] = [
+  ["a new one", { wanted: A }, "create"],
+  ["a new one that names an object", { wanted: { ...A, existingId: 9 } }, "adopt"],
+  ["a new one that names an object which is not known yet", { wanted: { ...A, existingId: UNKNOWN } }, "create"],
+  ["nothing differs", { held: 5, wanted: A }, "keep"],
+  ["an empty object of fields is none", { held: 5, wanted: { ...A, additionalFields: {} } }, "keep"],
+  ["an id as digits", { held: 5, wanted: A, advertiserId: "7" }, "keep"],
+  [
+    "an argument differs",
+    { held: 5, wanted: { ...A, value: 2 } },
+    updated,
+    ({ update }) => (update ? undefined : "live"),
+  ],
+  [
+    "an argument differs, and the former object is to be deleted",
+    { held: 5, wanted: { ...A, value: 2 }, deletes: true },
+    updated,
+    ({ update, delete: del }) => (update ? undefined : del ? "deleted" : "live"),
+  ],
+  [
+    "an argument is not known yet",
+    { held: 5, wanted: { ...A, value: UNKNOWN } },
+    replacedPerhaps,
+    ({ update }) => (update ? undefined : "live"),
+  ],
+  ["the advertiser differs", { held: 5, wanted: A, advertiserId: 8 }, "replace", () => "live"],
+  [
+    "the advertiser is not known yet",
+    { held: 5, wanted: A, advertiserId: UNKNOWN },
+    () => "perhaps replace",
+    () => "live",
+  ],
+  [
+    "the advertiser is not known yet, and an argument differs",
+    { held: 5, wanted: { ...A, value: 2 }, advertiserId: UNKNOWN },
+    "replace",
+    () => "live",
+  ],
+  [
+    "an argument differs that replaceOnChanges names",
+    { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["value"], set: ["events"] } },
+    "replace",
+    () => "live",
+  ],
+  [
+    "an argument differs, with replaceOnChanges: *",
+    { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["*"], set: ["*"] } },
+    "replace",
+    () => "live",
+  ],
+  [
+    "an argument differs that replaceOnChanges does not name",
+    { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["eventName"], set: ["eventsOfMine"] } },
+    updated,
+    ({ update }) => (update ? undefined : "live"),
+  ],
+  ["the object that is held is named", { held: 5, wanted: { ...A, existingId: 5 } }, "keep"],
+  [
+    "the object that is held is named, with other arguments",
+    { held: 5, wanted: { ...A, value: 2, existingId: 5 } },
+    ({ update }) => (update ? "update" : "adopt"),
+  ],
+  ["another object is named", { held: 5, wanted: { ...A, existingId: 9 } }, "adopt", () => "live"],
+  [
+    "another object is named, and the former one is to be deleted",
+    { held: 5, wanted: { ...A, existingId: 9 }, deletes: true },
+    "adopt",
+    ({ delete: del }) => (del ? "deleted" : "live"),
+  ],
+  [
+    "an object is named that is not known yet",
+    { held: 5, wanted: { ...A, existingId: UNKNOWN } },
+    () => "perhaps replace",
+    () => "live",
+  ],
+  ["unresolved", { unresolved: MARKED, wanted: A }, ({ search }) => (search("alternative_id") ? "look for" : "wait")],
+  [
+    "unresolved, sent with its mark in another field",
+    { unresolved: { ...MARKED, trace: { field: "other", value: "m" } }, wanted: A },
+    "wait",
+  ],
+  ["unresolved, and the object is named", { unresolved: MARKED, wanted: { ...A, existingId: 9 } }, "adopt"],
+  [
+    "unresolved, and an object is named that is not known yet",
+    { unresolved: MARKED, wanted: { ...A, existingId: UNKNOWN } },
+    "adopt",
+  ],
+  ["unresolved, and declared no longer", { unresolved: MARKED }, "wait"],
+  ["declared no longer", { held: 5 }, "let go", () => "live"],
+  [
+    "declared no longer, and to be deleted",
+    { held: 5, deletes: true },
+    ({ delete: del }) => (del ? "delete" : "let go"),
+    ({ delete: del }) => (del ? "deleted" : "live"),
+  ],
+];
+
+describe.each(COMBINATIONS.map((can) => [named(can) || "nothing", can] as const))("able to %s", (_, can) => {
+  it.each(TABLE)("%s", (_name, situation, expected, former = () => undefined) => {
+    const found = both(situation, can);
+    const shown = found.map((each) => {
+      const action = each?.action;
+      return action?.do === "replace" && action.perhaps ? "perhaps replace" : action?.do;
+    });
+    const wanted = typeof expected === "string" ? expected : expected(can);
+    expect(shown).toEqual([wanted, wanted]);
+    const fates = found.map((each) => each?.former && (each.former.isDeleted ? "deleted" : "live"));
+    expect(fates).toEqual([former(can), former(can)]);
+    const [single, member] = found;
+    expect(single.action).toEqual(member?.action);
+  });
+});
+
+it("every action comes up in the table", () => {
+  const all = new Set(COMBINATIONS.flatMap((can) => TABLE.map(([, situation]) => both(situation, can)[0].action.do)));
+  expect([...all].sort()).toEqual(
+    ["adopt", "create", "delete", "keep", "let go", "look for", "replace", "update", "wait"].sort(),
+  );
+});
+
+describe("a member that was created with other arguments of its set", () => {
+  const plan = (news: Values) =>
+    membersOf(
+      conversionEvent,
+      readStoredSet({ advertiserId: 7, events: { k: A }, eventIds: { k: 5 }, earlier: { k: "another body" } }),
+      readDeclaredSet({ advertiserId: 7, ...news }),
+      { can: ALL, replaceOnChanges: [], deletes: () => false },
+    )[0]?.action;
+
+  it("is replaced, since nobody knows what to change", () => {
+    expect(plan({ events: { k: A } })).toEqual({ do: "replace", perhaps: false });
+    expect(plan({ events: { k: { ...A, value: UNKNOWN } } })).toEqual({ do: "replace", perhaps: true });
+  });
+});
+
+it("an event that is not known at all is updated in place, or perhaps replaced", () => {
+  const stored = readStoredSet({ advertiserId: 7, events: { k: A }, eventIds: { k: 5 } });
+  const declared = readDeclaredSet({ advertiserId: 7, events: UNKNOWN });
+  const plan = (can: Abilities) =>
+    membersOf(conversionEvent, stored, declared, { can, replaceOnChanges: [], deletes: () => false })[0]?.action;
+  expect(plan(NO_ABILITIES)).toEqual({ do: "replace", perhaps: true });
+  expect(plan(ALL)).toMatchObject({ do: "update" });
+});
