@@ -25,7 +25,7 @@ import { HEADER, readNotes } from "../../provider/src/store/notes.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { sendNoted } from "../support/journal.js";
+import { sendNoted, unsent } from "../support/journal.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
 import { seededRandom } from "../support/random.js";
 import { failureOf, newRun } from "../support/run.js";
@@ -337,7 +337,7 @@ describe("a run that is stopped", () => {
   it("has lost it: no note counts, and nothing is written into the file that it had", async () => {
     const journal = newJournal(newFolder());
     const first = await sendNoted(journal, "Advertiser::x");
-    const begun = await journal.begin({ key: "Advertiser::y", fingerprint: "f", name: undefined });
+    const begun = await journal.begin(unsent("Advertiser::y"));
     const had = `${journal.path}.had`;
     linkSync(journal.path, had);
     const before = readFileSync(had, "utf8");
@@ -479,7 +479,7 @@ it("does not grow: 5,000 creates of a killed run are 5,000 notes once, and none 
   expect(linesIn(killed.path)).toBe(1 + 4 * CREATES);
 
   const next = newJournal(folder);
-  const seventh = { key: keyOf(7), fingerprint: "f", name: undefined };
+  const seventh = unsent(keyOf(7));
   const taken = await next.begin(seventh);
   expect(taken).toMatchObject({ kind: "taken-over", id: "7" });
   if (taken.kind === "taken-over") next.handOver(taken.mark);

@@ -1,34 +1,34 @@
 /** What `pending --search` finds on the platform, and what it says of the rest. */
 import { expect, it } from "vitest";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
-import type { OpenCreate } from "../../provider/src/tools/pending.js";
+import type { CreateRecord } from "../../provider/src/state/create-record.js";
 import { searchFor } from "../../provider/src/tools/pending-search.js";
+import type { PendingCreate } from "../../provider/src/tools/pending-sets.js";
 import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 
 const LONG_AGO = "2020-01-01T00:00:00.000Z";
 const urnOf = (name: string) => `urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:ConversionEvent::${name}`;
 
-const open = (name: string, sought: Partial<OpenCreate["sought"]> = {}): OpenCreate => ({
+const open = (name: string, record: Partial<CreateRecord> = {}): PendingCreate => ({
   urn: urnOf(name),
-  name,
-  sought: {
-    kind: "ConversionEvent",
+  kind: "ConversionEvent",
+  record: {
+    mark: `mark-${name}`,
+    key: "",
+    fingerprint: "",
+    at: LONG_AGO,
+    field: "alternative_id",
     name,
     facts: {},
-    sentAt: LONG_AGO,
-    trace: { field: "alternative_id", value: `mark-${name}` },
-    replaces: undefined,
-    ...sought,
+    ...record,
   },
-  heldAs: undefined,
-  isSaved: true,
-  isInState: true,
+  known: "state",
 });
 
 const event = (id: number, mark: string) => ({ id, event_name: "E", advertiser_id: 1, value: 1, alternative_id: mark });
 
-async function search(creates: readonly OpenCreate[], settings: object = {}, time = LONG_AGO) {
+async function search(creates: readonly PendingCreate[], settings: object = {}, time = LONG_AGO) {
   const sandbox = await useSandbox({
     operations: true,
     objects: {
@@ -73,7 +73,7 @@ it("what may have been sent until now is looked for twice, the second time when 
       resendAfterSeconds: 1,
     }),
   };
-  const member = (name: string) => ({ ...open(name), isSinceUnknown: true });
+  const member = (name: string) => open(name, { isEarliest: true });
   const { sandbox, found, notMade, told } = await search([member("there"), member("gone")], settings);
   expect(found).toEqual([{ urn: urnOf("there"), id: "7" }]);
   expect({ notMade, told }).toEqual({ notMade: [urnOf("gone")], told: [] });
@@ -82,9 +82,9 @@ it("what may have been sent until now is looked for twice, the second time when 
 
 it("says why it can't search, and sends nothing for it", async () => {
   const { sandbox, found, notMade, told } = await search([
-    open("bare", { trace: undefined }),
-    open("other", { trace: { field: "external_ref", value: "x" } }),
-    open("a", { kind: "Advertiser" }),
+    open("bare", { field: undefined }),
+    open("other", { field: "external_ref", mark: "x" }),
+    { ...open("a"), kind: "Advertiser" },
   ]);
   expect({ found, notMade }).toEqual({ found: [], notMade: [] });
   const check = "check advertising:traceField and advertising:operations";
@@ -97,6 +97,6 @@ it("says why it can't search, and sends nothing for it", async () => {
 });
 
 it("what the engine alone has noted counts as sent at its record's latest: long ago it was not made", async () => {
-  const { notMade } = await search([open("gone", { sentAt: "" })]);
+  const { notMade } = await search([open("gone", { at: "" })]);
   expect(notMade).toEqual([urnOf("gone")]);
 });

@@ -18,7 +18,7 @@ import {
 import { Journal } from "../../provider/src/store/journal.js";
 import { JournalDamaged, journalOf, readNotes } from "../../provider/src/store/notes.js";
 import { newFolder } from "../support/folder.js";
-import { sendNoted } from "../support/journal.js";
+import { sendNoted, unsent } from "../support/journal.js";
 
 /** A journal as version 0.1.0 wrote it: a contract with the past. */
 const journal = [
@@ -41,7 +41,7 @@ describe("a journal", () => {
         key: "ConversionEvent::o/p/s::e",
         fingerprint: "f2",
         at: "2026-11-21T09:28:32.735Z",
-        reported: true,
+        told: true,
       },
     ]);
   });
@@ -156,7 +156,7 @@ describe("what the state holds under another id is told", () => {
 });
 
 describe("what was created and not yet handed to the engine", () => {
-  const create = { key: "ConversionEvent::o/p/s::new", fingerprint: "f", name: undefined };
+  const create = unsent("ConversionEvent::o/p/s::new");
   const createIn = async (run: Journal) => {
     const begun = await run.begin(create);
     if (begun.kind !== "attempt") throw new Error(begun.kind);
@@ -192,7 +192,7 @@ describe("what no run declares", () => {
     run.closeNow(new Set([E]));
     const next = run.next();
     expect(await unclaimed(next)).toMatchObject([{ mark: "m1", id: "1" }]);
-    const taken = await next.begin({ key: "Advertiser::o/p/s::a", fingerprint: "f1", name: undefined });
+    const taken = await next.begin(unsent("Advertiser::o/p/s::a", "f1"));
     expect(taken).toEqual({ kind: "taken-over", id: "1", mark: "m1" });
     next.handOver("m1");
     next.closeNow(new Set([E]));
@@ -225,8 +225,8 @@ it("a create that ended in doubt is not sent when it is asked for again, in the 
   const run = journalIn("");
   const attempt = await sendNoted(run, "k");
   await attempt.finish({ kind: "unresolved" });
-  const asked = { key: "k", fingerprint: "f", name: undefined };
-  const doubt = { kind: "unresolved", entry: { mark: attempt.mark, reported: true } };
+  const asked = unsent("k");
+  const doubt = { kind: "unresolved", entry: { mark: attempt.mark, told: true } };
   expect(await run.begin(asked)).toMatchObject(doubt);
   expect(await run.begin(asked)).toMatchObject(doubt);
   run.closeNow(new Set());

@@ -1,5 +1,6 @@
 /** What is live and managed by nobody any more. */
 import { describe, expect, it } from "vitest";
+import { memberRecord } from "../../provider/src/state/create-record.js";
 import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
 import { LEFTOVER_FORMATS, leftoversOf, markDone } from "../../provider/src/tools/leftovers.js";
@@ -70,7 +71,16 @@ it("a set whose create in doubt is settled as created notes what that took the p
   const urn = `${urnOf("ConversionEventSet", "funnel")}["a"]`;
   const settled = settleMembers(
     { ...resource, outputs: { ...resource.outputs }, inputs: {} },
-    [{ key: "a", urn, entry: {}, unresolved: mark, isSaved: true, heldAs: "4", deletesFormer: false }],
+    [
+      {
+        urn,
+        kind: "ConversionEvent",
+        record: memberRecord(mark),
+        known: "state",
+        held: { id: "4", isDeleted: false },
+        entry: {},
+      },
+    ],
     new Map([["a", "9"]]),
     () => "x",
     "2026-03-02T00:00:00Z",

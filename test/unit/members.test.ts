@@ -22,9 +22,7 @@ const created = (id: string): Outcome => ({ kind: "created", id, mark: "m", isTa
 const refused: Outcome = { kind: "not-created", error: new RefusedError("no") };
 const doubt: Outcome = {
   kind: "unresolved",
-  mark: "m2",
-  fingerprint: "f2",
-  unresolved: { since: "2026-01-02T00:00:00Z", what: "sent" },
+  record: { key: "", mark: "m2", fingerprint: "f2", at: "2026-01-02T00:00:00Z", what: "sent" },
 };
 
 /** Plans, and takes the outcomes for what was done. @returns the actions, and the state as the engine would keep it. */
@@ -197,7 +195,7 @@ describe("the state afterwards", () => {
   it("an unknown outcome stands beside the id that it was to replace, until it is settled", () => {
     const news = { ...shared, events: { a: { ...A, value: 3 }, b: B, c: A } };
     const first = step(held, news, { a: doubt, c: doubt });
-    const open = { ...(doubt as { unresolved: object }).unresolved, mark: "m2", fingerprint: "f2" };
+    const open = { since: "2026-01-02T00:00:00Z", what: "sent", mark: "m2", fingerprint: "f2" };
     expect(first.state).toEqual({ ...held, unresolved: { a: open, c: open } });
     expect(step(first.state, news).state).toEqual(first.state);
     // Given up, it still waits; and so does one whose entry is set back.

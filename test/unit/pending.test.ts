@@ -88,7 +88,7 @@ it("takes a pending create for history where the state holds it with the same ar
     const stack = readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
     const left = settle(stack, [], () => "mark", { now: NOW }).deployment;
     expect(left.pending_operations).toEqual([]);
-    return { open: openCreates(stack).map(({ heldAs }) => heldAs), left: left.resources?.length };
+    return { open: openCreates(stack).map(({ held }) => held?.id), left: left.resources?.length };
   };
   expect(open({ inputs: { ...inputs, __identity: "y" } })).toEqual({ open: [], left: 1 });
   expect(open({ inputs: { ...inputs, existingId: 2 } })).toEqual({ open: [], left: 1 });
@@ -104,7 +104,7 @@ it("does not take two secret arguments for the same", () => {
   const resources = [resource(E, { id: "2", inputs })];
   const pending_operations = [creating(E, { inputs })];
   const stack = readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
-  expect(openCreates(stack)).toMatchObject([{ heldAs: "2" }]);
+  expect(openCreates(stack)).toMatchObject([{ held: { id: "2" } }]);
 });
 
 describe("what a journal of this machine knows", () => {
@@ -123,38 +123,40 @@ describe("what a journal of this machine knows", () => {
   it("says when a pending create was sent, and which the next up takes over", () => {
     const stack = stackOf([], [creating(E, { inputs })]);
     expect(pendingIn(stack, [note({ fingerprint: same })])).toMatchObject({
-      open: [{ urn: E, isInState: true, sought: { name: "E", sentAt: "2026-11-21T09:28:31.735Z" } }],
-      known: [],
+      open: [{ urn: E, known: "engine", record: { name: "E", at: "2026-11-21T09:28:31.735Z" } }],
+      created: [],
     });
-    expect(pendingIn(stack, [note({ fingerprint: same, id: "7" })])).toEqual({
+    expect(pendingIn(stack, [note({ fingerprint: same, id: "7" })])).toMatchObject({
       open: [],
-      known: [{ urn: E, id: "7" }],
+      created: [{ urn: E, record: { id: "7" } }],
     });
     // A replacement: the state holds what it was to replace.
-    expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note({ id: "7" })])).toEqual({
+    expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note({ id: "7" })])).toMatchObject({
       open: [],
-      known: [{ urn: E, id: "7", heldAs: "2" }],
+      created: [{ urn: E, record: { id: "7" }, held: { id: "2" } }],
     });
     // Of another body: the next up saves it as unresolved.
-    expect(pendingIn(stack, [note({ id: "7" })])).toMatchObject({ open: [{ urn: E }], known: [] });
+    expect(pendingIn(stack, [note({ id: "7" })])).toMatchObject({ open: [{ urn: E }], created: [] });
   });
 
   it("lists what neither the engine nor the state remembers", () => {
     expect(pendingIn(stackOf([], []), [note()])).toMatchObject({
-      open: [{ urn: E, name: "e", isInState: false, sought: { kind: "ConversionEvent", name: "E" } }],
+      open: [{ urn: E, known: "journal", kind: "ConversionEvent", record: { name: "E" } }],
     });
   });
 
   it("lists nothing that the state shows to be settled, and once what it holds as unresolved", () => {
     expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note({ fingerprint: same })]).open).toEqual([]);
-    expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note()]).open).toMatchObject([{ heldAs: "2" }]);
+    expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note()]).open).toMatchObject([
+      { held: { id: "2" } },
+    ]);
     const unresolved = resource(E, {
       id: "unresolved-m",
       inputs,
       outputs: { [UNRESOLVED]: { since: "then", what: "", replaces: "5" } },
     });
     expect(pendingIn(stackOf([unresolved], []), [note()]).open).toMatchObject([
-      { isInState: true, sought: { sentAt: "then", replaces: "5", facts: { advertiserId: 1, value: 2 } } },
+      { known: "state", record: { at: "then", replaces: "5", facts: { advertiserId: 1, value: 2 } } },
     ]);
   });
 });
@@ -193,7 +195,7 @@ it("a key that was removed from its set is still listed while its create is open
     unclaimed: true as const,
   };
   expect(pendingIn(stackOf([set], []), [note]).open).toMatchObject([
-    { urn: `${urn}["gone"]`, isInState: false, sought: { name: "Gone" } },
+    { urn: `${urn}["gone"]`, known: "journal", record: { name: "Gone" } },
   ]);
 });
 
@@ -215,15 +217,15 @@ it("members of a set that was killed are searched for by marks that follow from 
     },
   });
   const stack = readExport(text);
-  const sought = openCreates(stack).map(({ urn, isSinceUnknown, sought: { trace } }) => ({
+  const sought = openCreates(stack).map(({ urn, record: { isEarliest, field, mark } }) => ({
     urn,
-    isSinceUnknown,
-    trace,
+    isEarliest,
+    trace: { field, value: mark },
   }));
   const traceOf = (key: string) => ({ field: "alternative_id", value: memberMark("of-the-set", key) });
   expect(sought).toEqual([
-    { urn: `${set.urn}["a"]`, isSinceUnknown: true, trace: traceOf("a") },
-    { urn: `${set.urn}["b"]`, isSinceUnknown: true, trace: traceOf("b") },
+    { urn: `${set.urn}["a"]`, isEarliest: true, trace: traceOf("a") },
+    { urn: `${set.urn}["b"]`, isEarliest: true, trace: traceOf("b") },
   ]);
   // A contract: another version may have written the record.
   expect(["a", "b"].map((key) => memberMark("of-the-set", key))).toEqual([
@@ -268,7 +270,7 @@ it("a member that was created with other defaults than its set has now may have 
       { urn, type: urn.split("::")[2] as string, outputs: { ...declared, eventIds: { a: 5 }, ...earlier } },
       new Map(),
       "2026-01-01T00:00:00Z",
-    ).map(({ key, heldAs }) => [key, heldAs]);
+    ).map(({ urn: member, held }) => [member, held?.id]);
   expect(inFlight({})).toEqual([]);
-  expect(inFlight({ earlier: { a: "of another body" } })).toEqual([["a", "5"]]);
+  expect(inFlight({ earlier: { a: "of another body" } })).toEqual([[`${urn}["a"]`, "5"]]);
 });

@@ -129,9 +129,15 @@ describe("the error of the whole set", () => {
   });
   const doubt: Outcome = {
     kind: "unresolved",
-    mark: "m",
-    fingerprint: "f",
-    unresolved: { since: "2026-01-01T00:00:00Z", what: "it was sent, and the connection failed" },
+    record: {
+      key: "",
+      mark: "m",
+      fingerprint: "f",
+      at: "2026-01-01T00:00:00Z",
+      name: "A",
+      facts: { advertiserId: 7, value: 1 },
+      what: "it was sent, and the connection failed",
+    },
   };
 
   it("tells each reason once, with all whom it is about, and its code", () => {

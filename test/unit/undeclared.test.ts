@@ -45,12 +45,12 @@ const unresolved = {
   key: keyOf("old"),
   fingerprint: "f",
   at: "2026-01-01T00:00:00.000Z",
+  field: "alternative_id",
   name: "Signup",
-  reported: true,
+  told: true,
 } as const;
 
-const look = (history: History, ...all: DeclaredHere[]) =>
-  undeclaredIn(history, declarationsOf(...all), settingsOf({ traceField: "alternative_id" }));
+const look = (history: History, ...all: DeclaredHere[]) => undeclaredIn(history, declarationsOf(...all));
 
 it("what is adopted is told as one text, by kind, and anew when more is declared", () => {
   const declarations = declarationsOf(
@@ -164,7 +164,7 @@ describe("a create of unknown outcome", () => {
 
   it("of a key that its set has no longer stops the run where a new key or resource would make it again", () => {
     const memberKey = (key: string) => memberOf(keyOf("funnel", "ConversionEventSet"), key);
-    const { reported: _, ...noted } = { ...unresolved, key: memberKey("a") };
+    const { told: _, ...noted } = { ...unresolved, key: memberKey("a") };
     const set = declared("funnel", undefined, {
       key: keyOf("funnel", "ConversionEventSet"),
       hasKnownMembers: true,
@@ -182,7 +182,7 @@ describe("a create of unknown outcome", () => {
   });
 
   it("left by a kill under the name before an alias stops the run: an alias renames just what the state holds", () => {
-    const { reported: _, ...noted } = unresolved;
+    const { told: _, ...noted } = unresolved;
     const killed = historyOf({}, [noted, { ...noted, mark: "m2", id: "5" }]);
     const formerly = [{ name: "old", parentTypes: undefined }];
     const { open } = look(killed, declared("new", "Signup", { formerly }));
@@ -197,7 +197,7 @@ describe("a create of unknown outcome", () => {
   });
 
   it("left by a kill is the provider's to tell, unless a new resource would send it again", () => {
-    const { reported: _, ...noted } = unresolved;
+    const { told: _, ...noted } = unresolved;
     const killed = historyOf({}, [noted]);
     expect(look(killed).open).toEqual([]);
     expect(look(killed, declared("new", "Signup")).open).toHaveLength(1);

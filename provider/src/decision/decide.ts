@@ -3,16 +3,16 @@
  * comment on a pull request and `pending` ask it, so that what is said is what is done. Pure.
  */
 import type { Kind } from "../kinds/index.js";
-import { UNKNOWN, type UnresolvedCreate } from "../state/index.js";
+import { type CreateRecord, UNKNOWN } from "../state/index.js";
 import type { Abilities } from "./abilities.js";
 import { ANY, type Changes } from "./changes.js";
 
-export interface Facts<Record extends OpenCreate = UnresolvedCreate> {
+export interface Facts {
   readonly kind: Kind;
   /** The platform's id that the state holds. */
   readonly held?: string | undefined;
   /** A create of it that was sent, and of which nobody knows what became. */
-  readonly unresolved?: Record | undefined;
+  readonly unresolved?: CreateRecord | undefined;
   /** Absent where the program does not declare the object any more. */
   readonly wanted?: Wanted | undefined;
   /** What differs from the object that the state holds. */
@@ -29,12 +29,7 @@ export interface Wanted {
   readonly adopts?: string | undefined;
 }
 
-/** As much of a create of unknown outcome as the decision needs. */
-export interface OpenCreate {
-  readonly trace?: { readonly field: string } | undefined;
-}
-
-export type Action<Record extends OpenCreate = UnresolvedCreate> =
+export type Action =
   | { readonly do: "keep" }
   | { readonly do: "create" }
   /** Another object is created. `perhaps`: only where values that are not known yet turn out to be others. */
@@ -44,15 +39,15 @@ export type Action<Record extends OpenCreate = UnresolvedCreate> =
   /** Somebody has named the object: nothing is created. No id where it is not known yet. */
   | { readonly do: "adopt"; readonly id: string | undefined }
   /** An earlier create has an unknown outcome, and is looked for on the platform. */
-  | { readonly do: "look for"; readonly record: Record }
+  | { readonly do: "look for"; readonly record: CreateRecord }
   /** An earlier create has an unknown outcome: nothing is done before somebody settles that. */
-  | { readonly do: "wait"; readonly record: Record }
+  | { readonly do: "wait"; readonly record: CreateRecord }
   /** The state lets go of the object, which stays live. */
   | { readonly do: "let go" }
   /** As "let go", and the object is deleted. */
   | { readonly do: "delete" };
 
-export function decide<Record extends OpenCreate>(facts: Facts<Record>): Action<Record> {
+export function decide(facts: Facts): Action {
   const { held, unresolved, wanted, changed, can } = facts;
   if (wanted === undefined) {
     if (unresolved !== undefined) return { do: "wait", record: unresolved };
@@ -69,9 +64,7 @@ export function decide<Record extends OpenCreate>(facts: Facts<Record>): Action<
   }
   if (unresolved !== undefined) {
     if (isUnknown) return { do: "adopt", id: undefined };
-    return can.search(unresolved.trace?.field)
-      ? { do: "look for", record: unresolved }
-      : { do: "wait", record: unresolved };
+    return can.search(unresolved.field) ? { do: "look for", record: unresolved } : { do: "wait", record: unresolved };
   }
   if (held === undefined) return { do: "create" };
   if (changed.names.length === 0 && !isUnknown) return { do: "keep" };
@@ -101,16 +94,13 @@ export interface Former {
  * or is deleted, and by what deletes.
  * @returns none where the state goes on with what it holds, or holds nothing.
  */
-export function formerOf(
-  facts: Pick<Facts, "held" | "deletes" | "can">,
-  action: Action<OpenCreate>,
-): Former | undefined {
+export function formerOf(facts: Pick<Facts, "held" | "deletes" | "can">, action: Action): Former | undefined {
   const { held } = facts;
   if (held === undefined || !letsGo(action, held)) return undefined;
   return { id: held, isDeleted: action.do !== "let go" && mayDelete(facts) };
 }
 
-function letsGo(action: Action<OpenCreate>, held: string): boolean {
+function letsGo(action: Action, held: string): boolean {
   switch (action.do) {
     case "replace":
     case "let go":

@@ -4,7 +4,7 @@
  */
 export { type Abilities, abilitiesOf, NO_ABILITIES } from "./abilities.js";
 export { ANY, argumentNames, type Changes, canonical, changesIn, hasValue, holdsUnknown } from "./changes.js";
-export { type Action, decide, type Facts, type Former, formerOf, type OpenCreate, type Wanted } from "./decide.js";
+export { type Action, decide, type Facts, type Former, formerOf, type Wanted } from "./decide.js";
 export { type Holder, Holders, type Knowledge } from "./holders.js";
 export {
   type Circumstances,

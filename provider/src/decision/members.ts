@@ -6,23 +6,22 @@ import { asRecord, own, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
+  type CreateRecord,
   type DeclaredSet,
   eventIn,
+  recordIn,
   type StoredSet,
   storedFingerprint,
   UNKNOWN,
-  type UnresolvedCreate,
-  type UnresolvedMember,
-  unresolvedIn,
 } from "../state/index.js";
 import { type Abilities, NO_ABILITIES } from "./abilities.js";
 import { ANY, argumentNames, type Changes, changesIn, hasValue, holdsUnknown, NO_CHANGES } from "./changes.js";
 import { type Action, decide, type Former, formerOf } from "./decide.js";
 
-export interface Member<Record extends UnresolvedCreate = UnresolvedMember> {
+export interface Member {
   /** In its set; empty for a single resource. */
   readonly key: string;
-  readonly action: Action<Record>;
+  readonly action: Action;
   /** The platform's id that the state holds. */
   readonly id: string | undefined;
   readonly isDeclared: boolean;
@@ -32,7 +31,7 @@ export interface Member<Record extends UnresolvedCreate = UnresolvedMember> {
   readonly values: Values;
   /** Of the body that the object which the state holds was created with. */
   readonly fingerprint: string | undefined;
-  readonly unresolved: Record | undefined;
+  readonly unresolved: CreateRecord | undefined;
   /** The object that the state lets go of by its action. */
   readonly former: Former | undefined;
 }
@@ -60,8 +59,8 @@ export function singleMember(
   olds: Values,
   news: Values | undefined,
   { can, replaceOnChanges, deletes }: Circumstances = PLAIN,
-): Member<UnresolvedCreate> {
-  const unresolved = id === undefined ? undefined : unresolvedIn(olds);
+): Member {
+  const unresolved = id === undefined ? undefined : recordIn(kind, olds, id);
   const held = id !== undefined && isPlatformId(id) ? id : undefined;
   const changed = held === undefined || news === undefined ? NO_CHANGES : changesIn(kind, olds, news);
   const facts = {

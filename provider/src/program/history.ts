@@ -5,11 +5,12 @@
 
 import { placesOf, readNow } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
-import { inventoryPath, journalPath, type Live, type Remembered, readInventory, readNotes } from "../store/index.js";
+import type { CreateRecord } from "../state/index.js";
+import { inventoryPath, journalPath, type Live, readInventory, readNotes } from "../store/index.js";
 
 export interface History {
   /** Creates that are not settled. */
-  readonly open: readonly Remembered[];
+  readonly open: readonly CreateRecord[];
   /** By journal key: what the last runs created. */
   readonly live: ReadonlyMap<string, Live>;
 }
@@ -20,7 +21,7 @@ export function readHistory(settings: Settings, stack: string): History {
   return { open: openIn(journalPath(journalFolder, stack)), live: readInventory(inventoryPath(journalFolder, stack)) };
 }
 
-function openIn(path: string): Remembered[] {
+function openIn(path: string): CreateRecord[] {
   try {
     return [...readNotes(readNow(path) ?? "").values()];
   } catch {

@@ -23,7 +23,7 @@ export function judgeRemovalsAtEnd(program: Program): void {
 
 /** @throws pulumi.RunError where a create of unknown outcome has lost its resource. */
 function judge({ reading, history, declarations }: Program): void {
-  const { open } = undeclaredIn(history, declarations, reading.settings);
+  const { open } = undeclaredIn(history, declarations);
   if (open.length > 0) {
     throw programError(reading, open.map(sectionOfOpen), "nothing was sent for it, and it stays in the state");
   }

@@ -55,7 +55,7 @@ function begin(program: Program): Turn {
       current.delete(program);
       const { reading, comparison, history } = program;
       for (const warning of comparison.newWarnings()) void pulumi.log.warn(warning);
-      const { open, formerly, settled } = undeclaredIn(history, program.declarations, reading.settings);
+      const { open, formerly, settled } = undeclaredIn(history, program.declarations);
       const all = [...sections, ...open.filter(({ isAboutToBeSent }) => isAboutToBeSent).map(sectionOfOpen)];
       if (reading.problems.length === 0 && all.length === 0) {
         const own = declared.filter(({ isRead }) => !isRead);

@@ -6,8 +6,16 @@
 import { count, idRanges, printable, shellWord } from "../base/index.js";
 import { kindNamed, removalWarning, setRemovalWarning } from "../kinds/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
-import { aboutWhom, type Noted, renamedFrom, resourceKeyIn, whatIsOpen } from "../state/index.js";
-import type { Live, Remembered } from "../store/index.js";
+import {
+  aboutWhom,
+  type CreateRecord,
+  forgetCommand,
+  type Noted,
+  renamedFrom,
+  resourceKeyIn,
+  whatIsOpen,
+} from "../state/index.js";
+import type { Live } from "../store/index.js";
 import type { Declarations, DeclaredHere } from "./declarations.js";
 import type { History } from "./history.js";
 
@@ -30,9 +38,9 @@ export interface Undeclared {
   readonly settled: ReadonlySet<string>;
 }
 
-export function undeclaredIn(history: History, declarations: Declarations, settings: Settings): Undeclared {
+export function undeclaredIn(history: History, declarations: Declarations): Undeclared {
   const newNamed = lookupOfNew(history, declarations);
-  const found: { readonly entry: Remembered; readonly heir: DeclaredHere | undefined }[] = [];
+  const found: { readonly entry: CreateRecord; readonly heir: DeclaredHere | undefined }[] = [];
   /** By journal key: resources that have an alias, and were interrupted under their former name. */
   const tooEarly = new Set<string>();
   const settled = new Set<string>();
@@ -42,12 +50,12 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
   };
 
   for (const entry of history.open) {
-    const { key, name, reported } = entry;
+    const { key, name, told } = entry;
     const hasLeftItsSet = declarations.hasLeftItsSet(key);
     if (declarations.coversByName(key) && !hasLeftItsSet) continue;
     const adopters = declarations.named(aboutWhom(key).kind, name).filter(({ existingId }) => existingId !== undefined);
     if (declarations.covers(key) && !hasLeftItsSet) {
-      if (reported === undefined && adopters.length === 0) tooEarly.add(resourceKeyIn(key));
+      if (told === undefined && adopters.length === 0) tooEarly.add(resourceKeyIn(key));
       continue;
     }
     noteFormer(key, adopters);
@@ -55,12 +63,12 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
     if (adopters.length > 0) continue; // somebody has found it, and named it under its new name
     const [heir] = newNamed(key, name);
     // What a killed run has left is told by the provider, as what a set has left open is, unless this run would make another one.
-    if ((reported !== undefined && !hasLeftItsSet) || heir !== undefined) found.push({ entry, heir });
+    if ((told !== undefined && !hasLeftItsSet) || heir !== undefined) found.push({ entry, heir });
   }
   const byResource = Map.groupBy(found, ({ entry }) => resourceKeyIn(entry.key));
   const open = [
     ...[...byResource].flatMap(([key, those]) =>
-      those.length > 1 ? [openSetOf(key, those)] : those.map(({ entry, heir }) => openOf(entry, heir, settings)),
+      those.length > 1 ? [openSetOf(key, those)] : those.map(({ entry, heir }) => openOf(entry, heir)),
     ),
     ...[...tooEarly].map(renamedTooEarly),
   ];
@@ -72,28 +80,22 @@ export function undeclaredIn(history: History, declarations: Declarations, setti
 }
 
 /** @param heir a new resource of the same kind and name. */
-function openOf(entry: Remembered, heir: DeclaredHere | undefined, { traceField }: Settings): Open {
-  const { key, id, name, mark, facts = {}, at: sentAt, replaces } = entry;
+function openOf(entry: CreateRecord, heir: DeclaredHere | undefined): Open {
+  const { key, id } = entry;
   const old = aboutWhom(key);
-  const trace = traceField === undefined ? undefined : { field: traceField, value: mark };
   const outcome =
     id === undefined ? "the outcome of its create is unknown" : `a run that was interrupted created it as ${id}`;
   return {
     isAboutToBeSent: heir !== undefined,
     title: `${old.label} is no longer declared, and ${outcome}`,
-    lines: whatIsOpen(
-      { kind: old.kind, name, facts, sentAt, trace, replaces },
-      id,
-      old.urn,
-      heir === undefined ? [] : [asHeir(old, heir.key)],
-    ),
+    lines: whatIsOpen(old.kind, entry, old.urn, heir === undefined ? [] : [asHeir(old, heir.key)]),
   };
 }
 
 /** Several members of a set, told together. */
 function openSetOf(
   setKey: string,
-  those: readonly { readonly entry: Remembered; readonly heir: DeclaredHere | undefined }[],
+  those: readonly { readonly entry: CreateRecord; readonly heir: DeclaredHere | undefined }[],
 ): Open {
   const { label, urn } = aboutWhom(setKey);
   const shown = those.slice(0, MAX_TOLD).map(({ entry: { key, id, at } }) => {
@@ -111,7 +113,7 @@ function openSetOf(
       "Otherwise settle them, one by one or, where none of them is there, together:",
       `  npx pulumi-advertising pending`,
       `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
-      `What was created is let go of with: npx pulumi-advertising pending --forget ${shellWord(urn)}`,
+      `What was created is let go of with: ${forgetCommand(urn)}`,
     ],
   };
 }

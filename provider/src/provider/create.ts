@@ -3,14 +3,13 @@
  */
 
 import { AdvertisingError, type Values } from "../base/index.js";
-import { bodyOf, fingerprintOf, type Kind, nameToTell } from "../kinds/index.js";
-import { factsIn, type UnresolvedCreate } from "../state/index.js";
-import type { Attempt, Ending } from "../store/index.js";
+import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
+import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
+import type { Attempt, Ending, Unsent } from "../store/index.js";
 import { doubtIn, idOf, unresolved } from "./doubt.js";
-import { whatHappened } from "./interrupted.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-import { isSearchable, lookFor, type Sent } from "./search.js";
+import { isSearchable, lookFor } from "./search.js";
 import type { Subject } from "./subject.js";
 import { canUpdate, wasUpdated } from "./update.js";
 
@@ -41,51 +40,35 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
   const { identity, key } = create.subject;
   runtime.client(); // the settings come first: without them nothing is begun
   const fields = bodyOf(kind, values);
-  if (identity === undefined) {
-    return send(kind, runtime, create, fields, unrecorded(create.mark ?? runtime.newMark()), mayBegin);
-  }
   // The state may know of a create that this machine's journal does not.
   const learned = runtime.learned.of(key);
-  const { unsettled } = learned;
-  const begun = await runtime.journal(identity).begin({
+  const unsettled = identity === undefined ? undefined : learned.unsettled;
+  const record: Unsent = {
     key,
-    fingerprint: fingerprintOf(fields),
-    name: nameToTell(kind, values, secret),
-    facts: factsIn(kind, values, secret),
-    replaces: idOf(create.replaces),
-    trace: runtime.reading.settings.traceField,
     // What is sent again has the same mark: whichever record of it is left, a search finds what either of them made.
-    mark: unsettled?.mark ?? create.mark,
-  });
+    mark: unsettled?.mark ?? create.mark ?? runtime.newMark(),
+    fingerprint: fingerprintOf(fields),
+    field: runtime.reading.settings.traceField,
+    ...tellingIn(kind, values, secret),
+    replaces: idOf(create.replaces),
+  };
+  if (identity === undefined) return send(kind, runtime, create, record, fields, UNRECORDED, mayBegin);
+  const begun = await runtime.journal(identity).begin(record);
   learned.unsettled = undefined;
   switch (begun.kind) {
     case "attempt": {
-      const earlier = unsettled && { ...unsettled, finish: async () => undefined };
-      const outcome = earlier && (await settled(kind, runtime, create, earlier, mayBegin));
-      return outcome ?? send(kind, runtime, create, fields, begun.attempt, mayBegin);
+      const outcome = unsettled && (await settled(kind, runtime, create, unsettled, async () => undefined, mayBegin));
+      return outcome ?? send(kind, runtime, create, record, fields, begun.attempt, mayBegin);
     }
     case "taken-over":
       return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
     case "unresolved": {
       const { entry, finish } = begun;
-      const { label } = create.subject;
-      const earlier: Earlier = { ...entry, trace: entry.trace, what: whatHappened(label, entry), finish };
-      const outcome = await settled(kind, runtime, create, earlier, mayBegin);
+      const earlier = { ...entry, what: whatHappened(create.subject.label, entry) };
+      const outcome = await settled(kind, runtime, create, earlier, finish, mayBegin);
       return outcome ?? attemptOnce(kind, runtime, { ...create, mark: entry.mark }, mayBegin);
     }
   }
-}
-
-/** A create of this resource that was sent before, as the journal or the state remembers it. */
-export interface Earlier extends Sent {
-  readonly fingerprint: string;
-  /** The object that it made, where that is known: with other arguments than now. */
-  readonly id?: string | undefined;
-  readonly what: string;
-  readonly name?: string | undefined;
-  readonly facts?: UnresolvedCreate["facts"];
-  readonly replaces?: string | undefined;
-  readonly finish: Attempt["finish"];
 }
 
 /**
@@ -97,11 +80,12 @@ async function settled(
   kind: Kind,
   runtime: Runtime,
   create: Create,
-  earlier: Earlier,
+  earlier: CreateRecord,
+  finish: Attempt["finish"],
   mayBegin: () => void,
 ): Promise<Outcome | undefined> {
   const { label } = create.subject;
-  const { mark, at, name, facts, replaces = create.replaces, finish } = earlier;
+  const { mark, at, replaces = create.replaces } = earlier;
   let { id, what } = earlier;
   if (id === undefined && isSearchable(kind, runtime, earlier)) {
     mayBegin();
@@ -124,34 +108,26 @@ async function settled(
     what = earlier.id === undefined ? `${what} A search has found it as ${id}.` : what;
   }
   const otherwise = id === undefined ? "" : " Its arguments were others than now.";
-  return unresolved(runtime, create, {
-    mark,
-    fingerprint: earlier.fingerprint,
-    since: at,
-    what: `${what}${otherwise}`,
-    replaces,
-    trace: earlier.trace,
-    // What was sent then, which the arguments of now need not be.
-    sent: { ...(name === undefined ? {} : { name }), ...(facts === undefined ? {} : { facts }) },
-  });
+  return unresolved(runtime, create, { ...earlier, what: `${what}${otherwise}`, replaces });
 }
 
 /** For a resource that the journal has no key for. */
-function unrecorded(mark: string): Attempt {
-  return { mark, sending: async () => undefined, finish: async () => undefined };
-}
+const UNRECORDED: Pick<Attempt, "sending" | "finish"> = {
+  sending: async () => undefined,
+  finish: async () => undefined,
+};
 
 async function send(
   kind: Kind,
   runtime: Runtime,
   create: Create,
+  record: Unsent,
   fields: Values,
-  attempt: Attempt,
+  attempt: Pick<Attempt, "sending" | "finish">,
   mayBegin: () => void,
 ): Promise<Outcome> {
   const { label } = create.subject;
-  const { mark } = attempt;
-  const { traceField } = runtime.reading.settings;
+  const { mark, field } = record;
   let sentAt: string | undefined;
   // Once it was sent, nothing may fail: what can't be noted is said.
   const finish = (ending: Ending, before = "") =>
@@ -159,7 +135,7 @@ async function send(
   try {
     const { id, warnings } = await runtime.client().create({
       operation: kind.create,
-      fields: traceField === undefined ? fields : { ...fields, [traceField]: mark },
+      fields: field === undefined ? fields : { ...fields, [field]: mark },
       label,
       beforeSend: async (at) => {
         mayBegin();
@@ -174,7 +150,7 @@ async function send(
     const doubt = doubtIn(error, sentAt, label);
     await finish({ kind: doubt === undefined ? "not-created" : "unresolved" });
     if (doubt === undefined) throw error;
-    const sent = { mark, at: doubt.sentAt, trace: traceField };
+    const sent: CreateRecord = { ...record, at: doubt.sentAt };
     let searched = "";
     if (isSearchable(kind, runtime, sent)) {
       const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true });
@@ -185,13 +161,6 @@ async function send(
       }
       if (finding.kind === "open") searched = ` ${finding.words}`;
     }
-    return unresolved(runtime, create, {
-      mark,
-      fingerprint: fingerprintOf(fields),
-      since: doubt.sentAt,
-      what: `${doubt.what}${searched}`,
-      trace: traceField,
-      replaces: create.replaces,
-    });
+    return unresolved(runtime, create, { ...sent, what: `${doubt.what}${searched}` });
   }
 }

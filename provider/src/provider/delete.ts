@@ -6,7 +6,7 @@ import { printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { isReadableId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { ACCOUNT, unresolvedIn } from "../state/index.js";
+import { ACCOUNT, isUnresolved } from "../state/index.js";
 import { expectSameAccount } from "./expect-account.js";
 import type { Properties } from "./inputs.js";
 import type { Runtime } from "./runtime.js";
@@ -49,7 +49,7 @@ export async function deleteObject(kind: Kind, runtime: Runtime, id: string, lab
 export async function deleteLive(kind: Kind, runtime: Runtime, id: string, properties: Properties): Promise<void> {
   if (!isReadableId(id)) return; // unresolved: nobody knows what there is to delete
   const name = properties[kind.nameProperty];
-  const isNamed = typeof name === "string" && unresolvedIn(properties) === undefined;
+  const isNamed = typeof name === "string" && !isUnresolved(properties);
   const label = `the ${kind.name}${isNamed ? ` named "${printable(name)}"` : ""} with the id ${id}`;
   const recorded = properties[ACCOUNT];
   // An id of another account would be somebody else's object.

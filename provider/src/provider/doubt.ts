@@ -4,7 +4,7 @@
 
 import { AdvertisingError, OutcomeUnknownError } from "../base/index.js";
 import { isPlatformId } from "../rules/index.js";
-import type { UnresolvedCreate } from "../state/index.js";
+import type { CreateRecord } from "../state/index.js";
 import type { Create } from "./create.js";
 import { describeDefect } from "./failure.js";
 import type { Outcome } from "./outcome.js";
@@ -22,35 +22,17 @@ export function doubtIn(error: unknown, sentAt: string | undefined, label: strin
   };
 }
 
-/** A create that was sent, and of which nobody knows what became. */
-export interface Doubtful {
-  readonly mark: string;
-  readonly fingerprint: string;
-  readonly since: string;
-  readonly what: string;
-  readonly replaces: string | undefined;
-  /** The request field that its mark was sent in. */
-  readonly trace: string | undefined;
-  readonly sent?: Pick<UnresolvedCreate, "name" | "facts">;
-}
-
-export function unresolved(
-  { secrets }: Runtime,
-  { subject, secret }: Create,
-  { mark, fingerprint, since, what, replaces, trace, sent }: Doubtful,
-): Outcome {
+/** The outcome that nobody knows. @param record what was sent, and what happened. */
+export function unresolved({ secrets }: Runtime, { subject, secret }: Create, record: CreateRecord): Outcome {
+  const { what = "", replaces } = record;
   return {
     kind: "unresolved",
-    mark,
-    fingerprint,
-    unresolved: {
-      since,
+    record: {
+      ...record,
       what: secrets.scrub(what),
-      ...(isKnown(subject) ? { urn: subject.urn } : {}),
-      ...(trace === undefined ? {} : { trace: { field: trace, value: mark } }),
-      ...(replaces === undefined || idOf(replaces) === undefined ? {} : { replaces }),
-      ...sent,
-      ...(secret.size === 0 ? {} : { secret: [...secret] }),
+      urn: isKnown(subject) ? subject.urn : undefined,
+      replaces: idOf(replaces),
+      secret: [...secret],
     },
   };
 }

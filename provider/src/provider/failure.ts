@@ -11,7 +11,7 @@ import {
   withCode,
 } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { explainUnresolved, UNRESOLVED, unresolvedId } from "../state/index.js";
+import { explain, unresolvedId, writeRecord } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
 
 /** A failure after which the state holds the resource all the same, since something may have been created. */
@@ -35,10 +35,10 @@ export function idOrError(kind: Kind, properties: Values, outcome: Outcome): str
     case "not-created":
       throw outcome.error;
     case "unresolved": {
-      const { mark, unresolved } = outcome;
-      throw new Incomplete(explainUnresolved(kind, properties, unresolved), {
-        id: unresolvedId(mark),
-        properties: { ...properties, [UNRESOLVED]: unresolved },
+      const { record } = outcome;
+      throw new Incomplete(explain(kind.name, record), {
+        id: unresolvedId(record.mark),
+        properties: { ...properties, ...writeRecord(kind, record, properties) },
       });
     }
   }

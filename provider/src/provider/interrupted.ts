@@ -3,10 +3,19 @@
  * asks for it.
  */
 
-import { JournalError, OutcomeUnknownError, shellWord } from "../base/index.js";
+import { JournalError, OutcomeUnknownError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { aboutWhom, describeSought, renamedFrom, waysOut } from "../state/index.js";
-import type { Journal, Remembered } from "../store/index.js";
+import {
+  aboutWhom,
+  type CreateRecord,
+  describe,
+  forgetCommand,
+  renamedFrom,
+  settleCommand,
+  waysOut,
+  whatHappened,
+} from "../state/index.js";
+import type { Journal } from "../store/index.js";
 import type { Runtime } from "./runtime.js";
 import { isSearchable } from "./search.js";
 import { type KnownSubject, memberSubject } from "./subject.js";
@@ -34,9 +43,7 @@ export async function announceLeftover(
   runtime.say(
     remembered.id === undefined
       ? `${whatHappened(label, remembered)} \`pulumi up\` will ${
-          isSearchable(kind, runtime, { trace: remembered.trace })
-            ? "look for it by its mark"
-            : "not send it, but save it as unresolved"
+          isSearchable(kind, runtime, remembered) ? "look for it by its mark" : "not send it, but save it as unresolved"
         }.`
       : `${label} was created as ${remembered.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`,
   );
@@ -48,8 +55,8 @@ export async function memberLeftovers(
   runtime: Runtime,
   set: KnownSubject,
   members: readonly string[],
-): Promise<Map<string, Remembered>> {
-  const found = new Map<string, Remembered>();
+): Promise<Map<string, CreateRecord>> {
+  const found = new Map<string, CreateRecord>();
   for (const member of members) {
     const { key } = memberSubject(set, member);
     const remembered = await journalled(runtime, (journal) => journal.leftover(key), set.identity);
@@ -105,9 +112,9 @@ export async function announceUnclaimed(runtime: Runtime, identity: string): Pro
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
     const { kind, label, urn } = aboutWhom(entry.key);
     // What nobody knows is settled, never just forgotten.
-    const next = entry.id === undefined && entry.reported === true ? settleCommand(urn) : forgetCommand(urn);
-    const { name, facts = {}, replaces } = entry;
-    const sought = entry.id === undefined ? ` It is ${describeSought({ kind, name, facts, replaces })}.` : "";
+    const next = entry.id === undefined && entry.told === true ? settleCommand(urn) : forgetCommand(urn);
+    // When it was sent stands in the sentence before.
+    const sought = entry.id === undefined ? ` It is ${describe(kind, { ...entry, at: "", field: undefined })}.` : "";
     return `  ${whatHappened(label, entry)}${sought} ${next}`;
   });
   if (lines.length === 0) return;
@@ -122,15 +129,6 @@ export async function announceUnclaimed(runtime: Runtime, identity: string): Pro
     ].join("\n"),
     UNCLAIMED,
   );
-}
-
-function settleCommand(urn: string): string {
-  const quoted = shellWord(`${urn}=<its id>`);
-  return `npx pulumi-advertising pending --created ${quoted}, or --not-created ${shellWord(urn)}`;
-}
-
-function forgetCommand(urn: string): string {
-  return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
 }
 
 /** For what only looks: a journal that can't be read is said, and stops the next create. */
@@ -170,13 +168,4 @@ export async function expectNotUnresolvedElsewhere(
     ].join("\n"),
     open.at,
   );
-}
-
-/** The sentences that each message about a note begins with. */
-export function whatHappened(label: string, { at, id, reported }: Remembered): string {
-  if (reported === true && id === undefined)
-    return `${label} was sent at ${at}, and its outcome is unknown until somebody settles it.`;
-  return id === undefined
-    ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`
-    : `${label}: a run that was interrupted created it at ${at} as ${id}.`;
 }

@@ -3,7 +3,7 @@
  * create, its update, or what people are told at its end.
  */
 import type { Kind } from "../kinds/index.js";
-import type { Earlier } from "./create.js";
+import type { CreateRecord } from "../state/index.js";
 import type { Leaving } from "./leaving.js";
 
 export interface Learned {
@@ -18,7 +18,7 @@ export interface Learned {
   /** The mark of the create of unknown outcome that its adoption settles. */
   settles?: string;
   /** A create of unknown outcome that the state holds, and that is to be looked for. */
-  unsettled?: Omit<Earlier, "finish"> | undefined;
+  unsettled?: CreateRecord | undefined;
   /** Where it adopts an object: its former names, whose creates are settled by that. */
   formerly?: readonly string[];
   /** Whether its object is deleted with it, as the program says: `retainOnDelete` is off. Of a set, its members'. */

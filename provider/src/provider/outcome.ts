@@ -3,7 +3,7 @@
  * outcome for each of them.
  */
 import type { AdvertisingError } from "../base/index.js";
-import type { UnresolvedCreate } from "../state/index.js";
+import type { CreateRecord } from "../state/index.js";
 
 export type Outcome =
   /** Somebody has named the live object; nothing was sent. */
@@ -21,10 +21,4 @@ export type Outcome =
   /** Nothing was created: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | { readonly kind: "not-created"; readonly error: AdvertisingError }
   /** Nobody knows what became of it. */
-  | {
-      readonly kind: "unresolved";
-      readonly mark: string;
-      /** Of the body that was sent. */
-      readonly fingerprint: string;
-      readonly unresolved: UnresolvedCreate;
-    };
+  | { readonly kind: "unresolved"; readonly record: CreateRecord };

@@ -5,16 +5,11 @@
 import { AdvertisingError, count, enumerate } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
+import type { CreateRecord } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
-/** A create that was sent. */
-export interface Sent {
-  readonly mark: string;
-  /** ISO 8601. */
-  readonly at: string;
-  /** The request field that the mark was sent in; none where it was sent in none. */
-  readonly trace: string | undefined;
-}
+/** What a search has to know of a create that was sent. */
+type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
 
 export type Finding =
   | { readonly kind: "found"; readonly id: string }
@@ -33,9 +28,9 @@ export type Searcher = Pick<Runtime, "reading" | "clock" | "client">;
 export function isSearchable(
   kind: Kind,
   { reading: { settings } }: Pick<Searcher, "reading">,
-  { trace }: Pick<Sent, "trace">,
+  { field }: Pick<Sent, "field">,
 ): boolean {
-  return knownOperations(kind, settings).search !== undefined && trace !== undefined && trace === settings.traceField;
+  return knownOperations(kind, settings).search !== undefined && field !== undefined && field === settings.traceField;
 }
 
 /**
@@ -50,8 +45,8 @@ export async function lookFor(
   { wasJustSent, isOnce = false }: { readonly wasJustSent: boolean; readonly isOnce?: boolean },
 ): Promise<Finding> {
   const { search } = knownOperations(kind, runtime.reading.settings);
-  if (search === undefined || sent.trace === undefined) throw new Error("search without the operation");
-  const wanted = { kind, operation: search, field: sent.trace, mark: sent.mark, label };
+  if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
+  const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
   const dueMs = resendDueMs(sent, runtime);
   let answer = "";
   let looks = 0;
@@ -77,7 +72,7 @@ export async function lookFor(
   const until = new Date(runtime.clock.wallMs()).toISOString();
   return {
     kind: "open",
-    words: `Searched for ${sent.trace} = ${sent.mark} ${count(looks, "time")} until ${until}: ${answer}. ${nextIn(dueMs)}`,
+    words: `Searched for ${sent.field} = ${sent.mark} ${count(looks, "time")} until ${until}: ${answer}. ${nextIn(dueMs)}`,
   };
 }
 
@@ -98,6 +93,6 @@ function nextIn(dueMs: number | undefined): string {
     : `The next \`pulumi up\` looks again, and from ${new Date(dueMs).toISOString()} on sends it again where there still is none.`;
 }
 
-function severalIn(ids: readonly string[], { trace, mark }: Sent): string {
-  return `Searched for ${trace} = ${mark}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+function severalIn(ids: readonly string[], { field, mark }: Sent): string {
+  return `Searched for ${field} = ${mark}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
 }

@@ -51,8 +51,8 @@ export async function updateMember(
 }
 
 /** Remembers what the state holds of a member's unresolved create, for the create that is to settle it. */
-export function noteUnsettledMember(kind: Kind, runtime: Runtime, key: string, { unresolved }: Member): void {
-  if (unresolved !== undefined) runtime.learned.of(key).unsettled = toLookFor(kind, unresolved);
+export function noteUnsettledMember(runtime: Runtime, key: string, { unresolved }: Member): void {
+  if (unresolved !== undefined) runtime.learned.of(key).unsettled = toLookFor(unresolved);
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { Values } from "../base/index.js";
 import type { Member } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
-import { eventIn, type Shared, type StoredSet, type UnresolvedMember } from "../state/index.js";
+import { type CreateRecord, eventIn, type Shared, type StoredSet } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
 import { secretOfMembers } from "./set-secrets.js";
 
@@ -32,15 +32,14 @@ export function setAfter(
     events: new Map<string, Values>(),
     eventIds: new Map<string, string>(),
     earlier: new Map<string, string>(),
-    unresolved: new Map<string, UnresolvedMember>(),
+    unresolved: new Map<string, CreateRecord>(),
   };
   for (const { key, action, id, entry, fingerprint, unresolved } of members) {
     if (action.do === "let go" || (action.do === "delete" && deleted.has(id ?? ""))) continue;
     const outcome = outcomes.get(key);
     const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
     if (outcome?.kind === "unresolved") {
-      const { mark, fingerprint: ofBody } = outcome;
-      after.unresolved.set(key, { ...outcome.unresolved, mark, fingerprint: ofBody });
+      after.unresolved.set(key, outcome.record);
     } else if (unresolved !== undefined && isNow === undefined) {
       after.unresolved.set(key, unresolved);
     }

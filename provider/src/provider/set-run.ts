@@ -5,8 +5,8 @@
 
 import { AdvertisingError, DefectError, NotSentError, OutcomeUnknownError, RefusedError } from "../base/index.js";
 import type { Member } from "../decision/index.js";
-import { fingerprintOfBody, nameToTell, type SetKind } from "../kinds/index.js";
-import { factsIn, memberMark, memberOf, type StoredSet } from "../state/index.js";
+import { fingerprintOfBody, type SetKind } from "../kinds/index.js";
+import { memberMark, memberOf, type StoredSet } from "../state/index.js";
 import { adoptExisting } from "./adopt.js";
 import { noteLive } from "./announce.js";
 import { type Create, createOnce } from "./create.js";
@@ -78,14 +78,14 @@ export async function carryOut(
       replaces: id,
       mark: mark === undefined ? undefined : memberMark(mark, key),
     };
-    if (action.do === "look for") noteUnsettledMember(kind, runtime, subject.key, member);
+    if (action.do === "look for") noteUnsettledMember(runtime, subject.key, member);
     const carriedOut = () => {
       if (action.do === "update") return updateMember(kind, runtime, set, stored, member);
       return action.do === "adopt" ? adoptExisting(kind, runtime, wanted) : send(wanted, key);
     };
     const outcome = await carriedOut().catch(asOutcome);
     if (outcome.kind === "created" || outcome.kind === "adopted") noteLive(kind, runtime, wanted, outcome.id);
-    note(key, outcome.kind === "unresolved" ? withSought(outcome, wanted) : outcome);
+    note(key, outcome);
   };
 
   const send = async (wanted: Create, key: string): Promise<Outcome> => {
@@ -111,19 +111,6 @@ export async function carryOut(
         "Settle that first.",
       "",
     );
-  };
-
-  /** What to look for, since the entry may be another one by the time that somebody looks. */
-  const withSought = (outcome: Outcome & { kind: "unresolved" }, { values, secret: hidden }: Create): Outcome => {
-    const name = nameToTell(kind, values, hidden);
-    return {
-      ...outcome,
-      unresolved: {
-        ...(name === undefined ? {} : { name }),
-        facts: factsIn(kind, values, hidden),
-        ...outcome.unresolved,
-      },
-    };
   };
 
   const due = members.filter(({ action }) => ["create", "replace", "adopt", "update", "look for"].includes(action.do));

@@ -4,7 +4,7 @@
 import { type AdvertisingError, count, cut, OutcomeUnknownError, withCode } from "../base/index.js";
 import type { Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { describeSought, memberOf, soughtIn, waysOut } from "../state/index.js";
+import { describe, memberOf, waysOut } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
 import { type Deletions, heldBack } from "./set-delete.js";
 import { cutLines, listed, MAX_LISTED, shownKey } from "./set-words.js";
@@ -33,10 +33,10 @@ export function troubleInWords(
     return outcome?.kind === "not-created" ? [{ key, error: outcome.error }] : [];
   });
   const open = members.flatMap((member) => {
-    const { key, action, unresolved, values } = member;
+    const { key, action, unresolved } = member;
     const outcome = outcomes.get(key);
-    const mark = outcome?.kind === "unresolved" ? outcome.unresolved : action.do === "wait" ? unresolved : undefined;
-    return mark === undefined ? [] : [{ key, mark, sought: describeSought(soughtIn(kind, values, mark)) }];
+    const record = outcome?.kind === "unresolved" ? outcome.record : action.do === "wait" ? unresolved : undefined;
+    return record === undefined ? [] : [{ key, record }];
   });
   const { wanted, deleted } = deletions;
   const kept = wanted.flatMap(({ key, id }) => {
@@ -64,7 +64,11 @@ export function troubleInWords(
   if (anyOpen !== undefined) {
     lines.push(
       `The outcome of ${open.length} is unknown, so nothing is sent for ${open.length === 1 ? "it" : "them"} until somebody has looked into the account for`,
-      ...cutLines(open.map(({ key, sought, mark }) => `  ${memberOf("events", key)}: ${sought}\n    ${mark.what}`)),
+      ...cutLines(
+        open.map(
+          ({ key, record }) => `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${record.what}`,
+        ),
+      ),
       ...waysOut(memberSubject(set, anyOpen.key).urn),
     );
     if (open.length > 1) lines.push("Likewise for the others, with their keys.");

@@ -5,8 +5,7 @@
 import { count, cut, idRanges, printable } from "../base/index.js";
 import { type Circumstances, type Member, PLAIN, renamesIn } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import type { LeftLive } from "../state/index.js";
-import type { Remembered } from "../store/index.js";
+import type { CreateRecord, LeftLive } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
 import { type Deletions, heldBack, stillToDelete } from "./set-delete.js";
 import type { Subject } from "./subject.js";
@@ -102,7 +101,7 @@ export function renamesInWords(
 }
 
 /** What an interrupted run has left of members that would be created otherwise; nothing where that is nothing. */
-export function leftoversInWords({ label }: Subject, left: ReadonlyMap<string, Remembered>): string | undefined {
+export function leftoversInWords({ label }: Subject, left: ReadonlyMap<string, CreateRecord>): string | undefined {
   const all = [...left];
   const created = all.flatMap(([key, { id }]) => (id === undefined ? [] : [`${shownKey(key)} (${id})`]));
   const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));

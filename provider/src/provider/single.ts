@@ -9,16 +9,15 @@ import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
   DELETES,
-  explainUnresolved,
+  explain,
   IDENTITY,
   isOfEarlierVersion,
   LEFT_LIVE,
   MARK,
-  markOf,
   PROVIDER,
   readDeclared,
+  recordIn,
   SECRET_ARGUMENTS,
-  unresolvedIn,
   writeLeftLive,
 } from "../state/index.js";
 import { adoptExisting } from "./adopt.js";
@@ -61,8 +60,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
   const guarded = guard(runtime);
 
   const stopAtUnresolved = (properties: Properties) => {
-    const unresolved = unresolvedIn(properties);
-    if (unresolved !== undefined) throw new Incomplete(explainUnresolved(kind, properties, unresolved));
+    const record = recordIn(kind, properties);
+    if (record !== undefined) throw new Incomplete(explain(kind.name, record));
   };
 
   const createAtMostOnce = async (create: Create): Promise<Outcome> => {
@@ -140,7 +139,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           ? await noteHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds))
           : [];
         const existingId = own(news, "existingId");
-        const unresolved = unresolvedIn(olds);
+        const unresolved = recordIn(kind, olds, id, subject.key);
         const learned = runtime().learned.of(subject.key);
         const noteLeaving = () => {
           const secret = new Set([...secretArgumentsOf(news), ...(learned.wasSecret ?? [])]);
@@ -151,16 +150,12 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
         if (unresolved !== undefined && hasValue(existingId)) {
           if (isKnown(subject)) {
-            learned.settles = markOf(id);
+            learned.settles = unresolved.mark;
             noteLeaving();
           }
           return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
         }
-        if (
-          unresolved !== undefined &&
-          isKnown(subject) &&
-          noteUnsettled(kind, runtime(), subject, id, olds, unresolved)
-        ) {
+        if (unresolved !== undefined && isKnown(subject) && noteUnsettled(kind, runtime(), subject, unresolved)) {
           noteLeaving();
           return { changes: true, replaces: [kind.nameProperty], deleteBeforeReplace: false };
         }

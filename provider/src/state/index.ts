@@ -1,5 +1,25 @@
 /** The front door of `state/`. */
 export {
+  type CreateRecord,
+  describe,
+  explain,
+  type Facts,
+  forgetCommand,
+  isUnresolved,
+  markOf,
+  readMark,
+  recordIn,
+  settleCommand,
+  tellingIn,
+  unresolvedId,
+  waysOut,
+  whatHappened,
+  whatIsOpen,
+  writeMark,
+  writeMemberRecord,
+  writeRecord,
+} from "./create-record.js";
+export {
   aboutWhom,
   aliasFor,
   currentKey,
@@ -42,23 +62,6 @@ export {
   type Shared,
   type StoredSet,
   storedFingerprint,
-  type UnresolvedMember,
   writeStoredSet,
 } from "./stored-set.js";
 export { type Declared, readDeclared, writeDeclared } from "./told.js";
-export {
-  describeSought,
-  explainUnresolved,
-  factsIn,
-  markOf,
-  readTrace,
-  type Sought,
-  soughtIn,
-  type Trace,
-  type UnresolvedCreate,
-  unresolvedId,
-  unresolvedIn,
-  waysOut,
-  whatIsOpen,
-  writeTrace,
-} from "./unresolved.js";

@@ -4,9 +4,9 @@
 import { createHash } from "node:crypto";
 import { asRecord, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { type CreateRecord, memberRecord, type StoredMember, writeMemberRecord } from "./create-record.js";
 import { type LeftLive, leftLiveIn, writeLeftLive } from "./left-live.js";
 import { ACCOUNT, SECRET_ARGUMENTS, UNKNOWN, UNRESOLVED } from "./properties.js";
-import type { UnresolvedCreate } from "./unresolved.js";
 
 /** What all members of a set have in common. */
 export interface Shared {
@@ -21,14 +21,6 @@ export interface DeclaredSet extends Shared {
   readonly events: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** A create of a member whose outcome is unknown. */
-export interface UnresolvedMember extends UnresolvedCreate {
-  /** Of the attempt, in the journal. */
-  readonly mark: string;
-  /** Of the body that was sent; not known where that held secrets and only the engine has a record of it. */
-  readonly fingerprint?: string;
-}
-
 /** A set as its outputs hold it. */
 export interface StoredSet extends Shared {
   /** What each object was created with, or adopted as: its entry of then. */
@@ -37,7 +29,7 @@ export interface StoredSet extends Shared {
   readonly eventIds: ReadonlyMap<string, string>;
   /** Of an object that was created with another advertiser or other defaults than the set has now: the body's fingerprint. */
   readonly earlier: ReadonlyMap<string, string>;
-  readonly unresolved: ReadonlyMap<string, UnresolvedMember>;
+  readonly unresolved: ReadonlyMap<string, CreateRecord>;
   /** What it held before, and nothing manages any more. */
   readonly left: readonly LeftLive[];
   /**
@@ -59,7 +51,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
     events: mapOf<Values>(events),
     eventIds: new Map([...mapOf(eventIds)].map(([key, id]) => [key, String(id)])),
     earlier: mapOf<string>(earlier),
-    unresolved: mapOf<UnresolvedMember>(rest[UNRESOLVED]),
+    unresolved: new Map([...mapOf<StoredMember>(rest[UNRESOLVED])].map(([key, each]) => [key, memberRecord(each)])),
     left: leftLiveIn(rest),
     secret: new Set(Array.isArray(rest[SECRET_ARGUMENTS]) ? (rest[SECRET_ARGUMENTS] as string[]) : []),
   };
@@ -75,9 +67,9 @@ export function writeStoredSet(
     advertiserId,
     defaults,
     events: Object.fromEntries(events),
-    eventIds: Object.fromEntries([...eventIds].map(([key, id]) => [key, asId(id)])),
+    eventIds: mapValues(eventIds, asId),
     ...(earlier.size === 0 ? {} : { earlier: Object.fromEntries(earlier) }),
-    ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: Object.fromEntries(unresolved) }),
+    ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: mapValues(unresolved, writeMemberRecord) }),
     ...writeLeftLive(left),
     ...(secret.size === 0 ? {} : { [SECRET_ARGUMENTS]: [...secret] }),
     ...(account === "" ? {} : { [ACCOUNT]: account }),
@@ -95,6 +87,10 @@ export function eventIn({ advertiserId, defaults }: Shared, entry: Values): Valu
     advertiserId,
     ...(Object.keys(additionalFields).length === 0 ? {} : { additionalFields }),
   };
+}
+
+function mapValues<T, U>(map: ReadonlyMap<string, T>, change: (value: T) => U): Record<string, U> {
+  return Object.fromEntries([...map].map(([key, value]) => [key, change(value)]));
 }
 
 function mapOf<T>(value: unknown): ReadonlyMap<string, T> {

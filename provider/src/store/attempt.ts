@@ -1,25 +1,10 @@
 /**
  * One create as the journal sees it: what it is told before, what it answers, and how the create ends. Types alone.
  */
-import type { Facts, Remembered } from "./notes.js";
+import type { CreateRecord } from "../state/index.js";
 
-/** A create that is about to be made. */
-export interface NewCreate {
-  /** Which resource of which stack. */
-  readonly key: string;
-  /** Of the request's body. */
-  readonly fingerprint: string;
-  /** The object's name on the platform; none where it is secret. */
-  readonly name: string | undefined;
-  /** What else people look for. */
-  readonly facts?: Facts | undefined;
-  /** The id of the object that it is to replace. */
-  readonly replaces?: string | undefined;
-  /** The request field that its mark is sent in. */
-  readonly trace?: string | undefined;
-  /** Unlike that of every other create. @default a new one */
-  readonly mark?: string | undefined;
-}
+/** A create that is about to be sent. */
+export type Unsent = Omit<CreateRecord, "at">;
 
 /** What the journal says to it. */
 export type Beginning =
@@ -27,7 +12,7 @@ export type Beginning =
   /** A run that was interrupted created just this: it is the engine's now, and nothing is sent. */
   | { readonly kind: "taken-over"; readonly id: string; readonly mark: string }
   /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
-  | { readonly kind: "unresolved"; readonly entry: Remembered; readonly finish: Attempt["finish"] };
+  | { readonly kind: "unresolved"; readonly entry: CreateRecord; readonly finish: Attempt["finish"] };
 
 /** How one create ended, as far as the journal cares. */
 export type Ending =
@@ -52,7 +37,7 @@ export interface Attempt {
 
 /** An entry that the state may have made history of. */
 export interface Reconciled {
-  readonly entry: Remembered;
+  readonly entry: CreateRecord;
   /** It has no id and the same body, so most likely it is the object that the state holds: forgotten. */
   readonly isForgotten: boolean;
 }

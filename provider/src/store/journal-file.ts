@@ -16,8 +16,9 @@ import {
   replacePrivate,
   syncFolder,
 } from "../files/index.js";
+import type { CreateRecord } from "../state/index.js";
 import { journalPath } from "./journal-path.js";
-import { journalOf, lineOf, type Note, type Remembered, readNotes } from "./notes.js";
+import { journalOf, lineOf, type Note, readNotes } from "./notes.js";
 import { type OtherRuns, Others } from "./others.js";
 import { inWords, NOTHING_SENT, unusable } from "./unusable.js";
 
@@ -63,7 +64,7 @@ export class JournalFile {
   }
 
   /** Without a lock. */
-  async read(): Promise<Remembered[]> {
+  async read(): Promise<CreateRecord[]> {
     try {
       const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
       return [...readNotes(bytes === undefined ? "" : bytes.toString("utf8")).values()];
@@ -73,7 +74,7 @@ export class JournalFile {
   }
 
   /** Takes it for this run, and writes it anew, so that settled notes do not pile up. @returns the notes that were kept. */
-  async open(keep: (entry: Remembered) => boolean): Promise<Remembered[]> {
+  async open(keep: (entry: CreateRecord) => boolean): Promise<CreateRecord[]> {
     const { clock, newMark, maxWaitMs } = this.#options;
     try {
       this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });

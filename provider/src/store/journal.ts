@@ -2,15 +2,15 @@
  * Remembers on the disk which creates were sent and what came back, until the engine's state holds it: for runs that are
  * killed in between, and for outcomes that nobody knows. One file for each stack, in use by one run at a time.
  */
-import type { Attempt, Beginning, Ending, NewCreate, Reconciled } from "./attempt.js";
+import type { CreateRecord } from "../state/index.js";
+import type { Attempt, Beginning, Ending, Reconciled, Unsent } from "./attempt.js";
 import { JournalFile, type JournalOptions } from "./journal-file.js";
 import { Ledger } from "./ledger.js";
-import type { Note, Remembered } from "./notes.js";
+import { type Note, sentNote } from "./notes.js";
 import { keepOnly, reviseNotes } from "./revise.js";
 
 export class Journal {
   readonly #file: JournalFile;
-  readonly #newMark: () => string;
   /** ISO 8601. */
   readonly #now: () => string;
   /** What the state holds of the resources that earlier runs left notes about. */
@@ -18,7 +18,7 @@ export class Journal {
   /** What the engine will have saved when the run ends cleanly, and may ask for again until then. */
   readonly #savedAtEnd = new Set<string>();
   /** What the engine was handed, where it saves the state last of all. */
-  readonly #handed: Remembered[] = [];
+  readonly #handed: CreateRecord[] = [];
   readonly #savedLast: boolean;
   /** As the run began, read without a lock. */
   #leftovers: Promise<Ledger> | undefined;
@@ -28,7 +28,6 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#file = new JournalFile(options);
-    this.#newMark = options.newMark;
     this.#savedLast = options.savedLast === true;
     this.#now = () => new Date(options.clock.wallMs()).toISOString();
   }
@@ -41,17 +40,17 @@ export class Journal {
    * What earlier runs have left, as this run began, without what the state is known to hold. No lock: for previews.
    * @throws {JournalError} it can't be read.
    */
-  async leftovers(): Promise<Remembered[]> {
+  async leftovers(): Promise<CreateRecord[]> {
     return (await this.#readOnce()).all.filter((entry) => !this.#isHistory(entry));
   }
 
   /** As {@link leftovers}, of one resource: the one that must be settled first. */
-  async leftover(key: string): Promise<Remembered | undefined> {
+  async leftover(key: string): Promise<CreateRecord | undefined> {
     return decisive((await this.#readOnce()).about(key).filter((entry) => !this.#isHistory(entry)));
   }
 
   /** As {@link leftovers}, of creates with this body. */
-  async leftoversLike(fingerprint: string): Promise<Remembered[]> {
+  async leftoversLike(fingerprint: string): Promise<CreateRecord[]> {
     return (await this.#readOnce()).like(fingerprint).filter((entry) => !this.#isHistory(entry));
   }
 
@@ -60,15 +59,18 @@ export class Journal {
    * the engine may ask again for a create that ended in doubt (its error hooks do).
    * @throws {JournalError} damaged, not writable, or in use by another run.
    */
-  async begin(create: NewCreate): Promise<Beginning> {
+  async begin(create: Unsent): Promise<Beginning> {
     const { key, fingerprint } = create;
     await this.#open();
     const entry = decisive(this.#ledger.about(key));
     if (entry === undefined) return (await this.#takeOverFromOthers(create)) ?? this.#newAttempt(create);
     if (entry.id !== undefined && entry.fingerprint === fingerprint)
       return { kind: "taken-over", id: entry.id, mark: entry.mark };
-    await this.#noteUnresolved(entry);
-    return { kind: "unresolved", entry, finish: (ending) => this.#finish(entry.mark, ending) };
+    return {
+      kind: "unresolved",
+      entry: await this.#noteTold(entry),
+      finish: (ending) => this.#finish(entry.mark, ending),
+    };
   }
 
   /** The engine is handed what this create made, and will have saved it when the run ends cleanly. (The file keeps it until then.) */
@@ -125,7 +127,7 @@ export class Journal {
    * @param declared the keys of all that the program declares; none where the run did not get to know them all.
    */
   closeNow(declared: ReadonlySet<string> | undefined): void {
-    const marked = (entry: Remembered): Remembered =>
+    const marked = (entry: CreateRecord): CreateRecord =>
       entry.unclaimed || declared === undefined || declared.has(entry.key) ? entry : { ...entry, unclaimed: true };
     try {
       if (this.#file.use === "open") {
@@ -141,13 +143,13 @@ export class Journal {
     this.#file.closeNow();
   }
 
-  #newAttempt(create: NewCreate): Beginning {
-    const mark = create.mark ?? this.#newMark();
+  #newAttempt(create: Unsent): Beginning {
+    const { mark } = create;
     let noted: Promise<void> | undefined;
     const attempt: Attempt = {
       mark,
       sending: async (at) => {
-        noted ??= this.#noteSent({ ...create, mark, at });
+        noted ??= this.#noteSent({ ...create, at });
         await noted;
         this.#file.confirm(); // the note may be older than a long wait
       },
@@ -157,12 +159,12 @@ export class Journal {
   }
 
   /** What a run that ended meanwhile has created of the resource, with the same arguments: this run's engine does not know it. */
-  async #takeOverFromOthers(create: NewCreate): Promise<Beginning | undefined> {
+  async #takeOverFromOthers(create: Unsent): Promise<Beginning | undefined> {
     const id = this.#file.others.made(create);
     if (id === undefined) return undefined;
-    const mark = this.#newMark();
+    const { mark } = create;
     // Should this run be killed, the next one takes it over from here.
-    await this.#noteSent({ ...create, mark, at: this.#now() });
+    await this.#noteSent({ ...create, at: this.#now() });
     await this.#finish(mark, { kind: "created", id });
     return { kind: "taken-over", id, mark };
   }
@@ -171,30 +173,34 @@ export class Journal {
     const sent = this.#ledger.find(mark);
     if (sent === undefined) return; // never noted, so never sent
     if (ending.kind === "not-created") return this.#forget(sent);
-    if (ending.kind === "unresolved") return this.#noteUnresolved(sent);
-    sent.id = ending.id;
+    if (ending.kind === "unresolved") {
+      await this.#noteTold(sent);
+      return;
+    }
     const changed = ending.isChanged === true ? { fingerprint: "" } : {};
-    Object.assign(sent, changed);
+    this.#ledger.add({ ...sent, ...changed, id: ending.id });
     await this.#write({ note: "created", mark, id: ending.id, ...changed });
   }
 
-  #noteSent(entry: Remembered): Promise<void> {
+  #noteSent(entry: CreateRecord): Promise<void> {
     this.#ledger.add(entry);
-    return this.#write({ note: "sent", ...entry });
+    return this.#write(sentNote(entry));
   }
 
-  async #noteUnresolved(entry: Remembered): Promise<void> {
-    entry.reported = true;
+  async #noteTold(entry: CreateRecord): Promise<CreateRecord> {
+    const told: CreateRecord = { ...entry, told: true };
+    this.#ledger.add(told);
     await this.#write({ note: "reported", mark: entry.mark });
+    return told;
   }
 
-  async #forget({ mark }: Remembered): Promise<void> {
+  async #forget({ mark }: CreateRecord): Promise<void> {
     const forgotten = this.#write({ note: "settled", mark });
     this.#ledger.remove(mark);
     await forgotten;
   }
 
-  #isHistory(entry: Remembered): boolean {
+  #isHistory(entry: CreateRecord): boolean {
     const held = this.#held.get(entry.key);
     if (held === undefined || held.id.startsWith(UNRESOLVED_ID)) return false;
     // A note of a replacement has another body than the resource that it replaces.
@@ -239,11 +245,11 @@ export class Journal {
 const UNRESOLVED_ID = "unresolved-";
 
 /** Of several notes about a resource, the one that must be settled first. */
-function decisive(noted: readonly Remembered[]): Remembered | undefined {
+function decisive(noted: readonly CreateRecord[]): CreateRecord | undefined {
   return noted.find(({ id }) => id === undefined) ?? noted.at(-1);
 }
 
 /** Whether a note is about the object with this id, or about the unresolved resource of this id. */
-function isOf(entry: Remembered, id: string): boolean {
+function isOf(entry: CreateRecord, id: string): boolean {
   return entry.id === id || id.endsWith(entry.mark);
 }

@@ -1,41 +1,47 @@
 /**
  * What a journal remembers, in memory: found by the create and by the resource. Pure.
  */
-import type { Remembered } from "./notes.js";
+import type { CreateRecord } from "../state/index.js";
 
 export class Ledger {
-  readonly #byMark = new Map<string, Remembered>();
-  readonly #byKey = new Map<string, Remembered[]>();
+  readonly #byMark = new Map<string, CreateRecord>();
+  readonly #byKey = new Map<string, CreateRecord[]>();
   /** Made when it is asked for, of what is remembered then. */
-  #byFingerprint: Map<string, Remembered[]> | undefined;
+  #byFingerprint: Map<string, CreateRecord[]> | undefined;
 
-  constructor(entries: Iterable<Remembered> = []) {
+  constructor(entries: Iterable<CreateRecord> = []) {
     for (const entry of entries) this.add(entry);
   }
 
-  get all(): Remembered[] {
+  get all(): CreateRecord[] {
     return [...this.#byMark.values()];
   }
 
   /** What is remembered of one resource, in the order of sending. */
-  about(key: string): readonly Remembered[] {
+  about(key: string): readonly CreateRecord[] {
     return this.#byKey.get(key) ?? [];
   }
 
   /** What is remembered of creates with this body. */
-  like(fingerprint: string): readonly Remembered[] {
+  like(fingerprint: string): readonly CreateRecord[] {
     this.#byFingerprint ??= Map.groupBy(this.#byMark.values(), (entry) => entry.fingerprint);
     return this.#byFingerprint.get(fingerprint) ?? [];
   }
 
-  find(mark: string): Remembered | undefined {
+  find(mark: string): CreateRecord | undefined {
     return this.#byMark.get(mark);
   }
 
-  add(entry: Remembered): void {
+  /** In the place of the one with the same mark, where there is one. */
+  add(entry: CreateRecord): void {
+    const about = this.about(entry.key);
+    const isKnown = about.some(({ mark }) => mark === entry.mark);
     this.#byFingerprint = undefined;
     this.#byMark.set(entry.mark, entry);
-    this.#byKey.set(entry.key, [...this.about(entry.key), entry]);
+    this.#byKey.set(
+      entry.key,
+      isKnown ? about.map((other) => (other.mark === entry.mark ? entry : other)) : [...about, entry],
+    );
   }
 
   remove(mark: string): void {

@@ -3,7 +3,7 @@
  * version of this package reads what this one wrote.
  */
 import { z } from "zod";
-import { currentKey } from "../state/index.js";
+import { type CreateRecord, currentKey } from "../state/index.js";
 
 /** The first line of a journal. */
 export const HEADER = { journal: "pulumi-advertising", version: 1 } as const;
@@ -44,27 +44,6 @@ const noteSchema = z.discriminatedUnion("note", [sent, created, reported, settle
 
 export type Note = z.infer<typeof noteSchema>;
 
-/** Arguments by which people tell an object from others, by their names in the program. */
-export type Facts = Readonly<Record<string, string | number | boolean>>;
-
-/** A create that was noted, as far as is known. */
-export interface Remembered {
-  readonly mark: string;
-  readonly key: string;
-  fingerprint: string;
-  readonly at: string;
-  readonly name?: string | undefined;
-  readonly facts?: Facts | undefined;
-  readonly replaces?: string | undefined;
-  /** The request field that the mark was sent in. */
-  readonly trace?: string | undefined;
-  /** The platform's id, once it answered. */
-  id?: string;
-  /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */
-  reported?: true;
-  readonly unclaimed?: true | undefined;
-}
-
 /** A journal that can't be relied on. Nothing may be created until somebody has looked. */
 export class JournalDamaged extends Error {}
 
@@ -78,10 +57,10 @@ export function lineOf(note: Note | typeof HEADER): string {
  *   leaves: nothing was sent on its strength, so it is ignored.
  * @throws JournalDamaged for anything else that does not fit.
  */
-export function readNotes(text: string): Map<string, Remembered> {
+export function readNotes(text: string): Map<string, CreateRecord> {
   const lines = text.split("\n");
   lines.pop(); // empty after a whole last line, unfinished otherwise
-  const remembered = new Map<string, Remembered>();
+  const remembered = new Map<string, CreateRecord>();
   if (lines.length === 0) return remembered;
   const header = parse(lines[0]) as { journal?: unknown; version?: unknown } | undefined;
   if (header?.journal !== HEADER.journal) throw new JournalDamaged("its first line is not that of a journal");
@@ -97,22 +76,23 @@ export function readNotes(text: string): Map<string, Remembered> {
 }
 
 /** Adds one note to what is remembered. */
-function apply(remembered: Map<string, Remembered>, note: Note): void {
+function apply(remembered: Map<string, CreateRecord>, note: Note): void {
   switch (note.note) {
     case "sent": {
-      const { note: _, key, ...rest } = note;
-      remembered.set(note.mark, { ...rest, key: currentKey(key) });
+      const { note: _, key, trace, ...rest } = note;
+      remembered.set(note.mark, { ...rest, key: currentKey(key), ...(trace === undefined ? {} : { field: trace }) });
       return;
     }
     case "created": {
       const known = remembered.get(note.mark);
+      const { id, fingerprint } = note;
       if (known !== undefined)
-        Object.assign(known, { id: note.id, fingerprint: note.fingerprint ?? known.fingerprint });
+        remembered.set(note.mark, { ...known, id, fingerprint: fingerprint ?? known.fingerprint });
       return;
     }
     case "reported": {
       const known = remembered.get(note.mark);
-      if (known !== undefined) known.reported = true;
+      if (known !== undefined) remembered.set(note.mark, { ...known, told: true });
       return;
     }
     case "settled":
@@ -121,16 +101,22 @@ function apply(remembered: Map<string, Remembered>, note: Note): void {
 }
 
 /** A journal that is written anew, with the notes that stand for what is remembered. */
-export function journalOf(remembered: Iterable<Remembered>): string {
-  return [HEADER, ...notesFor(remembered)].map(lineOf).join("");
+export function journalOf(remembered: Iterable<CreateRecord>): string {
+  return [HEADER, ...[...remembered].flatMap(notesFor)].map(lineOf).join("");
 }
 
-function notesFor(remembered: Iterable<Remembered>): Note[] {
-  return [...remembered].flatMap(({ id, reported, ...sent }): Note[] => [
-    { note: "sent", ...sent },
-    ...(id === undefined ? [] : [{ note: "created" as const, mark: sent.mark, id }]),
-    ...(reported === undefined ? [] : [{ note: "reported" as const, mark: sent.mark }]),
-  ]);
+function notesFor(record: CreateRecord): Note[] {
+  const { mark, id, told } = record;
+  return [
+    sentNote(record),
+    ...(id === undefined ? [] : [{ note: "created" as const, mark, id }]),
+    ...(told === undefined ? [] : [{ note: "reported" as const, mark }]),
+  ];
+}
+
+/** What is written before a create is sent. */
+export function sentNote({ mark, key, fingerprint, at, name, facts, replaces, field, unclaimed }: CreateRecord): Note {
+  return { note: "sent", mark, key, fingerprint, at, name, facts, replaces, trace: field, unclaimed };
 }
 
 function parse(line: string | undefined): unknown {

@@ -3,7 +3,7 @@
  * has ended cleanly, its engine holds what it created, its journal is empty, and this run's engine asks for all of it again.
  */
 import { existsSync, statSync } from "node:fs";
-import type { NewCreate } from "./attempt.js";
+import type { Unsent } from "./attempt.js";
 import { unusable } from "./unusable.js";
 
 /** What is known of such runs by another way than the journal. */
@@ -44,7 +44,7 @@ export class Others {
   }
 
   /** @returns the id of the object that one of them has made of just this create. */
-  made({ key, fingerprint, replaces }: NewCreate): string | undefined {
+  made({ key, fingerprint, replaces }: Unsent): string | undefined {
     const other = this.#isBehind ? this.#known?.asOfNow(key) : undefined;
     return other?.fingerprint === fingerprint && other.id !== replaces ? other.id : undefined;
   }

@@ -3,14 +3,15 @@
  */
 import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { readNow, withLockNow } from "../files/index.js";
-import { journalOf, type Remembered, readNotes } from "./notes.js";
+import type { CreateRecord } from "../state/index.js";
+import { journalOf, readNotes } from "./notes.js";
 
 /**
  * Leaves of each note what `revise` returns: itself, another, or none. Does nothing where that changes nothing, or where
  * a run holds the journal.
  * @returns how many were forgotten. @throws JournalDamaged; the system's errors.
  */
-export function reviseNotes(path: string, revise: (entry: Remembered) => Remembered | undefined): number {
+export function reviseNotes(path: string, revise: (entry: CreateRecord) => CreateRecord | undefined): number {
   if (notesIn(path).every((entry) => revise(entry) === entry)) return 0; // nothing is written where nothing is to be done
   let forgotten = 0;
   withLockNow(`${path}.lock`, () => {
@@ -23,7 +24,7 @@ export function reviseNotes(path: string, revise: (entry: Remembered) => Remembe
 }
 
 /** Writes a journal anew, or removes it where nothing is left to remember. Its lock must be held. */
-export function keepOnly(path: string, left: readonly Remembered[]): void {
+export function keepOnly(path: string, left: readonly CreateRecord[]): void {
   if (left.length === 0) {
     unlinkSync(path);
     return;
@@ -36,6 +37,6 @@ export function keepOnly(path: string, left: readonly Remembered[]): void {
   renameSync(temporary, path);
 }
 
-function notesIn(path: string): Remembered[] {
+function notesIn(path: string): CreateRecord[] {
   return [...readNotes(readNow(path) ?? "").values()];
 }

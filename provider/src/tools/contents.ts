@@ -6,7 +6,7 @@
 import { own, type Values } from "../base/index.js";
 import { conversionEvent, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { memberOf, nameInUrn, readStoredSet, SECRET_SIGNATURE, unresolvedIn } from "../state/index.js";
+import { memberOf, nameInUrn, readStoredSet, recordIn, SECRET_SIGNATURE } from "../state/index.js";
 import type { Resource } from "./stack-export.js";
 
 /** Stands for a value that must not be told. */
@@ -64,14 +64,14 @@ interface Found extends Omit<Entry, "key"> {
 function singleIn({ urn, type, id, outputs = {}, parent }: Resource): Found[] {
   const kind = kindOfType(type);
   if (kind === undefined) return [];
-  const unresolved = unresolvedIn(outputs);
+  const unresolved = recordIn(kind, outputs);
   return [
     {
       kind: kind.name,
       candidates: candidatesFor(urn, parent),
       urn,
       id: idIn(id),
-      unresolved: unresolved === undefined ? undefined : { since: unresolved.since, what: unresolved.what },
+      unresolved: unresolved === undefined ? undefined : { since: unresolved.at, what: unresolved.what ?? "" },
       values: valuesIn(kind.outputs, (name) => own(outputs, name)),
       isEarlier: false,
     },
@@ -92,7 +92,7 @@ function membersIn({ urn, outputs = {}, parent }: Resource): Found[] {
       candidates: candidatesFor(urn, parent).map((name) => `${name}/${key}`),
       urn: memberOf(urn, key),
       id: idIn(stored.eventIds.get(key)),
-      unresolved: unresolved === undefined ? undefined : { since: unresolved.since, what: unresolved.what },
+      unresolved: unresolved === undefined ? undefined : { since: unresolved.at, what: unresolved.what ?? "" },
       values: valuesIn(names, (name) => {
         if (areSecret || isSecret(entry)) return name === "advertiserId" ? stored.advertiserId : SECRET;
         if (name === "advertiserId") return stored.advertiserId;

@@ -5,16 +5,8 @@
 import { basename, dirname } from "node:path";
 import type { Clock } from "../base/index.js";
 import { holderNow, journalsOnThisMachine, readNow } from "../files/index.js";
-import { aboutWhom, splitMember } from "../state/index.js";
-import {
-  Inventory,
-  inventoryPath,
-  journalPath,
-  type Live,
-  type Remembered,
-  readNotes,
-  reviseNotes,
-} from "../store/index.js";
+import { aboutWhom, type CreateRecord, splitMember } from "../state/index.js";
+import { Inventory, inventoryPath, journalPath, type Live, readNotes, reviseNotes } from "../store/index.js";
 
 const MAX_WAIT_MS = 5000;
 const POLL_MS = 100;
@@ -32,7 +24,7 @@ export class StackJournals {
   }
 
   /** What is not settled. A journal that can't be read is left to the next `up`, which says what is wrong with it. */
-  notes(): Remembered[] {
+  notes(): CreateRecord[] {
     return this.#each((path) => this.#read(path)).flat();
   }
 
@@ -57,7 +49,7 @@ export class StackJournals {
 
   /** Forgets the notes about these resources, and of sets those about their members; and about these attempts. @returns how many those were. */
   forget(urns: readonly string[], marks: ReadonlySet<string> = new Set()): number {
-    const isAbout = ({ key, mark }: Remembered) => {
+    const isAbout = ({ key, mark }: CreateRecord) => {
       const { urn, member } = aboutWhom(key);
       return marks.has(mark) || urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
     };
@@ -70,13 +62,13 @@ export class StackJournals {
    * @returns whether a journal has it now; none has where a run holds it.
    */
   noteCreated(urn: string, id: string): boolean {
-    const about = (entry: Remembered) => aboutWhom(entry.key).urn === urn;
+    const about = (entry: CreateRecord) => aboutWhom(entry.key).urn === urn;
     const isNoted = (path: string) => this.#read(path).some((entry) => about(entry) && entry.id === id);
     return this.#each((path) => {
       const open = this.#read(path).findLast((entry) => about(entry) && entry.id === undefined);
       reviseNotes(path, (entry) => {
         if (!about(entry) || open === undefined) return entry;
-        const { reported: _, ...sent } = entry;
+        const { told: _, ...sent } = entry;
         return entry.mark === open.mark ? { ...sent, id } : undefined;
       });
       return isNoted(path);
@@ -88,7 +80,7 @@ export class StackJournals {
     for (const path of this.#paths) new Inventory(inventoryPath(dirname(path), this.#stack)).note(key, live);
   }
 
-  #read(path: string): Remembered[] {
+  #read(path: string): CreateRecord[] {
     return [...readNotes(readNow(path) ?? "").values()];
   }
 

@@ -1,11 +1,12 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
-import { count, cut, enumerate, shellWord, systemClock } from "../base/index.js";
+import { count, cut, enumerate, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
-import { describeSought, splitMember } from "../state/index.js";
+import { describe, forgetCommand, splitMember } from "../state/index.js";
 import { command, say, textOf } from "./harness.js";
 import { StackJournals } from "./journals.js";
-import { countHistory, liveIn, type OpenCreate, type Pending, pendingIn, sentUntil, type Verdict } from "./pending.js";
+import { countHistory, liveIn, type Pending, pendingIn, sentUntil, type Verdict } from "./pending.js";
+import type { PendingCreate } from "./pending-sets.js";
 import { settle } from "./pending-settle.js";
 import { type Given, readVerdicts } from "./pending-verdicts.js";
 import { passed, pulumi, readingOf, STACK_OPTIONS, type StackChoice, settingOf, stackName } from "./pulumi.js";
@@ -84,7 +85,9 @@ async function lookAndSettle(options: Options): Promise<number> {
   if (verdicts.length > 0 || isToSave)
     await settleAll(stack, pending.open, verdicts, journals, search.sentUntil, options);
 
-  const open = pending.open.filter(({ urn, isSaved }) => isSaved && isForgotten(urn)).map(({ urn }) => `"${urn}"`);
+  const open = pending.open
+    .filter(({ urn, known }) => known === "state" && isForgotten(urn))
+    .map(({ urn }) => `"${urn}"`);
   if (open.length > 0) {
     throw new Error(
       `nothing was forgotten: the outcome of ${enumerate(open)} is unknown; settle it with --created or --not-created`,
@@ -102,17 +105,17 @@ async function lookAndSettle(options: Options): Promise<number> {
   }
   const isSettled = (urn: string) => isForgotten(urn) || verdicts.some((verdict) => verdict.urn === urn);
   const left = pending.open.filter(({ urn }) => !isSettled(urn));
-  for (const line of describeKnown(pending.known.filter(({ urn }) => !isSettled(urn)))) console.log(line);
+  for (const line of describeCreated(pending.created.filter(({ urn }) => !isSettled(urn)))) console.log(line);
   if (left.length === 0) {
     const history = verdicts.length > 0 ? 0 : countHistory(stack); // settling drops them
     return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`, 0);
   }
-  return say(describe(left), 1);
+  return say(describeOpen(left), 1);
 }
 
 /** What a search tells of those that nobody has decided on; each finding passes the checks of a user's verdict. */
 async function searched(
-  open: readonly OpenCreate[],
+  open: readonly PendingCreate[],
   given: readonly Verdict[],
   stack: ExportedStack,
   options: Options,
@@ -134,19 +137,19 @@ async function searched(
   };
 }
 
-function isKnownByRecordAlone({ isSaved, isInState, sought }: OpenCreate): boolean {
-  return !isSaved && isInState && sought.trace !== undefined;
+function isKnownByRecordAlone({ known, record }: PendingCreate): boolean {
+  return known === "engine" && record.field !== undefined;
 }
 
 async function settleAll(
   stack: ExportedStack,
-  open: readonly OpenCreate[],
+  open: readonly PendingCreate[],
   verdicts: readonly Verdict[],
   journals: StackJournals | undefined,
   sentUntil: string | undefined,
   options: Options,
 ): Promise<void> {
-  const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.isInState);
+  const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.known !== "journal");
   if (verdicts.some(isInState) || (options.search && open.some(isKnownByRecordAlone))) {
     const times = { now: new Date(systemClock.wallMs()).toISOString(), sentUntil };
     const settled = settle(stack, verdicts.filter(isInState), randomUUID, times, journals?.notes() ?? []);
@@ -162,7 +165,7 @@ async function settleAll(
     (verdict) => isToTakeOver(verdict) && !journals?.noteCreated(verdict.urn, String(verdict.createdAs)),
   );
   const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
-  const marks = open.flatMap(({ urn, mark }) => (urns.has(urn) && mark !== undefined ? [mark] : []));
+  const marks = open.flatMap(({ urn, record }) => (urns.has(urn) ? [record.mark] : []));
   journals?.forget([...urns], new Set(marks));
   if (lost.length > 0) {
     throw new Error(
@@ -175,9 +178,9 @@ async function settleAll(
     if (createdAs === undefined) console.log(`Settled as not created: ${urn}`);
     else if (isInState(verdict)) {
       console.log(`Settled as created with id ${createdAs}: ${urn}`);
-      const { heldAs, deletesFormer } = open.find((create) => create.urn === urn) ?? {};
-      const becomes = deletesFormer === true ? "is deleted by the next `pulumi up`" : "stays live on the platform";
-      if (heldAs !== undefined) console.log(`  It takes the place of ${heldAs}, which ${becomes}.`);
+      const { held } = open.find((create) => create.urn === urn) ?? {};
+      const becomes = held?.isDeleted === true ? "is deleted by the next `pulumi up`" : "stays live on the platform";
+      if (held !== undefined) console.log(`  It takes the place of ${held.id}, which ${becomes}.`);
     } else {
       console.log(
         `Settled as created with id ${createdAs}: ${urn}\n  The journal on this machine has it: the next \`pulumi up\` here takes it over where the program declares it with the arguments that were sent.`,
@@ -186,15 +189,16 @@ async function settleAll(
   }
 }
 
-function describe(open: Pending["open"]): string {
-  const lines = open.map(({ urn, sought, heldAs, notedAs }) => {
+function describeOpen(open: Pending["open"]): string {
+  const lines = open.map(({ urn, kind, record, held }) => {
     const besides =
-      heldAs === undefined || heldAs === sought.replaces
+      held === undefined || held.id === record.replaces
         ? ""
-        : `, besides ${heldAs}, which the state holds with other or secret arguments`;
-    return notedAs === undefined
-      ? `  ${urn}\n    look into the account for ${describeSought(sought)}${besides}`
-      : `  ${urn}\n    a journal on this machine knows it as ${notedAs}, with other arguments than are wanted now: ${describeSought(sought)}${besides}`;
+        : `, besides ${held.id}, which the state holds with other or secret arguments`;
+    const sought = `${describe(kind, record)}${besides}`;
+    return record.id === undefined
+      ? `  ${urn}\n    look into the account for ${sought}`
+      : `  ${urn}\n    a journal on this machine knows it as ${record.id}, with other arguments than are wanted now: ${sought}`;
   });
   return [
     `${count(open.length, "create")} may or may not have reached the platform:`,
@@ -206,20 +210,20 @@ function describe(open: Pending["open"]): string {
 }
 
 /** Those of a set together: a killed run may leave thousands. */
-function describeKnown(known: Pending["known"]): string[] {
+function describeCreated(created: Pending["created"]): string[] {
   const takesOver =
     "a journal on this machine knows it, and the next `pulumi up` takes it over where the program declares it with the same arguments.";
-  return [...Map.groupBy(known, ({ urn }) => splitMember(urn).of)].map(([of, those]) => {
+  return [...Map.groupBy(created, ({ urn }) => splitMember(urn).of)].map(([of, those]) => {
     const [first] = those;
-    const held = those.flatMap(({ heldAs }) => heldAs ?? []).slice(0, MAX_KNOWN);
+    const held = those.flatMap(({ held }) => held?.id ?? []).slice(0, MAX_KNOWN);
     const otherwise =
       held.length === 0
         ? ""
-        : `\n  The state holds ${enumerate(held)} there. Where the program went back to that, nothing manages what was created: npx pulumi-advertising pending --forget ${shellWord(of)}`;
-    if (those.length === 1 || first === undefined)
-      return `${first?.urn}\n  was created as ${first?.id}: ${takesOver}${otherwise}`;
-    const created = those.map(({ urn, id }) => `${splitMember(urn).key ?? urn} (${id})`);
-    const shown = enumerate(cut(created, MAX_KNOWN, (others) => `${others} more`));
+        : `\n  The state holds ${enumerate(held)} there. Where the program went back to that, nothing manages what was created: ${forgetCommand(of)}`;
+    if (first === undefined) return "";
+    if (those.length === 1) return `${first.urn}\n  was created as ${first.record.id}: ${takesOver}${otherwise}`;
+    const all = those.map(({ urn, record }) => `${splitMember(urn).key ?? urn} (${record.id})`);
+    const shown = enumerate(cut(all, MAX_KNOWN, (others) => `${others} more`));
     return `${of}\n  ${those.length} of its events were created, ${shown}: ${takesOver.replaceAll(" it", " them")}${otherwise}`;
   });
 }

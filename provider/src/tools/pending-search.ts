@@ -8,7 +8,8 @@ import { type Kind, kindNamed } from "../kinds/index.js";
 import { isSearchable, lookFor, resendDueMs } from "../provider/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { placesFor } from "../store/index.js";
-import { type OpenCreate, sentUntil } from "./pending.js";
+import { sentUntil } from "./pending.js";
+import type { PendingCreate } from "./pending-sets.js";
 import type { ExportedStack } from "./stack-export.js";
 
 export interface Searched {
@@ -20,14 +21,14 @@ export interface Searched {
 }
 
 interface Left {
-  readonly create: OpenCreate;
+  readonly create: PendingCreate;
   /** What was asked, and what came back. */
   readonly words: string;
 }
 
 /** @param folder the program's. */
 export async function searchFor(
-  open: readonly OpenCreate[],
+  open: readonly PendingCreate[],
   reading: SettingsReading,
   folder: string,
   stack: ExportedStack,
@@ -42,25 +43,20 @@ export async function searchFor(
   const found: { urn: string; id: string }[] = [];
   const notMade: string[] = [];
 
-  const look = async (create: OpenCreate): Promise<Left[]> => {
-    const { urn, sought, isSinceUnknown = false } = create;
-    const kind = kindNamed(sought.kind as Kind["name"]);
-    const { field: trace, value: mark = "" } = sought.trace ?? {};
-    if (!isSearchable(kind, searcher, { trace }))
-      return [{ create, words: `can't be searched for: ${whyNot(trace, kind)}.` }];
-    const at = isSinceUnknown
-      ? startedAt
-      : sought.sentAt
-        ? sought.sentAt
-        : sentUntil(stack, reading.settings.maxWaitSeconds, startedMs);
-    const how = { wasJustSent: false, isOnce: isSinceUnknown };
-    const finding = await lookFor(kind, searcher, urn, { mark, at, trace }, how);
+  const look = async (create: PendingCreate): Promise<Left[]> => {
+    const { urn, record } = create;
+    const kind = kindNamed(create.kind);
+    if (!isSearchable(kind, searcher, record))
+      return [{ create, words: `can't be searched for: ${whyNot(record.field, kind)}.` }];
+    const isOnce = record.isEarliest === true;
+    const at = isOnce ? startedAt : record.at || sentUntil(stack, reading.settings.maxWaitSeconds, startedMs);
+    const finding = await lookFor(kind, searcher, urn, { ...record, at }, { wasJustSent: false, isOnce });
     if (finding.kind === "found") found.push({ urn, id: finding.id });
     else if (finding.kind === "not-made") notMade.push(urn);
     else return [{ create, words: secrets.scrub(finding.words) }];
     return [];
   };
-  const lookForAll = async (creates: readonly OpenCreate[]) => (await Promise.all(creates.map(look))).flat();
+  const lookForAll = async (creates: readonly PendingCreate[]) => (await Promise.all(creates.map(look))).flat();
 
   try {
     let left = await lookForAll(open);
@@ -81,12 +77,12 @@ export async function searchFor(
   }
 }
 
-function isLookedForAgain({ create: { isSinceUnknown, sought } }: Left): boolean {
-  return isSinceUnknown === true && sought.trace !== undefined;
+function isLookedForAgain({ create: { record } }: Left): boolean {
+  return record.isEarliest === true && record.field !== undefined;
 }
 
-function whyNot(trace: string | undefined, kind: Kind): string {
-  return trace === undefined
+function whyNot(field: string | undefined, kind: Kind): string {
+  return field === undefined
     ? "it was sent without a mark"
-    : `it holds its mark in ${trace}; check advertising:traceField and advertising:operations.${kind.create.noun}.search`;
+    : `it holds its mark in ${field}; check advertising:traceField and advertising:operations.${kind.create.noun}.search`;
 }

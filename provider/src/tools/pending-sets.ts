@@ -7,56 +7,60 @@ import { asRecord, type Values } from "../base/index.js";
 import { conversionEvent, fingerprintOfBody, type Kind, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
+  type CreateRecord,
   DELETES,
   eventIn,
-  factsIn,
   leftLiveIn,
   MARK,
   memberMark,
   memberOf,
   readDeclaredSet,
+  readMark,
   readStoredSet,
-  readTrace,
   SECRET_SIGNATURE,
   splitMember,
   storedFingerprint,
-  type Trace,
+  tellingIn,
   UNRESOLVED,
-  type UnresolvedMember,
   writeLeftLive,
+  writeMemberRecord,
 } from "../state/index.js";
-import type { Remembered } from "../store/index.js";
 import { accountIn, currentByUrn, type Deployment, type Resource, visible } from "./stack-export.js";
 
-/** One member, with what is known of its create. */
-export interface OpenMember {
-  readonly key: string;
+/** One of our creates that is not settled, as the best of the records that know it has it. */
+export interface PendingCreate {
+  /** Of a set's member, with its key behind it. */
   readonly urn: string;
-  /** As it was sent. */
-  readonly entry: Values;
-  readonly unresolved: UnresolvedMember;
-  /** Whether the state holds it as unresolved; otherwise a run that was killed may have sent it. */
-  readonly isSaved: boolean;
-  /** The id of the object that it was to replace, which the set holds. */
-  readonly heldAs: string | undefined;
-  /** Whether only the engine's record knows of it: a set that is large is sent for a long time after that was written. */
-  readonly isSinceUnknown?: boolean;
-  /** Whether the object whose place it takes is to be deleted. */
-  readonly deletesFormer: boolean;
+  /** Of the object. */
+  readonly kind: Kind["name"];
+  readonly record: CreateRecord;
+  /**
+   * The state holds it as unresolved; or the engine's own record of a killed run implies it, and holds what is needed to take it
+   * into the state; or only a journal of this machine has it.
+   */
+  readonly known: "state" | "engine" | "journal";
+  /** The object that the state holds under this URN, whose place this one takes. */
+  readonly held?: { readonly id: string; readonly isDeleted: boolean } | undefined;
+  /** Of a set's member: its entry as it was sent. */
+  readonly entry?: Values;
 }
 
 /** What the state holds as unresolved. */
-function unresolvedMembers(resource: Resource): OpenMember[] {
-  const { eventIds, unresolved } = readStoredSet(resource.outputs ?? {});
-  return [...unresolved].map(([key, mark]) => ({
-    key,
-    urn: memberOf(resource.urn, key),
-    entry: sentAs(asRecord(resource.inputs?.events)[key]),
-    unresolved: mark,
-    isSaved: true,
-    heldAs: eventIds.get(key),
-    deletesFormer: resource.inputs?.[DELETES] === true,
+function unresolvedMembers({ urn: setUrn, inputs, outputs }: Resource): PendingCreate[] {
+  const { eventIds, unresolved } = readStoredSet(outputs ?? {});
+  return [...unresolved].map(([key, record]) => ({
+    urn: memberOf(setUrn, key),
+    kind: conversionEvent.name,
+    record,
+    known: "state",
+    held: heldIn(eventIds.get(key), inputs),
+    entry: sentAs(asRecord(inputs?.events)[key]),
   }));
+}
+
+/** The object whose place a member's takes. */
+function heldIn(id: string | undefined, inputs: Resource["inputs"]): PendingCreate["held"] {
+  return id === undefined ? undefined : { id, isDeleted: inputs?.[DELETES] === true };
 }
 
 /**
@@ -69,9 +73,9 @@ export function membersInFlight(
   kind: Kind,
   pending: Resource,
   current: Resource | undefined,
-  notes: ReadonlyMap<string, Remembered>,
+  notes: ReadonlyMap<string, CreateRecord>,
   since: string,
-): OpenMember[] {
+): PendingCreate[] {
   const declared = readDeclaredSet(pending.inputs ?? {});
   const stored = readStoredSet(current?.outputs ?? {});
   const isNoted = [...notes.keys()].some((urn) => splitMember(urn).of === pending.urn && urn !== pending.urn);
@@ -85,10 +89,18 @@ export function membersInFlight(
     const fingerprint = fingerprintOfBody(kind, values);
     if (id !== undefined && fingerprint === storedFingerprint(kind, stored, key)) return [];
     if (note === undefined ? isNoted : note.id !== undefined) return [];
-    const unresolved = markFor(kind, values, urn, since, note, traceOf(pending, key, note));
-    const deletesFormer = pending.inputs?.[DELETES] === true;
-    const isSinceUnknown = note === undefined;
-    return [{ key, urn, entry: sentAs(entry), unresolved, isSaved: false, heldAs: id, isSinceUnknown, deletesFormer }];
+    const record = note ?? sentIn(kind, values, key, pending, since);
+    const held = heldIn(id, pending.inputs);
+    return [
+      {
+        urn,
+        kind: kind.name,
+        record: { ...record, what: IN_FLIGHT, urn },
+        known: "engine",
+        held,
+        entry: sentAs(entry),
+      },
+    ];
   });
 }
 
@@ -97,34 +109,23 @@ function sentAs(entry: unknown): Values {
   return sent;
 }
 
-/** By what it can be searched for: as a journal has it, or as it follows from the engine's record of the set. */
-function traceOf({ inputs }: Resource, key: string, note: Remembered | undefined): Trace | undefined {
-  if (note !== undefined) return note.trace === undefined ? undefined : { field: note.trace, value: note.mark };
-  const ofSet = readTrace(inputs?.[MARK]);
-  return ofSet && { field: ofSet.field, value: memberMark(ofSet.value, key) };
-}
+const IN_FLIGHT = "It was in flight when a run was killed.";
 
-/** By which it is found in the account. @param note what the journal knows of it. */
-function markFor(
-  kind: Kind,
-  values: Values,
-  urn: string,
-  since: string,
-  note: Remembered | undefined,
-  trace: Trace | undefined,
-): UnresolvedMember {
-  const name = note?.name ?? values[kind.nameProperty];
+/**
+ * A member as the engine's record of its set implies it. A large set is sent for a long time after that was written.
+ * @param values its whole arguments.
+ */
+function sentIn(kind: Kind, values: Values, key: string, { inputs }: Resource, since: string): CreateRecord {
+  const ofSet = readMark(inputs?.[MARK]);
   const hidden = new Set(Object.keys(values).filter((property) => holdsSecret(values[property])));
   return {
-    mark: note?.mark ?? trace?.value ?? "",
-    ...(trace === undefined ? {} : { trace }),
-    ...(hidden.size === 0 ? { fingerprint: fingerprintOfBody(kind, values) } : {}),
-    since: note?.at ?? since,
-    what: "It was in flight when a run was killed.",
-    urn,
-    ...(typeof name === "string" ? { name } : {}),
-    facts: note?.facts ?? factsIn(kind, values, hidden),
-    ...(note?.replaces === undefined ? {} : { replaces: note.replaces }),
+    key: "",
+    mark: ofSet === undefined ? "" : memberMark(ofSet.mark, key),
+    field: ofSet?.field,
+    fingerprint: hidden.size === 0 ? fingerprintOfBody(kind, values) : "",
+    at: since,
+    isEarliest: true,
+    ...tellingIn(kind, values, hidden),
   };
 }
 
@@ -134,7 +135,7 @@ function markFor(
  */
 export function settleMembers(
   resource: Resource,
-  open: readonly OpenMember[],
+  open: readonly PendingCreate[],
   verdicts: ReadonlyMap<string, string | undefined>,
   newMark: () => string,
   now: string,
@@ -145,10 +146,11 @@ export function settleMembers(
   const events: Record<string, unknown> = { ...asRecord(outputs.events) };
   const unresolved: Record<string, unknown> = { ...asRecord(outputs[UNRESOLVED]) };
   const left = [...leftLiveIn(outputs)];
-  for (const { key, entry, unresolved: mark, isSinceUnknown = false, deletesFormer } of open) {
+  for (const { urn, entry, record, held } of open) {
+    const { key = "" } = splitMember(urn);
     if (!verdicts.has(key)) {
-      const since = isSinceUnknown ? now : mark.since;
-      unresolved[key] ??= { ...mark, since, mark: mark.mark === "" ? newMark() : mark.mark };
+      const at = record.isEarliest === true ? now : record.at;
+      unresolved[key] ??= writeMemberRecord({ ...record, at, mark: record.mark === "" ? newMark() : record.mark });
       continue;
     }
     delete unresolved[key];
@@ -156,12 +158,12 @@ export function settleMembers(
     if (id === undefined) continue;
     const replaced = eventIds[key];
     if (replaced !== undefined) {
-      const due = deletesFormer ? { toDelete: true } : {};
-      left.push({ id: String(replaced), at: mark.since, why: "replaced", by: id, key, ...due });
+      const due = held?.isDeleted === true ? { toDelete: true } : {};
+      left.push({ id: String(replaced), at: record.at, why: "replaced", by: id, key, ...due });
     }
     eventIds[key] = exactId(id);
     events[key] ??= entry; // for reports, where it held nothing before
-    if (mark.fingerprint !== undefined) earlier[key] = mark.fingerprint;
+    if (record.fingerprint !== "") earlier[key] = record.fingerprint;
   }
   const { earlier: _e, [UNRESOLVED]: _u, ...rest } = outputs;
   const { initErrors, ...whole } = resource;
@@ -185,7 +187,7 @@ function holdsSecret(value: unknown): boolean {
 }
 
 /** Sets with members of unknown outcome. `resource` is the set as it is to be saved with them. */
-export function openSets(deployment: Deployment, noted: ReadonlyMap<string, Remembered>) {
+export function openSets(deployment: Deployment, noted: ReadonlyMap<string, CreateRecord>) {
   const current = currentByUrn(deployment.resources ?? []);
   const since = deployment.manifest?.time ?? "";
   const inFlight = (deployment.pending_operations ?? []).flatMap((operation) => {

@@ -2,20 +2,20 @@
  * Settles creates of unknown outcome. Pure: an exported stack in, an exported stack out.
  */
 
-import { kindOfType, setOfType } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
+  type CreateRecord,
+  isUnresolved,
   leftLiveIn,
   MARK,
-  readTrace,
+  readMark,
   SECRET_ARGUMENTS,
-  UNRESOLVED,
-  type UnresolvedCreate,
+  splitMember,
   unresolvedId,
-  unresolvedIn,
   writeLeftLive,
+  writeRecord,
 } from "../state/index.js";
-import type { Remembered } from "../store/index.js";
 import { byUrn, isOfThisBody, isOurCreate, pendingCreates, type Verdict } from "./pending.js";
 import { openSets, settleMembers } from "./pending-sets.js";
 import { accountIn, type ExportedStack, inOrder, type Resource, visible } from "./stack-export.js";
@@ -38,7 +38,7 @@ export function settle(
   verdicts: readonly Verdict[],
   newMark: () => string,
   times: Times,
-  notes: readonly Remembered[] = [],
+  notes: readonly CreateRecord[] = [],
 ): ExportedStack {
   const noted = byUrn(notes);
   const { deployment } = stack;
@@ -46,7 +46,7 @@ export function settle(
   const account = accountIn(deployment);
   const dropped = new Set<string>();
   const saved = (deployment.resources ?? []).flatMap((resource) => {
-    const verdict = unresolvedIn(resource.outputs) === undefined ? undefined : verdictOn(resource.urn);
+    const verdict = isUnresolved(resource.outputs) ? verdictOn(resource.urn) : undefined;
     if (verdict === undefined) return [resource];
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
     if (verdict.createdAs !== undefined) return [adopted(resource, verdict.createdAs, account)];
@@ -61,12 +61,13 @@ export function settle(
     if (verdict === undefined && note?.id !== undefined && kind !== undefined && isOfThisBody(note, kind, resource)) {
       return [adopted(resource, note.id, account)];
     }
-    if (verdict === undefined) {
-      const trace = readTrace(resource.inputs?.[MARK]);
+    if (verdict === undefined && kind !== undefined) {
+      const sent = readMark(resource.inputs?.[MARK]);
       // A search counts from when it was sent at the latest.
-      const at = trace === undefined ? since : (times.sentUntil ?? times.now);
-      return [asUnresolved(resource, at, trace?.value ?? newMark(), account)];
+      const at = sent === undefined ? since : (times.sentUntil ?? times.now);
+      return [asUnresolved(kind, resource, { at, field: sent?.field, mark: sent?.mark ?? newMark() }, account)];
     }
+    if (verdict === undefined) return [];
     return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs, account)];
   });
   const others = (deployment.pending_operations ?? []).filter(
@@ -76,7 +77,7 @@ export function settle(
     .filter(({ members }) => members.length > 0)
     .map(({ resource, members }) => {
       const decided = members.filter(({ urn }) => verdictOn(urn) !== undefined);
-      const byKey = new Map(decided.map(({ key, urn }) => [key, verdictOn(urn)?.createdAs]));
+      const byKey = new Map(decided.map(({ urn }) => [splitMember(urn).key ?? "", verdictOn(urn)?.createdAs]));
       return settleMembers({ ...resource, id: resource.id ?? `set-${newMark()}` }, members, byKey, newMark, times.now);
     });
   const settledSets = new Map(sets.map((each) => [each.urn, each]));
@@ -118,17 +119,23 @@ function adopted({ initErrors: _, ...resource }: Resource, id: string, account: 
 }
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
-function asUnresolved(resource: Resource, since: string, unique: string, account: Record<string, unknown>): Resource {
-  const what = `${resource.urn.split("::").at(-1)} was in flight when a run was killed.`;
-  const secret = resource.inputs?.[SECRET_ARGUMENTS];
-  const trace = readTrace(resource.inputs?.[MARK]);
-  const unresolved: UnresolvedCreate = {
-    since,
+function asUnresolved(
+  kind: Kind,
+  resource: Resource,
+  sent: Pick<CreateRecord, "mark" | "at" | "field">,
+  account: Record<string, unknown>,
+): Resource {
+  const { urn, inputs = {} } = resource;
+  const what = `${urn.split("::").at(-1)} was in flight when a run was killed.`;
+  const secret = inputs[SECRET_ARGUMENTS];
+  const record: CreateRecord = {
+    ...sent,
+    key: "",
+    fingerprint: fingerprintOfBody(kind, inputs),
     what,
-    urn: resource.urn,
-    ...(trace === undefined ? {} : { trace }),
-    ...(Array.isArray(secret) ? { secret: secret as string[] } : {}),
+    urn,
+    secret: Array.isArray(secret) ? (secret as string[]) : undefined,
   };
-  const outputs = { ...visible(resource), ...account, [UNRESOLVED]: unresolved };
-  return { ...resource, id: unresolvedId(unique), outputs, initErrors: [what] };
+  const outputs = { ...visible(resource), ...account, ...writeRecord(kind, record, inputs) };
+  return { ...resource, id: unresolvedId(record.mark), outputs, initErrors: [what] };
 }

@@ -2,29 +2,28 @@
  * Creates of unknown outcome, as the engine's own record, the state and the journals of this machine know them. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
-import { conversionEvent, fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import {
   aboutWhom,
+  type CreateRecord,
   DELETES,
   IDENTITY,
+  isUnresolved,
   journalKeyOf,
   MARK,
   memberOf,
-  nameInUrn,
   readDeclared,
+  readMark,
   readStoredSet,
-  readTrace,
+  recordIn,
   SECRET_SIGNATURE,
-  type Sought,
-  soughtIn,
   splitMember,
   storedFingerprint,
-  type Trace,
-  type UnresolvedCreate,
-  unresolvedIn,
+  tellingIn,
+  UNRESOLVED,
 } from "../state/index.js";
-import type { Live, Remembered } from "../store/index.js";
-import { type OpenMember, openSets } from "./pending-sets.js";
+import type { Live } from "../store/index.js";
+import { openSets, type PendingCreate } from "./pending-sets.js";
 import {
   currentByUrn,
   type Deployment,
@@ -33,39 +32,11 @@ import {
   type Resource,
 } from "./stack-export.js";
 
-/** One of our creates that nobody knows the outcome of. */
-export interface OpenCreate {
-  readonly urn: string;
-  /** The name in the program. */
-  readonly name: string;
-  readonly sought: Sought;
-  /** The object that the state holds under this URN, with other arguments than the create's, or with secret ones. */
-  readonly heldAs: string | undefined;
-  /** The id that a journal of this machine knows, of an object that was created with other arguments than are wanted now. */
-  readonly notedAs?: string | undefined;
-  /** Of the attempt, as the state and the journal know it. */
-  readonly mark?: string | undefined;
-  /** Whether the object that the state holds under this URN is deleted when this one takes its place. */
-  readonly deletesFormer?: boolean | undefined;
-  /** Whether it may have been sent at any time until now. */
-  readonly isSinceUnknown?: boolean | undefined;
-  /** Whether the state holds it as unresolved. */
-  readonly isSaved: boolean;
-  /** Whether the state or the engine's record holds what is needed to take it into the state. */
-  readonly isInState: boolean;
-}
-
-/** One that the next `pulumi up` takes over where it is declared as it was, since a journal of this machine knows its id. */
-export interface KnownCreate {
-  readonly urn: string;
-  readonly id: string;
-  /** Another object that the state holds under this URN: nothing takes its place where the program went back to that. */
-  readonly heldAs?: string | undefined;
-}
-
 export interface Pending {
-  readonly open: readonly OpenCreate[];
-  readonly known: readonly KnownCreate[];
+  /** Those that nobody knows the outcome of, and those that were created with other arguments than are wanted now. */
+  readonly open: readonly PendingCreate[];
+  /** Those that the next `pulumi up` takes over where they are declared as they were, since a journal knows their ids. */
+  readonly created: readonly PendingCreate[];
 }
 
 /**
@@ -87,103 +58,67 @@ export interface Verdict {
  * @param notes what the journals of this machine remember of the stack.
  * @returns each create once, however many records know it.
  */
-export function pendingIn({ deployment }: ExportedStack, notes: readonly Remembered[]): Pending {
+export function pendingIn({ deployment }: ExportedStack, notes: readonly CreateRecord[]): Pending {
   const current = currentByUrn(deployment.resources ?? []);
   const noted = byUrn(notes);
-  const open = new Map<string, OpenCreate>();
-  const known: KnownCreate[] = [];
-  const add = (resource: Resource, unresolved: UnresolvedCreate | undefined) => {
+  const open = new Map<string, PendingCreate>();
+  const created: PendingCreate[] = [];
+  for (const resource of pendingCreates(deployment).open) {
     const kind = kindOfType(resource.type);
-    if (kind === undefined) return;
+    if (kind === undefined) continue;
     const { urn } = resource;
     const note = noted.get(urn);
-    if (unresolved === undefined && note?.id !== undefined && isOfThisBody(note, kind, resource)) {
-      known.push({ urn, id: note.id });
-      return;
-    }
-    open.set(urn, {
-      urn,
-      name: nameInUrn(urn),
-      sought: soughtIn(
-        kind,
-        readable(resource.inputs),
-        unresolved ?? { since: note?.at ?? "", what: "", ...traceIn(resource, note) },
-      ),
-      heldAs: unresolved === undefined ? current.get(urn)?.id : undefined,
-      deletesFormer: current.get(urn)?.inputs?.[DELETES] === true,
-      notedAs: note?.id,
-      isSaved: unresolved !== undefined,
-      isInState: true,
-    });
-  };
-  for (const resource of pendingCreates(deployment).open) add(resource, undefined);
-  for (const resource of deployment.resources ?? []) {
-    const unresolved = setOfType(resource.type) === undefined ? unresolvedIn(resource.outputs) : undefined;
-    if (unresolved !== undefined) add(resource, unresolved);
-  }
-  for (const { members } of openSets(deployment, noted)) {
-    for (const member of members) open.set(member.urn, { ...fromMember(member), notedAs: noted.get(member.urn)?.id });
-  }
-  // A set that was renamed since has it under its new name.
-  const marks = new Set([...open.values()].map(({ mark }) => mark));
-  const isKnown = new Set(known.map(({ urn }) => urn));
-  for (const [urn, note] of noted) {
-    if (open.has(urn) || isKnown.has(urn) || marks.has(note.mark)) continue;
-    const held = objectAt(current, urn);
-    // The next run's diff finds this out too.
-    if (
-      held !== undefined &&
-      (note.id === held.id || (note.id === undefined && note.fingerprint === held.fingerprint()))
-    ) {
+    const former = current.get(urn);
+    if (note?.id !== undefined && isOfThisBody(note, kind, resource)) {
+      created.push({ urn, kind: kind.name, record: note, known: "journal" });
       continue;
     }
-    if (note.id !== undefined) known.push({ urn, id: note.id, heldAs: held?.id });
-    else open.set(urn, fromNote(urn, note, held?.id));
+    const isDeleted = former?.inputs?.[DELETES] === true;
+    const held = former?.id === undefined ? undefined : { id: former.id, isDeleted };
+    open.set(urn, { urn, kind: kind.name, record: sentIn(kind, resource, note), known: "engine", held });
   }
-  return { open: [...open.values()], known };
+  for (const resource of deployment.resources ?? []) {
+    const kind = kindOfType(resource.type);
+    const record = kind === undefined ? undefined : savedIn(kind, resource);
+    if (kind === undefined || record === undefined) continue;
+    const { urn } = resource;
+    open.set(urn, { urn, kind: kind.name, record: { ...record, id: noted.get(urn)?.id }, known: "state" });
+  }
+  for (const { members } of openSets(deployment, noted)) {
+    for (const member of members) {
+      open.set(member.urn, { ...member, record: { ...member.record, id: noted.get(member.urn)?.id } });
+    }
+  }
+  // A resource that was renamed since has it under its new name.
+  const marks = new Set([...open.values()].map(({ record }) => record.mark));
+  const isCreated = new Set(created.map(({ urn }) => urn));
+  for (const [urn, record] of noted) {
+    if (open.has(urn) || isCreated.has(urn) || marks.has(record.mark)) continue;
+    const object = objectAt(current, urn);
+    const isHeld = record.id === undefined ? record.fingerprint === object?.fingerprint() : record.id === object?.id;
+    if (isHeld) continue; // the next run's diff finds this out too
+    const held = object?.id === undefined ? undefined : { id: object.id, isDeleted: false };
+    const found: PendingCreate = { urn, kind: aboutWhom(record.key).kind, record, known: "journal", held };
+    if (record.id !== undefined) created.push(found);
+    else open.set(urn, found);
+  }
+  return { open: [...open.values()], created };
 }
 
-export function byUrn(notes: readonly Remembered[]): Map<string, Remembered> {
+export function byUrn(notes: readonly CreateRecord[]): Map<string, CreateRecord> {
   return new Map(notes.map((note) => [aboutWhom(note.key).urn, note]));
 }
 
-function fromNote(
-  urn: string,
-  { key, name, at, facts = {}, replaces, ...note }: Remembered,
-  heldAs: string | undefined,
-): OpenCreate {
-  return {
-    urn,
-    name: nameInUrn(urn),
-    sought: { kind: aboutWhom(key).kind, name, facts, sentAt: at, replaces, ...traceOf(note) },
-    heldAs,
-    isSaved: false,
-    isInState: false,
-  };
+/** What the state holds as unresolved. The arguments are taken from the inputs, where secret ones are encrypted. */
+function savedIn(kind: Kind, { id, inputs, outputs }: Resource): CreateRecord | undefined {
+  return recordIn(kind, { ...readable(inputs), [UNRESOLVED]: outputs?.[UNRESOLVED] }, id);
 }
 
-/** By what it can be searched for, as the engine's record of it says, or a journal. */
-function traceIn({ inputs }: Resource, note: Remembered | undefined): { readonly trace?: Trace } {
-  const trace = readTrace(inputs?.[MARK]);
-  return trace === undefined ? traceOf(note) : { trace };
-}
-
-function traceOf(note: Pick<Remembered, "mark" | "trace"> | undefined): { readonly trace?: Trace } {
-  return note?.trace === undefined ? {} : { trace: { field: note.trace, value: note.mark } };
-}
-
-function fromMember({ urn, unresolved, isSaved, heldAs, isSinceUnknown, deletesFormer }: OpenMember): OpenCreate {
-  return {
-    urn,
-    name: nameInUrn(urn),
-    sought: soughtIn(conversionEvent, {}, unresolved),
-    heldAs,
-    isSaved,
-    isInState: true,
-    isSinceUnknown,
-    deletesFormer,
-    mark: unresolved.mark,
-  };
+/** What the engine's record of a killed run tells of a create, with what a journal knows of it. */
+function sentIn(kind: Kind, { inputs }: Resource, note: CreateRecord | undefined): CreateRecord {
+  const { field = note?.field, mark = note?.mark ?? "" } = readMark(inputs?.[MARK]) ?? {};
+  const { key = "", at = "", fingerprint = "", id } = note ?? {};
+  return { ...tellingIn(kind, readable(inputs), new Set()), mark, key, at, fingerprint, field, id };
 }
 
 /** What the state holds under this URN, of a resource or of a member of a set. */
@@ -215,7 +150,7 @@ function objectAt(current: ReadonlyMap<string, Resource>, urn: string) {
   };
 }
 
-export function isOfThisBody({ fingerprint }: Remembered, kind: Kind, { inputs }: Resource): boolean {
+export function isOfThisBody({ fingerprint }: CreateRecord, kind: Kind, { inputs }: Resource): boolean {
   return fingerprint === fingerprintOfBody(kind, inputs ?? {});
 }
 
@@ -254,7 +189,7 @@ export function pendingCreates(deployment: Deployment): { readonly open: Resourc
   const isHistory = ({ urn, inputs }: Resource) => {
     const held = current.get(urn);
     if (held === undefined) return false;
-    return unresolvedIn(held.outputs) !== undefined || isDeepStrictEqual(compared(held.inputs), compared(inputs));
+    return isUnresolved(held.outputs) || isDeepStrictEqual(compared(held.inputs), compared(inputs));
   };
   const open: Resource[] = [];
   const history: Resource[] = [];

@@ -1,0 +1,248 @@
+/**
+ * A create that was sent: the one noun for it in the journal, in the state, in a run, and in what people are told. The journal's
+ * lines are read and written by `store/`; the state's `unresolved`, whose field names are a contract, is read and written here.
+ * Pure.
+ */
+
+import { printable, shellWord, type Values } from "../base/index.js";
+import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
+import { UNRESOLVED } from "./properties.js";
+
+/** Arguments by which people tell an object from others, by their names in the program. None of them is secret. */
+export type Facts = Readonly<Record<string, string | number | boolean>>;
+
+/** One create, from just before it is sent until the state holds its object or somebody has settled it. Never changed in place. */
+export interface CreateRecord {
+  /** Unlike that of every other create; empty where only the engine's record knows of it, and that holds no mark. */
+  readonly mark: string;
+  /** The journal's key of the resource or of the set's member; empty where a stored state is read without its identity. */
+  readonly key: string;
+  /** When it was sent, ISO 8601; empty where that is not known. */
+  readonly at: string;
+  /** `at` is only the earliest moment at which it may have been sent: the engine's record alone knows of it. */
+  readonly isEarliest?: true | undefined;
+  /** Of the body that was sent; empty where that is not known, so that it equals none. */
+  readonly fingerprint: string;
+  /** The request field that the mark was sent in; absent where it was sent in none. */
+  readonly field?: string | undefined;
+  /** The object's name on the platform; absent where it is secret. */
+  readonly name?: string | undefined;
+  readonly facts?: Facts | undefined;
+  /** The id of the object that it was to replace. */
+  readonly replaces?: string | undefined;
+  /** The platform's id, once it is known. */
+  readonly id?: string | undefined;
+  /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */
+  readonly told?: true | undefined;
+  /** Since then a run has gone through, and nothing in it asked for this resource. */
+  readonly unclaimed?: true | undefined;
+  /** What was sent and what came back, scrubbed. */
+  readonly what?: string | undefined;
+  /** The names of the arguments whose values are secret. */
+  readonly secret?: readonly string[] | undefined;
+  /** The resource's URN, for the commands that people are told. */
+  readonly urn?: string | undefined;
+}
+
+/** How the state keeps an unresolved create. */
+interface Stored {
+  readonly since: string;
+  readonly what: string;
+  readonly urn?: string;
+  readonly trace?: { readonly field: string; readonly value: string };
+  readonly replaces?: string;
+  /** This and `facts`: where the resource's own arguments are not what was sent. */
+  readonly name?: string;
+  readonly facts?: Facts;
+  /** Earlier versions wrote it in place of `secret`. */
+  readonly nameIsSecret?: boolean;
+  readonly secret?: readonly string[];
+}
+
+/** How a set's state keeps one: it has no id of its own to hold the mark. */
+export interface StoredMember extends Stored {
+  readonly mark: string;
+  /** Absent where the body held secrets and only the engine has a record of it. */
+  readonly fingerprint?: string;
+}
+
+/** Whether the state holds this resource as one whose create has an unknown outcome. */
+export function isUnresolved(properties: Values | undefined): boolean {
+  const stored = properties?.[UNRESOLVED];
+  return typeof stored === "object" && stored !== null;
+}
+
+/**
+ * The unresolved create of a resource that is one object.
+ * @param properties what the state holds of it. @param id the resource's, which holds the mark.
+ */
+export function recordIn(kind: Kind, properties: Values, id = "", key = ""): CreateRecord | undefined {
+  if (!isUnresolved(properties)) return undefined;
+  const stored = properties[UNRESOLVED] as Stored;
+  const { nameIsSecret, name, facts } = stored;
+  const secret = [...(stored.secret ?? []), ...(nameIsSecret === true ? [kind.nameProperty] : [])];
+  const own = tellingIn(kind, properties, new Set(secret));
+  return {
+    ...read(stored),
+    mark: stored.trace?.value ?? markOf(id),
+    key,
+    // Where these stand there, it was sent with other arguments than the state's.
+    fingerprint: name === undefined && facts === undefined ? fingerprintOfBody(kind, properties) : "",
+    name: secret.includes(kind.nameProperty) ? undefined : (name ?? own.name),
+    facts: facts ?? own.facts,
+    ...(secret.length === 0 ? {} : { secret }),
+  };
+}
+
+/** The unresolved create of a set's member. @param key the member's, in the journal. */
+export function memberRecord(stored: StoredMember, key = ""): CreateRecord {
+  const { mark, fingerprint = "", name, facts } = stored;
+  return { ...read(stored), mark, key, fingerprint, name, facts };
+}
+
+function read({ since, what, urn, trace, replaces, secret }: Stored) {
+  return {
+    at: since,
+    what,
+    ...(urn === undefined ? {} : { urn }),
+    ...(trace === undefined ? {} : { field: trace.field }),
+    ...(replaces === undefined ? {} : { replaces }),
+    ...(secret === undefined ? {} : { secret }),
+  };
+}
+
+/** The property that the state holds beside the arguments of a resource. @param properties those arguments. */
+export function writeRecord(kind: Kind, record: CreateRecord, properties: Values): Record<string, unknown> {
+  const { name, facts } = record;
+  // The arguments beside it say the same where they are what was sent.
+  const isAsSent = record.fingerprint === fingerprintOfBody(kind, properties);
+  return { [UNRESOLVED]: { ...(isAsSent ? {} : known({ name, facts })), ...written(record) } };
+}
+
+export function writeMemberRecord(record: CreateRecord): StoredMember {
+  const { mark, fingerprint, name, facts } = record;
+  return {
+    ...known({ name, facts }),
+    ...written(record),
+    mark,
+    ...(fingerprint === "" ? {} : { fingerprint }),
+  };
+}
+
+function written({ at, what = "", urn, field, mark, replaces, secret }: CreateRecord): Stored {
+  return {
+    since: at,
+    what,
+    ...(urn === undefined ? {} : { urn }),
+    ...(field === undefined ? {} : { trace: { field, value: mark } }),
+    ...(replaces === undefined ? {} : { replaces }),
+    ...(secret === undefined || secret.length === 0 ? {} : { secret }),
+  };
+}
+
+function known({ name, facts }: Pick<CreateRecord, "name" | "facts">): { name?: string; facts?: Facts } {
+  return { ...(name === undefined ? {} : { name }), ...(facts === undefined ? {} : { facts }) };
+}
+
+/** The id of a resource that has none of the platform's: never digits only. */
+export function unresolvedId(mark: string): string {
+  return `unresolved-${mark}`;
+}
+
+/** The mark in such an id. */
+export function markOf(id: string): string {
+  return id.replace(/^unresolved-/, "");
+}
+
+/** A mark and its field as the inputs hold them, so that the engine's record of a killed run does too. */
+export function writeMark({ field, mark }: { readonly field: string; readonly mark: string }): string {
+  return `${field} ${mark}`;
+}
+
+/** @returns none where the input holds none. */
+export function readMark(text: unknown): { readonly field: string; readonly mark: string } | undefined {
+  const [, field, mark] = (typeof text === "string" ? /^(\S+) (\S+)$/.exec(text) : undefined) ?? [];
+  return field === undefined || mark === undefined ? undefined : { field, mark };
+}
+
+/** The name and the arguments that tell an object of this kind from others, without secret and unknown ones. */
+export function tellingIn(
+  kind: Kind,
+  properties: Values,
+  secret: ReadonlySet<string>,
+): { readonly name: string | undefined; readonly facts: Facts } {
+  const facts: Record<string, string | number | boolean> = {};
+  for (const property of kind.tellingProperties) {
+    const value = properties[property];
+    if (secret.has(property) || !["string", "number", "boolean"].includes(typeof value)) continue;
+    facts[property] = value as string | number | boolean;
+  }
+  return { name: nameToTell(kind, properties, secret), facts };
+}
+
+/** What a person looks for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
+export function describe(
+  kind: Kind["name"],
+  { name, facts = {}, at, field, mark, replaces }: Omit<CreateRecord, "key" | "fingerprint">,
+): string {
+  const named = name === undefined ? "" : ` named "${printable(name)}"`;
+  const told = Object.entries(facts)
+    .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+    .map(([property, value]) => `${property} ${printable(String(value))}`);
+  return [
+    `the ${kind}${named}${told.length === 0 ? "" : ` (${told.join(", ")})`}`,
+    at === "" ? "" : `, sent at ${at}`,
+    field === undefined ? "" : `, ${field} = ${mark}`,
+    replaces === undefined ? "" : `; it is not ${replaces}, which it was to replace`,
+  ].join("");
+}
+
+/** The sentences that each message about a create of an earlier run begins with. */
+export function whatHappened(label: string, { at, id, told }: Pick<CreateRecord, "at" | "id" | "told">): string {
+  if (told === true && id === undefined)
+    return `${label} was sent at ${at}, and its outcome is unknown until somebody settles it.`;
+  return id === undefined
+    ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`
+    : `${label}: a run that was interrupted created it at ${at} as ${id}.`;
+}
+
+/** The two commands that settle it, one for each answer. */
+export function waysOut(urn: string): string[] {
+  return [
+    `  If it is there:     npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}`,
+    `  If it is not there: npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+    "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
+  ];
+}
+
+/** The same two commands within a line. */
+export function settleCommand(urn: string): string {
+  return `npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}, or --not-created ${shellWord(urn)}`;
+}
+
+/** The command that takes what the journal remembers of a resource, or of a set's members, out of it. */
+export function forgetCommand(urn: string): string {
+  return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
+}
+
+/** What people are told of a create that is not settled and declared no longer. @param hints between what it is and the commands. */
+export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string, hints: readonly string[]): string[] {
+  const { id } = record;
+  if (id !== undefined) {
+    return [
+      ...hints,
+      `To go on with ${id}: give the resource existingId: ${id}. To forget it (it stays live):`,
+      `  ${forgetCommand(urn)}`,
+    ];
+  }
+  return [`Look into the account for ${describe(kind, record)}.`, ...hints, ...waysOut(urn)];
+}
+
+/** What people are told of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
+export function explain(kind: Kind["name"], record: CreateRecord): string {
+  return [
+    `Look into the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`,
+    ...waysOut(record.urn ?? "<urn>"),
+    `What happened: ${record.what}`,
+  ].join("\n");
+}
