@@ -4,13 +4,17 @@ import type { Values } from "../../provider/src/base/record.js";
 import { type Abilities, NO_ABILITIES } from "../../provider/src/decision/abilities.js";
 import type { Action } from "../../provider/src/decision/decide.js";
 import { type Circumstances, membersOf, singleMember } from "../../provider/src/decision/members.js";
+import { fingerprintOfBody } from "../../provider/src/kinds/body.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 
+/** As a set's state holds it. A single resource's holds the mark in its id, and what was sent in its arguments. */
 const MARKED = {
   mark: "m",
-  fingerprint: "f",
+  fingerprint: fingerprintOfBody(conversionEvent, { advertiserId: 7, eventName: "A", value: 1 }),
+  name: "A",
+  facts: { advertiserId: 7, value: 1 },
   since: "2026-01-01T00:00:00Z",
   what: "sent",
   trace: { field: "alternative_id", value: "m" },
@@ -40,11 +44,12 @@ function both(situation: Situation, can: Abilities) {
     replaceOnChanges: names,
     deletes: () => deletes,
   });
+  const { mark: _m, fingerprint: _f, name: _n, facts: _a, ...ofSingle } = unresolved ?? MARKED;
   const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
   const single = singleMember(
     conversionEvent,
     id === undefined ? undefined : String(id),
-    { advertiserId: 7, ...then, ...(unresolved === undefined ? {} : { unresolved }) },
+    { advertiserId: 7, ...then, ...(unresolved === undefined ? {} : { unresolved: ofSingle }) },
     wanted === undefined ? undefined : { advertiserId, ...wanted },
     circumstances(replaceOnChanges?.single),
   );
