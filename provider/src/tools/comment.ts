@@ -4,10 +4,9 @@
  */
 
 import { count, cut, enumerate, excerpt, printable } from "../base/index.js";
-import { UNKNOWN } from "../state/index.js";
-import type { Action, Change, Preview } from "./preview.js";
-import { SECRET_TEXT } from "./preview.js";
-import { likelyRenames } from "./rename-advice.js";
+import { renamesIn } from "../decision/index.js";
+import { aliasFor, nameInUrn, UNKNOWN } from "../state/index.js";
+import { type Action, type Change, type Preview, SECRET_TEXT } from "./preview.js";
 
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
@@ -24,6 +23,8 @@ const WORDS: Readonly<Record<Exclude<Action, "keep">, string>> = {
   update: "update in place",
   delete: "leave the state, and be deleted",
   "let go": "leave the state, and stay live",
+  "look for": "look for what an earlier run sent, and create it where that is not there",
+  wait: "stay unresolved, until somebody settles it",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
@@ -75,11 +76,11 @@ function withAction(changes: readonly Change[], action: Action): Change[] {
   return changes.filter((change) => change.action === action);
 }
 
-/** How many objects would be let go of: those that stay live, and those that are deleted. */
+/** How many objects the state would let go of: those that stay live, and those that are deleted. */
 function fates(changes: readonly Change[]): string[] {
-  const left = changes.filter(({ id, action }) => id !== undefined && !["keep", "create", "update"].includes(action));
-  const deleted = left.filter(({ isDeletable }) => isDeletable).length;
-  const live = left.length - deleted;
+  const former = changes.flatMap((change) => change.former ?? []);
+  const deleted = former.filter(({ isDeleted }) => isDeleted).length;
+  const live = former.length - deleted;
   const lines = [
     `Up to ${count(live, "object")} would stay live on the platform with nothing to manage them; tags keep firing their ids.`,
     `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing their ids.`,
@@ -102,13 +103,29 @@ function summaryTable(changes: readonly Change[]): string {
 }
 
 function renameItems(changes: readonly Change[]): string[] {
-  return likelyRenames(changes).map(({ from, to, isWhole, advice }) => {
+  const gone = changes.filter(({ action, id }) => (action === "let go" || action === "delete") && id !== undefined);
+  const fresh = changes.filter(({ action }) => action === "create");
+  return renamesIn(gone, fresh, (value) => value === SECRET_TEXT).map(({ from, to, isWhole }) => {
     const same = isWhole ? "all its arguments are" : "as far as this preview shows, its arguments are";
+    const happens =
+      from.former?.isDeleted === true ? "delete that object, and make another one" : "make a second live object";
     return (
       `- ${code(to.key)} is new, and ${same} those of ${code(from.key)} (${from.id}), which leaves the state. ` +
-      `This would ${from.isDeletable ? "delete that object, and make another one" : "make a second live object"}. It looks like a rename: add ${code(advice)} to ${code(to.key)}.`
+      `This would ${happens}. It looks like a rename: add ${code(adviceFor(from, to))} to ${code(to.key)}.`
     );
   });
+}
+
+/** What to do about a rename, as code: an alias where both are resources; a member of a set is none. */
+function adviceFor(from: Change, to: Change): string {
+  if (from.isMember || to.isMember) return `existingId: ${from.id}`;
+  return aliasFor(placeOf(from), placeOf(to)).replace(/^\{ (.*) \}$/, "$1");
+}
+
+function placeOf({ urn }: Change) {
+  const types = urn.split("::")[2] ?? "";
+  const end = types.lastIndexOf("$");
+  return { urn, name: nameInUrn(urn), parentTypes: end < 0 ? undefined : types.slice(0, end) };
 }
 
 function advertiserItems(changes: readonly Change[]): string[] {
@@ -127,7 +144,7 @@ function advertiserItems(changes: readonly Change[]): string[] {
 }
 
 function fateOf(replaced: readonly Change[]): string {
-  const deleted = replaced.filter(({ isDeletable }) => isDeletable).length;
+  const deleted = replaced.filter(({ former }) => former?.isDeleted === true).length;
   if (deleted === 0) return "The old ones stay live.";
   if (deleted === replaced.length) return "The old ones are deleted.";
   return `Of the ${replaced.length} old ones, ${deleted} ${deleted === 1 ? "is" : "are"} deleted, and the others stay live.`;

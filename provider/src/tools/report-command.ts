@@ -70,10 +70,17 @@ const REPORTS: Readonly<Record<string, Report>> = {
   leftovers: { takes: [...FROM_STATE, "format", "before"], text: leftovers },
   comment: {
     takes: ["preview"],
-    text: async ({ preview = "-" }) =>
-      commentOf(readPreview(await textOf(preview), process.env[environmentNameOf("operations")])),
+    text: async ({ preview = "-" }) => commentOf(readPreview(await textOf(preview), settingsInEnvironment())),
   },
 };
+
+/** Those that decide what becomes of an object. A preview holds them where the stack sets them. */
+function settingsInEnvironment() {
+  const [operations, traceField] = (["operations", "traceField"] as const).map(
+    (key) => process.env[environmentNameOf(key)],
+  );
+  return { operations, traceField };
+}
 
 export const reportCommand = command({
   help: HELP,

@@ -131,7 +131,7 @@ it("says what a replaced advertiser would create anew, of resources and of sets"
     "<code>acme</code> (1) is replaced, which would create anew 2 events: <code>buy</code> (5) and <code>funnel/a</code> (8)",
   );
   expect(told).toContain("| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | advertiserName |");
-  expect(told).toContain("1 replace, if its advertiser's id changes");
+  expect(told).toContain("**1 replace, 2 replace, if its advertiser's id changes**");
 });
 
 it("5,000 changes stay below 60,000 characters, and say how many have no room", () => {
@@ -178,12 +178,12 @@ it("a preview without steps is one", () => {
 describe("on an installation with more than the documented operations", () => {
   const OPERATIONS = { event: { update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" } };
   const setting = JSON.stringify(OPERATIONS);
-  const deletable = <T extends { oldState: object }>(step: T) => ({
+  const deletable = <T extends { oldState: { outputs?: Values | undefined } }>(step: T) => ({
     ...step,
-    oldState: { ...step.oldState, retainOnDelete: undefined },
+    oldState: { ...step.oldState, retainOnDelete: undefined, outputs: { ...step.oldState.outputs, __at: "here me" } },
   });
   const tell = (steps: object[], operations: string | undefined = setting, config?: object) =>
-    unescaped(commentOf(readPreview(JSON.stringify({ steps, config }), operations)));
+    unescaped(commentOf(readPreview(JSON.stringify({ steps, config }), { operations })));
 
   const gone = deletable(remove(E("b"), "6", event("B")));
   const replaced = deletable(replace(E("c"), "7", event("C"), event("C2")));
@@ -230,7 +230,7 @@ describe("on an installation with more than the documented operations", () => {
     expect(tell([deletable(acme), of(replaced)], all)).toContain("(7). The old ones are deleted.");
   });
 
-  it("a set's members are updated with the set's own advertiser, and never deleted", () => {
+  describe("a set", () => {
     const set = urnOf("ConversionEventSet", "funnel");
     const entry = (value: number) => ({ eventName: "A", value });
     const olds = {
@@ -240,22 +240,123 @@ describe("on an installation with more than the documented operations", () => {
       eventIds: { a: 8, b: 9, same: 10, gone: 11 },
       earlier: { b: "a fingerprint of other arguments" },
     };
-    const step = (advertiserId: unknown) => ({
-      op: "update",
-      urn: set,
-      oldState: { ...side(set, "set-x", olds, olds), retainOnDelete: undefined },
-      newState: side(set, "set-x", {
-        advertiserId,
-        defaults: {},
-        events: { a: entry(2), b: entry(2), same: entry(1), new: entry(5) },
-      }),
+    const EVENTS = { a: entry(2), b: entry(2), same: entry(1), new: entry(5) };
+    interface Given {
+      readonly advertiserId?: unknown;
+      readonly events?: Values;
+      readonly inputs?: Values;
+      readonly replaceOnChanges?: readonly string[];
+      readonly outputs?: Values;
+    }
+    const step = (given: Given = {}) => {
+      const { advertiserId = 1, events = EVENTS, inputs, replaceOnChanges, outputs } = given;
+      return {
+        op: "update",
+        urn: set,
+        oldState: side(set, "set-x", olds, { ...olds, __at: "here me", ...outputs }),
+        newState: {
+          ...side(set, "set-x", { advertiserId, defaults: {}, events, ...inputs }),
+          ...(replaceOnChanges === undefined ? {} : { replaceOnChanges }),
+        },
+      };
+    };
+    const DELETES = { inputs: { __delete: true } };
+
+    it("its members are updated with its own advertiser, and what leaves it stays live", () => {
+      const told = tell([step()]);
+      expect(told).toContain("**1 create, 1 replace, 1 update in place, 1 leave the state, and stay live**");
+      expect(told).toContain("| update | ConversionEvent | <code>funnel/a</code> | <code>A</code> | 8 | value |");
+      expect(told).toContain("Up to 2 objects would stay live");
+      expect(tell([step({ advertiserId: 2 })])).toContain("**1 create, 3 replace, 1 leave");
+      expect(tell([step({ advertiserId: UNKNOWN })])).not.toContain("update in place");
+      expect(tell([step()], "{}")).toContain("**1 create, 2 replace, 1 leave");
     });
-    const told = tell([step(1)]);
-    expect(told).toContain("**1 create, 1 replace, 1 update in place, 1 leave the state, and stay live**");
-    expect(told).toContain("| update | ConversionEvent | <code>funnel/a</code> | <code>A</code> | 8 | value |");
-    expect(told).toContain("Up to 2 objects would stay live");
-    expect(tell([step(2)])).toContain("**1 create, 3 replace, 1 leave");
-    expect(tell([step(UNKNOWN)])).not.toContain("update in place");
-    expect(tell([step(1)], "{}")).toContain("**1 create, 2 replace, 1 leave");
+
+    it("with retainOnDelete: false, what leaves it is deleted, and so is what another object takes the place of", () => {
+      const told = tell([step(DELETES)]);
+      expect(told).toContain("**1 create, 1 replace, 1 update in place, 1 leave the state, and be deleted**");
+      expect(told).toContain("Up to 2 objects would be deleted on the platform, which can't be undone");
+      expect(told).not.toContain("stay live");
+    });
+
+    it("without a known delete, or where the state does not say at which account, nothing is deleted", () => {
+      expect(tell([step(DELETES)], "{}")).toContain("leave the state, and stay live");
+      expect(tell([step({ ...DELETES, outputs: { __at: undefined } })])).toContain("leave the state, and stay live");
+    });
+
+    it.each([["events"], ["*"], ["defaults.value"], ["events.a.value"]])(
+      "with replaceOnChanges: %j, another object is made of each member that is changed",
+      (path) => {
+        const told = tell([step({ replaceOnChanges: [path] })]);
+        expect(told).toContain("**1 create, 2 replace, 1 leave the state, and stay live**");
+        expect(told).not.toContain("update in place");
+      },
+    );
+
+    it("what another resource adopts is not deleted", () => {
+      const adopts = (existingId: unknown) => create(E("own"), event("A", { existingId }));
+      expect(tell([step(DELETES), adopts(11)])).toContain("Up to 1 object would be deleted"); // the replaced one
+      const unknown = tell([step(DELETES), adopts(UNKNOWN)]);
+      expect(unknown).toContain("leave the state, and stay live");
+      expect(unknown).not.toContain("deleted");
+    });
+
+    it("as a whole, it lets go of all of them, or deletes them, as the state has the option", () => {
+      const { newState: _, ...gone } = step();
+      const removed = (retainOnDelete: boolean | undefined) => ({
+        ...gone,
+        op: "delete",
+        oldState: { ...gone.oldState, retainOnDelete },
+      });
+      expect(tell([removed(true)])).toContain("**4 leave the state, and stay live**");
+      expect(tell([removed(undefined)])).toContain("**4 leave the state, and be deleted**");
+    });
+
+    it("what earlier runs were refused to delete is deleted with the next change", () => {
+      const __left = [{ id: "5", key: "then", at: "2026-01-01T00:00:00Z", why: "removed", toDelete: true }];
+      const told = tell([step({ ...DELETES, outputs: { __left } })]);
+      expect(told).toContain("2 leave the state, and be deleted");
+      expect(told).toContain("Up to 3 objects would be deleted");
+    });
+
+    it("of a secret that the preview does not show, the engine's word that the set changes is taken", () => {
+      const hidden = { a: { eventName: "A", value: "[secret]" }, b: { eventName: "B", value: 1 } };
+      const known = { ...olds, events: hidden, eventIds: { a: 8, b: 9 }, earlier: undefined };
+      const told = tell([{ ...step({ events: hidden }), oldState: side(set, "set-x", known, known) }], "{}");
+      expect(told).toContain("**1 replace, if its advertiser's id changes**");
+    });
+
+    it("an unresolved member is waited for, or looked for where a search is known", () => {
+      const unresolved = {
+        new: { mark: "m", since: "2026-01-01T00:00:00Z", what: "", trace: { field: "f", value: "m" } },
+      };
+      const events = { same: entry(1), new: entry(5) };
+      const waits = tell([step({ events, outputs: { unresolved } })]);
+      expect(waits).toContain("1 stay unresolved, until somebody settles it");
+      const search = JSON.stringify({ event: { search: "GET rest/event?f={mark}" } });
+      const looks = tell([step({ events, outputs: { unresolved } })], search, { "advertising:traceField": "f" });
+      expect(looks).toContain("1 look for what an earlier run sent, and create it where that is not there");
+    });
+  });
+
+  it("a replacement that only the engine was asked for is one", () => {
+    expect(tell([replace(E("c"), "7", event("C"), event("C"))])).toContain("**1 replace**");
+  });
+
+  it("a secret that changes is a replacement, or an update, as the engine says", () => {
+    const secret = event("[secret]");
+    expect(tell([replace(E("c"), "7", secret, secret)])).toContain("**1 replace**");
+    const updated = { ...replace(E("c"), "7", secret, secret), op: "update" };
+    expect(tell([updated])).toContain("**1 update in place**");
+  });
+
+  it("an update of which nothing is sent, such as a resource that an earlier version saved, is none", () => {
+    expect(tell([{ ...replace(E("c"), "7", event("C"), event("C")), op: "update" }])).toContain("**Nothing changes**");
+  });
+
+  it("what is removed while another resource adopts it stays live, and is managed", () => {
+    const told = tell([gone, create(E("own"), event("B", { existingId: 6 }))]);
+    expect(told).toContain("**1 adopt, 1 leave the state, and stay live**");
+    expect(told).not.toContain("Up to");
   });
 });
