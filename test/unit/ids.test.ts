@@ -1,19 +1,15 @@
 /** Ids as programs hold them: numbers, digits, resources, and what is known later. */
 import * as pulumi from "@pulumi/pulumi";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
-import { idsOf, readIdOf, readIdProblem } from "../../provider/src/program/ids.js";
-import { noteOwner, ownersIn } from "../../provider/src/program/owners.js";
-import { isNotPlain } from "../../provider/src/program/plain.js";
+import { isNotPlain, Outputs, readIdOf, readIdProblem } from "../../provider/src/program/ids.js";
 import { validate } from "../../provider/src/rules/validate.js";
 
-beforeAll(() => {
-  pulumi.runtime.setMocks({
-    newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
-    call: ({ inputs }) => inputs,
-  });
+await pulumi.runtime.setMocks({
+  newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
+  call: ({ inputs }) => inputs,
 });
 
 class Fake extends pulumi.CustomResource {
@@ -26,6 +22,7 @@ const instance = () => new Fake("aws:ec2/instance:Instance", "web", {});
 const component = () => new pulumi.ComponentResource("my:shop:Shop", "shop");
 
 const settled = <T>(output: unknown) => new Promise<T>((resolve) => void (output as pulumi.Output<T>).apply(resolve));
+const idsOf = (kind: Kind, args: Record<string, unknown>) => new Outputs().idsOf(kind, args);
 const others = { eventName: "E", value: 1 };
 
 function problemsOf(kind: Kind, args: Record<string, unknown>) {
@@ -55,8 +52,11 @@ describe("an Advertiser as advertiserId", () => {
 
   it("has an owner where it is the resource itself or its own Output, and not what is made of that", () => {
     const acme = advertiser();
-    noteOwner(acme.advertiserId, "key");
-    const ownerOf = (advertiserId: unknown) => ownersIn(conversionEvent, { ...others, advertiserId });
+    const outputs = new Outputs();
+    outputs.noteOwner(acme.advertiserId, "key");
+    const ownersIn = (args: Record<string, unknown>) =>
+      outputs.ownersIn(conversionEvent, outputs.idsOf(conversionEvent, args));
+    const ownerOf = (advertiserId: unknown) => ownersIn({ ...others, advertiserId });
     for (const given of [acme, acme.advertiserId]) expect(ownerOf(given)).toEqual({ advertiserId: "key" });
     const derived = [
       acme.advertiserId.apply((id) => id),
@@ -68,13 +68,45 @@ describe("an Advertiser as advertiserId", () => {
       undefined,
     ];
     for (const given of derived) expect(ownerOf(given)).toBeUndefined();
-    expect(ownersIn(conversionEvent, { ...others, segmentId: acme.advertiserId, advertiserId: 41 })).toBeUndefined();
+    expect(ownersIn({ ...others, segmentId: acme.advertiserId, advertiserId: 41 })).toBeUndefined();
   });
 
   it("leaves secrets secret", async () => {
     const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: pulumi.secret("41") });
     expect(await pulumi.isSecret(advertiserId as pulumi.Output<string>)).toBe(true);
     expect(await settled(advertiserId)).toBe("41");
+  });
+});
+
+describe("arguments are the same", () => {
+  const outputs = new Outputs();
+  const acme = advertiser();
+  outputs.noteOwner(acme.advertiserId, "acme");
+  const later = pulumi.output(7);
+  const promise = Promise.resolve(7);
+  const textOf = (args: Record<string, unknown>) =>
+    outputs.textOf(outputs.idsOf(conversionEvent, { ...others, ...args }));
+
+  it.each<[string, object, object, boolean]>([
+    ["in another order", { value: 1, eventName: "E" }, { eventName: "E", value: 1 }, true],
+    ["in another order inside", { additionalFields: { a: 1, b: 2 } }, { additionalFields: { b: 2, a: 1 } }, true],
+    ["with another value", { value: 1 }, { value: 2 }, false],
+    ["with another value inside", { additionalFields: { a: [1] } }, { additionalFields: { a: [2] } }, false],
+    ["with what is left out", { segmentId: undefined }, {}, true],
+    ["with one advertiser, or its id's Output", { advertiserId: acme }, { advertiserId: acme.advertiserId }, true],
+    ["with two advertisers", { advertiserId: acme }, { advertiserId: advertiser() }, false],
+    ["with one Output", { advertiserId: later }, { advertiserId: later }, true],
+    ["with two Outputs", { advertiserId: pulumi.output(1) }, { advertiserId: pulumi.output(2) }, false],
+    [
+      "with two Outputs inside",
+      { additionalFields: { a: pulumi.output(1) } },
+      { additionalFields: { a: pulumi.output(1) } },
+      false,
+    ],
+    ["with one promise", { value: promise }, { value: promise }, true],
+    ["with two promises", { value: promise }, { value: Promise.resolve(7) }, false],
+  ])("%s", (_, one, other, isSame) => {
+    expect(textOf({ ...one }) === textOf({ ...other })).toBe(isSame);
   });
 });
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import { isNotPlain } from "../../provider/src/program/plain.js";
+import { isNotPlain } from "../../provider/src/program/ids.js";
 import { expecting } from "../../provider/src/rules/fields.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";

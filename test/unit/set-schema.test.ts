@@ -2,7 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
-import { isNotPlain } from "../../provider/src/program/plain.js";
+import { isNotPlain } from "../../provider/src/program/ids.js";
 import { holdsUnknown } from "../../provider/src/provider/inputs.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";

@@ -1,11 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { advertiser, typeTokenOf } from "../kinds/index.js";
-import { isOfType } from "./classes.js";
-import { readIdOf } from "./ids.js";
-import { noteOwner } from "./owners.js";
-import { registrationOf } from "./registration.js";
-import { journalKeyIn } from "./resource-identity.js";
-import { pauseStackTraces } from "./stack-traces.js";
+import { isOfType, readIdOf } from "./ids.js";
+import { pauseStackTraces } from "./pulumi-internals.js";
+import { noteOwner, registrationOf } from "./registration.js";
 
 /** What an {@link Advertiser} is declared with. */
 export interface AdvertiserArgs {
@@ -57,7 +54,7 @@ export class Advertiser extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(advertiser, name, args, options));
-      noteOwner(this.advertiserId, journalKeyIn(advertiser, name, options?.parent));
+      noteOwner(this.advertiserId, advertiser, name, options);
     } catch (error) {
       throw traces.retrace(error, Advertiser);
     } finally {

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { cut, type Values } from "../base/index.js";
+import { count, cut, type Values } from "../base/index.js";
 import {
   CATALOG_RULES,
   type Catalog as CatalogFile,
@@ -9,15 +9,16 @@ import {
 } from "../catalog/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE } from "../kinds/index.js";
 import { exactId, InWords, validate } from "../rules/index.js";
+import { type Identity, identityText, journalKeyOf, memberOf } from "../state/index.js";
+import type { Live } from "../store/index.js";
 import { Advertiser, type AdvertiserArgs } from "./advertiser.js";
-import { formProblem } from "./catalog-form.js";
-import { isOfType } from "./classes.js";
 import { ConversionEvent, type ConversionEventArgs } from "./conversion-event.js";
 import { ConversionEventSet, type ConversionEventSetArgs } from "./conversion-event-set.js";
-import { typesOf } from "./place.js";
-import { isNotPlain } from "./plain.js";
-import { examineSource } from "./preflight.js";
-import { placeOfProgram } from "./resource-identity.js";
+import { type Declaration, optionProblems } from "./declaration.js";
+import { inWords } from "./findings.js";
+import { isNotPlain, isOfType } from "./ids.js";
+import { placeOfProgram, typesOf } from "./place.js";
+import { currentProgram } from "./program.js";
 
 /** What a {@link Catalog} is declared with. */
 export interface CatalogArgs {
@@ -59,9 +60,9 @@ export class Catalog extends pulumi.ComponentResource {
    * @param options Pulumi's own; `protect`, `parent` and `aliases` reach its resources as with any component.
    */
   constructor(name: string, args: CatalogArgs, options: pulumi.ComponentResourceOptions = {}) {
-    const { content, sets, admitted } = examine(name, { ...args }, options);
+    const { content, sets, judged } = declared(name, { ...args }, options);
     // Registered no sooner than its resources are: once the whole program was found good.
-    super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: admitted }));
+    super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: judged }));
     const advertisers = new Map(
       content.advertisers.map((each) => [each.key, advertiserIn(this, name, each.key, each.args)]),
     );
@@ -122,32 +123,39 @@ function shownKeys(events: CatalogFile["events"]): (event: CatalogFile["events"]
 
 const NOTHING: CatalogFile = { advertisers: [], events: [], findings: [] };
 
-/** Reads the file, and tells what is wrong with it together with the rest of the program. */
-function examine(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
-  const known = Object.entries(args).map(([key, value]) => [
+/** Reads the file, and declares what is wrong with it: that is told together with the rest of the program. */
+function declared(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
+  const program = currentProgram();
+  const plain = Object.entries(args).map(([key, value]) => [
     key,
     isNotPlain(value) ? new InWords("an Output or a Promise") : value,
   ]);
-  const { values, problems } = validate(Object.fromEntries(known), CATALOG_RULES, { isUnknown: () => false });
-  const { limits, live, report, admitted } = examineSource(options);
+  const { values, problems } = validate(Object.fromEntries(plain), CATALOG_RULES, { isUnknown: () => false });
   const { file } = values;
   const sets = values.sets === true;
-  const content = typeof file === "string" ? readCatalog(file, process.cwd(), limits) : NOTHING;
+  const content = typeof file === "string" ? readCatalog(file, process.cwd(), program.reading.settings) : NOTHING;
   const parentTypes = [typesOf(options.parent) ?? [], CATALOG_TYPE].flat().join("$");
-  const form = formProblem(content, sets, live, { ...placeOfProgram(), parentTypes, name });
-  const title = `Catalog "${name}"`;
-  report(title, [
-    ...problems.map(({ property, reason }) => `${property} ${reason}`),
-    ...linesOf(content.findings, "error", MAX_ERRORS, String(file)),
-    ...(form === undefined ? [] : [`sets ${form}`]),
-  ]);
+  const form = formProblem(content, sets, program.snapshot.objects, { ...placeOfProgram(), parentTypes, name });
+  const label = `Catalog "${name}"`;
   const warnings = linesOf(content.findings, "warning", MAX_WARNINGS, String(file));
-  if (warnings.length > 0) void pulumi.log.warn([`${title}:`, ...warnings.map((line) => `  ${line}`)].join("\n"));
-  const nothing = admitted.then(() => []);
-  // Pulumi listens only later: Node would warn of a rejection that nobody handles.
-  nothing.catch(() => undefined);
-  return { content, sets, admitted: nothing };
+  const declaration: Declaration = {
+    ...NO_RESOURCE,
+    label,
+    problems: [
+      ...problems.map(inWords),
+      ...linesOf(content.findings, "error", MAX_ERRORS, String(file)),
+      ...(form === undefined ? [] : [`sets ${form}`]),
+      ...optionProblems(options, false).map(inWords),
+    ],
+    warnings: warnings.length === 0 ? [] : [[`${label}:`, ...warnings.map((line) => `  ${line}`)].join("\n")],
+  };
+  const judged = program.add(declaration).then(() => []);
+  judged.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection.
+  return { content, sets, judged };
 }
+
+/** A catalog declares its resources by their own constructors. */
+const NO_RESOURCE = { key: undefined, isRead: false, setOf: undefined, objects: [], formerly: [], tells: {} } as const;
 
 const MAX_ERRORS = 500;
 const MAX_WARNINGS = 20;
@@ -156,4 +164,40 @@ const MAX_WARNINGS = 20;
 function linesOf(findings: readonly Finding[], level: Finding["level"], most: number, file: string): string[] {
   const all = findings.filter((finding) => finding.level === level).map(describeFinding);
   return cut(all, most, (others) => `and ${others} more: npx pulumi-advertising check ${file}`);
+}
+
+/** More events are counted. */
+const MAX_SHOWN = 5;
+
+/**
+ * The events of a catalog are single resources or members of sets. Another form changes every event's identity, and would create
+ * each of them a second time.
+ * @param objects what runs on this machine have created. @param place that of the catalog's resources, with its own name.
+ * @returns what is wrong with the form, as far as this machine knows: events that live in the other one, and that the file does
+ *   not name by their ids.
+ */
+function formProblem(
+  { events }: CatalogFile,
+  sets: boolean,
+  objects: ReadonlyMap<string, Live>,
+  place: Identity,
+): string | undefined {
+  if (objects.size === 0) return undefined;
+  const known = events.flatMap(({ key, advertiser, args }) => {
+    const below = (...keys: string[]) =>
+      identityText({ ...place, name: [place.name, ...keys].join(CATALOG_SEPARATOR) });
+    const single = journalKeyOf("ConversionEvent", below(advertiser, key));
+    const member = memberOf(journalKeyOf("ConversionEventSet", below(advertiser)), key);
+    const [own, other] = sets ? [member, single] : [single, member];
+    const found = objects.get(other);
+    if (found === undefined || objects.has(own) || args.existingId !== undefined) return [];
+    return [`${advertiser}${CATALOG_SEPARATOR}${key} (${found.id})`];
+  });
+  if (known.length === 0) return undefined;
+  const shown = cut(known, MAX_SHOWN, (others) => `${others} more`).join(", ");
+  const [is, are] = sets ? ["is true", "resources of their own"] : ["is not set", "members of sets"];
+  return (
+    `${is}, and ${count(known.length, "event")} of the catalog ${known.length === 1 ? "is" : "are"} ${are} in this stack: ${shown}. ` +
+    "Each would be created a second time, with another id. Leave the option as it was; or write each one's id as existingId in the file, which adopts it"
+  );
 }

@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { conversionEventSet, typeTokenOf } from "../kinds/index.js";
 import type { AdvertiserReference } from "./advertiser.js";
-import { isOfType } from "./classes.js";
 import type { ConversionEventArgs } from "./conversion-event.js";
+import { isOfType } from "./ids.js";
+import { pauseStackTraces } from "./pulumi-internals.js";
 import { registrationOf } from "./registration.js";
-import { pauseStackTraces } from "./stack-traces.js";
 
 /** One event of a {@link ConversionEventSet}: the arguments of a `ConversionEvent` without the advertiser, which is the set's. */
 export type ConversionEventEntry = Omit<ConversionEventArgs, "advertiserId">;

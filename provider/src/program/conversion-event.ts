@@ -1,10 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Attribution, conversionEvent, type EventType, typeTokenOf } from "../kinds/index.js";
 import type { AdvertiserReference } from "./advertiser.js";
-import { isOfType } from "./classes.js";
-import { readIdOf } from "./ids.js";
+import { isOfType, readIdOf } from "./ids.js";
+import { pauseStackTraces } from "./pulumi-internals.js";
 import { registrationOf } from "./registration.js";
-import { pauseStackTraces } from "./stack-traces.js";
 
 /** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
 export interface ConversionEventArgs {

@@ -1,45 +1,120 @@
 /**
- * Ids in the forms in which programs hold them: numbers, digits as text, and the resource itself. Texts are left to the
- * rules, which both processes know; only the program's half can tell a resource.
+ * How programs give values: as Outputs and promises, whose values the program does not know yet, and ids as numbers, as digits,
+ * or as the resource itself. Numbers and digits are left to the rules, which both processes know; only the program's half can
+ * recognise a resource.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { InWords, isReadableId, type Problem, READABLE_ID, show } from "../rules/index.js";
-import { isOfType, kindInWords } from "./classes.js";
 
-/**
- * `args` with the id's Output in place of each resource that stands for its id; it keeps the dependency, so that the engine
- * creates the resource first and replaces what follows it. A resource of another kind becomes words that no rule accepts.
- */
-export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
-  const ids: Record<string, unknown> = { ...args };
-  for (const name of [...kind.exactIds, "existingId"]) {
-    const value = args[name];
-    if (value === undefined) continue;
-    const referred = kind.refersTo[name];
-    if (pulumi.Output.isInstance(value) || value instanceof Promise) {
-      // What an Output holds is known too late for the program's own checks: the provider refuses the words by name.
-      if (referred !== undefined) ids[name] = laterIdIn(value, referred);
-    } else {
-      ids[name] = idIn(value, referred, (words) => new InWords(words));
-    }
-  }
-  return ids;
+/** Whether `value` is an Output or a promise. */
+function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
+  return pulumi.Output.isInstance(value) || value instanceof Promise;
 }
 
-/** By kind and what was given: programs pass one Output to thousands of events, and each `apply` makes promises. */
-const laterIds = new WeakMap<Kind, WeakMap<object, unknown>>();
+/** Whether `value` is, or holds, an Output or a promise, and so is not known in the program yet. */
+export function isNotPlain(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (isLater(value)) return true;
+  // This is deeper than any request field: a value that holds itself ends here, and its rule refuses it.
+  return depth < 20 && Object.values(value).some((entry) => isNotPlain(entry, depth + 1));
+}
 
-function laterIdIn(given: object, referred: Kind): unknown {
-  const known = laterIds.get(referred) ?? new WeakMap<object, unknown>();
-  laterIds.set(referred, known);
-  if (!known.has(given))
-    known.set(
-      given,
-      pulumi.output(given).apply((later) => idIn(later, referred, String)),
-    );
-  return known.get(given);
+/** Whether `value` is a resource with this type token, of whichever copy of this package. */
+export function isOfType(value: unknown, typeToken: string): boolean {
+  return pulumi.Resource.isInstance(value) && typeTokenIn(value) === typeToken;
+}
+
+/** The kind of a resource in words: `a ConversionEvent`, `an Instance`. */
+function kindInWords(resource: pulumi.Resource): string {
+  const kind = String(typeTokenIn(resource) ?? "resource")
+    .split(/[:/]/)
+    .at(-1);
+  return `${/^[aeiou]/i.test(kind ?? "") ? "an" : "a"} ${kind}`;
+}
+
+/** Pulumi notes it on each resource, but not in its types. */
+function typeTokenIn(resource: pulumi.Resource): unknown {
+  return (resource as { __pulumiType?: unknown }).__pulumiType;
+}
+
+/** What one program's Outputs are known to be: whose ids they hold, and which of them are the same. */
+export class Outputs {
+  /** By the Output that holds a resource's id: the resource's journal key. */
+  readonly #owners = new WeakMap<object, string>();
+  /** By kind and what was given: programs pass one Output to thousands of events, and each `apply` makes promises. */
+  readonly #ids = new WeakMap<Kind, WeakMap<object, unknown>>();
+  readonly #numbers = new WeakMap<object, number>();
+  #count = 0;
+
+  /** The resource classes tell it of each resource whose id another one may take. */
+  noteOwner(id: pulumi.Output<unknown>, journalKey: string): void {
+    this.#owners.set(id, journalKey);
+  }
+
+  /**
+   * `args` with the id's Output in place of each resource that stands for its id. The Output keeps the dependency, so that the
+   * engine creates that resource first and replaces what follows it. A resource of another kind becomes words that no rule accepts.
+   */
+  idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
+    const ids: Record<string, unknown> = { ...args };
+    for (const name of [...kind.exactIds, "existingId"]) {
+      const value = args[name];
+      if (value === undefined) continue;
+      const referred = kind.refersTo[name];
+      if (!isLater(value)) ids[name] = idIn(value, referred, (words) => new InWords(words));
+      // What an Output holds is known too late for the program's own checks: the provider refuses the words by name.
+      else if (referred !== undefined && !this.#owners.has(value)) ids[name] = this.#laterIdIn(value, referred);
+    }
+    return ids;
+  }
+
+  #laterIdIn(given: object, referred: Kind): unknown {
+    const known = this.#ids.get(referred) ?? new WeakMap<object, unknown>();
+    this.#ids.set(referred, known);
+    const id = known.get(given) ?? pulumi.output(given).apply((later) => idIn(later, referred, String));
+    known.set(given, id);
+    return id;
+  }
+
+  /**
+   * The journal key of the resource whose id is given, by argument. A preview knows no outputs of what is updated, since the
+   * engine asks no dynamic provider for them; but the provider knows that an id stays, if it is told whose it is. That is
+   * certain only of the resource's own Output: what `apply` makes of it may be another id.
+   * @param ids as {@link idsOf} returned them.
+   */
+  ownersIn({ refersTo }: Kind | SetKind, ids: Values): Readonly<Record<string, string>> | undefined {
+    const found = Object.keys(refersTo).flatMap((property) => {
+      const given = ids[property];
+      const owner = isLater(given) ? this.#owners.get(given) : undefined;
+      return owner === undefined ? [] : [[property, owner] as const];
+    });
+    return found.length === 0 ? undefined : Object.fromEntries(found);
+  }
+
+  /**
+   * A text that is equal for equal arguments, whatever their order. An Output or a promise is equal to itself alone: two that
+   * hold the same value are told apart, since nobody knows yet that they do.
+   * @param values that their rules accept, so that none of them holds itself.
+   */
+  textOf(values: Values): string {
+    const plain = (value: unknown): unknown => {
+      if (["bigint", "symbol", "function"].includes(typeof value)) return String(value);
+      if (typeof value !== "object" || value === null) return value;
+      if (isLater(value) || pulumi.Resource.isInstance(value)) return { "\u0000output": this.#numberOf(value) };
+      if (Array.isArray(value)) return value.map(plain);
+      const given = Object.entries(value).filter(([, part]) => part !== undefined);
+      return Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, part]) => [name, plain(part)]));
+    };
+    return JSON.stringify(plain(values));
+  }
+
+  #numberOf(output: object): number {
+    const number = this.#numbers.get(output) ?? this.#count++;
+    this.#numbers.set(output, number);
+    return number;
+  }
 }
 
 function idIn(value: unknown, referred: Kind | undefined, refused: (words: string) => unknown): unknown {
@@ -49,12 +124,11 @@ function idIn(value: unknown, referred: Kind | undefined, refused: (words: strin
 }
 
 /**
- * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. What is no id becomes words,
- * which {@link readIdProblem} refuses in the program, and the provider where they come from an Output.
+ * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. Anything that is no id becomes
+ * words, which {@link readIdProblem} refuses in the program, and the provider if they come from an Output.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
-  const isLater = pulumi.Output.isInstance(id) || id instanceof Promise;
-  return isLater ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords) : idOrWords(id);
+  return isLater(id) ? pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords) : idOrWords(id);
 }
 
 function idOrWords(id: unknown): string {
@@ -62,7 +136,7 @@ function idOrWords(id: unknown): string {
   return isReadableId(String(id)) ? String(id) : show(id);
 }
 
-/** What is wrong with the id of a resource that is read; nothing where it is not known in the program yet. */
+/** What is wrong with the id of a resource that is read. An id that the program does not know yet is left to the provider. */
 export function readIdProblem({ id }: pulumi.CustomResourceOptions): Problem[] {
   if (typeof id !== "string" || isReadableId(id)) return [];
   return [{ property: "id", reason: `expected ${READABLE_ID}; got ${id === "" ? show(id) : id}` }];

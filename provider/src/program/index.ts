@@ -1,8 +1,18 @@
-/** The front door of `program/`. */
+/**
+ * The front door of `program/`: the resource classes, and the look at the whole program before anything of it is registered.
+ *
+ * It promises that a program with anything wrong registers and sends nothing, and ends with one error that lists everything; that
+ * renames and removals which this machine can know are told; and that the line of the user's program stands in the state. It runs in the
+ * program's process, so it loads no HTTP and no cookies: it may import every room before it except `client/` and `provider/`.
+ *
+ * The way through it: a class (`advertiser.ts`, `conversion-event.ts`, `conversion-event-set.ts`, `catalog.ts`) calls
+ * `registration.ts`, which makes a declaration of the call (`declaration.ts`) and adds it to the program (`program.ts`), which has
+ * each batch judged (`batch.ts`) by all that is declared (`declared.ts`), and tells what is wrong (`findings.ts`). Then the engine asks.
+ */
 export { Advertiser, type AdvertiserArgs, type AdvertiserReference } from "./advertiser.js";
 export { Catalog, type CatalogArgs } from "./catalog.js";
 export { ConversionEvent, type ConversionEventArgs, type ConversionEventReference } from "./conversion-event.js";
 export { type ConversionEventEntry, ConversionEventSet, type ConversionEventSetArgs } from "./conversion-event-set.js";
+export { type Finding, findingOf, programError } from "./findings.js";
 export { currentReading } from "./program.js";
-export { programError, type Section, sectionOf } from "./program-error.js";
 export { type ValidateOptions, validate } from "./public-validate.js";

@@ -1,54 +1,162 @@
 /**
- * What is known of the running program as a whole: its settings, all that it has declared so far, and what earlier runs
- * noted about its stack.
+ * The running program as a whole, and the only thing in this room that changes: all that it has declared so far, and the batch
+ * of this turn. Each constructor adds its declaration and waits for the batch to be judged; so nothing is registered before the
+ * whole program was found good, and one error lists everything that is wrong.
  */
 import * as pulumi from "@pulumi/pulumi";
+import { placesOf, readNow } from "../files/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
-import { identityText, stackOf } from "../state/index.js";
-import { Declarations } from "./declarations.js";
-import { mocksOfNow } from "./embedding.js";
-import { type History, readHistory } from "./history.js";
-import { placeOfProgram } from "./resource-identity.js";
-import { Comparison } from "./same-arguments.js";
+import { type CreateRecord, identityText, stackOf, type Told } from "../state/index.js";
+import { inventoryPath, journalPath, readInventory, readNotes } from "../store/index.js";
+import { type Judgement, judge, judgeRemovals, type Snapshot } from "./batch.js";
+import type { Declaration } from "./declaration.js";
+import { Declared } from "./declared.js";
+import { expectNodeFits, type Finding, programError } from "./findings.js";
+import { Outputs } from "./ids.js";
+import { placeOfProgram } from "./place.js";
+import { hideStackTracesOfFailures, isEmbedded, mocksOfNow } from "./pulumi-internals.js";
 
-export class Program {
+/** What is declared in one turn of the program's event loop. */
+interface Batch {
+  readonly declarations: Declaration[];
+  readonly told: Promise<Judgement["told"]>;
+}
+
+const NOTHING_DONE = "nothing was registered and nothing was sent";
+
+class Program {
   /** Under Pulumi's mocks: a user's unit test, which needs no settings and reads nothing of this machine. */
-  readonly isUnderTest = mocksOfNow() !== undefined;
-  readonly reading = readSettingsOfProgram(this.isUnderTest);
-  readonly comparison = new Comparison();
-  readonly declarations = new Declarations();
-  #history: History | undefined;
+  readonly #isUnderTest = mocksOfNow() !== undefined;
+  readonly reading = readSettingsOfProgram(this.#isUnderTest);
+  readonly outputs = new Outputs();
+  readonly #declared = new Declared();
+  #batch: Batch | undefined;
+  #snapshot: Snapshot | undefined;
 
-  /** Read once. Empty where the settings are wrong: it is not known then which account's notes to read. */
-  get history(): History {
-    if (this.isUnderTest || this.reading.problems.some(({ source }) => !/password/i.test(source)))
-      return { open: [], live: new Map() };
-    this.#history ??= readHistory(
-      this.reading.settings,
-      stackOf(identityText({ ...placeOfProgram(), parentTypes: undefined, name: "" })),
-    );
-    return this.#history;
+  /** What the look at a single constructor call needs of the program. */
+  get context() {
+    return { settings: this.reading.settings, outputs: this.outputs, isPreview: pulumi.runtime.isDryRun() };
+  }
+
+  /**
+   * What this machine remembers of the stack; read once. It is empty if the settings are wrong, since nobody knows then which
+   * account's notes to read; a password alone does not matter for that.
+   */
+  get snapshot(): Snapshot {
+    const isUnknown = this.reading.problems.some(({ source }) => !/password/i.test(source));
+    this.#snapshot ??= this.#isUnderTest || isUnknown ? NOTHING_REMEMBERED : look(this.reading);
+    return this.#snapshot;
+  }
+
+  /**
+   * Called by each constructor of a resource or a catalog.
+   * @returns what the provider is told of it beside its identity, once its batch was judged. If anything in the program is wrong,
+   *   the program ends with the one error that lists everything; and the promise is rejected with it in a process that goes on.
+   * @throws pulumi.RunError in a user's unit test: a test catches what a constructor throws, and hears nothing of later errors.
+   */
+  add(declaration: Declaration): Promise<Omit<Told, "identity">> {
+    this.#declared.add(declaration);
+    if (this.#isUnderTest) this.#expectGood(this.#judge([declaration]).findings);
+    this.#batch ??= this.#begin();
+    this.#batch.declarations.push(declaration);
+    const told = this.#batch.told.then((all) => all.get(declaration.key ?? "") ?? {});
+    told.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection that nobody handles.
+    return told;
+  }
+
+  #begin(): Batch {
+    const declarations: Declaration[] = [];
+    const told = new Promise<Judgement["told"]>((resolve, reject) => {
+      // After the program's own turn, promises included: by then all of the batch was declared.
+      setImmediate(() => {
+        this.#batch = undefined;
+        const { findings, warnings, told } = this.#judge(declarations);
+        for (const warning of warnings) void pulumi.log.warn(warning);
+        try {
+          this.#expectGood(findings);
+          resolve(told);
+        } catch (error) {
+          // Each resource's wait would last for ever in a process that goes on. A process of the program's own ends with the error.
+          if (isEmbedded()) reject(error);
+          throw error;
+        }
+      });
+    });
+    told.catch(() => undefined); // Each resource listens for itself.
+    return { declarations, told };
+  }
+
+  #judge(declarations: readonly Declaration[]): Judgement {
+    return judge(declarations, this.#declared, this.snapshot, pulumi.runtime.isDryRun());
+  }
+
+  /** @throws pulumi.RunError */
+  #expectGood(findings: readonly Finding[], consequence = NOTHING_DONE): void {
+    if (this.reading.problems.length + findings.length > 0) throw programError(this.reading, findings, consequence);
+  }
+
+  /**
+   * Judges what the program has removed once it has ended, timers and other waits included. A process of the program's own runs
+   * out of work then, and has not ended yet for the engine, which takes nothing out of the state before.
+   */
+  judgeRemovalsAtEnd(): void {
+    const judgeNow = () => {
+      const { findings, warnings } = judgeRemovals(this.#declared, this.snapshot, this.reading.settings);
+      if (findings.length > 0) {
+        throw programError(this.reading, findings, "nothing was sent for it, and it stays in the state");
+      }
+      for (const warning of warnings) void pulumi.log.warn(warning);
+    };
+    if (!isEmbedded()) process.once("beforeExit", judgeNow);
+    else pulumi.runtime.getStackResource()?.outputs.apply(() => setImmediate(judgeNow));
   }
 }
 
-/** One a deployment: the automation API may run several programs in one process, and a test as many as it sets mocks. */
-const programs = new WeakMap<object, Program>();
+/** Under this name a deployment's stack resource, or the mocks of a test, hold their program. */
+const PROGRAM = Symbol("pulumi-advertising");
 const WITHOUT_STACK = {};
 
-/** @param begin called with a program that is asked for the first time. */
-export function currentProgram(begin: (program: Program) => void): Program {
-  const key = mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
-  const known = programs.get(key);
-  if (known !== undefined) return known;
+/**
+ * One for each deployment: the automation API may run several programs in one process, and a test as many as it sets mocks.
+ * @throws pulumi.RunError the program runs on a Node.js that lacks what this package needs.
+ */
+export function currentProgram(): Program {
+  const holder: { [PROGRAM]?: Program } = mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
+  holder[PROGRAM] ??= begin();
+  return holder[PROGRAM];
+}
+
+function begin(): Program {
+  expectNodeFits();
   const program = new Program();
-  programs.set(key, program);
-  begin(program);
+  for (const warning of program.reading.warnings) void pulumi.log.warn(warning);
+  program.judgeRemovalsAtEnd();
+  hideStackTracesOfFailures();
   return program;
 }
 
-/** The settings of a program that has declared something. */
+/** The settings of the program of now, for the mocks of users' tests. */
 export function currentReading(): SettingsReading {
-  return currentProgram(() => undefined).reading;
+  return currentProgram().reading;
+}
+
+const NOTHING_REMEMBERED: Snapshot = { creates: [], objects: new Map() };
+
+function look({ settings }: SettingsReading): Snapshot {
+  const stack = stackOf(identityText({ ...placeOfProgram(), parentTypes: undefined, name: "" }));
+  const { journalFolder } = placesOf(settings, "", settings.cookieFile, process.cwd());
+  return {
+    creates: createsIn(journalPath(journalFolder, stack)),
+    objects: readInventory(inventoryPath(journalFolder, stack)),
+  };
+}
+
+function createsIn(path: string): CreateRecord[] {
+  try {
+    return [...readNotes(readNow(path) ?? "").values()];
+  } catch {
+    return []; // The provider reads it too, and says what is wrong with it.
+  }
 }
 
 function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
@@ -67,5 +175,5 @@ function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
   });
 }
 
-/** Exported by Pulumi's runtime, but not in its types. */
+/** Pulumi's runtime exports it, but its types do not name it. */
 const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };

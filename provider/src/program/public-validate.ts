@@ -4,8 +4,7 @@
 import { ArgumentsError, asRecord, withCode } from "../base/index.js";
 import { conversionEventSet, KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { type Problem, show, validate as validateAgainst } from "../rules/index.js";
-import { idsOf } from "./ids.js";
-import { isNotPlain } from "./plain.js";
+import { isNotPlain, Outputs } from "./ids.js";
 
 /** What the rules depend on where an installation differs from the API's documentation. */
 export interface ValidateOptions {
@@ -40,7 +39,5 @@ export function validate(
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const rules = found.rules({ maxWindowSeconds, traceField: undefined });
-  return [
-    ...validateAgainst(idsOf(found, asRecord(args)), rules, { isUnknown: (value) => isNotPlain(value) }).problems,
-  ];
+  return [...validateAgainst(new Outputs().idsOf(found, asRecord(args)), rules, { isUnknown: isNotPlain }).problems];
 }

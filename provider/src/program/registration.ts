@@ -1,29 +1,25 @@
 /**
- * What the resource classes share: type tokens, the reference that stands in the state, default options, and the
- * checks before anything is registered.
+ * The way from a constructor of a resource class to the engine: what the class says is declared, and what it hands to Pulumi's
+ * own constructor is made here. The hidden inputs carry what the provider's process is told in no other way: the identity, with
+ * what the rest of the program says of the resource, and which arguments are secret.
  */
 import * as pulumi from "@pulumi/pulumi";
+import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
-import { idsOf } from "./ids.js";
-import { examine } from "./preflight.js";
-import { mayHoldSecrets, secretsOnce } from "./secret-arguments.js";
+import { isContainer } from "../rules/index.js";
+import { IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS, type Told, writeDeclared } from "../state/index.js";
+import { declare } from "./declaration.js";
+import { isNotPlain } from "./ids.js";
+import { identityOf, journalKeyIn } from "./place.js";
+import { currentProgram } from "./program.js";
 
 /**
- * The text that the engine stores instead of code: the provider process evaluates it in the program's folder. It never
- * varies, neither with the version nor with the place of the package, so that neither changes a stack.
- */
-function referenceTo({ handler }: Kind | SetKind): string {
-  return `exports.handler=()=>require("pulumi-advertising/handlers").${handler}`;
-}
-
-/**
- * What a resource class hands to Pulumi's own constructor. The classes have no base in between: Pulumi counts constructors
+ * What a resource class hands to Pulumi's own constructor. The classes have no base class in between: Pulumi counts constructors
  * to find the line of the user's program, which the state then holds.
  *
- * Throws nothing: problems of all resources are collected and end the program together.
+ * It throws nothing in a deployment: the problems of all resources are collected, and end the program together.
  *
- * @param args the arguments, or nothing where an existing resource is read (`get`).
+ * @param args the arguments; ignored where an existing resource is read (`get`).
  */
 export function registrationOf(
   kind: Kind | SetKind,
@@ -31,23 +27,79 @@ export function registrationOf(
   args: object | undefined,
   options: pulumi.CustomResourceOptions | undefined,
 ): [type: string, name: string, properties: pulumi.Inputs, options: pulumi.CustomResourceOptions] {
-  // What the platform can't delete stays there: previews then show Pulumi's own [retain].
+  const program = currentProgram();
+  // The platform keeps what it can't delete: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const isRead = options?.id !== undefined;
-  const given = idsOf(kind, { ...args });
-  const told = examine({ kind, name, args: isRead ? undefined : given, asGiven: { ...args }, options: merged });
-  const hidden = isRead
-    ? {}
-    : {
-        // Settles only once the whole program was found good: until then nothing is registered.
-        [IDENTITY]: told,
-        ...(mayHoldSecrets(given) ? { [SECRET_ARGUMENTS]: secretsOnce(told, given) } : {}),
-      };
+  const given = program.outputs.idsOf(kind, { ...args });
+  const call = { kind, name, args: isRead ? undefined : given, options: merged };
+  const told = program.add(declare(call, program.context));
+  const hidden = isRead ? {} : hiddenInputs(told, given, name, merged.parent);
   const properties = { ...outputsOf(kind), ...given, ...hidden, [PROVIDER]: referenceTo(kind) };
   return [typeTokenOf(kind.name), name, properties, merged];
 }
 
-/** Every output, so that it is there even where the argument is left to its default. */
+/** The constructor of a class calls this whose id other resources take. */
+export function noteOwner(
+  id: pulumi.Output<unknown>,
+  kind: Kind,
+  name: string,
+  options: pulumi.CustomResourceOptions | undefined,
+): void {
+  currentProgram().outputs.noteOwner(id, journalKeyIn(kind, name, options?.parent));
+}
+
+/** These settle only once the whole program was found good: until then Pulumi registers nothing. */
+function hiddenInputs(
+  told: Promise<Omit<Told, "identity">>,
+  given: Values,
+  name: string,
+  parent: pulumi.Resource | undefined,
+): pulumi.Inputs {
+  const message = told.then(async (more) => writeDeclared({ identity: await identityOf(name, parent), ...more }));
+  message.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection.
+  if (!isNotPlain(given)) return { [IDENTITY]: message };
+  const secrets = told.then(() => secretPaths(given));
+  secrets.catch(() => undefined);
+  return { [IDENTITY]: message, [SECRET_ARGUMENTS]: secrets };
+}
+
+/**
+ * The text that the engine stores instead of code: the provider's process evaluates it in the program's folder. It never
+ * varies, neither with the version nor with the place of the package, so that neither changes a stack.
+ */
+function referenceTo({ handler }: Kind | SetKind): string {
+  return `exports.handler=()=>require("pulumi-advertising/handlers").${handler}`;
+}
+
+/** Every output, so that it is there even if the argument is left to its default. */
 function outputsOf({ outputs }: Kind | SetKind): Record<string, undefined> {
   return Object.fromEntries(outputs.map((name) => [name, undefined]));
+}
+
+/** Inside these arguments each part is looked at by itself: a set's `defaults.value`, its `events["purchase"].value`. */
+const PARTS: Readonly<Record<string, number>> = { defaults: 1, events: 2 };
+
+/** The paths of the arguments that are secret: the provider gets their values in clear, and must not quote them. */
+async function secretPaths(given: Values): Promise<string[] | undefined> {
+  // Most values are plain: to wait for each would cost a promise.
+  const unknown = Object.entries(given).filter(([, value]) => isNotPlain(value));
+  const found = await Promise.all(unknown.map(([name, value]) => secretPathsAt(name, value, PARTS[name] ?? 0)));
+  const paths = found.flat();
+  return paths.length === 0 ? undefined : paths;
+}
+
+/** @param value is or holds what is not plain. @param levels how many levels below this value have paths of their own. */
+async function secretPathsAt(path: string, value: unknown, levels: number): Promise<string[]> {
+  if (levels === 0 || !isContainer(value)) {
+    const output = pulumi.Output.isInstance(value) ? value : pulumi.output(value);
+    return (await pulumi.isSecret(output)) ? [path] : [];
+  }
+  const unknown = Object.entries(value).filter(([, part]) => isNotPlain(part));
+  const found = await Promise.all(
+    unknown.map(([key, part]) =>
+      secretPathsAt(levels === 2 ? memberOf(path, key) : `${path}.${key}`, part, levels - 1),
+    ),
+  );
+  return found.flat();
 }

@@ -5,7 +5,7 @@
 import { count, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind, nameToTell, removalWarning } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { aboutWhom, type Declared, renamedFrom, resourceKeyIn, UNKNOWN } from "../state/index.js";
+import { aboutWhom, renamedFrom, resourceKeyIn, type Told, UNKNOWN } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import type { Create } from "./create.js";
 import { canDelete, deletesReplaced } from "./delete.js";
@@ -17,7 +17,7 @@ import { isKnown, type KnownSubject, type Subject } from "./subject.js";
 /** What is told of a resource before anything else of it is looked at, and noted for warnings of later runs. @param members journal keys. */
 export async function announceResource(
   runtime: Runtime,
-  { identity, run }: Declared,
+  { identity, run }: Told,
   { key }: Subject,
   members: readonly string[] = [],
 ): Promise<void> {

@@ -64,4 +64,4 @@ export {
   storedFingerprint,
   writeStoredSet,
 } from "./stored-set.js";
-export { type Declared, readDeclared, writeDeclared } from "./told.js";
+export { readDeclared, type Told, writeDeclared } from "./told.js";

@@ -4,7 +4,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { currentReading } from "../program/index.js";
-import { Platform } from "./platform.js";
+import { type DeclaredResource, Platform } from "./platform.js";
+
+export type { DeclaredResource } from "./platform.js";
 
 /** How the program under test is run. */
 export interface MockOptions {
@@ -21,16 +23,6 @@ export interface MockOptions {
    * @default resources have their name as id and their inputs as outputs; functions answer with their arguments
    */
   others?: pulumi.runtime.Mocks;
-}
-
-/** A resource of this package, as the program under test declares it. */
-export interface DeclaredResource {
-  readonly type: "Advertiser" | "ConversionEvent" | "ConversionEventSet";
-  readonly name: string;
-  /** As in the resource's `id`. */
-  readonly id: string;
-  /** Its outputs: the arguments with their defaults, and the ids. */
-  readonly outputs: Readonly<Record<string, unknown>>;
 }
 
 /** What the mocks know of the program under test. */

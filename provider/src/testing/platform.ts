@@ -5,11 +5,20 @@ import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord } from "../base/index.js";
 import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
-import { programError, type Section, sectionOf } from "../program/index.js";
+import { type Finding, findingOf, programError } from "../program/index.js";
 import { exactId, type Reading, validate } from "../rules/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { labelOf, UNKNOWN } from "../state/index.js";
-import type { DeclaredResource } from "./index.js";
+
+/** A resource of this package, as the program under test declares it. */
+export interface DeclaredResource {
+  readonly type: "Advertiser" | "ConversionEvent" | "ConversionEventSet";
+  readonly name: string;
+  /** As in the resource's `id`. */
+  readonly id: string;
+  /** Its outputs: the arguments with their defaults, and the ids. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+}
 
 const READING: Reading = {
   isUnknown: (value) => value === UNKNOWN,
@@ -19,7 +28,7 @@ const READING: Reading = {
 /** One program's. */
 export class Platform {
   readonly #reading: () => SettingsReading;
-  readonly #sections: Section[] = [];
+  readonly #findings: Finding[] = [];
   #ids = 0;
   #isTold = false;
 
@@ -44,9 +53,9 @@ export class Platform {
 
   /** @throws pulumi.RunError that lists everything that was wrong with the resources so far. */
   expectGood(): void {
-    if (this.#sections.length === 0) return;
+    if (this.#findings.length === 0) return;
     this.#isTold = true;
-    throw programError(this.#reading(), this.#sections, "`pulumi up` would stop there");
+    throw programError(this.#reading(), this.#findings, "`pulumi up` would stop there");
   }
 
   /** The same where nobody has been told yet. */
@@ -79,7 +88,7 @@ export class Platform {
   #checked(kind: Kind | SetKind, name: string, inputs: unknown): Record<string, unknown> {
     const given = Object.entries(asRecord(inputs)).map(([property, value]) => [property, unwrapRpcSecret(value)]);
     const { values, problems } = validate(Object.fromEntries(given), kind.rules(this.#reading().settings), READING);
-    if (problems.length > 0) this.#sections.push(sectionOf(labelOf(kind.name, name), problems));
+    if (problems.length > 0) this.#findings.push(findingOf(labelOf(kind.name, name), problems));
     return values;
   }
 }

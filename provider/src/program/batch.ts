@@ -1,0 +1,183 @@
+/**
+ * Judges what a program declares as a whole: what is wrong between its resources, what earlier runs created and nothing declares
+ * any longer, and what the provider is told of each resource. Pure: declarations and what this machine remembers in, findings
+ * and messages out. `program.ts` calls it for each batch, and once more when the program has ended.
+ *
+ * A batch is what the program declares in one turn of its event loop: all of the program, except what comes after a wait for a
+ * timer, a file or the like.
+ */
+
+import { settles } from "../decision/index.js";
+import type { Settings } from "../settings/index.js";
+import { aboutWhom, type CreateRecord, resourceKeyIn, type Told } from "../state/index.js";
+import type { Live } from "../store/index.js";
+import type { Declaration, DeclaredObject } from "./declaration.js";
+import type { Declared } from "./declared.js";
+import {
+  adoptedAlready,
+  type Finding,
+  type LeftOpen,
+  noLongerDeclared,
+  removalWarnings,
+  renamedTooEarly,
+  sameArguments,
+} from "./findings.js";
+
+/** What this machine remembers of a stack. */
+export interface Snapshot {
+  /** The creates that are not settled. */
+  readonly creates: readonly CreateRecord[];
+  /** The objects that the last runs created or held, by journal key. */
+  readonly objects: ReadonlyMap<string, Live>;
+}
+
+export interface Judgement {
+  /** With any of these, nothing may be registered. */
+  readonly findings: readonly Finding[];
+  readonly warnings: readonly string[];
+  /** What the provider is told of each resource beside its identity, by journal key. */
+  readonly told: ReadonlyMap<string, Omit<Told, "identity">>;
+}
+
+/** @param declared all that the program has declared so far, this batch included. */
+export function judge(
+  batch: readonly Declaration[],
+  declared: Declared,
+  snapshot: Snapshot,
+  isPreview: boolean,
+): Judgement {
+  const undeclared = undeclaredIn(snapshot, declared);
+  const resources = batch.filter(({ key, isRead }) => key !== undefined && !isRead);
+  const told = resources.map((declaration, index): [string, Omit<Told, "identity">] => {
+    const run = index === 0 ? { isUp: !isPreview, resources: resources.length } : undefined;
+    return [declaration.key ?? "", { run, ...toldOf(declaration, declared, undeclared) }];
+  });
+  // What nothing would send again may just be declared later in the program.
+  const wouldBeSent = undeclared.open.filter(({ heir }) => heir !== undefined);
+  return {
+    findings: [
+      ...batch.flatMap((declaration) => wrongIn(declaration, declared)),
+      ...noLongerDeclared(wouldBeSent),
+      ...[...undeclared.renamedTooEarly].map(renamedTooEarly),
+    ],
+    warnings: [...batch.flatMap(({ warnings }) => warnings), ...sameIn(batch, declared)],
+    told: new Map(told),
+  };
+}
+
+/** The same when the program has ended: what nothing has declared by now is removed. */
+export function judgeRemovals(declared: Declared, snapshot: Snapshot, settings: Settings): Omit<Judgement, "told"> {
+  const { open, renamedTooEarly: early } = undeclaredIn(snapshot, declared);
+  const heirsOf = lookupOfHeirs(snapshot, declared);
+  const gone = [...snapshot.objects].filter(
+    ([key, { id, name }]) =>
+      declared.standingOf(key) === "gone" &&
+      declared.adopterOf(aboutWhom(key).kind, id) === undefined &&
+      heirsOf(key, name).length === 0,
+  );
+  return {
+    findings: [...noLongerDeclared(open), ...[...early].map(renamedTooEarly)],
+    warnings: removalWarnings(gone, settings),
+  };
+}
+
+/** What is wrong with one declaration, in itself and beside those before it. */
+function wrongIn({ label, problems, objects = [] }: Declaration, declared: Declared): Finding[] {
+  const twice = objects.flatMap((object) => {
+    const { kind, adopts, existingIdPath } = object;
+    const adopter = typeof adopts === "string" ? declared.adopterOf(kind.name, adopts) : undefined;
+    if (adopter === undefined || adopter === object) return [];
+    return [`${existingIdPath} ${adoptedAlready(String(adopts), adopter.name)}`];
+  });
+  const lines = [...problems, ...twice];
+  return lines.length === 0 ? [] : [{ title: label, lines, problems: lines.length }];
+}
+
+/** A warning for each group of objects with the same arguments that this batch has begun or added to. */
+function sameIn(batch: readonly Declaration[], declared: Declared): string[] {
+  const groups = new Set(batch.flatMap(({ objects = [] }) => objects.map((object) => declared.sameAs(object))));
+  return [...groups].filter((group) => group.length > 1).map(sameArguments);
+}
+
+interface Undeclared {
+  /** Creates that nothing declares and nothing settles. */
+  readonly open: readonly LeftOpen[];
+  /** By journal key: resources with an alias whose creates a killed run has left under the former name. */
+  readonly renamedTooEarly: ReadonlySet<string>;
+  /** By journal key of a resource that is new, or adopts: the journal keys of what nothing declares any longer, and this may be. */
+  readonly formerly: ReadonlyMap<string, readonly string[]>;
+  /** By journal key of a set: its members' creates that something of the same name settles, since it adopts their object. */
+  readonly settled: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Finds what earlier runs created, or may have created, and the program declares no longer: renames, moves and removals. */
+function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
+  const heirsOf = lookupOfHeirs(snapshot, declared);
+  const open: LeftOpen[] = [];
+  const early = new Set<string>();
+  const formerly = new Map<string, string[]>();
+  const settled = new Map<string, string[]>();
+  const add = (map: Map<string, string[]>, key: string, value: string) => {
+    const values = map.get(key);
+    if (values === undefined) map.set(key, [value]);
+    else values.push(value);
+  };
+
+  for (const create of snapshot.creates) {
+    const { key, name, facts, told } = create;
+    const standing = declared.standingOf(key);
+    if (standing === "declared") continue;
+    const { kind } = aboutWhom(key);
+    // The provider, which sees the values of Outputs, asks the same again.
+    const adopters = declared
+      .named(kind, name)
+      .filter((each) => each.adopts !== undefined && settles(each.kind, each.facts, { kind, facts }));
+    if (standing === "moved") {
+      if (told === undefined && adopters.length === 0) early.add(resourceKeyIn(key));
+      continue;
+    }
+    if (adopters.length > 0) {
+      for (const adopter of adopters) add(formerly, adopter.key, key);
+      add(settled, resourceKeyIn(key), key);
+      continue;
+    }
+    const [heir] = heirsOf(key, name);
+    // The provider tells what a killed run has left, and what a set has left open, unless this run would send it again.
+    if (heir !== undefined || (told !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
+  }
+  for (const [key, { name }] of snapshot.objects) {
+    const standing = declared.standingOf(key);
+    if (standing === "declared" || standing === "moved") continue;
+    for (const heir of heirsOf(key, name)) add(formerly, heir.key, key);
+  }
+  return { open, renamedTooEarly: early, formerly, settled };
+}
+
+/** Answers what would be created with the kind and name of something that an earlier run knew: it may be that under a new name. */
+function lookupOfHeirs({ creates, objects }: Snapshot, declared: Declared) {
+  const known = new Set(creates.map(({ key }) => key));
+  return (formerKey: string, platformName: string | undefined): DeclaredObject[] =>
+    declared
+      .named(aboutWhom(formerKey).kind, platformName)
+      .filter(({ key, adopts }) => adopts === undefined && !objects.has(key) && !known.has(key));
+}
+
+/** What the provider is told of a resource; all of it is made here. */
+function toldOf(
+  { key = "", setOf, objects = [], tells }: Declaration,
+  declared: Declared,
+  { formerly, settled }: Undeclared,
+): Omit<Told, "identity" | "run"> {
+  if (setOf === undefined) return { formerly: formerly.get(key), ...tells };
+  const members = objects.flatMap((member): [string, readonly string[]][] => {
+    const former = formerly.get(member.key);
+    return former === undefined ? [] : [[member.key, former]];
+  });
+  return {
+    membersFormerly: members.length === 0 ? undefined : Object.fromEntries(members),
+    adopted: declared.adoptedIds(setOf.name) || undefined,
+    adoptsUnknown: declared.othersAdoptLater(setOf.name, key) || undefined,
+    settled: settled.get(key),
+    ...tells,
+  };
+}

@@ -1,0 +1,182 @@
+/**
+ * What one constructor call says, looked at once: its arguments against the rules, its options, and the objects that it
+ * declares. A set is unrolled into its members here, and nowhere else in this room. Nothing is remembered and nothing is told:
+ * `batch.ts` judges what is declared together.
+ */
+import type * as pulumi from "@pulumi/pulumi";
+import { asRecord, type Values } from "../base/index.js";
+import { CATALOG_TYPE, type Kind, type SetKind } from "../kinds/index.js";
+import { isContainer, type Problem, validate } from "../rules/index.js";
+import { knownOperations, type Settings } from "../settings/index.js";
+import { eventIn, type Facts, labelOf, memberOf, type Told, tellingIn } from "../state/index.js";
+import { inWords } from "./findings.js";
+import { isNotPlain, isOfType, type Outputs, readIdProblem } from "./ids.js";
+import { formerPlaces, journalKeyIn, type Place } from "./place.js";
+
+/** An object of the platform that the program declares: a resource of its own, or a member of a set. */
+export interface DeclaredObject {
+  readonly kind: Kind;
+  /** The journal's key. */
+  readonly key: string;
+  /** In the program: `purchase`, or `funnel["purchase"]`. */
+  readonly name: string;
+  /** The path of its `existingId` among the resource's arguments. */
+  readonly existingIdPath: string;
+  /** Its name on the platform; `undefined` if the program does not know it yet. */
+  readonly platformName: string | undefined;
+  /** Further arguments that tell it from others of its name, as far as the program knows them. */
+  readonly facts: Facts;
+  /** The id of the live object that it adopts, or `LATER` if it may adopt one that the program does not know yet. */
+  readonly adopts: string | typeof LATER | undefined;
+  /** Equal for equal arguments; `undefined` if nothing is created, or if an argument is wrong. */
+  readonly sameAs: string | undefined;
+}
+
+/** An id that only the provider will know. */
+export const LATER = Symbol("known later");
+
+/** What the constructor of a resource or of a catalog says. */
+export interface Declaration {
+  /** `ConversionEvent "purchase"` */
+  readonly label: string;
+  /** The resource's journal key; `undefined` for a catalog, which the provider never sees. */
+  readonly key: string | undefined;
+  /** `get` refers to it: nothing is created, and the provider is told nothing of it. */
+  readonly isRead: boolean;
+  /** The kind of its objects, if it is a set. */
+  readonly setOf: Kind | undefined;
+  /** Itself, or a set's members; `undefined` for a set whose members the program does not know yet. */
+  readonly objects: readonly DeclaredObject[] | undefined;
+  /** The places at which the resource stood before, as its aliases say. */
+  readonly formerly: readonly Place[];
+  /** A sentence for each problem. */
+  readonly problems: readonly string[];
+  /** What is accepted and yet likely a mistake. */
+  readonly warnings: readonly string[];
+  /** What the provider is told of it whatever else the program declares. */
+  readonly tells: Pick<Told, "deletes" | "replaceOnChanges" | "owners">;
+}
+
+/** A constructor call of a resource class. */
+export interface Call {
+  readonly kind: Kind | SetKind;
+  readonly name: string;
+  /** With ids in place of resources; `undefined` if an existing resource is read. */
+  readonly args: Values | undefined;
+  /** Merged with the options that the class sets by default. */
+  readonly options: pulumi.CustomResourceOptions;
+}
+
+/** What the looks at all constructor calls of a program share. */
+export interface Context {
+  readonly settings: Settings;
+  readonly outputs: Outputs;
+  readonly isPreview: boolean;
+}
+
+/** Called by each resource's constructor, through `registration.ts`. */
+export function declare(call: Call, { settings, outputs, isPreview }: Context): Declaration {
+  const { kind, name, args, options } = call;
+  const label = labelOf(kind.name, name);
+  const setOf = "member" in kind ? kind.member : undefined;
+  const canDelete = knownOperations("member" in kind ? kind.member : kind, settings).delete !== undefined;
+  const { values, problems: wrong } =
+    args === undefined
+      ? { values: {}, problems: readIdProblem(options) }
+      : validate(args, kind.rules(settings), { isUnknown: isNotPlain });
+  const problems = args === undefined ? wrong : [...wrong, ...optionProblems(options, canDelete)];
+  // A catalog says it with the place in its file.
+  const warnings = args === undefined || isOfType(options.parent, CATALOG_TYPE) ? [] : kind.warnings(values);
+  const textOf = wrong.length > 0 || args === undefined ? undefined : (all: Values) => outputs.textOf(all);
+  const key = journalKeyIn(kind, name, options.parent);
+  const { replaceOnChanges, retainOnDelete } = options;
+  return {
+    label,
+    key,
+    isRead: args === undefined,
+    setOf,
+    objects:
+      "member" in kind
+        ? membersOf(kind, { key, name }, values, settings, textOf)
+        : [itself(kind, { key, name }, values, textOf)],
+    formerly: formerPlaces(name, options),
+    problems: problems.map(inWords),
+    warnings: warnings.map((warning) => `${label}: ${inWords(warning)}`),
+    tells: {
+      deletes: (retainOnDelete === false && canDelete) || undefined,
+      replaceOnChanges,
+      owners: isPreview && args !== undefined ? outputs.ownersIn(kind, args) : undefined,
+    },
+  };
+}
+
+function itself(kind: Kind, names: Names, values: Values, textOf: TextOf): DeclaredObject {
+  return objectOf(kind, { ...names, existingIdPath: "existingId" }, values, values.existingId, textOf);
+}
+
+/** The members of a set, each with the arguments of a whole event: its own before the set's defaults before the API's. */
+function membersOf(
+  set: SetKind,
+  names: Names,
+  values: Values,
+  settings: Settings,
+  textOf: TextOf,
+): DeclaredObject[] | undefined {
+  if (!isContainer(values.events)) return undefined;
+  const defaults = { ...set.defaultsIn(settings), ...(isContainer(values.defaults) ? values.defaults : {}) };
+  const shared = { advertiserId: values.advertiserId, defaults };
+  return Object.entries(values.events).map(([key, given]: [string, unknown]) => {
+    const isKnown = isContainer(given);
+    const entry = isKnown ? asRecord(given) : {};
+    const member = {
+      key: memberOf(names.key, key),
+      name: memberOf(names.name, key),
+      existingIdPath: `${memberOf("events", key)}.existingId`,
+    };
+    // A whole entry that is an Output may be anything.
+    const existingId = isKnown ? entry.existingId : given;
+    return objectOf(set.member, member, eventIn(shared, entry), existingId, isKnown ? textOf : undefined);
+  });
+}
+
+type Names = Pick<DeclaredObject, "key" | "name">;
+type TextOf = ((values: Values) => string) | undefined;
+
+function objectOf(
+  kind: Kind,
+  names: Names & Pick<DeclaredObject, "existingIdPath">,
+  values: Values,
+  existingId: unknown,
+  textOf: TextOf,
+): DeclaredObject {
+  const { name: platformName, facts } = tellingIn(kind, values, new Set());
+  const isId = typeof existingId === "number" || typeof existingId === "string";
+  return {
+    kind,
+    ...names,
+    platformName,
+    facts,
+    adopts: isId ? String(existingId) : existingId === undefined ? undefined : LATER,
+    sameAs: existingId === undefined && textOf !== undefined ? `${kind.name} ${textOf(values)}` : undefined,
+  };
+}
+
+/** @param mayDelete whether `retainOnDelete` may be off. A catalog's options are held against the same rules. */
+export function optionProblems(options: pulumi.CustomResourceOptions, mayDelete: boolean): Problem[] {
+  return [
+    // Pulumi's dynamic providers can't import: they are not told which provider the id belongs to.
+    ...(options.import === undefined
+      ? []
+      : [{ property: "import", reason: "is an option that does not work here: name the live object with existingId" }]),
+    ...(options.retainOnDelete === false && !mayDelete
+      ? [
+          {
+            property: "retainOnDelete",
+            reason:
+              "can't be false: the platform has no known way to delete, so a removal or a replacement would fail half-way. " +
+              "Leave the option out: whatever is removed stays live on the platform",
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,197 @@
+/**
+ * What is wrong with a program, in words: the one error with which it ends, and what is said of resources that have the same
+ * arguments, are no longer declared, or leave the state. `batch.ts` finds it, and `program.ts` tells it.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import {
+  ArgumentsError,
+  count,
+  cut,
+  enumerate,
+  idRanges,
+  printable,
+  SettingsError,
+  shellWord,
+  whyTooOld,
+  withCode,
+} from "../base/index.js";
+import { kindNamed, removalWarning, setRemovalWarning } from "../kinds/index.js";
+import type { Problem } from "../rules/index.js";
+import { describeSettingProblems, knownOperations, type Settings, type SettingsReading } from "../settings/index.js";
+import {
+  aboutWhom,
+  type CreateRecord,
+  forgetCommand,
+  type Noted,
+  renamedFrom,
+  resourceKeyIn,
+  whatIsOpen,
+} from "../state/index.js";
+import type { Live } from "../store/index.js";
+import type { DeclaredObject } from "./declaration.js";
+
+/** What is wrong with one resource, or with a catalog: a section of the error. */
+export interface Finding {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** How many problems the lines tell. */
+  readonly problems: number;
+}
+
+/** @throws pulumi.RunError the program runs on a Node.js that lacks what this package needs. */
+export function expectNodeFits(): void {
+  const old = whyTooOld(process.versions.node);
+  if (old !== undefined) throw unchanging(new pulumi.RunError(`pulumi-advertising: ${old} Nothing was sent.`));
+}
+
+/** The error that lists everything. @param consequence what was not done, such as `nothing was sent`. */
+export function programError(
+  reading: SettingsReading,
+  findings: readonly Finding[],
+  consequence: string,
+): pulumi.RunError {
+  const total = findings.reduce((sum, { problems }) => sum + problems, reading.problems.length);
+  const text = [
+    `${count(total, "problem")}; ${consequence}.`,
+    ...(reading.problems.length > 0 ? [describeSettingProblems(reading.problems)] : []),
+    ...findings.map(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n")),
+  ].join("\n");
+  const code = findings.length > 0 ? ArgumentsError.code : SettingsError.code;
+  return unchanging(new pulumi.RunError(withCode(text, code)));
+}
+
+/** Pulumi puts a property's name in front of an error's message, and shows an error that comes for each resource once. */
+function unchanging(error: pulumi.RunError): pulumi.RunError {
+  const { message } = error;
+  error.stack = ""; // Pulumi shows the stack in some of its messages, if there is one.
+  return Object.defineProperty(error, "message", { get: () => message, set: () => undefined });
+}
+
+export function findingOf(title: string, problems: readonly Problem[]): Finding {
+  return { title, lines: problems.map(inWords), problems: problems.length };
+}
+
+export function inWords({ property, reason }: Problem): string {
+  return `${property} ${reason}`;
+}
+
+/** @param by the name of the other object that adopts it. */
+export function adoptedAlready(id: string, by: string): string {
+  return `${id} is adopted by "${by}" already: one object can't be two resources`;
+}
+
+/** More names are counted. */
+const MAX_NAMES = 5;
+
+/** Of objects of one kind with the same arguments: the warning that two would be made of what was meant to be one. */
+export function sameArguments(objects: readonly DeclaredObject[]): string {
+  const quoted = objects.map(({ name }) => `"${name}"`);
+  const names = enumerate(cut(quoted, MAX_NAMES, (others) => `${others} more`));
+  return `${objects[0]?.kind.name} ${names} have the same arguments: that makes ${objects.length} live objects.`;
+}
+
+/** A create that is not settled and that nothing declares any longer. */
+export interface LeftOpen {
+  readonly create: CreateRecord;
+  /** The journal key of a new resource of the same kind and name, which would send it again. */
+  readonly heir: string | undefined;
+}
+
+/** More are told by their ids alone, or counted. */
+const MAX_TOLD = 20;
+
+/** Members of one set are told together. */
+export function noLongerDeclared(all: readonly LeftOpen[]): Finding[] {
+  const byResource = Map.groupBy(all, ({ create }) => resourceKeyIn(create.key));
+  return [...byResource].flatMap(([key, those]) =>
+    those.length > 1 ? [leftOpenBySet(key, those)] : those.map(leftOpen),
+  );
+}
+
+function leftOpen({ create, heir }: LeftOpen): Finding {
+  const { key, id } = create;
+  const old = aboutWhom(key);
+  const outcome =
+    id === undefined ? "the outcome of its create is unknown" : `a run that was interrupted created it as ${id}`;
+  return {
+    title: `${old.label} is no longer declared, and ${outcome}`,
+    lines: whatIsOpen(old.kind, create, old.urn, heir === undefined ? [] : [asHeir(old, heir)]),
+    problems: 1,
+  };
+}
+
+/** What to do if the create goes on under another name. */
+function asHeir(old: Noted, heirKey: string): string {
+  const { label } = aboutWhom(heirKey);
+  const option = renamedFrom(old, heirKey);
+  return option === undefined
+    ? `If it has moved to ${label}: settle it, and if it is there, set existingId there.`
+    : `If ${label} is its new name or place, add ${option} to it.`;
+}
+
+function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
+  const { label, urn } = aboutWhom(setKey);
+  const members = those.map(({ create: { key, id, at } }) => {
+    const { member = "" } = aboutWhom(key);
+    return `  ${printable(member)}: ${id === undefined ? `sent at ${at}, and nobody knows what became of it` : `created as ${id}`}`;
+  });
+  return {
+    title: `${those.length} events of ${label} are no longer declared, and a run that was interrupted has left their creates`,
+    lines: [
+      ...cut(members, MAX_TOLD, (others) => `  and ${others} more`),
+      "If the set has a new name or place: give it the former one back, run `pulumi up` once, which takes over what is there, and rename it then, with an alias.",
+      "Otherwise settle them, one by one or, where none of them is there, together:",
+      `  npx pulumi-advertising pending`,
+      `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+      `What was created is let go of with: ${forgetCommand(urn)}`,
+    ],
+    problems: 1,
+  };
+}
+
+/** An alias renames what the state holds. What a killed run had not saved there would be created again under the new name. */
+export function renamedTooEarly(resourceKey: string): Finding {
+  const { label } = aboutWhom(resourceKey);
+  return {
+    title: `${label} has a new name or place, and a run that was interrupted has left creates under the former one`,
+    lines: [
+      "An alias does not bring them along, so they could be created again.",
+      `Give it its former name and place back, run \`pulumi up\` once, which takes over what is there, and rename it then.`,
+    ],
+    problems: 1,
+  };
+}
+
+/** A warning for each object that leaves the state with nothing to take its place; a set's members are told together. */
+export function removalWarnings(gone: readonly (readonly [key: string, live: Live])[], settings: Settings): string[] {
+  const isDeleted = ([key, { deletes }]: readonly [string, Live]) =>
+    deletes === true && knownOperations(kindNamed(aboutWhom(key).kind), settings).delete !== undefined;
+  const isMember = ([key]: readonly [string, Live]) => resourceKeyIn(key) !== key;
+  const idsOf = (those: typeof gone) => idRanges(those.map(([, { id }]) => id));
+
+  const sets = [...Map.groupBy(gone.filter(isMember), ([key]) => resourceKeyIn(key))].map(([setKey, those]) => {
+    const { kind, label } = aboutWhom(setKey);
+    const ids = those.map(([, { id }]) => id);
+    return setRemovalWarning(kindNamed(kind), label, ids, those.every(isDeleted));
+  });
+  const singles = gone.filter((each) => !isMember(each));
+  const lines = singles.slice(0, MAX_TOLD).map((each) => {
+    const [key, { id }] = each;
+    const { label, kind } = aboutWhom(key);
+    return removalWarning(kindNamed(kind), label, id, isDeleted(each));
+  });
+  const more = singles.slice(MAX_TOLD);
+  const inAll = (those: typeof gone, what: string) =>
+    those.length === 0
+      ? []
+      : [`${count(those.length, "more object")} leave the state and ${what} on the platform: ${idsOf(those)}.`];
+  return [
+    ...sets,
+    ...lines,
+    ...inAll(
+      more.filter((each) => !isDeleted(each)),
+      "stay live",
+    ),
+    ...inAll(more.filter(isDeleted), "are deleted"),
+  ];
+}

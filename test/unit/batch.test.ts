@@ -1,0 +1,397 @@
+/** What is judged of a program as a whole: what is wrong between its resources, and what nothing declares any longer. */
+import { describe, expect, it } from "vitest";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { judge, judgeRemovals, type Snapshot } from "../../provider/src/program/batch.js";
+import { type Declaration, type DeclaredObject, LATER } from "../../provider/src/program/declaration.js";
+import { Declared } from "../../provider/src/program/declared.js";
+import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
+import type { Settings } from "../../provider/src/settings/settings.js";
+import { labelOf, memberOf } from "../../provider/src/state/identity.js";
+import { settingsOf } from "../support/settings.js";
+
+const keyOf = (name: string, kind = "ConversionEvent") => `${kind}::organization/shop/dev::${name}`;
+const setKey = keyOf("funnel", "ConversionEventSet");
+const memberKey = (key: string, set = setKey) => memberOf(set, key);
+
+type Given = Partial<DeclaredObject> & Pick<Declaration, never>;
+
+/** A single resource of this name in the program and this name on the platform. */
+function declared(
+  name: string,
+  platformName?: string,
+  object: Given = {},
+  more: Partial<Declaration> = {},
+): Declaration {
+  const { kind = conversionEvent } = object;
+  const key = keyOf(name, kind.name);
+  return {
+    label: labelOf(kind.name, name),
+    key,
+    isRead: false,
+    setOf: undefined,
+    objects: [objectOf(key, platformName, { name, ...object })],
+    formerly: [],
+    problems: [],
+    warnings: [],
+    tells: {},
+    ...more,
+  };
+}
+
+function objectOf(key: string, platformName?: string, more: Given = {}): DeclaredObject {
+  return {
+    kind: conversionEvent,
+    key,
+    name: "name",
+    existingIdPath: "existingId",
+    platformName,
+    facts: {},
+    adopts: undefined,
+    sameAs: undefined,
+    ...more,
+  };
+}
+
+/** The set "funnel", with these members; without any that are not known yet. */
+function aSet(objects: readonly DeclaredObject[] | undefined, key = setKey): Declaration {
+  return { ...declared("funnel"), label: 'ConversionEventSet "funnel"', key, setOf: conversionEvent, objects };
+}
+
+const member = (key: string, platformName?: string, more: Given = {}) =>
+  objectOf(memberKey(key), platformName, {
+    name: memberOf("funnel", key),
+    existingIdPath: `${memberOf("events", key)}.existingId`,
+    ...more,
+  });
+
+function all(declarations: readonly Declaration[]): Declared {
+  const known = new Declared();
+  for (const each of declarations) known.add(each);
+  return known;
+}
+
+const NOTHING: Snapshot = { creates: [], objects: new Map() };
+
+/** What is judged of one batch that is the whole program. */
+const look = (snapshot: Snapshot, ...batch: Declaration[]) => judge(batch, all(batch), snapshot, true);
+
+/** The same, with what stands at its end. */
+const atEnd = (snapshot: Snapshot, batch: readonly Declaration[], settings: Settings = settingsOf()) =>
+  judgeRemovals(all(batch), snapshot, settings);
+
+const snapshotOf = (objects: Readonly<Record<string, string>>, creates: Snapshot["creates"] = []): Snapshot => ({
+  objects: new Map(
+    Object.entries(objects).map(([name, eventName], index) => [
+      keyOf(name),
+      { id: String(index + 1), fingerprint: "f", name: eventName },
+    ]),
+  ),
+  creates,
+});
+
+/** A create of unknown outcome, as the engine was told. */
+const unresolved = {
+  mark: "m",
+  key: keyOf("old"),
+  fingerprint: "f",
+  at: "2026-01-01T00:00:00.000Z",
+  name: "Signup",
+  field: "alternative_id",
+  told: true,
+} as const;
+
+/** A create that a killed run left: nobody was told. */
+const { told: _, ...killed } = unresolved;
+
+const moved: Partial<Declaration> = { formerly: [{ name: "old", parentTypes: undefined }] };
+
+describe("between resources", () => {
+  it("one object that two resources adopt is wrong, whichever batch the first one came with", () => {
+    const one = declared("one", "A", { adopts: "7" });
+    const two = declared("two", "A", { adopts: "7" });
+    const other = declared("acme", "A", { adopts: "7", kind: advertiser });
+    const set = aSet([
+      member("a", "A", { adopts: "7" }),
+      member("b", "B", { adopts: "8" }),
+      member("c", "C", { adopts: "8" }),
+    ]);
+    const later = declared("later", "A", { adopts: LATER });
+    expect(look(NOTHING, one, other, later).findings).toEqual([]);
+    expect(look(NOTHING, one, two, set).findings).toEqual([
+      {
+        title: 'ConversionEvent "two"',
+        lines: ['existingId 7 is adopted by "one" already: one object can\'t be two resources'],
+        problems: 1,
+      },
+      {
+        title: 'ConversionEventSet "funnel"',
+        lines: [
+          'events["a"].existingId 7 is adopted by "one" already: one object can\'t be two resources',
+          'events["c"].existingId 8 is adopted by "funnel["b"]" already: one object can\'t be two resources',
+        ],
+        problems: 2,
+      },
+    ]);
+    const { findings } = judge([two], all([one, two]), NOTHING, true);
+    expect(findings.map(({ title }) => title)).toEqual(['ConversionEvent "two"']);
+  });
+
+  it("what is wrong in one of them comes first, and what is likely a mistake is a warning", () => {
+    const wrong = declared("one", "A", {}, { problems: ["value is required"], warnings: ["a warning"] });
+    const { findings, warnings } = look(NOTHING, declared("two", "B", { adopts: "7" }), {
+      ...wrong,
+      objects: [objectOf("key", "A", { adopts: "7" })],
+    });
+    expect(findings).toMatchObject([
+      { lines: ["value is required", expect.stringContaining('by "two" already')], problems: 2 },
+    ]);
+    expect(warnings).toEqual(["a warning"]);
+  });
+
+  it("the same arguments are a warning, told with the batch that adds to them, and counted from the sixth on", () => {
+    const same = (name: string, sameAs: string) => declared(name, "A", { sameAs });
+    const [a, b, c] = [same("a", "1"), same("b", "1"), same("c", "2")];
+    expect(look(NOTHING, a, c, declared("d", "A"), declared("e", "A")).warnings).toEqual([]);
+    expect(look(NOTHING, a, c, b).warnings).toEqual([
+      'ConversionEvent "a" and "b" have the same arguments: that makes 2 live objects.',
+    ]);
+    const later = judge([c], all([a, b, c]), NOTHING, true);
+    expect(later.warnings).toEqual([]);
+    const many = Array.from({ length: 7 }, (_, index) => same(`e${index}`, "1"));
+    expect(look(NOTHING, ...many).warnings).toEqual([
+      'ConversionEvent "e0", "e1", "e2", "e3", "e4" and 2 more have the same arguments: that makes 7 live objects.',
+    ]);
+  });
+});
+
+describe("a live object", () => {
+  const snapshot = snapshotOf({ old: "Signup" });
+
+  it.each<[string, Declaration, readonly string[] | undefined]>([
+    ["a new resource of its name may be it", declared("new", "Signup"), [keyOf("old")]],
+    ["one of another name is not", declared("new", "Other"), undefined],
+    ["one of a name that is not known yet is not", declared("new"), undefined],
+    ["one of another kind is not", declared("new", "Signup", { kind: advertiser }), undefined],
+    ["one that only refers to something is not", declared("new", undefined, {}, { isRead: true }), undefined],
+    ["one that adopts is not", declared("new", "Signup", { adopts: "99" }), undefined],
+    ["one with an alias for it is known to be it", declared("new", "Signup", {}, moved), undefined],
+  ])("%s", (_, declaration, formerly) => {
+    expect(look(snapshot, declaration).told.get(declaration.key ?? "")?.formerly).toEqual(formerly);
+  });
+
+  it("may be a new member of a set", () => {
+    expect(look(snapshot, aSet([member("a", "Signup"), member("b", "Other")])).told.get(setKey)).toMatchObject({
+      membersFormerly: { [memberKey("a")]: [keyOf("old")] },
+    });
+  });
+
+  it("that is still declared has no heir, nor has one that earlier runs knew", () => {
+    const formerlyIn = (snapshot: Snapshot, ...batch: Declaration[]) =>
+      [...look(snapshot, ...batch).told.values()].flatMap(({ formerly = [] }) => formerly);
+    expect(formerlyIn(snapshot, declared("old", "Signup"), declared("new", "Signup"))).toEqual([]);
+    expect(formerlyIn(snapshotOf({ old: "Signup", known: "Signup" }), declared("known", "Signup"))).toEqual([]);
+  });
+
+  it.each<[string, Declaration[], boolean]>([
+    ["without an heir", [], true],
+    ["with an heir, which the provider tells", [declared("new", "Signup")], false],
+    ["that is declared", [declared("old", "Signup")], false],
+    ["that is declared under another name by an alias", [declared("new", "Signup", {}, moved)], false],
+    ["that something adopts", [declared("new", "Signup", { adopts: "1" })], false],
+    ["of whose name something adopts another one", [declared("new", "Signup", { adopts: "2" })], true],
+  ])("that leaves %s", (_, batch, isWarned) => {
+    const expected = isWarned ? [expect.stringContaining('ConversionEvent "old"')] : [];
+    expect(atEnd(snapshot, batch).warnings).toEqual(expected);
+  });
+
+  it("that leaves its set is the set's to tell, as far as the set's members are known", () => {
+    const objects = new Map([[memberKey("a"), { id: "1", fingerprint: "f", name: "A" }]]);
+    for (const members of [[member("b", "B")], [], undefined]) {
+      expect(atEnd({ creates: [], objects }, [aSet(members)]).warnings).toEqual([]);
+    }
+    expect(atEnd({ creates: [], objects }, []).warnings).toHaveLength(1);
+  });
+
+  it("is warned of by name up to the twentieth, and by its id from then on", () => {
+    const many = snapshotOf(Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`e${index}`, `E${index}`])));
+    const { warnings } = atEnd(many, [declared("e3", "E3")]);
+    expect(warnings).toHaveLength(21);
+    expect(warnings.at(-1)).toBe("4 more objects leave the state and stay live on the platform: 22–25.");
+  });
+
+  it("that is deleted with its resource is told so, where a delete is known", () => {
+    const gone = Array.from({ length: 22 }, (_, index) => [keyOf(`e${index}`), index + 1] as const);
+    const deleted = new Map(gone.map(([key, id]) => [key, { id: String(id), fingerprint: "f", deletes: true }]));
+    const canDelete = settingsOf({
+      operations: operationsSchema.parse({ event: { delete: "DELETE rest/event/{id}" } }),
+    });
+    const [first, ...more] = atEnd({ objects: deleted, creates: [] }, [], canDelete).warnings;
+    expect(first).toBe(
+      'ConversionEvent "e0" (1) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.',
+    );
+    expect(more.at(-1)).toBe("2 more objects leave the state and are deleted on the platform: 21–22.");
+    expect(atEnd({ objects: deleted, creates: [] }, []).warnings[0]).toContain("1 stays live on the platform");
+
+    const objects = new Map(
+      ["a", "b"].map((key, id) => [memberKey(key), { id: `${id}`, fingerprint: "f", deletes: true }]),
+    );
+    expect(atEnd({ objects, creates: [] }, [], canDelete).warnings).toEqual([
+      'ConversionEventSet "funnel" is no longer declared, so its 2 events are deleted on the platform, as retainOnDelete: false says: 0–1.',
+    ]);
+  });
+});
+
+describe("a create of unknown outcome", () => {
+  const snapshot = snapshotOf({}, [unresolved]);
+
+  it.each<[string, Declaration[], before: number, end: number]>([
+    ["that is declared is the provider's to tell", [declared("old", "Signup")], 0, 0],
+    ["that has moved with an alias as well", [declared("new", "Signup", {}, moved)], 0, 0],
+    ["that is gone may be declared later, and stops the run at its end", [declared("new", "Other")], 0, 1],
+    ["that a new resource would send again stops it before", [declared("new", "Signup")], 1, 1],
+    ["that a resource of its name adopts is settled by that", [declared("new", "Signup", { adopts: "99" })], 0, 0],
+  ])("%s", (_, batch, before, end) => {
+    expect(look(snapshot, ...batch).findings).toHaveLength(before);
+    expect(atEnd(snapshot, batch).findings).toHaveLength(end);
+  });
+
+  it("that is gone is told with what to look for, and with the alias if it may have a new name", () => {
+    const [gone] = atEnd(snapshot, [declared("new", "Other")]).findings;
+    expect(gone?.title).toBe('ConversionEvent "old" is no longer declared, and the outcome of its create is unknown');
+    expect(gone?.lines.join("\n")).toContain("alternative_id = m");
+    expect(look(snapshot, declared("new", "Signup")).findings[0]?.lines).toContainEqual(
+      expect.stringContaining(
+        'If ConversionEvent "new" is its new name or place, add { aliases: [{ name: "old" }] } to it.',
+      ),
+    );
+  });
+
+  it.each<[string, object, object, settles: boolean]>([
+    ["all facts agree", { advertiserId: 5, value: 1 }, { advertiserId: 5, value: 1 }, true],
+    ["an id is digits", { advertiserId: 5 }, { advertiserId: "5" }, true],
+    ["nothing else is known of the create", {}, { advertiserId: 6 }, true],
+    ["only the provider will know the advertiser", { advertiserId: 5, value: 1 }, { value: 1 }, true],
+    ["it is of another advertiser", { advertiserId: 5, value: 1 }, { advertiserId: 6, value: 1 }, false],
+    ["it has another value", { advertiserId: 5, value: 1 }, { advertiserId: 5, value: 2 }, false],
+  ])("is settled by an adoption of its name where %s: %j, %j", (_, facts, its, settles) => {
+    const create = { ...unresolved, facts: facts as Readonly<Record<string, number>> };
+    const adopter = declared("new", "Signup", { adopts: "99", facts: its as DeclaredObject["facts"] });
+    expect(look(snapshotOf({}, [create]), adopter).told.get(keyOf("new"))?.formerly).toEqual(
+      settles ? [keyOf("old")] : undefined,
+    );
+    expect(atEnd(snapshotOf({}, [create]), [adopter]).findings).toHaveLength(settles ? 0 : 1);
+  });
+
+  it("of a member that has left its set is told as settled to the set, by an adoption elsewhere", () => {
+    const creates = [
+      { ...killed, key: memberKey("a") },
+      { ...killed, key: memberKey("b"), name: "Other" },
+    ];
+    const { told, findings } = look(
+      snapshotOf({}, creates),
+      aSet([member("c", "New")]),
+      declared("single", "Signup", { adopts: "5" }),
+    );
+    expect(findings).toEqual([]);
+    expect(told.get(setKey)).toMatchObject({ settled: [memberKey("a")], adopted: "5" });
+    expect(told.get(keyOf("single"))?.formerly).toEqual([memberKey("a")]);
+  });
+
+  it("of a key that its set has no longer stops the run where a new key or resource would make it again", () => {
+    for (const id of [undefined, "16"]) {
+      const noted = { ...killed, key: memberKey("a"), ...(id === undefined ? {} : { id }) };
+      const heirs = [[aSet([member("b", "Signup")])], [aSet([]), declared("single", "Signup")]];
+      for (const batch of heirs) expect(look(snapshotOf({}, [noted]), ...batch).findings).toHaveLength(1);
+      // Without an heir, or under its own key, it is the set's to tell, at the end as well.
+      for (const batch of [
+        [aSet([]), declared("single", "Other")],
+        [aSet([member("a", "Signup")])],
+        [aSet(undefined)],
+      ]) {
+        expect(look(snapshotOf({}, [noted]), ...batch).findings).toEqual([]);
+        expect(atEnd(snapshotOf({}, [noted]), batch).findings).toEqual([]);
+      }
+    }
+  });
+
+  it("several of one set are told together, the first twenty by their keys", () => {
+    const creates = Array.from({ length: 22 }, (_, index) => ({ ...unresolved, key: memberKey(`k${index}`) }));
+    const [finding, ...others] = atEnd(snapshotOf({}, creates), []).findings;
+    expect(others).toEqual([]);
+    expect(finding?.title).toBe(
+      '22 events of ConversionEventSet "funnel" are no longer declared, and a run that was interrupted has left their creates',
+    );
+    expect(finding?.lines[0]).toBe("  k0: sent at 2026-01-01T00:00:00.000Z, and nobody knows what became of it");
+    expect(finding?.lines[20]).toBe("  and 2 more");
+  });
+
+  it("left by a kill under the name before an alias stops the run: an alias renames just what the state holds", () => {
+    const left = snapshotOf({}, [killed, { ...killed, mark: "m2", id: "5" }]);
+    expect(look(left, declared("new", "Signup", {}, moved)).findings.map(({ title }) => title)).toEqual([
+      'ConversionEvent "old" has a new name or place, and a run that was interrupted has left creates under the former one',
+    ]);
+    expect(look(left, declared("new", "Signup", { adopts: "5" }, moved)).findings).toEqual([]);
+    expect(look(left, declared("old", "Signup", {}, moved)).findings).toEqual([]);
+  });
+
+  it("left by a kill is the provider's to tell, unless a new resource would send it again", () => {
+    const left = snapshotOf({}, [killed]);
+    expect(atEnd(left, []).findings).toEqual([]);
+    expect(look(left, declared("new", "Signup")).findings).toHaveLength(1);
+  });
+});
+
+describe("what the provider is told", () => {
+  it("of the run, with the first resource that is not only read: how many the batch declares", () => {
+    const batch = [
+      { ...declared("shop"), key: undefined, objects: [] },
+      declared("read", undefined, {}, { isRead: true }),
+      declared("one", "A"),
+      aSet([member("a", "A")]),
+    ];
+    const told = (isPreview: boolean) =>
+      [...judge(batch, all(batch), NOTHING, isPreview).told].map(([key, { run }]) => [key, run]);
+    expect(told(true)).toEqual([
+      [keyOf("one"), { isUp: false, resources: 2 }],
+      [setKey, undefined],
+    ]);
+    expect(told(false)[0]?.[1]).toEqual({ isUp: true, resources: 2 });
+  });
+
+  it("of one resource, whatever the others are", () => {
+    const tells = { deletes: true, replaceOnChanges: ["value"], owners: { advertiserId: "key" } };
+    expect(
+      look(NOTHING, declared("one", "A"), declared("two", "B", {}, { tells })).told.get(keyOf("two")),
+    ).toMatchObject(tells);
+  });
+
+  it("of a set: the ids that anything adopts of its kind, and whether others adopt what nobody knows yet", () => {
+    const other = `${setKey}2`;
+    const told = (...others: Declaration[]) =>
+      look(NOTHING, aSet([member("a", "A", { adopts: "6" })]), ...others).told.get(setKey);
+    const single = declared("a", "A", { adopts: "7" });
+    const unknown = declared("b", "B", { adopts: LATER });
+    expect(told(single, declared("acme", "A", { kind: advertiser, adopts: "9" }))?.adopted).toBe("6 7");
+    expect(told(single)?.adoptsUnknown).toBeUndefined();
+    expect(told(unknown)?.adoptsUnknown).toBe(true);
+    expect(told(declared("acme", "A", { adopts: LATER, kind: advertiser }))?.adoptsUnknown).toBeUndefined();
+    expect(told(aSet(undefined, other))?.adoptsUnknown).toBe(true);
+    expect(told(aSet([], other))?.adoptsUnknown).toBeUndefined();
+    // The provider knows the set's own members.
+    for (const objects of [undefined, [member("a", "A", { adopts: LATER })]]) {
+      expect(look(NOTHING, aSet(objects)).told.get(setKey)?.adoptsUnknown).toBeUndefined();
+    }
+  });
+
+  it("of what is adopted is one text until more is declared, since each of a thousand sets takes it along", () => {
+    const known = all([declared("one", "A", { adopts: "7" }), declared("two", "B", { adopts: "8" })]);
+    const sets = Array.from({ length: 1000 }, (_, index) => aSet([], `${setKey}${index}`));
+    for (const each of sets) known.add(each);
+    const { told } = judge(sets, known, NOTHING, false);
+    expect(new Set([...told.values()].map(({ adopted }) => adopted))).toEqual(new Set(["7 8"]));
+    known.add(declared("three", "C", { adopts: "10" }));
+    expect(known.adoptedIds("ConversionEvent")).toBe("7 8 10");
+    expect(known.adoptedIds("Advertiser")).toBe("");
+  });
+});

@@ -1,0 +1,199 @@
+/** What one constructor call says: its problems, and the objects that it declares, a set's members among them. */
+import * as pulumi from "@pulumi/pulumi";
+import { describe, expect, it } from "vitest";
+import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
+import { judge } from "../../provider/src/program/batch.js";
+import { type Call, type Context, declare, LATER } from "../../provider/src/program/declaration.js";
+import { Declared } from "../../provider/src/program/declared.js";
+import { Outputs } from "../../provider/src/program/ids.js";
+import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
+import { settingsOf } from "../support/settings.js";
+
+await pulumi.runtime.setMocks({
+  newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
+  call: ({ inputs }) => inputs,
+});
+
+const context = (operations?: unknown): Context => ({
+  settings: settingsOf({ operations: operationsSchema.parse(operations) }),
+  outputs: new Outputs(),
+  isPreview: true,
+});
+
+const EVENT = { eventName: "Buy", advertiserId: 7, value: 1 };
+const KEY = "ConversionEvent::organization/project/stack::e";
+
+const call = (args: object | undefined, more: Partial<Call> = {}): Call => ({
+  kind: conversionEvent,
+  name: "e",
+  args: args as Call["args"],
+  options: {},
+  ...more,
+});
+
+const event = (args: object | undefined, more: Partial<Call> = {}) => declare(call(args, more), context());
+const set = (args: object, more: Partial<Call> = {}) =>
+  declare(call({ advertiserId: 7, ...args }, { kind: conversionEventSet, ...more }), context());
+
+describe("a single resource", () => {
+  it("is the one object that it declares", () => {
+    expect(event({ ...EVENT, advertiserId: "7" })).toMatchObject({
+      label: 'ConversionEvent "e"',
+      key: KEY,
+      isRead: false,
+      setOf: undefined,
+      problems: [],
+      objects: [
+        {
+          key: KEY,
+          name: "e",
+          existingIdPath: "existingId",
+          platformName: "Buy",
+          facts: { advertiserId: 7, value: 1 },
+          adopts: undefined,
+        },
+      ],
+    });
+  });
+
+  it.each<[string, object, string | typeof LATER | undefined]>([
+    ["a number", { existingId: 9 }, "9"],
+    ["digits", { existingId: "9" }, "9"],
+    ["digits that no number holds", { existingId: "90071992547409931" }, "90071992547409931"],
+    ["an Output", { existingId: pulumi.output(9) }, LATER],
+    ["a promise", { existingId: Promise.resolve(9) }, LATER],
+    ["null, which is nothing", { existingId: null }, undefined],
+    ["nothing", {}, undefined],
+  ])("may adopt %s", (_, more, adopts) => {
+    const [object] = event({ ...EVENT, ...more }).objects ?? [];
+    expect(object?.adopts).toBe(adopts);
+    expect(object?.sameAs === undefined).toBe(adopts !== undefined);
+  });
+
+  it("has a name and facts only as far as the program knows them", () => {
+    const unknown = { eventName: pulumi.output("Buy"), advertiserId: pulumi.output(7), value: 1 };
+    const [object] = event(unknown).objects ?? [];
+    expect(object).toMatchObject({ platformName: undefined, facts: { value: 1 } });
+  });
+
+  it("that is only read declares no name, and just its id is looked at", () => {
+    const read = event(undefined, { options: { id: "x" } });
+    expect(read).toMatchObject({
+      isRead: true,
+      problems: ["id expected an id of the platform, an integer from 0; got x"],
+      objects: [{ platformName: undefined, adopts: undefined, sameAs: undefined }],
+    });
+  });
+
+  it("with anything wrong is compared with none, and what is wrong is told in one list", () => {
+    const wrong = event({ ...EVENT, value: "1", clickWindow: 7 }, { options: { retainOnDelete: false, import: "4" } });
+    expect(wrong.problems).toEqual([
+      'value expected a finite number; got the string "1"',
+      expect.stringMatching(/^import is an option that does not work here/),
+      expect.stringMatching(/^retainOnDelete can't be false/),
+    ]);
+    expect(wrong.objects?.[0]?.sameAs).toBeUndefined();
+    expect(wrong.warnings).toEqual([expect.stringMatching(/^ConversionEvent "e": clickWindow is 7 seconds;/)]);
+  });
+
+  it("may be deleted where a delete is known, and says so to the provider", () => {
+    const operations = { event: { delete: "DELETE rest/event/{id}" } };
+    const options = { retainOnDelete: false, replaceOnChanges: ["value"] };
+    expect(declare(call(EVENT, { options }), context(operations))).toMatchObject({
+      problems: [],
+      tells: { deletes: true, replaceOnChanges: ["value"] },
+    });
+    expect(event(EVENT).tells).toEqual({ deletes: undefined, replaceOnChanges: undefined, owners: undefined });
+  });
+
+  it("names the owner of an id in a preview alone", () => {
+    const id = pulumi.output(7);
+    const known = context();
+    known.outputs.noteOwner(id, "acme's key");
+    const ofAcme = call({ ...EVENT, advertiserId: id });
+    expect(declare(ofAcme, known).tells.owners).toEqual({ advertiserId: "acme's key" });
+    expect(declare(ofAcme, { ...known, isPreview: false }).tells.owners).toBeUndefined();
+  });
+});
+
+describe("a set", () => {
+  const events = { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 2, clickWindow: 60, existingId: 5 } };
+
+  it("is its members, each with its own arguments before the set's defaults before the API's", () => {
+    const { setOf, objects, key } = set({ events, defaults: { clickWindow: 3600, additionalFields: { x: 1 } } });
+    expect(setOf).toBe(conversionEvent);
+    expect(key).toBe("ConversionEventSet::organization/project/stack::e");
+    expect(objects).toMatchObject([
+      {
+        key: `${key}["a"]`,
+        name: 'e["a"]',
+        existingIdPath: 'events["a"].existingId',
+        platformName: "A",
+        adopts: undefined,
+      },
+      { key: `${key}["b"]`, name: 'e["b"]', platformName: "B", facts: { advertiserId: 7, value: 2 }, adopts: "5" },
+    ]);
+    const single = (more: object) => event({ ...EVENT, eventName: "A", ...more }).objects?.[0]?.sameAs;
+    expect(objects?.[0]?.sameAs).toBe(single({ clickWindow: 3600, additionalFields: { x: 1 } }));
+    expect(objects?.[0]?.sameAs).not.toBe(single({}));
+  });
+
+  it.each([
+    ["an Output", { events: pulumi.output(events) }],
+    ["a promise", { events: Promise.resolve(events) }],
+  ])("has no known members where they are %s", (_, args) => {
+    expect(set(args).objects).toBeUndefined();
+  });
+
+  it("whose entry is an Output may adopt anything there", () => {
+    const { objects } = set({ events: { a: pulumi.output(events.a), b: events.b } });
+    expect(objects).toMatchObject([
+      { platformName: undefined, adopts: LATER, sameAs: undefined },
+      { platformName: "B", adopts: "5" },
+    ]);
+  });
+});
+
+describe("a warning of the same arguments is true or absent", () => {
+  const warningsOf = (calls: (context: Context) => readonly Call[]) => {
+    const known = context();
+    const batch = calls(known).map((each) => declare(each, known));
+    const declared = new Declared();
+    for (const each of batch) declared.add(each);
+    return judge(batch, declared, { creates: [], objects: new Map() }, true).warnings;
+  };
+  const same = (name: string, advertiserId: unknown) => call({ ...EVENT, advertiserId }, { name });
+
+  it("the same twenty events of three advertisers are not the same", () => {
+    const advertisers = [1, 2, 3].map((id) => pulumi.output(id));
+    const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
+    expect(
+      warningsOf(({ outputs }) => {
+        for (const [index, id] of advertisers.entries()) outputs.noteOwner(id, `advertiser ${index}`);
+        return advertisers.flatMap((advertiserId, index) =>
+          names.map((name) => call({ ...EVENT, eventName: name, advertiserId }, { name: `${index}/${name}` })),
+        );
+      }),
+    ).toEqual([]);
+  });
+
+  it("two events of one advertiser are, in whichever form it is given", () => {
+    const id = pulumi.output(1);
+    const told = ['ConversionEvent "a" and "b" have the same arguments: that makes 2 live objects.'];
+    expect(warningsOf(() => [same("a", 7), same("b", "7")])).toEqual(told);
+    expect(warningsOf(() => [same("a", id), same("b", id)])).toEqual(told);
+    expect(warningsOf(() => [same("a", id), same("b", pulumi.output(1))])).toEqual([]);
+  });
+
+  it("an advertiser and an event are not, nor two of which one adopts", () => {
+    expect(
+      warningsOf(() => [
+        call({ advertiserName: "A" }, { kind: advertiser }),
+        same("a", 7),
+        call({ ...EVENT, existingId: 5 }, { name: "b" }),
+      ]),
+    ).toEqual([]);
+  });
+});
