@@ -107,7 +107,7 @@ async function bareUndici({ url, email, password }) {
 
 async function ourClient({ url, email, password }) {
   const [{ kindNamed }, { readSettings }, { connect, systemSurroundings }] = await Promise.all(
-    ["kinds/registry.js", "settings/read-settings.js", "client/wiring.js"].map(
+    ["kinds/index.js", "settings/read-settings.js", "client/wiring.js"].map(
       (path) => import(pathToFileURL(inRoot("provider", "dist", path)).href),
     ),
   );

@@ -9,7 +9,7 @@ const CREATES = 2000;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
-  const [{ kindNamed }, { readSettings }] = await load("kinds/registry.js", "settings/read-settings.js");
+  const [{ kindNamed }, { readSettings }] = await load("kinds/index.js", "settings/read-settings.js");
   const [{ Journal }, { fingerprintOf }, { connect, systemSurroundings }] = await load(
     "store/journal.js",
     "state/fingerprint.js",

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { systemClock } from "../../provider/src/base/clock.js";
 import { placesOf } from "../../provider/src/files/places.js";
-import { fingerprintOf } from "../../provider/src/kinds/body.js";
+import { fingerprintOf } from "../../provider/src/kinds/request.js";
 import { Journal } from "../../provider/src/store/journal.js";
 import { struck, upAndKill } from "../support/killing.js";
 import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";

@@ -10,7 +10,7 @@ import type { AttemptReport } from "../../provider/src/client/patient.js";
 import { connect, secretsIn, transportFor } from "../../provider/src/client/wiring.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import type { Operation } from "../../provider/src/kinds/operation.js";
+import type { Operation } from "../../provider/src/kinds/request.js";
 import { readProxy } from "../../provider/src/settings/proxy.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "./clock.js";

@@ -4,8 +4,8 @@ import type { Values } from "../../provider/src/base/record.js";
 import { type Abilities, NO_ABILITIES } from "../../provider/src/decision/abilities.js";
 import type { Action } from "../../provider/src/decision/decide.js";
 import { type Circumstances, membersOf, singleMember } from "../../provider/src/decision/members.js";
-import { fingerprintOfBody } from "../../provider/src/kinds/body.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { fingerprintOfBody } from "../../provider/src/kinds/request.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 

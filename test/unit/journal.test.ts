@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../provider/src/base/clock.js";
 import { AppendFile } from "../../provider/src/files/append-file.js";
-import { fingerprintOf } from "../../provider/src/kinds/body.js";
+import { fingerprintOf } from "../../provider/src/kinds/request.js";
 import {
   currentKey,
   identityText,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readOutcome } from "../../provider/src/client/create-judge.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { addressOf } from "../../provider/src/kinds/operation.js";
+import { addressOf } from "../../provider/src/kinds/request.js";
 import { answer } from "../support/answers.js";
 
 const sent = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fingerprintOf } from "../../provider/src/kinds/body.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { fingerprintOf } from "../../provider/src/kinds/request.js";
 import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { UNRESOLVED } from "../../provider/src/state/properties.js";
 import { memberMark } from "../../provider/src/state/stored-set.js";

@@ -122,7 +122,7 @@ class Judge {
       if (isAbsent && (written as WrittenEvent).told?.has(property)) continue;
       const advice = isAbsent ? undefined : adviceFor(property, written.given[property]);
       const told = advice === undefined ? reason : `${reason}; ${advice}`;
-      this.#find(written, property, told, Object.hasOwn(rules, property));
+      this.#find(written, property, told, Object.hasOwn(rules.shape, property));
     }
     return values;
   }

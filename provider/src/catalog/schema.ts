@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { Limits } from "../kinds/index.js";
+import type { Rules } from "../rules/index.js";
 import { fieldNamed } from "./catalog-fields.js";
 import { catalogRules } from "./catalog-rules.js";
 import { advertiserKey, eventKey } from "./keys.js";
@@ -56,12 +57,11 @@ function required(name: string) {
 }
 
 /** What may be written for each, in the place of its rule. */
-function written(rules: Readonly<Record<string, z.ZodType>>): Record<string, z.ZodType> {
+function written({ shape }: Rules): Record<string, z.ZodType> {
   return Object.fromEntries(
-    Object.entries(rules).map(([name, rule]) => {
-      const inner = rule instanceof z.ZodOptional ? (rule.unwrap() as z.ZodType) : rule;
-      const may = fieldNamed(name)?.written(inner) ?? inner;
-      return [name, rule instanceof z.ZodOptional ? may.optional() : may];
+    Object.entries(shape).map(([name, rule]) => {
+      const may = fieldNamed(name)?.written(rule as z.ZodType) ?? rule;
+      return [name, may as z.ZodType];
     }),
   );
 }

@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { letters } from "../base/index.js";
-import { conversionEvent, type Limits } from "../kinds/index.js";
+import { conversionEventSet, type Limits } from "../kinds/index.js";
 import { duration, expecting, show, truth } from "../rules/index.js";
 import { CASINGS, type Casing, fitsCasing } from "./casing.js";
 import type { CatalogEvent } from "./judge.js";
@@ -26,13 +26,13 @@ const casing = expecting(`one of ${CASINGS.join(", ")}`, z.enum(CASINGS)).option
 const window = expecting("whole seconds from 1 up", z.int().min(1)).optional();
 
 /** By name: what may be written for it, and the same for windows as the fields of events. */
-export const RULES = {
+export const RULES = z.strictObject({
   uniqueNames: truth.optional(),
   nameCasing: casing,
   keyCasing: casing,
   maxClickWindow: window,
   maxViewWindow: window,
-};
+});
 
 /** @param events those that are all right by themselves. */
 export function lint(
@@ -45,7 +45,7 @@ export function lint(
   const find = ({ written }: CatalogEvent, property: string, reason: string) =>
     findings.push({ level, subject: written.subject, property, reason, source: written.sourceOf(property) });
   const names = new Map<string, CatalogEvent>();
-  const byDefault = conversionEvent.rules(limits) as Record<string, z.ZodType>;
+  const byDefault = conversionEventSet.defaultsIn(limits);
   for (const event of events) {
     if (typeof event.args.eventName !== "string") continue; // told by itself
     const name = event.args.eventName;
@@ -68,7 +68,7 @@ export function lint(
       ["clickWindow", rules.maxClickWindow],
       ["viewWindow", rules.maxViewWindow],
     ] as const) {
-      const seconds = Number(event.args[property] ?? byDefault[property]?.parse(undefined));
+      const seconds = Number(event.args[property] ?? byDefault[property]);
       if (most === undefined || seconds <= most) continue;
       const how = event.args[property] === undefined ? "by default, since nothing is written" : "";
       find(

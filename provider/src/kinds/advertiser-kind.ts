@@ -1,7 +1,8 @@
 /** The rules of an advertiser (API page, POST rest/advertiser). */
+import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameOf } from "../rules/index.js";
 import { type Kind, onceFor, outputsOf } from "./kind.js";
-import { createOf } from "./operation.js";
+import { createOf } from "./request.js";
 
 const wireNames = { advertiserName: "advertiser_name" } as const;
 
@@ -17,10 +18,12 @@ export const advertiser: Kind = {
   create: createOf("advertiser", wireNames),
   exactIds: new Set([]),
   refersTo: {},
-  rules: onceFor(({ traceField }) => ({
-    advertiserName: nameOf(undefined),
-    existingId: identifierOf("the id of a live advertiser").optional(),
-    additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
-  })),
+  rules: onceFor(({ traceField }) =>
+    z.strictObject({
+      advertiserName: nameOf(undefined),
+      existingId: identifierOf("the id of a live advertiser").optional(),
+      additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
+    }),
+  ),
   warnings: () => [],
 };

@@ -1,7 +1,13 @@
-/** The front door of `kinds/`. */
-export { advertiser } from "./advertiser-kind.js";
-export { bodyOf, fingerprintOf, fingerprintOfBody } from "./body.js";
-export { conversionEvent } from "./event-kind.js";
+/**
+ * The front door of `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations, and the
+ * list of all kinds. Another kind of resource gets a file here, a place in {@link KINDS}, and its class in `program/`; nothing else
+ * names a kind. It promises to hold data and pure functions. It may import `base/` and `rules/`.
+ */
+import { advertiser } from "./advertiser-kind.js";
+import { conversionEvent } from "./event-kind.js";
+import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
+import { conversionEventSet } from "./set-kind.js";
+
 export {
   CATALOG_SEPARATOR,
   CATALOG_TYPE,
@@ -16,11 +22,39 @@ export {
 } from "./kind.js";
 export {
   addressOf,
+  bodyOf,
+  fingerprintOf,
+  fingerprintOfBody,
   type KnownOperations,
   OPTIONAL_OPERATIONS,
   type Operation,
   type OptionalOperation,
-} from "./operation.js";
-export { KINDS, kindNamed, kindOfType, ownerOf, setOfType } from "./registry.js";
-export { conversionEventSet } from "./set-kind.js";
+} from "./request.js";
 export { Attribution, days, EventType, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
+export { advertiser, conversionEvent, conversionEventSet };
+
+/** Every kind of object. */
+export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
+
+/** @param token a resource's type token; none for a resource of another package. */
+export function kindOfType(token: string): Kind | undefined {
+  return KINDS.find(({ name }) => typeTokenOf(name) === token);
+}
+
+/** @param token a resource's type token; none for a resource that is no set. */
+export function setOfType(token: string): SetKind | undefined {
+  return token === typeTokenOf(conversionEventSet.name) ? conversionEventSet : undefined;
+}
+
+export function kindNamed(name: Kind["name"]): Kind {
+  return KINDS.find((kind) => kind.name === name) as Kind;
+}
+
+/** The argument that owns a request field, as `eventName of ConversionEvent`; none where the field is free. */
+export function ownerOf(wireName: string): string | undefined {
+  for (const { name, wireNames } of KINDS) {
+    const owner = Object.entries(wireNames).find(([, field]) => field === wireName);
+    if (owner !== undefined) return `${owner[0]} of ${name}`;
+  }
+  return undefined;
+}

@@ -3,7 +3,7 @@
  */
 import { count, idRanges, type Values } from "../base/index.js";
 import type { Problem, Rules } from "../rules/index.js";
-import type { Operation } from "./operation.js";
+import type { Operation } from "./request.js";
 
 /** The class's name, and the last part of the type token. */
 export type ResourceName = Kind["name"] | SetKind["name"];
@@ -28,15 +28,17 @@ export interface Limits {
 }
 
 /**
- * Makes rules once for the settings of a process: they are asked for at each resource, and to make them costs more than to
- * hold a resource against them.
+ * Makes rules once for equal limits: they are asked for at each resource, and to make them costs far more than to hold a
+ * resource against them. The last ones are kept, since a process has one installation.
  */
-export function onceFor<T extends object>(make: (limits: Limits) => T): (limits: Limits) => T {
-  const made = new WeakMap<Limits, T>();
-  return (limits) => {
-    const rules = made.get(limits) ?? make(limits);
-    made.set(limits, rules);
-    return rules;
+export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
+  let last: { readonly limits: Limits; readonly made: T } | undefined;
+  return ({ maxWindowSeconds, traceField }) => {
+    if (last?.limits.maxWindowSeconds !== maxWindowSeconds || last.limits.traceField !== traceField) {
+      const limits = { maxWindowSeconds, traceField };
+      last = { limits, made: make(limits) };
+    }
+    return last.made;
   };
 }
 
@@ -75,8 +77,12 @@ export interface Kind extends ResourceKind {
 /** A resource that is many objects of one kind, by key. */
 export interface SetKind extends ResourceKind {
   readonly name: "ConversionEventSet";
-  /** What its members are. */
+  /** The kind of its members. */
   readonly member: Kind;
+  /** The rules of one member. A member's default is the set's where it has one, so they fill in none. */
+  memberRules(limits: Limits): Rules;
+  /** The rules of what all members share. */
+  sharedRules(limits: Limits): Rules;
   /** The API's own defaults, for what neither a member nor the set's `defaults` give. */
   defaultsIn(limits: Limits): Values;
 }

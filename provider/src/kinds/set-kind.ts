@@ -1,8 +1,8 @@
 /** The rules of a set of conversion events: those of a single one, for each member and for what all members share. */
 import { z } from "zod";
 import { count } from "../base/index.js";
-import { expecting, isName, type Problem, type Rules } from "../rules/index.js";
-import { conversionEvent } from "./event-kind.js";
+import { expecting, isName, type Problem } from "../rules/index.js";
+import { conversionEvent, eventDefaults, eventRules } from "./event-kind.js";
 import { onceFor, type SetKind } from "./kind.js";
 
 const MAX_KEY_CHARACTERS = 100;
@@ -20,6 +20,11 @@ const key = expecting(
   z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && !isTakenByPulumi(text)),
 );
 
+const memberRules = onceFor((limits) => eventRules(limits).omit({ advertiserId: true }));
+const sharedRules = onceFor((limits) =>
+  eventRules(limits).omit({ eventName: true, advertiserId: true, value: true, existingId: true }),
+);
+
 export const conversionEventSet: SetKind = {
   name: "ConversionEventSet",
   handler: "conversionEventSet",
@@ -27,21 +32,19 @@ export const conversionEventSet: SetKind = {
   member: conversionEvent,
   exactIds: new Set(["advertiserId"]),
   refersTo: conversionEvent.refersTo,
-  rules: onceFor((limits) => {
-    const { advertiserId, ...own } = withoutDefaults(conversionEvent.rules(limits));
-    const { existingId: _, ...shared } = optionalOf(own);
-    return {
-      advertiserId: advertiserId as z.ZodType,
-      defaults: { expected: "an object of arguments that all events share", fields: shared },
-      events: { expected: "an object that holds each event under its key", key, members: own },
-    };
-  }),
-  defaultsIn: onceFor((limits) => {
-    const rules = Object.entries(conversionEvent.rules(limits));
-    return Object.fromEntries(
-      rules.flatMap(([name, rule]) => (rule instanceof z.ZodDefault ? [[name, rule.parse(undefined)]] : [])),
-    );
-  }),
+  rules: onceFor((limits) =>
+    z.strictObject({
+      advertiserId: eventRules(limits).shape.advertiserId,
+      defaults: expecting("an object of arguments that all events share", sharedRules(limits)).optional(),
+      events: expecting(
+        "an object that holds each event under its key",
+        z.record(key, expecting("an object", memberRules(limits))),
+      ),
+    }),
+  ),
+  memberRules,
+  sharedRules,
+  defaultsIn: onceFor(eventDefaults),
   warnings({ defaults, events }) {
     const found: Problem[] = [...warningsAt("defaults", defaults)];
     if (typeof events === "object" && events !== null) {
@@ -63,18 +66,4 @@ function warningsAt(path: string, values: unknown): Problem[] {
   return conversionEvent
     .warnings(values as Record<string, unknown>)
     .map(({ property, reason }) => ({ property: `${path}.${property}`, reason }));
-}
-
-/** A member's default is the set's, where it has one: so each member is checked without. */
-function withoutDefaults(rules: Rules): Rules {
-  return Object.fromEntries(
-    Object.entries(rules).map(([name, rule]) => [
-      name,
-      rule instanceof z.ZodDefault ? (rule.unwrap() as z.ZodType).optional() : rule,
-    ]),
-  );
-}
-
-function optionalOf(rules: Rules): Rules {
-  return Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule instanceof z.ZodOptional));
 }

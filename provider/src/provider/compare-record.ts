@@ -13,7 +13,7 @@ export type Differences = ReadonlyMap<string, unknown>;
 
 /** Only what was given, or has a default of ours, is compared, and only where the answer holds it. */
 export function differencesIn(kind: Kind, limits: Limits, values: Values, record: Values): Differences {
-  const rules = kind.rules(limits);
+  const rules = kind.rules(limits).shape;
   const found = new Map<string, unknown>();
   for (const [property, field] of Object.entries(kind.wireNames)) {
     const ours = values[property];
@@ -33,7 +33,7 @@ export function differencesIn(kind: Kind, limits: Limits, values: Values, record
 
 /** Every argument that the answer holds, in the form that a program gives it. */
 export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Properties {
-  const rules = kind.rules(limits);
+  const rules = kind.rules(limits).shape;
   return Object.fromEntries(
     Object.entries(kind.wireNames).flatMap(([property, field]) => {
       const value = asAccepted(rules[property], own(record, field));

@@ -4,25 +4,25 @@
 import { z } from "zod";
 import { count } from "../base/index.js";
 
-/** What a user is told that a field takes; completes the sentence "expected …". */
-export interface Expectation {
-  readonly expected: string;
-}
-
 /**
  * A zod schema that says in words what it expects.
- * @param forEditors what its JSON Schema can't be told from the rule: keywords of JSON Schema.
+ * @param expected completes the sentence "expected …", for users. @param forEditors keywords of JSON Schema for what zod can't
+ *   tell editors of the rule.
  */
 export function expecting<T extends z.ZodType>(expected: string, schema: T, forEditors: object = {}): T {
   return schema.meta({ expected, ...forEditors });
 }
 
-/** The words given to {@link expecting}, looked for behind `optional` and `default` too. */
+/** The words given to {@link expecting}. */
 export function expectationOf(schema: z.ZodType): string {
-  const described = schema.meta() as Partial<Expectation> | undefined;
-  if (described?.expected !== undefined) return described.expected;
-  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault;
-  return wraps ? expectationOf(schema.unwrap() as z.ZodType) : "another value";
+  const described = unwrapped(schema).meta() as { readonly expected?: string } | undefined;
+  return described?.expected ?? "another value";
+}
+
+/** The rule of a value that is there, without what `optional` and `default` say about one that is absent. */
+export function unwrapped(schema: z.ZodType): z.ZodType {
+  const wraps = schema.type === "optional" || schema.type === "default";
+  return wraps ? unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap()) : schema;
 }
 
 /** Something besides white space and format characters, which have no shape; no control characters, and no half ones. */

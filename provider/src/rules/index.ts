@@ -1,4 +1,8 @@
-/** The front door of `rules/`. */
+/**
+ * The front door of `rules/`: holds values against zod schemas in this package's own words. It promises that everything that is
+ * wrong is told at once, each with its path, that what is not known yet switches off only what depends on it, and that a secret
+ * value is never shown. It knows no kind of resource. It may import `base/` and zod.
+ */
 export {
   additionalFieldsBeside,
   duration,
@@ -16,8 +20,6 @@ export {
   truth,
   windowOf,
 } from "./fields.js";
-export { asAccepted, defaultOf, formsOf } from "./forms.js";
-export type { Problem, Source } from "./problem.js";
+export { asAccepted, defaultOf, formsOf, isContainer } from "./forms.js";
 export { InWords, show } from "./show.js";
-export { isContainer } from "./unknown-values.js";
-export { type Group, type Members, type Reading, type Rules, validate } from "./validate.js";
+export { type Problem, type Reading, type Rules, type Source, validate } from "./validate.js";

@@ -1,170 +1,163 @@
 /**
  * Holds arguments against a resource's rules: everything that is wrong at once, and whatever is not known yet left alone.
+ *
+ * The rules are zod's own objects and maps. Each argument is parsed by zod, and the way down to it is walked here: zod returns
+ * no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
  */
 import type { z } from "zod";
 import { didYouMean, type Values } from "../base/index.js";
-import { expectationOf } from "./fields.js";
-import type { Problem, Source } from "./problem.js";
+import { expectationOf, unwrapped } from "./fields.js";
+import { asSent, isContainer } from "./forms.js";
 import { show } from "./show.js";
-import { asSent, isContainer } from "./unknown-values.js";
-
-/** A map of objects, each held against rules of its own kind, under keys that fit. */
-export interface Members {
-  /** Completes the sentence "expected …", for what is no map. */
-  readonly expected: string;
-  readonly key: z.ZodType;
-  readonly members: Rules;
-}
-
-/** An object that may be left out, with rules of its own. */
-export interface Group {
-  /** Completes the sentence "expected …", for what is no object. */
-  readonly expected: string;
-  readonly fields: Rules;
-}
 
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
-export type Rules = Readonly<Record<string, z.ZodType | Members | Group>>;
+export type Rules = z.ZodObject;
+
+/** Where a value was written, where that is a file. Lines and columns count from 1. */
+export interface Source {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One thing to fix in one property. */
+export interface Problem {
+  /** Its path: `value`, or `events["purchase"].value` inside a map of members. */
+  readonly property: string;
+  /** What was expected and what was got, without the property's name. */
+  readonly reason: string;
+  readonly source?: Source;
+}
 
 /** How a caller's values are to be read. */
 export interface Reading {
-  /** Whether a value is, or holds, what is not known yet: an Output in the program, the engine's placeholder in a preview. */
+  /** Tells what is not known yet, or holds such a part: an Output in the program, the engine's placeholder in a preview. */
   readonly isUnknown: (value: unknown) => boolean;
   /** Paths of arguments whose values must not be shown; what is inside one of them is not shown either. */
   readonly secret?: ReadonlySet<string>;
-  /** What to say of a required argument that is missing here though the program gave one. */
+  /** Said of a required argument that is missing here though the program gave one. */
   readonly arrivedUndefined?: string;
-  /** Where the value at a path was written, where anybody knows. */
+  /** Tells where the value at a path was written; asked only about what is wrong. */
   readonly sourceOf?: (path: string) => Source | undefined;
 }
 
-/** Arguments with the defaults filled in, unknown ones as they came. */
 export interface Validated {
+  /** The values that passed: normalised, with defaults; unknown parts as they came; without those that are absent. */
   readonly values: Record<string, unknown>;
   readonly problems: readonly Problem[];
 }
 
-/**
- * Checks `given` against `rules`. What is not known yet switches off only what depends on it.
- * @returns the values that passed (normalised, defaults applied, unknown parts untouched, absent ones left out) and every problem.
- */
+/** Checks `given` against `rules`. What is not known yet switches off only what depends on it. */
 export function validate(given: Values, rules: Rules, reading: Reading): Validated {
-  return validateAt("", given, rules, reading);
+  const walk = new Walk(reading);
+  return { values: walk.inObject("", given, rules), problems: walk.problems };
 }
 
-function validateAt(path: string, given: Values, rules: Rules, reading: Reading): Validated {
-  const values: Record<string, unknown> = {};
-  const problems: Problem[] = [];
-  for (const [property, rule] of Object.entries(rules)) {
-    const at = path === "" ? property : `${path}.${property}`;
-    const { value, problems: found } = judge(at, given[property] ?? undefined, rule, reading);
-    if (value !== undefined) values[property] = value;
-    problems.push(...found);
+/** One validation: it goes down to each argument and collects what is wrong. */
+class Walk {
+  readonly problems: Problem[] = [];
+  constructor(readonly reading: Reading) {}
+
+  inObject(path: string, given: Values, { shape }: z.ZodObject): Record<string, unknown> {
+    const values: Record<string, unknown> = {};
+    const pathOf = (property: string) => (path === "" ? property : `${path}.${property}`);
+    for (const property in shape) {
+      const value = this.#value(pathOf(property), given[property] ?? undefined, shape[property] as z.ZodType);
+      if (value !== undefined) values[property] = value;
+    }
+    for (const property of Object.keys(given)) {
+      if (Object.hasOwn(shape, property) || given[property] === undefined) continue;
+      if (path === "" && isHidden(property)) continue;
+      this.#found(pathOf(property), `is not a known argument; ${didYouMean(property, Object.keys(shape))}`);
+    }
+    return values;
   }
-  for (const property of Object.keys(given)) {
-    if (Object.hasOwn(rules, property) || given[property] === undefined) continue;
-    if (path === "" && isHidden(property)) continue;
-    const hint = didYouMean(property, Object.keys(rules));
-    problems.push(
-      problemAt(path === "" ? property : `${path}.${property}`, `is not a known argument; ${hint}`, reading),
+
+  #inMap(path: string, given: Values, { keyType, valueType }: z.ZodRecord): Record<string, unknown> {
+    const values: Record<string, unknown> = {};
+    for (const [key, member] of Object.entries(given)) {
+      if (member === undefined) continue;
+      const at = `${path}[${JSON.stringify(key)}]`;
+      if (!(keyType as z.ZodType).safeParse(key).success) {
+        this.#found(at, `is no key: expected ${expectationOf(keyType as z.ZodType)}`);
+        continue;
+      }
+      const value = this.#value(at, member, valueType as z.ZodType);
+      if (value !== undefined) values[key] = value;
+    }
+    return values;
+  }
+
+  /** @returns the value as the rule takes it; nothing where it does not fit or is absent. */
+  #value(path: string, value: unknown, rule: z.ZodType): unknown {
+    if (value !== undefined && !isContainer(value) && this.reading.isUnknown(value)) return value;
+    const schema = unwrapped(rule);
+    if (!isWalked(schema)) return this.#argument(path, value, rule);
+    if (isContainer(value) && !Array.isArray(value)) {
+      return isObject(schema)
+        ? this.inObject(path, value as Values, schema)
+        : this.#inMap(path, value as Values, schema);
+    }
+    if (value === undefined && rule.isOptional()) return undefined;
+    const expected = `expected ${expectationOf(rule)}`;
+    const shown = this.#isSecret(path) ? "a secret value" : show(value);
+    this.#found(path, value === undefined ? `is required: ${expected}` : `${expected}; got ${shown}`);
+    return undefined;
+  }
+
+  /** One value for zod. The names and the other parts of an object are known, whatever a part of it will be. */
+  #argument(path: string, value: unknown, rule: z.ZodType): unknown {
+    const { isUnknown } = this.reading;
+    let unknownParts = 0;
+    const sent = () =>
+      asSent(value, isUnknown, () => {
+        unknownParts++;
+        return null; // any part of a value may be null
+      });
+    const parsed = rule.safeParse(isContainer(value) ? sent() : value);
+    if (parsed.success) return unknownParts === 0 ? parsed.data : asSent(value, isUnknown, (part) => part);
+    this.#found(path, this.#reasonFor(path, value, rule, parsed.error));
+    return undefined;
+  }
+
+  #reasonFor(path: string, value: unknown, rule: z.ZodType, { issues }: z.ZodError): string {
+    const expected = `expected ${expectationOf(rule)}`;
+    if (value === undefined) return `is required: ${[this.reading.arrivedUndefined ?? [], expected].flat().join(" ")}`;
+    const inside = issues[0]?.path ?? [];
+    const place = inside.length === 0 ? "" : `, with a fault at ${show(inside.map(String).join("."))}`;
+    if (this.#isSecret(path)) return `${expected}; got a secret value that does not fit${place}`;
+    // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
+    const said = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
+    return issues.length === 1 && said !== undefined ? said.message : `${expected}; got ${show(value)}${place}`;
+  }
+
+  /** A secret's parts are secret too. */
+  #isSecret(path: string): boolean {
+    return [...(this.reading.secret ?? [])].some(
+      (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
     );
   }
-  return { values, problems };
-}
 
-interface Judged {
-  readonly value?: unknown;
-  readonly problems: readonly Problem[];
-}
-
-function judge(path: string, value: unknown, rule: Rules[string], reading: Reading): Judged {
-  if (value !== undefined && !isContainer(value) && reading.isUnknown(value)) return { value, problems: [] };
-  if ("members" in rule) return judgeMembers(path, value, rule, reading);
-  if ("fields" in rule) return value === undefined ? { problems: [] } : judgeObject(path, value, rule, reading);
-  // The names and the other parts of an object are known, whatever a part of it will be: null is what any part may be.
-  let unknownParts = 0;
-  const parsed = rule.safeParse(
-    asSent(value, reading.isUnknown, () => {
-      unknownParts++;
-      return null;
-    }),
-  );
-  if (parsed.success) {
-    return { value: unknownParts === 0 ? parsed.data : asSent(value, reading.isUnknown, (part) => part), problems: [] };
+  #found(path: string, reason: string): void {
+    const source = this.reading.sourceOf?.(path);
+    this.problems.push({ property: path, reason, ...(source === undefined ? {} : { source }) });
   }
-  const reason = reasonFor(value, rule, parsed.error, isSecret(path, reading), reading.arrivedUndefined);
-  return { problems: [problemAt(path, reason, reading)] };
-}
-
-function judgeMembers(path: string, value: unknown, { expected, key, members }: Members, reading: Reading): Judged {
-  if (!isContainer(value) || Array.isArray(value)) {
-    const got = value === undefined ? "is required: " : "";
-    const shown = value === undefined ? "" : `; got ${isSecret(path, reading) ? "a secret value" : show(value)}`;
-    return { problems: [problemAt(path, `${got}expected ${expected}${shown}`, reading)] };
-  }
-  const values: Record<string, unknown> = {};
-  const problems: Problem[] = [];
-  for (const [name, member] of Object.entries(value as Values)) {
-    if (member === undefined) continue;
-    const at = `${path}[${JSON.stringify(name)}]`;
-    if (!key.safeParse(name).success) {
-      problems.push(problemAt(at, `is no key: expected ${expectationOf(key)}`, reading));
-      continue;
-    }
-    const judged = judgeObject(at, member, { expected: "an object", fields: members }, reading);
-    if (judged.value !== undefined) values[name] = judged.value;
-    for (const problem of judged.problems) problems.push(problem);
-  }
-  return { value: values, problems };
-}
-
-function judgeObject(path: string, value: unknown, { expected, fields }: Group, reading: Reading): Judged {
-  if (isContainer(value) && !Array.isArray(value)) {
-    const { values, problems } = validateAt(path, value as Values, fields, reading);
-    return { value: values, problems };
-  }
-  if (reading.isUnknown(value)) return { value, problems: [] };
-  const got = isSecret(path, reading) ? "a secret value" : show(value);
-  return { problems: [problemAt(path, `expected ${expected}; got ${got}`, reading)] };
-}
-
-function problemAt(path: string, reason: string, { sourceOf }: Reading): Problem {
-  const source = sourceOf?.(path);
-  return { property: path, reason, ...(source === undefined ? {} : { source }) };
-}
-
-/** A secret's parts are secret too. */
-function isSecret(path: string, { secret = new Set() }: Reading): boolean {
-  return [...secret].some((each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`));
-}
-
-function reasonFor(
-  value: unknown,
-  rule: z.ZodType,
-  error: z.ZodError,
-  mustHide: boolean,
-  arrivedUndefined: string | undefined,
-): string {
-  const expected = `expected ${expectationOf(rule)}`;
-  if (value === undefined) return `is required: ${[arrivedUndefined ?? [], expected].flat().join(" ")}`;
-  if (mustHide) return `${expected}; got a secret value that does not fit${placeOf(error)}`;
-  // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
-  const said = error.issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
-  return error.issues.length === 1 && said !== undefined
-    ? said.message
-    : `${expected}; got ${show(value)}${placeOf(error)}`;
 }
 
 /** Of a `refine` without words. */
 const ZOD_DEFAULT_MESSAGE = "Invalid input";
 
-/** Whether a property is one of the provider's or the engine's own. */
+/** Properties that are the provider's or the engine's own are passed over. */
 function isHidden(property: string): boolean {
   return property.startsWith("__") && property !== "__proto__";
 }
 
-/** Where inside a nested value the first fault is; nothing for a plain value. */
-function placeOf(error: z.ZodError): string {
-  const path = error.issues[0]?.path ?? [];
-  return path.length === 0 ? "" : `, with a fault at ${show(path.map(String).join("."))}`;
+/** An object of arguments, or a map of such objects. Any other value is one argument: request fields are a map of plain data. */
+function isWalked(schema: z.ZodType): schema is z.ZodObject | z.ZodRecord {
+  return isObject(schema) || (schema.type === "record" && isObject((schema as z.ZodRecord).valueType as z.ZodType));
+}
+
+// By name: `instanceof` of zod's classes takes as long as to parse a number.
+function isObject(schema: z.ZodType): schema is z.ZodObject {
+  return schema.type === "object";
 }

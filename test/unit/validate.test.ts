@@ -213,13 +213,10 @@ describe("reasons that name their cure", () => {
 });
 
 describe("a map of members", () => {
-  const rules = {
-    events: {
-      expected: "events by key",
-      key: expecting("1 to 100 characters", z.string().min(1).max(100)),
-      members: conversionEvent.rules(limits),
-    },
-  };
+  const key = expecting("1 to 100 characters", z.string().min(1).max(100));
+  const rules = z.strictObject({
+    events: expecting("events by key", z.record(key, expecting("an object", conversionEvent.rules(limits)))),
+  });
   const event = { eventName: "E", advertiserId: 1, value: 1 };
   const checked = (events: unknown, reading: object = {}) =>
     validate({ events }, rules, { isUnknown: holdsUnknown, ...reading });
