@@ -1,0 +1,142 @@
+/** What `report comment` says of a preview is what the `up` then does, whatever the installation can do and whatever is asked for. */
+import { resolve } from "node:path";
+import { expect, it } from "vitest";
+import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+
+/** The options of a resource, and of the set beside it. */
+const OPTIONS: Readonly<Record<string, { readonly ofEvent: object; readonly ofSet: object }>> = {
+  plain: { ofEvent: {}, ofSet: {} },
+  deleting: { ofEvent: { retainOnDelete: false }, ofSet: { retainOnDelete: false } },
+  replacing: { ofEvent: { replaceOnChanges: ["value"] }, ofSet: { replaceOnChanges: ["events"] } },
+  both: {
+    ofEvent: { retainOnDelete: false, replaceOnChanges: ["*"] },
+    ofSet: { retainOnDelete: false, replaceOnChanges: ["*"] },
+  },
+  guarded: { ofEvent: {}, ofSet: { retainOnDelete: false, protect: true } },
+};
+const NAMES = Object.keys(OPTIONS);
+/** The id of an object that is on the platform already, for the event or the member that adopts it. */
+const foundId = (name: string, isMember: boolean) => 901 + NAMES.indexOf(name) * 2 + (isMember ? 1 : 0);
+
+/**
+ * @param isLater the second version: kept, changed, removed, renamed, added and adopted ones, of each option.
+ * @param mayDelete without a known delete, a program that asks for it is refused.
+ */
+function programOf(isLater: boolean, mayDelete: boolean): string {
+  const written = (options: object) => JSON.stringify(mayDelete ? options : { ...options, retainOnDelete: undefined });
+  const lines = NAMES.flatMap((name) => {
+    const { ofEvent, ofSet } = OPTIONS[name] ?? { ofEvent: {}, ofSet: {} };
+    const value = isLater ? 2 : 1;
+    const objects = (isMember: boolean): [string, object][] => [
+      ["kept", { eventName: `${name} kept ${isMember}`, value: 1 }],
+      ["changed", { eventName: `${name} changed ${isMember}`, value }],
+      [isLater ? "renamed" : "former", { eventName: `${name} renamed ${isMember}`, value: 1 }],
+      ...(isLater
+        ? ([
+            ["added", { eventName: `${name} added ${isMember}`, value: 1 }],
+            [
+              "adopted",
+              { eventName: `found ${foundId(name, isMember)}`, value: 1, existingId: foundId(name, isMember) },
+            ],
+          ] as [string, object][])
+        : ([["removed", { eventName: `${name} removed ${isMember}`, value: 1 }]] as [string, object][])),
+    ];
+    const singles = objects(false).map(
+      ([key, args]) => `event("${name}-${key}", ${JSON.stringify(args)}, ${written(ofEvent)});`,
+    );
+    return [...singles, `set("${name}", ${JSON.stringify(Object.fromEntries(objects(true)))}, ${written(ofSet)});`];
+  });
+  return program(`
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme", existingId: 1 });
+const event = (name, args, options) =>
+  new advertising.ConversionEvent(name, { advertiserId: acme.advertiserId, ...args }, options);
+const set = (name, events, options) =>
+  new advertising.ConversionEventSet(name, { advertiserId: acme.advertiserId, events }, options);
+${lines.join("\n")}
+// An advertiser that is replaced, with what belongs to it.
+const other = new advertising.Advertiser("other", { advertiserName: "${isLater ? "Other 2" : "Other"}" });
+const own = { advertiserId: other.advertiserId };
+new advertising.ConversionEvent("of-other", { ...own, eventName: "Of other", value: 1 });
+new advertising.ConversionEventSet("of-other", { ...own, events: { a: { eventName: "Of other too", value: 1 } } }, ${written({ retainOnDelete: false })});
+`);
+}
+
+const comment = (stack: TestStack) =>
+  runProcess(
+    "node",
+    [command, "report", "comment", "--preview", "preview.json"],
+    stack.programFolder,
+    stack.environment,
+  );
+
+function countIn(text: string, sentence: RegExp): number {
+  return Number(sentence.exec(text)?.[1] ?? 0);
+}
+
+const ACME = { id: 1, advertiser_name: "Acme", active: true };
+const UPDATE = { update: "PUT rest/event/{id}" };
+const DELETE = { delete: "DELETE rest/event/{id}" };
+
+it.each([
+  ["nothing but creating", {}],
+  ["an update", UPDATE],
+  ["a delete", DELETE],
+  ["both", { ...UPDATE, ...DELETE }],
+])("with %s", async (_, event) => {
+  const found = NAMES.flatMap((name) => [foundId(name, false), foundId(name, true)]).map((id) => ({
+    id,
+    event_name: `found ${id}`,
+    advertiser_id: 1,
+    value: 1,
+  }));
+  const sandbox = await useSandbox({ operations: true, objects: { advertisers: [ACME], events: found } });
+  const config = { "advertising:operations": JSON.stringify({ event }) };
+  const stack = await newStack(programOf(false, "delete" in event), { sandbox, config });
+  const first = await stack.up();
+  expect(first.code, first.output).toBe(0);
+  const before = { posts: sandbox.creates, puts: sandbox.updates, deletes: sandbox.deletes };
+  const managed = async () => {
+    const ids = (await stack.resources()).flatMap(({ id = "", outputs }) =>
+      outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String),
+    );
+    return new Set(ids);
+  };
+  const unmanaged = async () => {
+    const held = await managed();
+    return [...sandbox.advertisers, ...sandbox.events].filter(({ id }) => !held.has(String(id))).length;
+  };
+  expect(await unmanaged()).toBe(found.length);
+
+  stack.program(programOf(true, "delete" in event));
+  stack.write("preview.json", (await stack.preview("--json")).output);
+  const { output } = await comment(stack);
+  const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
+  const said = {
+    creates: countIn(line, /(\d+) create/),
+    adopts: countIn(line, /(\d+) adopt/),
+    replaces: countIn(line, /(\d+) replace(?!, if)/) + countIn(line, /(\d+) replace, if/),
+    updates: countIn(line, /(\d+) update in place/),
+    deleted: countIn(output, /Up to (\d+) objects? would be deleted/),
+    left: countIn(output, /Up to (\d+) objects? would stay live/),
+  };
+  expect(said.creates, output).toBe(NAMES.length * 4); // added and renamed, of events and of members
+  expect(said.adopts, output).toBe(NAMES.length * 2);
+  expect(said.replaces + said.updates, output).toBe(NAMES.length * 2 + 3);
+
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  const done = {
+    posts: sandbox.creates - before.posts,
+    puts: sandbox.updates - before.puts,
+    deletes: sandbox.deletes - before.deletes,
+    left: await unmanaged(),
+  };
+  expect(done, `${output}\n${up.output}`).toEqual({
+    posts: said.creates + said.replaces,
+    puts: said.updates,
+    deletes: said.deleted,
+    left: said.left,
+  });
+});
