@@ -3,11 +3,10 @@ import { globSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
-import { fitsCasing } from "../../provider/src/catalog/casing.js";
 import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import { catalogJsonSchema } from "../../provider/src/catalog/schema.js";
-import { secondsIn } from "../../provider/src/catalog/window.js";
-import { readYaml } from "../../provider/src/catalog/yaml-file.js";
+import { fitsCasing, secondsIn } from "../../provider/src/catalog/spelling.js";
+import { readYaml } from "../../provider/src/catalog/yaml-catalog.js";
 import { asSpreadsheet, csvOf, findingsIn, folderWith, LIMITS, MISTAKES, yamlWith } from "../support/catalogs.js";
 import { allPages, codeBlocksOf } from "../support/pages.js";
 
@@ -36,6 +35,46 @@ function declaredIn(name: string, content: string | Buffer, beside: Record<strin
     events: Object.fromEntries(events.map(({ key, advertiser, args }) => [`${advertiser}/${key}`, args])),
   };
 }
+
+describe("a cell that is almost a value", () => {
+  const of = (column: string, cell: string, value = "1") =>
+    findingsIn("c.csv", `key,advertiser,eventName,value,${column}\ne,a,E,${value},${cell}\n`);
+
+  it.each(["purchase", "PURCHASE", "landing page", "Landing_Page", "landing-page"])("%s is an event type", (cell) => {
+    expect(of("eventTypeId", cell)).toEqual([]);
+  });
+
+  it.each(["purchase?", "purchase!", "(purchase)", "landing.page", "pürchase"])("%s is none", (cell) => {
+    const [told, ...more] = of("eventTypeId", cell);
+    expect(told).toContain(`got the string "${cell}"; or write Purchase or LandingPage`);
+    expect(more).toEqual([]);
+  });
+
+  it.each([
+    ["-1", "an integer from 0 to 9007199254740991; got -1"],
+    ["1.5", "an integer from 0 to 9007199254740991; got 1.5"],
+    ["9007199254740993", 'an integer from 0 to 9007199254740991; got the string "9007199254740993"; or write Purchase'],
+  ])("the event type %s is refused, without advice that is refused as well", (cell, told) => {
+    expect(of("eventTypeId", cell)).toEqual([expect.stringContaining(told)]);
+    expect(findingsIn("c.yaml", yamlWith(`eventTypeId: "${cell}"`)).join()).not.toContain("without quotes");
+  });
+
+  it.each(["9007199254740993", "-9007199254740993", "9007199254740993.0", "123456789012345678901234567890"])(
+    "the value %s would be rounded: it is refused in each format",
+    (value) => {
+      const told = "a whole number beyond 9007199254740991 would be rounded";
+      expect(of("segmentId", "", value)).toEqual([expect.stringContaining(told)]);
+      if (value.includes(".")) return; // a number with a point in YAML and JSON, of which digits are dropped
+      expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${value}`))).toEqual([
+        expect.stringContaining(told),
+      ]);
+    },
+  );
+
+  it.each(["9007199254740991", "1e300", "0.1234567890123456789"])("the value %s is taken", (value) => {
+    expect(of("segmentId", "", value)).toEqual([]);
+  });
+});
 
 describe("YAML", () => {
   const expected = {

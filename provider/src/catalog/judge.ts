@@ -3,45 +3,25 @@
  */
 import type { z } from "zod";
 import { asRecord, count, nearest, type Values } from "../base/index.js";
-import { advertiser, conversionEvent, type Kind, type Limits } from "../kinds/index.js";
+import { advertiser, conversionEvent, conversionEventSet, type Kind, type Limits } from "../kinds/index.js";
 import { expectationOf, type Rules, show, validate } from "../rules/index.js";
-import { fieldNamed } from "./catalog-fields.js";
-import { type CatalogRules, catalogRules } from "./catalog-rules.js";
-import { advertiserKey, eventKey, LIVE_ADVERTISER, withoutCase } from "./keys.js";
-import { misspeltAdvertisers } from "./misspelt.js";
-import { DEFAULT_WARNINGS, lint, RULES, type RuleValues } from "./team-rules.js";
+import { DEFAULT_WARNINGS, lint, misspeltAdvertisers, RULES, type RuleValues } from "./lint.js";
+import { fieldNamed } from "./spelling.js";
 import {
+  advertiserKey,
+  type Catalog,
+  type CatalogAdvertiser,
+  type CatalogEvent,
   errorAt,
+  eventKey,
   type Finding,
+  LIVE_ADVERTISER,
   type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
   type WrittenEvent,
+  withoutCase,
 } from "./written.js";
-
-export interface CatalogAdvertiser {
-  readonly key: string;
-  /** None where it lives already and is no resource: its key is its id. */
-  readonly args: Values | undefined;
-}
-
-export interface CatalogEvent {
-  readonly key: string;
-  /** Its advertiser's key. */
-  readonly advertiser: string;
-  /** With the defaults of the catalog, without those of the platform. */
-  readonly args: Values;
-  readonly written: Written;
-}
-
-export interface Catalog {
-  /** Those without an error. */
-  readonly advertisers: readonly CatalogAdvertiser[];
-  /** Those without an error, of advertisers without one. */
-  readonly events: readonly CatalogEvent[];
-  /** In the order of the file. */
-  readonly findings: readonly Finding[];
-}
 
 export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
   return new Judge(written, limits).judge();
@@ -49,16 +29,13 @@ export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
 
 class Judge {
   readonly #findings: Finding[] = [];
-  readonly #rules: CatalogRules;
   /** What has a key, its case aside, or an existingId already. */
   readonly #taken = new Map<string, Written>();
 
   constructor(
     readonly written: WrittenCatalog,
     readonly limits: Limits,
-  ) {
-    this.#rules = catalogRules(limits);
-  }
+  ) {}
 
   judge(): Catalog {
     const { written } = this;
@@ -92,7 +69,7 @@ class Judge {
 
   #advertiser(written: WrittenAdvertiser): CatalogAdvertiser {
     this.#key(written, advertiserKey, "");
-    const args = this.#values(written, this.#rules.advertiser);
+    const args = this.#values(written, advertiser.rules(this.limits));
     this.#existingId(written, advertiser, args);
     return { key: written.key, args };
   }
@@ -107,7 +84,7 @@ class Judge {
         owner === "" ? "is required: expected the key of an advertiser" : `${show(owner)} is not declared${hint}`;
       this.#find(written, "advertiser", reason);
     }
-    const values = this.#values(written, this.#rules.event);
+    const values = this.#values(written, conversionEventSet.memberRules(this.limits));
     this.#existingId(written, conversionEvent, values);
     this.#warnOfShortWindows(written, values);
     return { key, advertiser: owner, args: mergedWith(defaultsOf.get(owner) ?? byDefault, values), written };
@@ -128,7 +105,7 @@ class Judge {
   }
 
   #defaults(written: Written | undefined): Values {
-    const values = this.#values(written, this.#rules.defaults);
+    const values = this.#values(written, conversionEventSet.sharedRules(this.limits));
     if (written !== undefined) this.#warnOfShortWindows(written, values);
     return values;
   }

@@ -3,15 +3,19 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { z } from "zod";
 import type { Limits } from "../kinds/index.js";
-import { type Source, show } from "../rules/index.js";
-import { readCsvEvents } from "./csv-events.js";
-import { type Catalog, judgeCatalog } from "./judge.js";
-import { errorAt, type Finding, type WrittenCatalog } from "./written.js";
-import { readYamlCatalog } from "./yaml-catalog.js";
-import { readYaml } from "./yaml-file.js";
+import { expecting, type Source, show, truth } from "../rules/index.js";
+import { readCsvEvents } from "./csv-catalog.js";
+import { judgeCatalog } from "./judge.js";
+import { type Catalog, errorAt, type Finding, type WrittenCatalog } from "./written.js";
+import { readYaml, readYamlCatalog } from "./yaml-catalog.js";
 
-export type { Catalog } from "./judge.js";
+/** The rules of the arguments that a `Catalog` has in a program. */
+export const CATALOG_RULES = z.strictObject({
+  file: expecting("the path of a file, known when the program runs", z.string().min(1)),
+  sets: truth.optional(),
+});
 
 const FORMATS: Readonly<Record<string, "yaml" | "json" | "csv">> = {
   ".yaml": "yaml",

@@ -3,26 +3,24 @@
  * wrong in one place; what is wrong between two, and the settings of an installation, only the rules themselves do.
  */
 import { z } from "zod";
-import type { Limits } from "../kinds/index.js";
+import { advertiser, conversionEventSet, type Limits } from "../kinds/index.js";
 import type { Rules } from "../rules/index.js";
-import { fieldNamed } from "./catalog-fields.js";
-import { catalogRules } from "./catalog-rules.js";
-import { advertiserKey, eventKey } from "./keys.js";
-import { RULES } from "./team-rules.js";
+import { RULES } from "./lint.js";
+import { fieldNamed } from "./spelling.js";
+import { advertiserKey, eventKey } from "./written.js";
 
 /** An editor knows no stack: the widest that any installation may have. */
 const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, traceField: undefined };
 
 export function catalogJsonSchema(): object {
-  const { event, advertiser, defaults: shared } = catalogRules(WIDEST);
-  const defaults = z.strictObject(written(shared)).optional();
+  const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
   const rules = z.strictObject(written(RULES)).optional();
   const advertisers = z.record(
     advertiserKey,
     z.strictObject({
-      ...written(advertiser),
+      ...written(advertiser.rules(WIDEST)),
       defaults,
-      events: z.record(eventKey, z.strictObject(written(event))).optional(),
+      events: z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional(),
     }),
   );
   const catalog = z

@@ -1,8 +1,9 @@
 /**
- * A catalog as it was written, whichever format the file has, and what is found in it.
+ * A catalog as it was written, whichever format the file has, and as it was judged: its objects, their keys, and what is wrong.
  */
+import { z } from "zod";
 import type { Values } from "../base/index.js";
-import type { Problem, Source } from "../rules/index.js";
+import { expecting, type Problem, type Source } from "../rules/index.js";
 
 /** One object of a file. */
 export interface Written {
@@ -37,6 +38,30 @@ export interface WrittenCatalog {
   readonly findings: readonly Finding[];
 }
 
+export interface CatalogAdvertiser {
+  readonly key: string;
+  /** None where it lives already and is no resource: its key is its id. */
+  readonly args: Values | undefined;
+}
+
+export interface CatalogEvent {
+  readonly key: string;
+  /** Its advertiser's key. */
+  readonly advertiser: string;
+  /** With the defaults of the catalog, without those of the platform. */
+  readonly args: Values;
+  readonly written: Written;
+}
+
+export interface Catalog {
+  /** Those without an error. */
+  readonly advertisers: readonly CatalogAdvertiser[];
+  /** Those without an error, of advertisers without one. */
+  readonly events: readonly CatalogEvent[];
+  /** In the order of the file. */
+  readonly findings: readonly Finding[];
+}
+
 /** Something to fix in a file, or to look at. */
 export interface Finding extends Problem {
   readonly level: "error" | "warning";
@@ -53,4 +78,32 @@ export function errorAt(source: Source, subject: string, reason: string): Findin
 export function describeFinding({ source: { file, line, column }, subject, property, reason }: Finding): string {
   const about = subject === "" ? "" : ` ${subject}:`;
   return `${file}:${line}:${column}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
+}
+
+/** No white space at the ends, no control or format characters, no `/`, no `::`, not `__proto__`; 1 to 100 characters. */
+const KEY = /^(?!__proto__$)(?!\s)(?:(?!::)[^\p{C}\p{Zl}\p{Zp}/]){1,100}(?<!\s)$/u;
+
+export const eventKey = expecting(
+  "1 to 100 characters without / and ::, without control characters, and without spaces at the ends",
+  z.string().regex(KEY),
+);
+
+/** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
+const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
+
+export const advertiserKey = expecting(
+  `${eventKey.meta()?.expected}, not a number`,
+  z.string().regex(new RegExp(KEY.source.replace("^", `^${NOT_A_NUMBER}`), "u")),
+);
+
+export const LIVE_ADVERTISER = /^[1-9]\d{0,29}$/;
+
+/** One form for all ways to write the same letters. */
+export function keyOf(written: string): string {
+  return written.normalize("NFC");
+}
+
+/** Equal for keys that differ in nothing but case or in the form of their letters. */
+export function withoutCase(key: string): string {
+  return key.normalize("NFKC").toLowerCase();
 }

@@ -1,14 +1,12 @@
 /**
- * The events in the rows of a CSV file: which column is which, whatever its header's spelling.
+ * The events of a CSV file. Spreadsheets separate with commas, semicolons or tabs, and each cell knows where it stands. Which
+ * column is which is told by its header, whatever its spelling; what a cell says is told by its field (`spelling.ts`).
  */
-
 import { didYouMean, letters } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
-import { show } from "../rules/index.js";
-import { fieldNamed } from "./catalog-fields.js";
-import { type Cell, readCsv } from "./csv-file.js";
-import { keyOf } from "./keys.js";
-import { errorAt, type Finding, type WrittenEvent } from "./written.js";
+import { type Source, show } from "../rules/index.js";
+import { fieldNamed } from "./spelling.js";
+import { errorAt, type Finding, keyOf, type WrittenEvent } from "./written.js";
 
 /** In the order in which they are told. */
 const COLUMNS = [
@@ -129,4 +127,105 @@ function eventIn(
     told,
     sourceOf: (property = "key") => cells.get(property)?.source ?? first.source,
   };
+}
+
+interface Cell {
+  /** Without white space at its ends. */
+  readonly text: string;
+  readonly source: Source;
+}
+
+interface CsvFile {
+  /** Without empty rows. As far as the file could be read. */
+  readonly rows: readonly (readonly Cell[])[];
+  readonly findings: readonly Finding[];
+}
+
+const DELIMITERS = [",", ";", "\t", "|"];
+
+/** @param scoreOf how much a row looks like the header: the delimiter with which it does most is taken. */
+function readCsv(text: string, file: string, scoreOf: (header: readonly string[]) => number): CsvFile {
+  // Some programs write the delimiter into a line of its own, for spreadsheets.
+  const stated = /^sep=(.)\r?\n/.exec(text);
+  const skipped = stated?.[0].length ?? 0;
+  const scores = DELIMITERS.map((each) => scoreOf(headerWith(each, text.slice(skipped))));
+  const delimiter = stated?.[1] ?? DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ",";
+  const bytes = Buffer.from(text);
+  const at = placesIn(bytes, file);
+
+  const cells: (Cell & { readonly row: number })[] = [];
+  const findings: Finding[] = [];
+  // The library counts lines, not columns; what it does know is how many bytes a cell ends at.
+  let end = Buffer.byteLength(text.slice(0, skipped));
+  const offset = end;
+  try {
+    csvLibrary().parse(bytes.subarray(offset), {
+      ...TOLERANT,
+      delimiter,
+      cast: (value, { index, records, bytes: endOfCell }) => {
+        const start = index === 0 ? afterLineBreak(bytes, end) : end + delimiter.length;
+        end = offset + endOfCell;
+        cells.push({ row: records, text: value.trim(), source: at(start) });
+        return value;
+      },
+    });
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    if (code === undefined) throw error;
+    findings.push(errorAt(at(afterLineBreak(bytes, end)), "", `is not read as CSV: ${message}`));
+  }
+  const rows = [...Map.groupBy(cells, ({ row }) => row).values()];
+  return { rows: rows.filter((row) => row.some((cell) => cell.text !== "")), findings };
+}
+
+const TOLERANT = { relax_column_count: true, trim: true } as const;
+
+function headerWith(delimiter: string, text: string): string[] {
+  try {
+    return csvLibrary().parse(text, { ...TOLERANT, delimiter, to: 1 })[0] ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function afterLineBreak(bytes: Buffer, offset: number): number {
+  let start = offset;
+  while (bytes[start] === 0x0a || bytes[start] === 0x0d) start++;
+  return start;
+}
+
+/** @returns where an offset is. Looked up only when it is asked for. */
+function placesIn(bytes: Buffer, file: string): (offset: number) => Source {
+  let lineStarts: number[] | undefined;
+  const look = (offset: number) => {
+    lineStarts ??= lineStartsIn(bytes);
+    let line = lineStarts.findLastIndex((start) => start <= offset);
+    if (line < 0) line = 0;
+    const column = bytes.subarray(lineStarts[line], offset).toString().length + 1;
+    return { line: line + 1, column };
+  };
+  return (offset) => {
+    let place: { readonly line: number; readonly column: number } | undefined;
+    const found = () => (place ??= look(offset));
+    return {
+      file,
+      get line() {
+        return found().line;
+      },
+      get column() {
+        return found().column;
+      },
+    };
+  };
+}
+
+function lineStartsIn(bytes: Buffer): number[] {
+  const starts = [0];
+  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** Loaded when the first file is read: programs without a catalog do without it. */
+function csvLibrary(): typeof import("csv-parse/sync", { with: { "resolution-mode": "require" }}) {
+  return require("csv-parse/sync") as ReturnType<typeof csvLibrary>;
 }

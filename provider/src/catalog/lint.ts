@@ -1,13 +1,13 @@
 /**
- * A team's own rules for a catalog, each an error or a warning by the team's choice.
+ * What is likely a mistake although every value fits: a team's own rules for a catalog, each an error or a warning by the team's
+ * choice, and advertisers that are almost named alike.
  */
 import { z } from "zod";
-import { letters } from "../base/index.js";
+import { differsLittle, letters } from "../base/index.js";
 import { conversionEventSet, type Limits } from "../kinds/index.js";
 import { duration, expecting, show, truth } from "../rules/index.js";
-import { CASINGS, type Casing, fitsCasing } from "./casing.js";
-import type { CatalogEvent } from "./judge.js";
-import type { Finding } from "./written.js";
+import { CASINGS, type Casing, fitsCasing } from "./spelling.js";
+import { type CatalogEvent, type Finding, type WrittenEvent, withoutCase } from "./written.js";
 
 export interface RuleValues {
   /** Names of an advertiser's events differ in more than case and separators. */
@@ -79,4 +79,27 @@ export function lint(
     }
   }
   return findings;
+}
+
+/** Of an advertiser with a single event whose name is almost that of one with more. */
+export function misspeltAdvertisers(events: readonly WrittenEvent[]): Finding[] {
+  const groups = [...Map.groupBy(events, ({ advertiser }) => advertiser)];
+  const settled = groups.filter(([, own]) => own.length > 1).map(([name]) => name);
+  return groups
+    .filter(([, own]) => own.length === 1)
+    .flatMap(([name, [event]]) => {
+      const meant = settled.find((other) => isAlmost(name, other));
+      if (event === undefined || meant === undefined) return [];
+      const reason = `${show(name)} is almost ${show(meant)}: it is another advertiser, with this event alone`;
+      const source = event.sourceOf("advertiser");
+      return [{ level: "warning" as const, subject: event.subject, property: "advertiser", reason, source }];
+    });
+}
+
+/** Word by word: `Store A` and `Store B` are two stores, and `Store 1` and `Store 2`. Keys that differ in case alone are refused. */
+function isAlmost(name: string, other: string): boolean {
+  if (withoutCase(name) === withoutCase(other)) return false;
+  if (letters(name) === letters(other)) return true;
+  const [words, others] = [name.split(/\s+/), other.split(/\s+/)];
+  return words.length === others.length && words.every((word, i) => differsLittle(word, others[i] ?? ""));
 }

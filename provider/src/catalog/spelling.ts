@@ -1,0 +1,206 @@
+/**
+ * How people and spreadsheets spell the fields of advertisers and events: in a cell, where everything is text, and in YAML or
+ * JSON. What is no value of its kind stays as it was written: the resource's own rules then refuse it, and the advice here says
+ * what to write instead. The styles of names that a team's rules may ask for stand here too.
+ */
+import { z } from "zod";
+import { Attribution, EventType } from "../kinds/index.js";
+
+interface Field {
+  /** @param text trimmed, and not empty. */
+  readonly fromCell: (text: string) => unknown;
+  readonly fromData: (value: unknown) => unknown;
+  /** What to write instead of a value that was refused; completes a sentence of its own. */
+  readonly advice: (value: unknown) => string | undefined;
+  /** What may be written in YAML and JSON, for editors. @param rule the resource's own. */
+  readonly written: (rule: z.ZodType) => z.ZodType;
+}
+
+const asItIs = <T>(value: T) => value;
+const noAdvice = () => undefined;
+
+const text: Field = {
+  fromCell: asItIs,
+  fromData: asItIs,
+  advice: (value) =>
+    ["number", "boolean", "bigint"].includes(typeof value) ? `put it in quotes: "${String(value)}"` : undefined,
+  written: asItIs,
+};
+
+const PLAIN_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/;
+
+const number: Field = {
+  fromCell: (cell) => (PLAIN_NUMBER.test(cell) && !wouldBeRounded(cell) ? Number(cell) : cell),
+  fromData: asItIs,
+  advice: (value) => {
+    if (typeof value === "bigint") return ROUNDED;
+    if (typeof value !== "string") return undefined;
+    const cell = value.trim();
+    if (wouldBeRounded(cell)) return ROUNDED;
+    return PLAIN_NUMBER.test(cell) ? `write ${cell}, without quotes` : mistakeInNumber(value);
+  },
+  written: asItIs,
+};
+
+/** Ids keep their digits: the rules know them as strings too. */
+const id: Field = {
+  fromCell: asItIs,
+  fromData: (value) => (typeof value === "bigint" ? String(value) : value),
+  advice: (value) => (typeof value === "string" ? mistakeInNumber(value) : undefined),
+  written: asItIs,
+};
+
+const TRUE = ["true", "yes", "1"];
+const FALSE = ["false", "no", "0"];
+
+const truth: Field = {
+  fromCell: (cell) => {
+    const word = cell.toLowerCase();
+    return TRUE.includes(word) ? true : FALSE.includes(word) ? false : cell;
+  },
+  fromData: asItIs,
+  advice: (value) => (typeof value === "string" ? "write true or false" : undefined),
+  written: asItIs,
+};
+
+const window: Field = {
+  fromCell: (cell) => {
+    if (/^\d{1,15}$/.test(cell)) return Number(cell);
+    const seconds = secondsIn(cell.toLowerCase());
+    return typeof seconds === "number" ? seconds : cell;
+  },
+  fromData: (value) => (typeof value === "string" ? secondsIn(value) : value),
+  advice: (value) => {
+    if (typeof value !== "string") return undefined;
+    return mistakeInNumber(value) ?? "write seconds, or a number with its unit: 7d, 12h, 90min";
+  },
+  written: (rule) => z.union([rule, z.string().regex(WINDOW_TEXT)]),
+};
+
+const attribution: Field = {
+  ...text,
+  fromCell: (cell) => {
+    const word = cell.toUpperCase();
+    return Object.values(Attribution).some((known) => known === word) ? word : cell;
+  },
+};
+
+const EVENT_TYPES = Object.keys(EventType) as (keyof typeof EventType)[];
+
+const eventType: Field = {
+  fromCell: (cell) => {
+    const named = EVENT_TYPES.find((name) => withoutSeparators(name) === withoutSeparators(cell));
+    if (named !== undefined) return EventType[named];
+    // Also one that no event type has, such as -1: its rule then says what it expects.
+    return /^[+-]?\d{1,15}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
+  },
+  fromData: (value) => EventType[EVENT_TYPES.find((name) => name === value) as keyof typeof EventType] ?? value,
+  advice: (value) => {
+    if (typeof value !== "string") return undefined;
+    if (/^\d{1,15}$/.test(value.trim())) return `write ${value.trim()}, without quotes`;
+    return mistakeInNumber(value) ?? `or write ${EVENT_TYPES.join(" or ")}`;
+  },
+  written: (rule) => z.union([rule, z.enum(EVENT_TYPES)]),
+};
+
+/** People write a name's words with spaces, `_` or `-` between them, in any case. Any other character makes it another name. */
+function withoutSeparators(name: string): string {
+  return name.toLowerCase().replaceAll(/[\s_-]/g, "");
+}
+
+const data: Field = { fromCell: asItIs, fromData: asItIs, advice: noAdvice, written: asItIs };
+
+const FIELDS: Readonly<Record<string, Field>> = {
+  advertiserName: text,
+  eventName: text,
+  value: number,
+  eventTypeId: eventType,
+  segmentId: id,
+  countUnique: truth,
+  clickWindow: window,
+  viewWindow: window,
+  attribution,
+  existingId: id,
+  additionalFields: data,
+  // Of the catalog's rules.
+  maxClickWindow: window,
+  maxViewWindow: window,
+};
+
+/** A field of an advertiser, of an event, or of a catalog's rules. */
+export function fieldNamed(name: string): Field | undefined {
+  return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+}
+
+/** Tells a whole number that a JavaScript number would hold as another one. YAML and JSON hand it over as a bigint instead. */
+function wouldBeRounded(text: string): boolean {
+  return /^[+-]?\d+(\.0*)?$/.test(text) && !Number.isSafeInteger(Number(text));
+}
+
+const ROUNDED = `a whole number beyond ${Number.MAX_SAFE_INTEGER} would be rounded`;
+
+/** Names the mistake in a text that should be a number, where people or spreadsheets often make it. Completes a sentence. */
+function mistakeInNumber(text: string): string | undefined {
+  const compact = text.trim();
+  if (/%$/.test(compact)) return "write a plain number, without a percent sign";
+  if (/^#(N\/A|REF!|VALUE!|NAME\?|DIV\/0!|NUM!|NULL!|#+)/i.test(compact))
+    return "the spreadsheet could not work it out";
+  if (/^[+-]?\d[.,]\d+E[+]?\d+$/i.test(compact))
+    return "a spreadsheet has shortened it: format the column as text, and type the digits again";
+  if (/^[+-]?\d+,\d{1,2}$|^[+-]?\d+,\d{4,}$|^[+-]?0,\d+$/.test(compact))
+    return `write ${compact.replace(",", ".")}, with a decimal point`;
+  if (/^[+-]?\d{1,3}([,.' \u00a0\u2009\u202f]\d{3})+([.,]\d+)?$/.test(compact))
+    return "write it without a thousands separator, and with a decimal point";
+  if (/\p{Sc}/u.test(compact)) return "write a plain number, without a currency";
+  return undefined;
+}
+
+/** Windows as people write them: `7d`, `12 hours`, `90min`, `2 weeks`, or seconds. */
+const SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600, d: 86_400, w: 604_800 };
+
+/** A number and a unit; `m` alone could be minutes or months, so it is none. */
+const WINDOW_TEXT =
+  /^(\d{1,9}(?:\.\d{1,6})?) ?(s|sec|secs|second|seconds|min|mins|minute|minutes|h|hour|hours|d|day|days|w|week|weeks)$/;
+
+/** @returns whole seconds; `text` itself where it is no window. */
+export function secondsIn(text: string): number | string {
+  const [, amount = "", unit = ""] = WINDOW_TEXT.exec(text) ?? [];
+  const length = SECONDS[unit.startsWith("min") ? "min" : unit.charAt(0)];
+  const seconds = Number(amount) * (length ?? Number.NaN);
+  const whole = Math.round(seconds);
+  return Math.abs(seconds - whole) < 1e-6 ? whole : text;
+}
+
+/** As people name them in a catalog's rules. */
+export const CASINGS = ["sentence", "title", "lower", "upper", "kebab", "snake", "camel", "pascal"] as const;
+export type Casing = (typeof CASINGS)[number];
+
+const isUpper = (text: string) => text === text.toUpperCase();
+const isLower = (text: string) => text === text.toLowerCase();
+const beginsUpper = (word: string) => isUpper([...word][0] ?? "");
+/** An abbreviation or a product's name may stand anywhere: USA, B2B. */
+const isLowerOrShort = (word: string) => isLower([...word][0] ?? "") || isUpper(word);
+
+const FITS: Readonly<Record<Casing, (text: string) => boolean>> = {
+  sentence: (text) => beginsUpper(wordsIn(text)[0] ?? "") && wordsIn(text).slice(1).every(isLowerOrShort),
+  // Short words such as "of" and "and" are written either way.
+  title: (text) => wordsIn(text).every((word, index) => (index > 0 && word.length <= 3) || beginsUpper(word)),
+  lower: isLower,
+  upper: isUpper,
+  kebab: (text) => isLower(text) && /^[\p{L}\p{N}]+(-[\p{L}\p{N}]+)*$/u.test(text),
+  snake: (text) => isLower(text) && /^[\p{L}\p{N}]+(_[\p{L}\p{N}]+)*$/u.test(text),
+  camel: (text) => !beginsUpperLetter(text) && /^[\p{L}\p{N}]+$/u.test(text),
+  pascal: (text) => beginsUpper(text) && /^[\p{L}\p{N}]+$/u.test(text),
+};
+
+export function fitsCasing(text: string, casing: Casing): boolean {
+  return FITS[casing](text);
+}
+
+function wordsIn(text: string): string[] {
+  return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+}
+
+function beginsUpperLetter(text: string): boolean {
+  return beginsUpper(text) && !isLower([...text][0] ?? "");
+}
