@@ -12,7 +12,7 @@ import type { Settings } from "../settings/index.js";
 import { aboutWhom, type CreateRecord, resourceKeyIn, type Told } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import type { Declaration, DeclaredObject } from "./declaration.js";
-import type { Declared } from "./declared.js";
+import { addTo, type Declared } from "./declared.js";
 import {
   adoptedAlready,
   type Finding,
@@ -81,8 +81,8 @@ export function judgeRemovals(declared: Declared, snapshot: Snapshot, settings: 
   };
 }
 
-/** What is wrong with one declaration, in itself and beside those before it. */
-function wrongIn({ label, problems, objects = [] }: Declaration, declared: Declared): Finding[] {
+/** What is wrong with one declaration, in itself and beside those before it. In a user's unit test its constructor throws that. */
+export function wrongIn({ label, problems, objects = [] }: Declaration, declared: Declared): Finding[] {
   const twice = objects.flatMap((object) => {
     const { kind, adopts, existingIdPath } = object;
     const adopter = typeof adopts === "string" ? declared.adopterOf(kind.name, adopts) : undefined;
@@ -96,7 +96,16 @@ function wrongIn({ label, problems, objects = [] }: Declaration, declared: Decla
 /** A warning for each group of objects with the same arguments that this batch has begun or added to. */
 function sameIn(batch: readonly Declaration[], declared: Declared): string[] {
   const groups = new Set(batch.flatMap(({ objects = [] }) => objects.map((object) => declared.sameAs(object))));
-  return [...groups].filter((group) => group.length > 1).map(sameArguments);
+  return [...groups].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || group.length === 1) return [];
+    return [
+      sameArguments(
+        first.kind.name,
+        group.map(({ name }) => name),
+      ),
+    ];
+  });
 }
 
 interface Undeclared {
@@ -117,11 +126,6 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   const early = new Set<string>();
   const formerly = new Map<string, string[]>();
   const settled = new Map<string, string[]>();
-  const add = (map: Map<string, string[]>, key: string, value: string) => {
-    const values = map.get(key);
-    if (values === undefined) map.set(key, [value]);
-    else values.push(value);
-  };
 
   for (const create of snapshot.creates) {
     const { key, name, facts, told } = create;
@@ -137,8 +141,8 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
       continue;
     }
     if (adopters.length > 0) {
-      for (const adopter of adopters) add(formerly, adopter.key, key);
-      add(settled, resourceKeyIn(key), key);
+      for (const adopter of adopters) addTo(formerly, adopter.key, key);
+      addTo(settled, resourceKeyIn(key), key);
       continue;
     }
     const [heir] = heirsOf(key, name);
@@ -148,7 +152,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   for (const [key, { name }] of snapshot.objects) {
     const standing = declared.standingOf(key);
     if (standing === "declared" || standing === "moved") continue;
-    for (const heir of heirsOf(key, name)) add(formerly, heir.key, key);
+    for (const heir of heirsOf(key, name)) addTo(formerly, heir.key, key);
   }
   return { open, renamedTooEarly: early, formerly, settled };
 }

@@ -5,9 +5,10 @@
  */
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, type Values } from "../base/index.js";
+import { abilitiesOf } from "../decision/index.js";
 import { CATALOG_TYPE, type Kind, type SetKind } from "../kinds/index.js";
 import { isContainer, type Problem, validate } from "../rules/index.js";
-import { knownOperations, type Settings } from "../settings/index.js";
+import type { Settings } from "../settings/index.js";
 import { eventIn, type Facts, labelOf, memberOf, type Told, tellingIn } from "../state/index.js";
 import { inWords } from "./findings.js";
 import { isNotPlain, isOfType, type Outputs, readIdProblem } from "./ids.js";
@@ -79,7 +80,7 @@ export function declare(call: Call, { settings, outputs, isPreview }: Context): 
   const { kind, name, args, options } = call;
   const label = labelOf(kind.name, name);
   const setOf = "member" in kind ? kind.member : undefined;
-  const canDelete = knownOperations("member" in kind ? kind.member : kind, settings).delete !== undefined;
+  const canDelete = abilitiesOf("member" in kind ? kind.member : kind, settings).delete;
   const { values, problems: wrong } =
     args === undefined
       ? { values: {}, problems: readIdProblem(options) }

@@ -106,7 +106,8 @@ export class Declared {
 
 const NONE: readonly DeclaredObject[] = [];
 
-function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+/** Adds to the values of one key. */
+export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
   const values = map.get(key);
   if (values === undefined) map.set(key, [value]);
   else values.push(value);

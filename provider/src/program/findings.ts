@@ -15,9 +15,10 @@ import {
   whyTooOld,
   withCode,
 } from "../base/index.js";
-import { kindNamed, removalWarning, setRemovalWarning } from "../kinds/index.js";
+import { abilitiesOf } from "../decision/index.js";
+import { type Kind, kindNamed, removalWarning, setRemovalWarning } from "../kinds/index.js";
 import type { Problem } from "../rules/index.js";
-import { describeSettingProblems, knownOperations, type Settings, type SettingsReading } from "../settings/index.js";
+import { describeSettingProblems, type Settings, type SettingsReading } from "../settings/index.js";
 import {
   aboutWhom,
   type CreateRecord,
@@ -28,7 +29,6 @@ import {
   whatIsOpen,
 } from "../state/index.js";
 import type { Live } from "../store/index.js";
-import type { DeclaredObject } from "./declaration.js";
 
 /** What is wrong with one resource, or with a catalog: a section of the error. */
 export interface Finding {
@@ -83,11 +83,11 @@ export function adoptedAlready(id: string, by: string): string {
 /** More names are counted. */
 const MAX_NAMES = 5;
 
-/** Of objects of one kind with the same arguments: the warning that two would be made of what was meant to be one. */
-export function sameArguments(objects: readonly DeclaredObject[]): string {
-  const quoted = objects.map(({ name }) => `"${name}"`);
-  const names = enumerate(cut(quoted, MAX_NAMES, (others) => `${others} more`));
-  return `${objects[0]?.kind.name} ${names} have the same arguments: that makes ${objects.length} live objects.`;
+/** A warning that several objects would be made of what was perhaps meant to be one. */
+export function sameArguments(kind: Kind["name"], names: readonly string[]): string {
+  const quoted = names.map((name) => `"${name}"`);
+  const told = enumerate(cut(quoted, MAX_NAMES, (others) => `${others} more`));
+  return `${kind} ${told} have the same arguments: that makes ${names.length} live objects.`;
 }
 
 /** A create that is not settled and that nothing declares any longer. */
@@ -165,7 +165,7 @@ export function renamedTooEarly(resourceKey: string): Finding {
 /** A warning for each object that leaves the state with nothing to take its place; a set's members are told together. */
 export function removalWarnings(gone: readonly (readonly [key: string, live: Live])[], settings: Settings): string[] {
   const isDeleted = ([key, { deletes }]: readonly [string, Live]) =>
-    deletes === true && knownOperations(kindNamed(aboutWhom(key).kind), settings).delete !== undefined;
+    deletes === true && abilitiesOf(kindNamed(aboutWhom(key).kind), settings).delete;
   const isMember = ([key]: readonly [string, Live]) => resourceKeyIn(key) !== key;
   const idsOf = (those: typeof gone) => idRanges(those.map(([, { id }]) => id));
 

@@ -8,7 +8,7 @@ import { placesOf, readNow } from "../files/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { type CreateRecord, identityText, stackOf, type Told } from "../state/index.js";
 import { inventoryPath, journalPath, readInventory, readNotes } from "../store/index.js";
-import { type Judgement, judge, judgeRemovals, type Snapshot } from "./batch.js";
+import { type Judgement, judge, judgeRemovals, type Snapshot, wrongIn } from "./batch.js";
 import type { Declaration } from "./declaration.js";
 import { Declared } from "./declared.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
@@ -56,7 +56,7 @@ class Program {
    */
   add(declaration: Declaration): Promise<Omit<Told, "identity">> {
     this.#declared.add(declaration);
-    if (this.#isUnderTest) this.#expectGood(this.#judge([declaration]).findings);
+    if (this.#isUnderTest) this.#expectGood(wrongIn(declaration, this.#declared));
     this.#batch ??= this.#begin();
     this.#batch.declarations.push(declaration);
     const told = this.#batch.told.then((all) => all.get(declaration.key ?? "") ?? {});
@@ -70,7 +70,8 @@ class Program {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
         this.#batch = undefined;
-        const { findings, warnings, told } = this.#judge(declarations);
+        const isPreview = pulumi.runtime.isDryRun();
+        const { findings, warnings, told } = judge(declarations, this.#declared, this.snapshot, isPreview);
         for (const warning of warnings) void pulumi.log.warn(warning);
         try {
           this.#expectGood(findings);
@@ -84,10 +85,6 @@ class Program {
     });
     told.catch(() => undefined); // Each resource listens for itself.
     return { declarations, told };
-  }
-
-  #judge(declarations: readonly Declaration[]): Judgement {
-    return judge(declarations, this.#declared, this.snapshot, pulumi.runtime.isDryRun());
   }
 
   /** @throws pulumi.RunError */

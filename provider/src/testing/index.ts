@@ -49,7 +49,7 @@ export interface Mocks {
  * @example
  * beforeEach(() => setMocks());
  * it("looks back for a week", async () => {
- *     const { purchase } = await import("./index.js");
+ *     const { purchase } = await import("./program.js");
  *     expect(await outputOf(purchase.clickWindow)).toBe(604_800);
  * });
  */
