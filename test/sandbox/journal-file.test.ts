@@ -18,7 +18,7 @@ import {
 import fsp, { type FileHandle } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { Runtime } from "../../provider/src/provider/runtime.js";
+import type { Runtime } from "../../provider/src/provider/services.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { Journal } from "../../provider/src/store/journal.js";
 import { HEADER, readNotes } from "../../provider/src/store/notes.js";

@@ -1,6 +1,6 @@
 /** What only some installations can do: read, update and delete, through the provider as the engine calls it. */
 import { describe, expect, it } from "vitest";
-import type { Runtime } from "../../provider/src/provider/runtime.js";
+import type { Runtime } from "../../provider/src/provider/services.js";
 import type {
   Fault,
   GoneShape,

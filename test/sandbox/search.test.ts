@@ -1,6 +1,6 @@
 /** Creates of unknown outcome that a search settles, through the provider as the engine calls it. */
 import { describe, expect, it } from "vitest";
-import type { Runtime } from "../../provider/src/provider/runtime.js";
+import type { Runtime } from "../../provider/src/provider/services.js";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";

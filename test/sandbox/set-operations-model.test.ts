@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { Runtime } from "../../provider/src/provider/runtime.js";
+import type { Runtime } from "../../provider/src/provider/services.js";
 import type { Fault, Sandbox } from "../../provider/src/sandbox/index.js";
 import { memberOf } from "../../provider/src/state/identity.js";
 import { FakeClock } from "../support/clock.js";

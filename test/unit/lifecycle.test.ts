@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { createRuntime, type Runtime } from "../../provider/src/provider/runtime.js";
+import { createRuntime, type Runtime } from "../../provider/src/provider/services.js";
 import { createProvider } from "../../provider/src/provider/single.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
@@ -212,10 +212,10 @@ it("what arrives undefined through an Output is told so, all of a resource at on
 
 it("delete says what stays live, and does not fail: what was replaced would stay in the state for ever", async () => {
   said.length = 0;
-  await provider.delete("6", oldOutputs);
+  await provider.delete("66", oldOutputs);
   expect(said).toEqual([
     expect.stringMatching(
-      /no known way to delete.*ConversionEvent named "Hats: Loyalty card" with the id 6.*keep firing; deactivate/,
+      /no known way to delete.*ConversionEvent named "Hats: Loyalty card" with the id 66.*keep firing; deactivate/,
     ),
   ]);
   await provider.delete(unresolvedId, unresolved);

@@ -5,8 +5,8 @@ import type { Values } from "../../provider/src/base/record.js";
 import { isChange, membersOf } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/request.js";
-import type { Outcome } from "../../provider/src/provider/outcome.js";
-import { setAfter } from "../../provider/src/provider/set-plan.js";
+import { setAfter } from "../../provider/src/provider/after.js";
+import { heldBack, type Outcome } from "../../provider/src/provider/outcome.js";
 import { exactId } from "../../provider/src/rules/fields.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { eventIn, readDeclaredSet, readStoredSet, writeStoredSet } from "../../provider/src/state/stored-set.js";
@@ -19,7 +19,7 @@ const A = { eventName: "A", value: 1 };
 const B = { eventName: "B", value: 2 };
 const unresolvedMember = { mark: "m", fingerprint: "f", since: "2026-01-01T00:00:00Z", what: "sent" };
 const created = (id: string): Outcome => ({ kind: "created", id, mark: "m", isTakenOver: false });
-const refused: Outcome = { kind: "not-created", error: new RefusedError("no") };
+const refused: Outcome = { kind: "failed", error: new RefusedError("no") };
 const doubt: Outcome = {
   kind: "unresolved",
   record: { key: "", mark: "m2", fingerprint: "f2", at: "2026-01-02T00:00:00Z", what: "sent" },
@@ -40,8 +40,16 @@ function step(olds: Values, news: Values, done: Record<string, Outcome> = {}, se
     /** Only an `up` gets to it, where everything is known. */
     get state() {
       const outcomes = new Map(Object.entries(done));
-      const after = setAfter(conversionEvent, stored, declared, new Set(secret), members, outcomes);
-      return JSON.parse(JSON.stringify(writeStoredSet(after, exactId, ""))) as Values;
+      const after = setAfter(conversionEvent, {
+        stored,
+        members,
+        outcomes,
+        deletions: heldBack([]),
+        shared: declared,
+        secret: new Set(secret),
+        at: "",
+      });
+      return JSON.parse(JSON.stringify(writeStoredSet({ ...after, left: stored.left }, exactId, ""))) as Values;
     },
   };
 }

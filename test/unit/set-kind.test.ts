@@ -1,9 +1,9 @@
 /** A set's arguments against its rules: everything at once, with paths, and what is not known left alone. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
+import { holdsUnknown } from "../../provider/src/decision/changes.js";
 import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
 import { isNotPlain } from "../../provider/src/program/ids.js";
-import { holdsUnknown } from "../../provider/src/provider/inputs.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 

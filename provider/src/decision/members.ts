@@ -22,6 +22,8 @@ export interface Member {
   /** In its set; empty for a single resource. */
   readonly key: string;
   readonly action: Action;
+  /** The names of the arguments that differ from what the state holds. */
+  readonly changed: readonly string[];
   /** The platform's id that the state holds. */
   readonly id: string | undefined;
   readonly isDeclared: boolean;
@@ -77,6 +79,7 @@ export function singleMember(
   return {
     key: "",
     action,
+    changed: changed.names,
     id: held,
     isDeclared: news !== undefined,
     entry: news ?? {},
@@ -114,7 +117,9 @@ export function membersOf(
     };
     const action = decide(facts);
     const fingerprint = id === undefined ? undefined : storedFingerprint(kind, stored, key);
-    return { key, action, id, isDeclared, entry, values, fingerprint, unresolved, former: formerOf(facts, action) };
+    const changed = facts.changed.names;
+    const former = formerOf(facts, action);
+    return { key, action, changed, id, isDeclared, entry, values, fingerprint, unresolved, former };
   };
   const undeclared = new Set(
     [...stored.eventIds.keys(), ...stored.unresolved.keys()].filter((key) => !entries.has(key)),

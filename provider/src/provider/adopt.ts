@@ -1,71 +1,90 @@
 /**
- * Takes on objects that users have named. Where the installation is known to have a way to read them, each is looked at first.
+ * Takes on an object that users have named. Where the installation is known to have a way to read it, it is looked at first.
  */
-import { AdvertisingError, ArgumentsError, type Values } from "../base/index.js";
+import { ArgumentsError, type Values } from "../base/index.js";
+import { abilitiesOf, settles } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { show } from "../rules/index.js";
+import { aboutWhom } from "../state/index.js";
 import { type Differences, differencesIn, withDifferences } from "./compare-record.js";
-import type { Create } from "./create.js";
+import { readLive, updateLive } from "./optional.js";
 import type { Outcome } from "./outcome.js";
-import { isReadable, readLive } from "./read.js";
-import type { Runtime } from "./runtime.js";
-import { canUpdate, updateLive } from "./update.js";
+import type { Services } from "./services.js";
+import type { Subject } from "./subject.js";
 
-/** Nothing is created. Where an update is known, the object is given the arguments that differ; otherwise it must have them. */
-export async function adoptExisting(kind: Kind, runtime: Runtime, create: Create): Promise<Outcome> {
-  const { values, secret, subject } = create;
+export interface Adoption {
+  readonly subject: Subject;
+  readonly id: string;
+  /** The checked arguments. */
+  readonly values: Values;
+  /** Arguments whose values must not be told. */
+  readonly secret: ReadonlySet<string>;
+  /** The mark of a create of unknown outcome that the state holds, and that this settles. */
+  readonly settles: string | undefined;
+  /** Journal keys of what the program declares no longer, and what may be this under its former name. */
+  readonly formerly: readonly string[];
+}
+
+/**
+ * Nothing is created. Where an update is known, the object is given the arguments that differ; otherwise it must have them.
+ * @throws AdvertisingError it is not there, differs, or could not be looked at. Nothing has changed, but perhaps by an update.
+ */
+export async function adoptExisting(kind: Kind, services: Services, adoption: Adoption): Promise<Outcome> {
+  const { subject, id, values } = adoption;
   const { label } = subject;
-  const id = String(values.existingId);
-  if (isReadable(kind, runtime)) {
-    try {
-      const { problem, differences } = await lookAt(kind, runtime, id, label, values, secret);
-      if (problem !== undefined) return { kind: "not-created", error: new ArgumentsError(`${label}: ${problem}`) };
-      if (differences.size > 0) {
-        const theirs = withDifferences({ ...values }, differences);
-        await updateLive(kind, runtime, { id, label }, theirs, { ...values }, [...differences.keys()]);
-      }
-    } catch (error) {
-      if (!(error instanceof AdvertisingError)) throw error;
-      return { kind: "not-created", error };
+  if (abilitiesOf(kind, services.reading.settings).read) {
+    const { problem, differences } = await lookAt(kind, services, adoption);
+    if (problem !== undefined) throw new ArgumentsError(`${label}: ${problem}`);
+    if (differences.size > 0) {
+      const theirs = withDifferences({ ...values }, differences);
+      await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
     }
   }
-  await settle(runtime, create, id);
+  await settle(kind, services, adoption);
   return { kind: "adopted", id };
 }
 
-/** Whatever was left open about it is answered by this id; it may have been noted under the resource's former name. */
-async function settle(runtime: Runtime, { subject: { identity, key, label } }: Create, id: string): Promise<void> {
+/**
+ * Whatever was left open about it is answered by this id. It may have been noted under the resource's former name: then only where
+ * it was sent as what is adopted now. Otherwise it stays unresolved.
+ */
+async function settle(kind: Kind, services: Services, adoption: Adoption): Promise<void> {
+  const { subject, id, values, formerly } = adoption;
+  const { identity, key, label } = subject;
   if (identity === undefined) return;
   try {
-    const journal = runtime.journal(identity);
-    const noted = await journal.settle(key, id, runtime.learned.of(key).settles);
-    for (const former of runtime.learned.of(key).formerly ?? []) noted.push(...(await journal.settle(former, id)));
+    const journal = services.journal(identity);
+    const noted = await journal.settle(key, id, adoption.settles);
+    for (const former of formerly) {
+      const sent = await journal.leftover(former);
+      if (sent !== undefined && !settles(kind, values, { ...sent, kind: aboutWhom(former).kind })) continue;
+      noted.push(...(await journal.settle(former, id)));
+    }
     for (const other of noted.filter((known) => known !== id)) {
-      runtime.say(
+      services.say(
         `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
       );
     }
   } catch (error) {
-    runtime.say(`${label} was taken over as ${id}. ${(error as Error).message}`);
+    services.say(`${label} was taken over as ${id}. ${(error as Error).message}`);
   }
 }
 
-/** Holds what the program declares against the live object. Asked by the resource that is about to adopt it. */
+/** Holds what the program declares against the live object. */
 async function lookAt(
   kind: Kind,
-  runtime: Runtime,
-  id: string,
-  label: string,
-  values: Values,
-  secret: ReadonlySet<string>,
+  services: Services,
+  { subject: { label }, id, values, secret }: Adoption,
 ): Promise<{ readonly problem?: string; readonly differences: Differences }> {
-  const record = await readLive(kind, runtime, id, label);
+  const { settings } = services.reading;
+  const record = await readLive(kind, services, { id, label });
   const none: Differences = new Map();
   if (record === undefined) {
     return { problem: `existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`, differences: none };
   }
-  const differences = differencesIn(kind, runtime.reading.settings, values, record);
-  const wrong = [...differences].filter(([property]) => !canUpdate(kind, runtime) || property in kind.refersTo);
+  const differences = differencesIn(kind, settings, values, record);
+  const { update } = abilitiesOf(kind, settings);
+  const wrong = [...differences].filter(([property]) => !update || property in kind.refersTo);
   if (wrong.length === 0) return { differences };
   const told = wrong.map(([property, theirs]) =>
     secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,

@@ -4,9 +4,10 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, own, type Values } from "../base/index.js";
+import { hasValue } from "../decision/index.js";
 import type { Kind, Limits } from "../kinds/index.js";
 import { asAccepted, defaultOf, formsOf, isPlatformId } from "../rules/index.js";
-import { hasValue, type Properties } from "./inputs.js";
+import type { Properties } from "./inputs.js";
 
 /** What differs, by argument: as the platform has it; `undefined` where it has nothing. */
 export type Differences = ReadonlyMap<string, unknown>;

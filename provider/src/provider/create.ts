@@ -1,17 +1,29 @@
 /**
- * One create, at most once over all runs: what the journal remembers decides first, then one POST.
+ * One create, at most once over all runs. What holds of each of them, whatever fails and whenever the process is killed:
+ * - C1. It is sent only after the journal has said that no earlier create of the resource is open, and after its own note is on the
+ *   disk: `begin` and `sending` come before the first byte, and what they refuse is not sent.
+ * - C2. An earlier create of the resource is settled first: its object is taken over, or it is looked for, or it stays unresolved. It
+ *   is sent again only where a search has found that it was certainly not carried out.
+ * - C3. What is sent again carries the mark of before, so that a search finds what either sending made.
+ * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
+ *   reading the answer included.
+ * - C5. Its end is noted before the engine is told. A note that fails then is said, and changes no outcome.
+ * - C6. The engine may ask again for what has failed (its error hooks): it gets the same answer, and nothing is sent.
  */
 
-import { AdvertisingError, type Values } from "../base/index.js";
+import { AdvertisingError, OutcomeUnknownError, type Values } from "../base/index.js";
+import { abilitiesOf } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
 import type { Attempt, Ending, Unsent } from "../store/index.js";
-import { doubtIn, idOf, unresolved } from "./doubt.js";
+import { describeDefect } from "./failure.js";
+import { setFields } from "./optional.js";
 import type { Outcome } from "./outcome.js";
-import type { Runtime } from "./runtime.js";
-import { isSearchable, lookFor } from "./search.js";
-import type { Subject } from "./subject.js";
-import { canUpdate, wasUpdated } from "./update.js";
+import { lookFor } from "./search.js";
+import type { Services } from "./services.js";
+import { isKnown, type Subject } from "./subject.js";
+import { platformWarning, tellAll } from "./tell.js";
 
 export interface Create {
   /** The checked arguments. */
@@ -23,26 +35,31 @@ export interface Create {
   readonly replaces: string | undefined;
   /** What it is sent with; a new one by default. */
   readonly mark?: string | undefined;
+  /** An earlier create of it that the state holds as unresolved, and that is looked for. The journal need not know of it. */
+  readonly unsettled?: CreateRecord | undefined;
 }
 
 /** @param mayBegin throws where nothing must be sent any more. */
-export async function createOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
+export async function createOnce(
+  kind: Kind,
+  runtime: Services,
+  create: Create,
+  mayBegin: () => void,
+): Promise<Outcome> {
   try {
     return await attemptOnce(kind, runtime, create, mayBegin);
   } catch (error) {
-    if (error instanceof AdvertisingError) return { kind: "not-created", error };
+    if (error instanceof AdvertisingError) return { kind: "failed", error };
     throw error;
   }
 }
 
-async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
+async function attemptOnce(kind: Kind, runtime: Services, create: Create, mayBegin: () => void): Promise<Outcome> {
   const { secret, values } = create;
   const { identity, key } = create.subject;
   runtime.client(); // the settings come first: without them nothing is begun
   const fields = bodyOf(kind, values);
-  // The state may know of a create that this machine's journal does not.
-  const learned = runtime.learned.of(key);
-  const unsettled = identity === undefined ? undefined : learned.unsettled;
+  const { unsettled } = create;
   const record: Unsent = {
     key,
     // What is sent again has the same mark: whichever record of it is left, a search finds what either of them made.
@@ -54,7 +71,6 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
   };
   if (identity === undefined) return send(kind, runtime, create, record, fields, UNRECORDED, mayBegin);
   const begun = await runtime.journal(identity).begin(record);
-  learned.unsettled = undefined;
   switch (begun.kind) {
     case "attempt": {
       const outcome = unsettled && (await settled(kind, runtime, create, unsettled, async () => undefined, mayBegin));
@@ -66,7 +82,9 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
       const { entry, finish } = begun;
       const earlier = { ...entry, what: whatHappened(create.subject.label, entry) };
       const outcome = await settled(kind, runtime, create, earlier, finish, mayBegin);
-      return outcome ?? attemptOnce(kind, runtime, { ...create, mark: entry.mark }, mayBegin);
+      // The state's record of it may be of another create, of a run before: that is looked for as well.
+      const another = unsettled?.mark === entry.mark ? undefined : unsettled;
+      return outcome ?? attemptOnce(kind, runtime, { ...create, mark: entry.mark, unsettled: another }, mayBegin);
     }
   }
 }
@@ -78,7 +96,7 @@ async function attemptOnce(kind: Kind, runtime: Runtime, create: Create, mayBegi
  */
 async function settled(
   kind: Kind,
-  runtime: Runtime,
+  runtime: Services,
   create: Create,
   earlier: CreateRecord,
   finish: Attempt["finish"],
@@ -87,7 +105,7 @@ async function settled(
   const { label } = create.subject;
   const { mark, at, replaces = create.replaces } = earlier;
   let { id, what } = earlier;
-  if (id === undefined && isSearchable(kind, runtime, earlier)) {
+  if (id === undefined && abilitiesOf(kind, runtime.reading.settings).search(earlier.field)) {
     mayBegin();
     const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false });
     if (finding.kind === "not-made") {
@@ -102,9 +120,10 @@ async function settled(
     const fields = bodyOf(kind, create.values);
     const isSame = fingerprintOf(fields) === earlier.fingerprint;
     // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
-    await finish({ kind: "created", id, isChanged: !isSame && canUpdate(kind, runtime) });
-    if (isSame || (await wasUpdated(kind, runtime, { id, label }, fields)))
-      return { kind: "created", id, mark, isTakenOver: true, isUpdated: !isSame };
+    const isUpdated = !isSame && abilitiesOf(kind, runtime.reading.settings).update;
+    await finish({ kind: "created", id, isChanged: isUpdated });
+    if (isUpdated) await setFields(kind, runtime, { id, label }, fields);
+    if (isSame || isUpdated) return { kind: "created", id, mark, isTakenOver: true, isUpdated };
     what = earlier.id === undefined ? `${what} A search has found it as ${id}.` : what;
   }
   const otherwise = id === undefined ? "" : " Its arguments were others than now.";
@@ -119,7 +138,7 @@ const UNRECORDED: Pick<Attempt, "sending" | "finish"> = {
 
 async function send(
   kind: Kind,
-  runtime: Runtime,
+  runtime: Services,
   create: Create,
   record: Unsent,
   fields: Values,
@@ -144,7 +163,10 @@ async function send(
       },
       onCreated: (id) => finish({ kind: "created", id }, `${label} was created as ${id}. `),
     });
-    for (const warning of warnings) runtime.say(`The platform, first of ${label}: ${warning}`, warning);
+    tellAll(
+      runtime,
+      warnings.map((warning) => platformWarning(label, warning)),
+    );
     return { kind: "created", id, mark, isTakenOver: false };
   } catch (error) {
     const doubt = doubtIn(error, sentAt, label);
@@ -152,7 +174,7 @@ async function send(
     if (doubt === undefined) throw error;
     const sent: CreateRecord = { ...record, at: doubt.sentAt };
     let searched = "";
-    if (isSearchable(kind, runtime, sent)) {
+    if (abilitiesOf(kind, runtime.reading.settings).search(sent.field)) {
       const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true });
       if (finding.kind === "found") {
         await finish({ kind: "created", id: finding.id }, `${label} was created as ${finding.id}. `);
@@ -163,4 +185,35 @@ async function send(
     }
     return unresolved(runtime, create, { ...sent, what: `${doubt.what}${searched}` });
   }
+}
+
+/** What is not known after a failure; nothing where nothing was created. */
+function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
+  if (error instanceof OutcomeUnknownError) return { sentAt: error.sentAt, what: error.message };
+  if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
+  // Of ours, in reading the answer, whatever it was: to send it again could make two.
+  return {
+    sentAt,
+    what: `${label} was sent at ${sentAt}, and its answer could not be judged. ${describeDefect(error)}`,
+  };
+}
+
+/** The outcome that nobody knows. @param record what was sent, and what happened. */
+function unresolved({ secrets }: Services, { subject, secret }: Create, record: CreateRecord): Outcome {
+  const { what = "", replaces } = record;
+  return {
+    kind: "unresolved",
+    record: {
+      ...record,
+      what: secrets.scrub(what),
+      urn: isKnown(subject) ? subject.urn : undefined,
+      replaces: idOf(replaces),
+      secret: [...secret],
+    },
+  };
+}
+
+/** Of the platform; an unresolved resource has none. */
+function idOf(id: string | undefined): string | undefined {
+  return isPlatformId(id) ? id : undefined;
 }

@@ -1,8 +1,11 @@
 /**
  * What the engine is told after a failure: nothing created (a plain error), or unresolved (saved in the state with an
- * id and its properties, so that no later run sends it again). Everything is scrubbed here, on its way out.
+ * id and its properties, so that no later run sends it again). Everything is scrubbed here, on its way out. Also what stops a call
+ * whatever it asks for: a state that belongs to another account.
  */
+import type * as dynamic from "@pulumi/pulumi/dynamic";
 import {
+  AccountError,
   AdvertisingError,
   DefectError,
   OutcomeUnknownError,
@@ -13,6 +16,7 @@ import {
 import type { Kind } from "../kinds/index.js";
 import { explain, unresolvedId, writeRecord } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
+import type { Runtime } from "./services.js";
 
 /** A failure after which the state holds the resource all the same, since something may have been created. */
 export class Incomplete extends Error {
@@ -26,13 +30,10 @@ export class Incomplete extends Error {
   }
 }
 
-/** What the engine is told of a create: the id, or an error. @param properties what the state keeps of an unresolved one. */
+/** What the engine is told of a single resource: the id, or an error. @param properties what the state keeps of an unresolved one. */
 export function idOrError(kind: Kind, properties: Values, outcome: Outcome): string {
   switch (outcome.kind) {
-    case "adopted":
-    case "created":
-      return outcome.id;
-    case "not-created":
+    case "failed":
       throw outcome.error;
     case "unresolved": {
       const { record } = outcome;
@@ -41,6 +42,8 @@ export function idOrError(kind: Kind, properties: Values, outcome: Outcome): str
         properties: { ...properties, ...writeRecord(kind, record, properties) },
       });
     }
+    default:
+      return outcome.id;
   }
 }
 
@@ -92,4 +95,49 @@ function messageOf(error: unknown): string {
 export function describeDefect(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
+}
+
+/** Runs what the engine asked for, of whatever resource; whatever fails leaves scrubbed and without a stack. */
+export function guard(runtime: () => Runtime) {
+  return async <T>(work: () => T | Promise<T>, asError: (error: unknown, secrets: Secrets) => Error): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      runtime().run.hasFailed = true;
+      throw asError(error, runtime().secrets);
+    }
+  };
+}
+
+/**
+ * A problem as the engine shows it at the resource: it prints each one after "resource '<name>' has a problem: ". Without the
+ * property's name: the engine would print the value in front of the reason, a secret one too.
+ */
+export function checkFailure(text: string, { code }: { readonly code: string }): dynamic.CheckFailure {
+  return { property: "", reason: withCode(text, code) };
+}
+
+/**
+ * Holds what the state says of a resource's installation and account against the current ones.
+ * @param recorded what the state says; nothing for resources of earlier versions, and for those that were only read.
+ * @param label of the resource.
+ * @throws AccountError where it is another one: what this run would create belongs to the wrong account, and what it
+ *   refers to does not exist there.
+ */
+export function expectSameAccount(recorded: unknown, current: string, label: string): void {
+  if (typeof recorded !== "string" || recorded === "" || current === "" || recorded === current) return;
+  throw new AccountError(
+    [
+      `${label} was created at ${shown(recorded)}, and the settings now name ${shown(current)}. Nothing was sent.`,
+      "  To go on with the first: set advertising:baseUrl and advertising:email back.",
+      "  To use the other one: a stack of its own (`pulumi stack init`), since ids of one account mean nothing in another.",
+      "  If it is the same platform and account under a new address:",
+      `    npx pulumi-advertising relocate '${recorded}'`,
+    ].join("\n"),
+  );
+}
+
+function shown(account: string): string {
+  const [place = "", email = ""] = account.split(" ");
+  return `${place} as ${email}`;
 }

@@ -3,8 +3,9 @@
  * asks for it.
  */
 
-import { JournalError, OutcomeUnknownError } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
+import { JournalError, OutcomeUnknownError, type Values } from "../base/index.js";
+import { abilitiesOf, hasValue, holdsUnknown, isSameBody } from "../decision/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import {
   aboutWhom,
   type CreateRecord,
@@ -12,13 +13,14 @@ import {
   forgetCommand,
   renamedFrom,
   settleCommand,
+  UNKNOWN,
   waysOut,
   whatHappened,
 } from "../state/index.js";
 import type { Journal } from "../store/index.js";
-import type { Runtime } from "./runtime.js";
-import { isSearchable } from "./search.js";
+import type { Runtime } from "./services.js";
 import { type KnownSubject, memberSubject } from "./subject.js";
+import type { Before } from "./tell.js";
 
 /** The topic of what is told once a run. */
 const UNCLAIMED = "unclaimed";
@@ -27,27 +29,44 @@ const UNCLAIMED = "unclaimed";
 const MAX_UNCLAIMED = 20;
 
 /**
- * Says in a preview what an `up` will make of a create that an interrupted run left.
- * @param adopts whether the user has named the object, which settles it.
- * @returns whether it was sent before.
+ * Looks at what is known of an object that is to be created, or adopted, before anything is sent.
+ * @param fits whether its arguments fit the rules: only then more is known of it.
+ * @param formerly what is no longer declared, and may be this under another name: by journal key.
+ * @throws OutcomeUnknownError its create may be one of unknown outcome.
  */
-export async function announceLeftover(
+export async function knownBefore(
   kind: Kind,
   runtime: Runtime,
-  { identity, key, label }: KnownSubject,
-  adopts: boolean,
-): Promise<boolean> {
-  const remembered = await journalled(runtime, (journal) => journal.leftover(key), identity);
-  if (remembered === undefined) return false;
-  if (adopts) return true;
-  runtime.say(
-    remembered.id === undefined
-      ? `${whatHappened(label, remembered)} \`pulumi up\` will ${
-          isSearchable(kind, runtime, remembered) ? "look for it by its mark" : "not send it, but save it as unresolved"
-        }.`
-      : `${label} was created as ${remembered.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`,
-  );
-  return true;
+  subject: KnownSubject,
+  values: Values,
+  { fits, formerly = [] }: { readonly fits: boolean; readonly formerly?: readonly string[] | undefined },
+): Promise<Before> {
+  const { identity, key } = subject;
+  const { existingId } = values;
+  if (hasValue(existingId) && existingId !== UNKNOWN) return { adopts: String(existingId) };
+  const can = abilitiesOf(kind, runtime.reading.settings);
+  const left = await journalled(runtime, (journal) => journal.leftover(key), identity);
+  // Taken over, or unresolved: nothing is sent.
+  if (left !== undefined) return { left, isSearchable: can.search(left.field) };
+  if (!fits) return {};
+  const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
+  if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
+  const inventory = runtime.inventory(identity);
+  const known = inventory.asItBegan;
+  const before = known.get(key);
+  const isGone = before !== undefined && runtime.run.isGone(kind, before.id);
+  if (isGone) inventory.noteGone(key);
+  // What runs that ended meanwhile have created is taken over.
+  const isNone = isGone || runtime.run.decided(key)?.former !== undefined || inventory.isAhead;
+  return {
+    again: !isNone && before !== undefined && before.fingerprint === fingerprint ? before : undefined,
+    former: formerly.flatMap((former) => {
+      const live = known.get(former);
+      if (live === undefined) return [];
+      const isSame = isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
+      return [{ key: former, live, isSame, isDeleted: live.deletes === true && can.delete }];
+    }),
+  };
 }
 
 /** What an interrupted run has left of a set's members, by key: nothing is sent for them. */
@@ -105,8 +124,8 @@ export async function attemptKeys(
 }
 
 /** Tells once a run what interrupted runs have left, and no run has asked for since. */
-export async function announceUnclaimed(runtime: Runtime, identity: string): Promise<void> {
-  if (!runtime.isFirst(UNCLAIMED)) return;
+export async function tellUnclaimed(runtime: Runtime, identity: string): Promise<void> {
+  if (!runtime.run.isFirst(UNCLAIMED)) return;
   const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
   const unclaimed = leftovers.filter((entry) => entry.unclaimed);
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {

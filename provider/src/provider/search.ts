@@ -1,12 +1,15 @@
 /**
- * Looks on the platform for what a create of unknown outcome has made, by the mark that it was sent with.
+ * Looks on the platform for what a create of unknown outcome has made, by the mark that it was sent with; and the marks themselves,
+ * which stand in a resource's inputs, so that the engine's record of a killed run holds them.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import { AdvertisingError, count, enumerate } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
-import type { CreateRecord } from "../state/index.js";
-import type { Runtime } from "./runtime.js";
+import { type CreateRecord, MARK, readMark, writeMark } from "../state/index.js";
+import { argumentsIn, type Properties } from "./inputs.js";
+import type { Services } from "./services.js";
 
 /** What a search has to know of a create that was sent. */
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
@@ -22,16 +25,7 @@ export type Finding =
 const PAUSES_S = [1, 2, 4, 8, 15];
 
 /** What a search needs of the process. */
-export type Searcher = Pick<Runtime, "reading" | "clock" | "client">;
-
-/** Whether what was sent can be looked for: the mark was sent in the field that the installation is asked for. */
-export function isSearchable(
-  kind: Kind,
-  { reading: { settings } }: Pick<Searcher, "reading">,
-  { field }: Pick<Sent, "field">,
-): boolean {
-  return knownOperations(kind, settings).search !== undefined && field !== undefined && field === settings.traceField;
-}
+export type Searcher = Pick<Services, "reading" | "clock" | "client">;
 
 /**
  * Looks several times, where that is not to be done once.
@@ -95,4 +89,40 @@ function nextIn(dueMs: number | undefined): string {
 
 function severalIn(ids: readonly string[], { field, mark }: Sent): string {
   return `Searched for ${field} = ${mark}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+}
+
+/** What a create can be searched for by, as it stands in its inputs; none where it can't. */
+export function newMarkInput(kind: Kind, { reading: { settings }, newMark }: Services): string | undefined {
+  const { traceField: field } = settings;
+  const isKnown = knownOperations(kind, settings).search !== undefined && field !== undefined;
+  return isKnown ? writeMark({ field, mark: newMark() }) : undefined;
+}
+
+/** The mark to send, where the inputs hold one for the field that is used now. */
+export function markIn(inputs: Properties, { reading: { settings } }: Services): string | undefined {
+  const sent = readMark(inputs[MARK]);
+  return sent?.field === settings.traceField ? sent?.mark : undefined;
+}
+
+/**
+ * The mark of a set as it stands in its inputs, from which those of its members follow: a new one with other arguments, so that a
+ * run which changes nothing leaves the state as it is.
+ * @param kind of the members. @param olds the inputs of before. @param values the checked arguments of now.
+ * @returns none where the installation has no known search.
+ */
+export function markInputOfSet(
+  kind: Kind,
+  runtime: Services,
+  olds: Properties,
+  values: Properties,
+): string | undefined {
+  const mark = newMarkInput(kind, runtime);
+  if (mark === undefined) return undefined;
+  const isOfNow = markIn(olds, runtime) !== undefined && isDeepStrictEqual(argumentsIn(olds), values);
+  return isOfNow ? String(olds[MARK]) : mark;
+}
+
+/** An unresolved create without what the last search has told: the next one tells it again. */
+export function toLookFor(record: CreateRecord): CreateRecord {
+  return { ...record, what: record.what?.split(" Searched for ", 1)[0] };
 }

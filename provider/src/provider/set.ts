@@ -1,18 +1,30 @@
 /**
- * A set of objects as the engine calls it: one resource, which is updated member by member and never replaced.
+ * A set of objects as the engine calls it: one resource, which is updated member by member and never replaced. It turns each call
+ * into facts, asks `decision/` and `carry-out.ts`, and turns what they answer into what the engine understands. The order of the calls
+ * is in `run.ts`.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { ArgumentsError, own, SettingsError, withCode } from "../base/index.js";
-import { isChange, type Member, membersOf } from "../decision/index.js";
+import { ArgumentsError, asRecord, count, idRanges, own, SettingsError, withCode } from "../base/index.js";
+import {
+  abilitiesOf,
+  type Circumstances,
+  hasValue,
+  holdsUnknown,
+  isChange,
+  type Member,
+  membersOf,
+} from "../decision/index.js";
 import type { SetKind } from "../kinds/index.js";
 import { exactId, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
+  type CreateRecord,
   DELETES,
   eventIn,
   IDENTITY,
   MARK,
+  memberMark,
   memberOf,
   PROVIDER,
   readDeclared,
@@ -23,29 +35,30 @@ import {
   UNKNOWN,
   writeStoredSet,
 } from "../state/index.js";
-import { announceResource, noteHolder } from "./announce.js";
-import { checkFailure, guard } from "./engine-call.js";
-import type { Severity } from "./engine-log.js";
-import { expectSameAccount } from "./expect-account.js";
-import { forDisplay, forEngine, Incomplete } from "./failure.js";
-import { argumentsIn, holdsUnknown, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
-import { attemptKeys, noteHeld } from "./interrupted.js";
-import { withKeptOwners } from "./kept-owners.js";
-import type { Outcome } from "./outcome.js";
+import { isDue as isDueToDelete, noLongerToDelete, setAfter, stillToDelete, toDelete } from "./after.js";
+import { carryOutAll, deleteAll, isDue, type Managed } from "./carry-out.js";
+import type { Severity } from "./engine.js";
+import { checkFailure, expectSameAccount, forDisplay, forEngine, guard, Incomplete } from "./failure.js";
+import { adoptedTwice, isAdopted, isHeldElsewhere, learnHolders, noteAdoptedSomewhere, noteAdopts } from "./holding.js";
+import {
+  argumentsIn,
+  maskSecretMembers,
+  type Properties,
+  type SecretOf,
+  secretArgumentsOf,
+  secretOfMembers,
+  withoutUndefined,
+} from "./inputs.js";
+import { attemptKeys, tellUnclaimed } from "./interrupted.js";
+import { refreshedSet } from "./optional.js";
+import { heldBack, type Outcome, resultOf } from "./outcome.js";
 import { Progress } from "./progress.js";
-import type { Runtime } from "./runtime.js";
-import { announceNewMembers, membersAdoptedTwice, tellPlan } from "./set-announce.js";
-import { deleteAll, deleteSet, heldBack, stillToDelete, toDelete } from "./set-delete.js";
-import { leftBySet } from "./set-left-live.js";
-import { traceOfSet } from "./set-marks.js";
-import { circumstancesOf, refreshedSet } from "./set-operations.js";
-import { setAfter } from "./set-plan.js";
-import { carryOut } from "./set-run.js";
-import { maskSecretMembers, type SecretOf, secretOfMembers } from "./set-secrets.js";
-import { troubleInWords } from "./set-trouble.js";
-import { besidesInWords, deletedInWords, leftLiveInWords, planInWords, takenOverInWords } from "./set-words.js";
-import { isKnown, memberSubject, type Subject, subjectOf } from "./subject.js";
-import { markIn } from "./unsettled.js";
+import { markIn, markInputOfSet } from "./search.js";
+import type { Runtime } from "./services.js";
+import { besidesOf, noteMembers, tellBefore } from "./set-before.js";
+import { isKnown, type KnownSubject, memberSubject, type Subject, subjectOf } from "./subject.js";
+import { notDeleted, tellAll } from "./tell.js";
+import { besidesInWords, deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createSetProvider(set: SetKind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
@@ -58,8 +71,48 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
 
   /** Without what an adoption elsewhere in the program has settled. */
   const unsettledOf = ({ key: setKey }: Subject, stored: StoredSet): StoredSet => {
-    const left = [...stored.unresolved].filter(([key]) => !runtime().settledElsewhere.has(memberOf(setKey, key)));
+    const settled = new Set(runtime().run.told(setKey).settled);
+    const left = [...stored.unresolved].filter(([key]) => !settled.has(memberOf(setKey, key)));
     return { ...stored, unresolved: new Map(left) };
+  };
+
+  /** What decides besides the state and the program. @param deletes whether the set's objects are to be deleted when it lets go of them. */
+  const circumstancesOf = (subject: Subject, deletes: boolean): Circumstances => {
+    const { run, reading } = runtime();
+    const { adoptsUnknown, replaceOnChanges = [] } = run.told(subject.key);
+    // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
+    const mayDelete = deletes && adoptsUnknown !== true;
+    return {
+      can: abilitiesOf(kind, reading.settings),
+      replaceOnChanges,
+      deletes: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime(), id, memberSubject(subject, key).key),
+    };
+  };
+
+  /** The members that are due, as they are carried out. @param mark from which theirs follow. */
+  const dueOf = (
+    subject: Subject,
+    stored: StoredSet,
+    members: readonly Member[],
+    secret: SecretOf,
+    mark: string | undefined,
+  ): Managed[] => {
+    const { membersFormerly = {} } = runtime().run.told(subject.key);
+    return members.filter(isDue).map(({ key, action, values, id, unresolved }) => {
+      const member = memberSubject(subject, key);
+      return {
+        key,
+        subject: member,
+        action,
+        values,
+        secret: secret(key),
+        held: id,
+        olds: eventIn(stored, stored.events.get(key) ?? {}),
+        mark: mark === undefined ? undefined : memberMark(mark, key),
+        unresolved,
+        formerly: membersFormerly[member.key],
+      };
+    });
   };
 
   /** @param isOfAccount whether the state says that its objects are this account's. */
@@ -75,37 +128,34 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const subject = subjectOf(set.name, inputs[IDENTITY]);
     const declared = readDeclaredSet(values);
     const stored = unsettledOf(subject, before);
-    const circumstances = circumstancesOf(kind, runtime(), subject, inputs[DELETES] === true && isOfAccount);
+    const deletes = inputs[DELETES] === true && isOfAccount;
+    if (deletes && isKnown(subject)) await learnHolders(runtime(), subject.identity);
+    const circumstances = circumstancesOf(subject, deletes);
     const members = membersOf(kind, stored, declared, circumstances);
-    const due =
-      members.filter(({ action }) => !["keep", "let go", "wait"].includes(action.do)).length +
-      stillToDelete(stored.left, circumstances).length;
-    const progress = new Progress(due, runtime().clock, (text) =>
-      runtime().tellAt("info", subject.at, `${subject.label}: ${text}`),
-    );
-    const secret = secretOfMembers(kind, paths);
-    const mark = markIn(inputs, runtime());
-    const outcomes = await carryOut(set, runtime(), { subject, stored, members, secret, mark }, progress);
+    const objects = dueOf(subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime()));
+    const toDo = members.filter((each) => isDue(each) || each.action.do === "delete").length;
+    const due = toDo + stillToDelete(stored.left, circumstances).length;
+    const progress = new Progress(due, runtime().clock, (text) => tell("info", subject, `${subject.label}: ${text}`));
+    const outcomes = await carryOutAll(kind, runtime(), objects, openOf(members), progress);
     const wanted = toDelete(members, outcomes, stored.left, circumstances);
-    const isWell = troubleInWords(kind, subject, members, outcomes, new Map()) === undefined;
+    const { isWell } = resultOf(members, outcomes);
     const deletions = isWell ? await deleteAll(kind, runtime(), subject, wanted, progress) : heldBack(wanted);
-    const left = leftBySet(kind, stored, paths, members, outcomes, deletions, runtime().now());
-    const after = { ...setAfter(kind, stored, declared, paths, members, outcomes, deletions.deleted), left };
+    const at = runtime().now();
+    const after = setAfter(kind, { stored, members, outcomes, deletions, shared: declared, secret: paths, at });
     const outs = writeStoredSet(after, exactId, runtime().account);
 
     tell("warn", subject, takenOverInWords(outcomes, subject));
-    tell("warn", subject, leftLiveInWords(kind, members, outcomes, runtime().adopting(kind), deletions));
+    const isSpared = (object: string) => isAdopted(kind, runtime(), object);
+    tell("warn", subject, leftLiveInWords(kind, members, outcomes, isSpared, deletions));
     tell("info", subject, deletedInWords(kind, deletions));
-    const trouble = troubleInWords(kind, subject, members, outcomes, after.eventIds, deletions);
-    if (trouble !== undefined) {
-      const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
-      const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
-      handOver(subject, outcomes, true);
-      // What has no member is not saved: the next run creates it.
-      throw new Incomplete(trouble.text, isNothing ? undefined : saved, trouble.code);
-    }
-    handOver(subject, outcomes, false);
-    return outs;
+    const result = resultOf(members, outcomes, deletions);
+    handOver(subject, outcomes, !result.isWell);
+    const trouble = troubleInWords(kind, subject, members, result, after.eventIds);
+    if (trouble === undefined) return outs;
+    const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
+    const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
+    // What has no member is not saved: the next run creates it.
+    throw new Incomplete(trouble.text, isNothing ? undefined : saved, trouble.code);
   };
 
   /** The engine is handed what was created, perhaps beside an error. */
@@ -119,29 +169,6 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     }
   };
 
-  /**
-   * Tells the run and the journal what the state holds.
-   * @returns in words, what the journal says besides of what stays as it is.
-   */
-  const noteStored = async (subject: Subject, stored: StoredSet, members: readonly Member[], secret: SecretOf) => {
-    const besides: string[] = [];
-    const wasSecret = secretOfMembers(kind, stored.secret);
-    for (const { key, action, id, fingerprint } of members) {
-      if (id === undefined) continue;
-      const member = memberSubject(subject, key);
-      // Another resource may take on what this set lets go of.
-      if (action.do !== "let go" && action.do !== "delete" && action.do !== "adopt") {
-        const values = eventIn(stored, stored.events.get(key) ?? {});
-        noteHolder(kind, runtime(), member, id, values, new Set([...secret(key), ...wasSecret(key)]));
-      }
-      if (!isKnown(member)) continue;
-      const words = await noteHeld(runtime(), member, id, () => fingerprint ?? "");
-      // What is created or adopted asks for it, and what is unresolved is told by itself.
-      if (action.do === "keep" || action.do === "let go" || action.do === "delete") besides.push(...words);
-    }
-    return besides;
-  };
-
   return {
     // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
@@ -150,46 +177,44 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
 
     async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
+        const { run, reading } = runtime();
         const declaration = readDeclared(own(given, IDENTITY));
-        const news = withKeptOwners(runtime(), declaration, given);
+        const news = run.withKeptOwners(declaration, given);
+        const isNew = Object.keys(olds).length === 0;
         const subject = subjectOf(set.name, declaration?.identity);
-        runtime().run.hasChecked = true;
-        const { settings, problems: settingProblems } = runtime().reading;
-        const reading = {
+        run.hasChecked = true;
+        const { settings, problems: settingProblems } = reading;
+        const { values, problems } = validate(news, set.rules(settings), {
           isUnknown: holdsUnknown,
           secret: secretArgumentsOf(news),
           arrivedUndefined: "is the output's name right?",
-        };
-        const { values, problems } = validate(news, set.rules(settings), reading);
+        });
         if (values.defaults !== UNKNOWN) {
           values.defaults = { ...set.defaultsIn(settings), ...(values.defaults as Properties | undefined) };
         }
         const declared = readDeclaredSet(values);
         const twice: string[] = [];
         if (declaration !== undefined && isKnown(subject)) {
-          const keys = [...(declared.events?.keys() ?? [])];
-          await announceResource(
-            runtime(),
-            declaration,
-            subject,
-            keys.map((key) => memberOf(subject.key, key)),
+          const keys = [...(declared.events?.keys() ?? [])].map((key) => memberOf(subject.key, key));
+          run.noteChecked(
+            subject.key,
+            { declared: declaration, wasSecret: new Set(), wasDeleting: own(olds, DELETES) === true },
+            isNew,
           );
-          const learned = runtime().learned.of(subject.key);
-          learned.deletes = declaration.deletes === true;
-          learned.adoptsUnknown = declaration.adoptsUnknown === true;
-          if (declaration.replaceOnChanges !== undefined) learned.replacedOn = declaration.replaceOnChanges;
-          const { adopted = "" } = declaration;
-          if (adopted !== "" && runtime().isFirst(`adopted ${adopted}`))
-            for (const id of adopted.split(" ")) runtime().adopting(kind).add(id);
-          for (const key of declaration.settled ?? []) runtime().settledElsewhere.add(key);
-          for (const [key, formerly] of Object.entries(declaration.membersFormerly ?? {})) {
-            runtime().learned.of(key).formerly = formerly;
+          for (const key of keys) run.declared.add(key);
+          runtime().inventory(subject.identity).noteDeclared(subject.key, keys);
+          noteAdoptedSomewhere(kind, runtime(), declaration.adopted ?? "");
+          const adopting = adoptingOf(subject, declared.events);
+          for (const { member, id } of adopting) noteAdopts(kind, runtime(), member, id);
+          await tellUnclaimed(runtime(), subject.identity);
+          if (adopting.length > 0) await learnHolders(runtime(), subject.identity);
+          for (const { key, member, id } of adopting) {
+            const found = adoptedTwice(kind, runtime(), member, id);
+            if (found !== undefined) twice.push(`${memberOf("events", key)}.${found}`);
           }
-          twice.push(...membersAdoptedTwice(kind, runtime(), subject, declared));
-          if (Object.keys(olds).length === 0 && problems.length === 0) {
-            const members = membersOf(kind, readStoredSet({}), declared);
-            const unsent = await announceNewMembers(kind, runtime(), subject, members, readStoredSet({}));
-            tellPlan(runtime(), subject, planInWords(kind, members, unsent, runtime().adopting(kind)));
+          if (isNew && problems.length === 0) {
+            const nothing = readStoredSet({});
+            await tellBefore(kind, runtime(), subject, membersOf(kind, nothing, declared), nothing);
           }
         }
         const failures = [
@@ -197,12 +222,12 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
         ];
-        if (failures.length > 0) runtime().run.hasFailed = true;
+        if (failures.length > 0) run.hasFailed = true;
         const hidden = {
           [IDENTITY]: declaration?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
           [DELETES]: declaration?.deletes,
-          [MARK]: traceOfSet(kind, runtime(), olds, withoutUndefined(values)),
+          [MARK]: markInputOfSet(kind, runtime(), olds, withoutUndefined(values)),
         };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
@@ -215,26 +240,29 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const stored = unsettledOf(subject, readStoredSet(olds));
         const declared = readDeclaredSet(news);
         const deletes = news[DELETES] === true && typeof olds[ACCOUNT] === "string";
-        const circumstances = circumstancesOf(kind, runtime(), subject, deletes);
-        const members = membersOf(kind, stored, declared, circumstances);
-        const secret = secretOfMembers(kind, secretArgumentsOf(news));
+        const circumstances = circumstancesOf(subject, deletes);
+        let members = membersOf(kind, stored, declared, circumstances);
+        noteMembers(kind, runtime(), subject, stored, members, secretOfMembers(kind, secretArgumentsOf(news)));
+        if (deletes && isKnown(subject)) {
+          // Who else has what would be deleted is asked once that is known.
+          await learnHolders(runtime(), subject.identity);
+          members = membersOf(kind, stored, declared, circumstances);
+        }
         // What waits is the set's until somebody settles it, declared or not.
         if (isKnown(subject)) {
           const waiting = await attemptKeys(runtime(), subject, [...stored.unresolved.values()]);
           runtime().inventory(subject.identity).noteDeclared(subject.key, waiting);
         }
-        tell("warn", subject, besidesInWords(await noteStored(subject, stored, members, secret)));
-        const unsent = isKnown(subject)
-          ? await announceNewMembers(kind, runtime(), subject, members, stored)
-          : undefined;
-        const adopted = runtime().adopting(kind);
-        tellPlan(runtime(), subject, planInWords(kind, members, unsent, adopted, circumstances, stored.left));
+        tell("warn", subject, besidesInWords(await besidesOf(runtime(), subject, members)));
+        await tellBefore(kind, runtime(), subject, members, stored, circumstances);
         // An `up` fails with it.
-        const trouble = troubleInWords(kind, subject, members, new Map(), stored.eventIds);
+        const trouble = troubleInWords(kind, subject, members, resultOf(members), stored.eventIds);
         if (trouble !== undefined && runtime().run.isUp !== true) {
           tell("warn", subject, withCode(trouble.text, trouble.code));
         }
-        const changes = isChange(declared, members) || stillToDelete(stored.left, circumstances).length > 0;
+        const isDeleting = stillToDelete(stored.left, circumstances).length > 0;
+        const forgets = noLongerToDelete(stored.left, circumstances).length > 0;
+        const changes = isChange(declared, members) || isDeleting || forgets;
         return { changes, replaces: [], deleteBeforeReplace: false };
       }, forDisplay);
     },
@@ -257,7 +285,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       return guarded(async () => {
         expectSameAccount(properties[ACCOUNT], runtime().account, `${set.name} ${id}`);
         const stored = readStoredSet(properties);
-        const now = await refreshedSet(kind, runtime(), stored);
+        const { read } = abilitiesOf(kind, runtime().reading.settings);
+        const now = read ? await refreshedSet(kind, runtime(), stored) : stored;
         if (now === stored) return { id, props: properties };
         const { earlier: _, ...others } = properties; // written where there are any
         return { id, props: { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) } };
@@ -268,4 +297,55 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       return guarded(() => deleteSet(set, runtime(), id, properties), forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
+}
+
+/** Creates of unknown outcome that the state holds, by key. */
+function openOf(members: readonly Member[]): ReadonlyMap<string, CreateRecord> {
+  return new Map(members.flatMap(({ key, unresolved }) => (unresolved ? [[key, unresolved]] : [])));
+}
+
+/** The entries that name an object, as far as their ids are known. */
+function adoptingOf(subject: KnownSubject, events: ReadonlyMap<string, unknown> = new Map()) {
+  return [...events].flatMap(([key, entry]) => {
+    const { existingId } = asRecord(entry);
+    if (!hasValue(existingId) || holdsUnknown(existingId)) return [];
+    return [{ key, member: memberSubject(subject, key) as KnownSubject, id: String(existingId) }];
+  });
+}
+
+/**
+ * Deletes every object of a set that is removed as a whole. Reached only where `retainOnDelete` was turned off.
+ * @throws AdvertisingError some were not deleted: all may be asked again, since what is not there counts as deleted.
+ */
+async function deleteSet(
+  { name, member: kind }: SetKind,
+  runtime: Runtime,
+  id: string,
+  properties: Properties,
+): Promise<void> {
+  const stored = readStoredSet(properties);
+  const label = `${name} ${id}`;
+  expectSameAccount(properties[ACCOUNT], runtime.account, label);
+  const can = abilitiesOf(kind, runtime.reading.settings);
+  const due = stored.left.filter(isDueToDelete);
+  const all = [...stored.eventIds, ...due.map((each) => [each.key ?? "", each.id] as const)];
+  const ours = all.filter(([, object]) => !isHeldElsewhere(kind, runtime, object));
+  if (ours.length === 0) return;
+  if (!can.delete || typeof properties[ACCOUNT] !== "string") {
+    const ids = idRanges(ours.map(([, object]) => object));
+    const those = `${count(ours.length, "event")} of ${label} left the state`;
+    const sentence = `${those}, and each ${kind.afterlife}; deactivate them there by hand: ${ids}`;
+    tellAll(runtime, [notDeleted(can.delete, sentence)]);
+    return;
+  }
+  const progress = new Progress(ours.length, runtime.clock, (text) =>
+    runtime.tellAt("info", "", `${label}: deleting: ${text}`),
+  );
+  const wanted = ours.map(([key, object]) => ({ id: object, key }));
+  const { deleted, failed } = await deleteAll(kind, runtime, subjectOf(name, undefined, id), wanted, progress);
+  const [first] = failed.values();
+  if (first === undefined) return;
+  const left = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
+  first.message = `${label}: ${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${left}. ${first.message}`;
+  throw first;
 }

@@ -1,17 +1,29 @@
 /**
- * Turns a kind of resource into what the engine calls: check, diff, create, read, update, delete. The same for all resources.
+ * A single resource as the engine calls it: check, diff, create, read, update, delete. It turns each call into facts, asks
+ * `decision/` and `carry-out.ts`, and turns what they answer into what the engine understands. The order of the calls is in `run.ts`.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { ArgumentsError, own, printable, SettingsError, UnsupportedError } from "../base/index.js";
+import {
+  type Action,
+  abilitiesOf,
+  type Circumstances,
+  hasValue,
+  holdsUnknown,
+  type Member,
+  singleMember,
+} from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
-import { exactId, isPlatformId, isReadableId, READABLE_ID, validate } from "../rules/index.js";
+import { exactId, isReadableId, READABLE_ID, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
+  type CreateRecord,
   DELETES,
   explain,
   IDENTITY,
   isOfEarlierVersion,
+  isUnresolved,
   LEFT_LIVE,
   MARK,
   PROVIDER,
@@ -20,61 +32,51 @@ import {
   SECRET_ARGUMENTS,
   writeLeftLive,
 } from "../state/index.js";
-import { adoptExisting } from "./adopt.js";
-import {
-  adoptedTwice,
-  announceCreate,
-  announceReplaced,
-  announceReplacement,
-  announceResource,
-  noteHolder,
-  noteLive,
-} from "./announce.js";
-import { type Create, createOnce } from "./create.js";
-import { deleteLive, deletesReplaced } from "./delete.js";
-import { changedProperties } from "./diff.js";
-import { checkFailure, guard } from "./engine-call.js";
-import { expectSameAccount } from "./expect-account.js";
-import { forDisplay, forEngine, Incomplete, idOrError } from "./failure.js";
-import {
-  argumentsIn,
-  hasValue,
-  holdsUnknown,
-  maskSecretsIn,
-  type Properties,
-  secretArgumentsOf,
-  withoutUndefined,
-} from "./inputs.js";
-import { noteHeld } from "./interrupted.js";
-import { withKeptOwners } from "./kept-owners.js";
-import { leavingIn, leftAfter } from "./leaving.js";
+import { leavingIn, leftAfter } from "./after.js";
+import { carryOutAll, type Managed } from "./carry-out.js";
+import { checkFailure, expectSameAccount, forDisplay, forEngine, guard, Incomplete, idOrError } from "./failure.js";
+import { adoptedTwice, expectNotAdopted, isHeldElsewhere, learnHolders, noteAdopts, noteHolds } from "./holding.js";
+import { argumentsIn, maskSecretsIn, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { knownBefore, noteHeld, tellUnclaimed } from "./interrupted.js";
+import { argumentsOfLive, deleteObject, refreshed } from "./optional.js";
 import type { Outcome } from "./outcome.js";
-import { argumentsOfLive, isReadable, refreshed } from "./read.js";
-import type { Runtime } from "./runtime.js";
-import { isKnown, subjectOf } from "./subject.js";
-import { markIn, newTrace, noteUnsettled } from "./unsettled.js";
-import { canUpdate, replacedBy, updateLive } from "./update.js";
+import { markIn, newMarkInput } from "./search.js";
+import type { Runtime } from "./services.js";
+import { isKnown, type Subject, subjectOf } from "./subject.js";
+import {
+  afterReplacement,
+  beforeCreate,
+  beforeReplacement,
+  deletedLabel,
+  notDeleted,
+  nothingCompared,
+  spared,
+  takenOver,
+  tellAll,
+  toBeLookedFor,
+} from "./tell.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(kind: Kind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
   const guarded = guard(runtime);
 
-  const stopAtUnresolved = (properties: Properties) => {
-    const record = recordIn(kind, properties);
+  const stopAt = (record: CreateRecord | undefined) => {
     if (record !== undefined) throw new Incomplete(explain(kind.name, record));
   };
 
-  const createAtMostOnce = async (create: Create): Promise<Outcome> => {
-    const outcome = await runtime().track((mayBegin) => createOnce(kind, runtime(), create, mayBegin));
-    if (outcome.kind === "created" && outcome.isTakenOver) {
-      const { label } = create.subject;
-      const sent = outcome.isUpdated === true ? "updated in place" : "nothing is sent";
-      runtime().say(
-        `${label} was created as ${outcome.id} by a run that was interrupted; it is taken over, and ${sent}.`,
-      );
-    }
-    return outcome;
+  /** What decides besides the state and the program. @param olds what the state holds. */
+  const circumstancesOf = ({ key }: Subject, olds: Properties): Circumstances => {
+    const { reading, run } = runtime();
+    const isDeleting = run.checked(key).wasDeleting && typeof olds[ACCOUNT] === "string";
+    return {
+      can: abilitiesOf(kind, reading.settings),
+      replaceOnChanges: run.told(key).replaceOnChanges ?? [],
+      deletes: (id) => isDeleting && !isHeldElsewhere(kind, runtime(), id, key),
+    };
   };
+
+  const carryOut = async (object: Managed): Promise<Outcome> =>
+    (await carryOutAll(kind, runtime(), [object])).get("") as Outcome;
 
   return {
     // Synchronous on purpose: the engine awaits it for the first of several concurrent calls only.
@@ -84,33 +86,39 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
 
     async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
+        const { run, reading, account } = runtime();
         const declared = readDeclared(own(given, IDENTITY));
-        const news = withKeptOwners(runtime(), declared, given);
+        const news = run.withKeptOwners(declared, given);
         const isNew = Object.keys(olds).length === 0;
-        runtime().run.hasChecked = true;
-        const { settings, problems: settingProblems } = runtime().reading;
+        run.hasChecked = true;
+        const { settings, problems: settingProblems } = reading;
         const secret = secretArgumentsOf(news);
-        const reading = { isUnknown: holdsUnknown, secret, arrivedUndefined: "is the output's name right?" };
-        const { values, problems } = validate(news, kind.rules(settings), reading);
+        const { values, problems } = validate(news, kind.rules(settings), {
+          isUnknown: holdsUnknown,
+          secret,
+          arrivedUndefined: "is the output's name right?",
+        });
         const subject = subjectOf(kind.name, declared?.identity);
         const { existingId } = values;
-        // What is replaced is checked once more, also where just the engine knows why.
-        runtime().learned.of(subject.key).keeps = undefined;
-        const wasSecret = secretArgumentsOf(olds);
-        if (wasSecret.size > 0) runtime().learned.of(subject.key).wasSecret = wasSecret;
-        if (own(olds, DELETES) === true) runtime().learned.of(subject.key).wasDeleting = true;
-        if (declared?.deletes === true) runtime().learned.of(subject.key).deletes = true;
-        if (hasValue(existingId) && !holdsUnknown(existingId)) runtime().adopting(kind).add(String(existingId));
+        const adopts = hasValue(existingId) && !holdsUnknown(existingId) ? String(existingId) : undefined;
         let twice: string | undefined;
         if (declared !== undefined && isKnown(subject)) {
-          await announceResource(runtime(), declared, subject);
-          const { formerly, replaceOnChanges } = declared;
-          if (replaceOnChanges !== undefined) runtime().learned.of(subject.key).replacedOn = replaceOnChanges;
+          const wasDeleting = own(olds, DELETES) === true;
+          run.noteChecked(subject.key, { declared, wasSecret: secretArgumentsOf(olds), wasDeleting }, isNew);
+          runtime().inventory(subject.identity).noteDeclared(subject.key, []);
+          if (adopts !== undefined) noteAdopts(kind, runtime(), subject, adopts);
+          await tellUnclaimed(runtime(), subject.identity);
           if (isNew) {
-            await announceCreate(kind, runtime(), subject, { values, fits: problems.length === 0, formerly });
+            const { formerly } = declared;
+            const before = await knownBefore(kind, runtime(), subject, values, {
+              fits: problems.length === 0,
+              formerly,
+            });
+            tellAll(runtime(), beforeCreate(kind, subject, before));
           }
-          if (hasValue(existingId) && !holdsUnknown(existingId)) {
-            twice = adoptedTwice(kind, runtime(), subject, String(existingId));
+          if (adopts !== undefined) {
+            await learnHolders(runtime(), subject.identity);
+            twice = adoptedTwice(kind, runtime(), subject, adopts);
           }
         }
         const failures = [
@@ -118,13 +126,13 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
           ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
         ];
-        if (failures.length > 0) runtime().run.hasFailed = true;
+        if (failures.length > 0) run.hasFailed = true;
         const hidden = {
           [IDENTITY]: declared?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
           [DELETES]: declared?.deletes,
-          [ACCOUNT]: accountInInputs(olds, runtime().account, subject.label),
-          [MARK]: own(olds, MARK) ?? (isNew && !hasValue(existingId) ? newTrace(kind, runtime()) : undefined),
+          [ACCOUNT]: accountInInputs(olds, account, subject.label),
+          [MARK]: own(olds, MARK) ?? (isNew && !hasValue(existingId) ? newMarkInput(kind, runtime()) : undefined),
         };
         return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
       }, forDisplay);
@@ -132,66 +140,89 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
 
     async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
       return guarded(async () => {
+        const { run, account } = runtime();
         const subject = subjectOf(kind.name, own(news, IDENTITY));
-        expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
-        if (isPlatformId(id)) noteHolder(kind, runtime(), subject, id, olds, secretArgumentsOf(news));
+        const { key } = subject;
+        expectSameAccount(olds[ACCOUNT], account, subject.label);
+        const circumstances = circumstancesOf(subject, olds);
+        const member = singleMember(kind, id, olds, news, circumstances);
+        const { action, former } = member;
+        const held = member.id;
+        const secret = new Set([...secretArgumentsOf(news), ...run.checked(key).wasSecret]);
+        const isDeleted = held !== undefined && circumstances.can.delete && circumstances.deletes(held, "");
+        run.noteDecided(key, {
+          member,
+          former: held === undefined ? undefined : { id: held, isDeleted },
+          leaves: leavingIn(kind, id, olds, secret, isDeleted),
+        });
+        if (former !== undefined) run.holders.release(kind.name, former.id, key);
+        else if (held !== undefined) noteHolds(kind, runtime(), subject, held, { values: olds, secret });
         const left = isKnown(subject)
           ? await noteHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds))
           : [];
-        const existingId = own(news, "existingId");
-        const unresolved = recordIn(kind, olds, id, subject.key);
-        const learned = runtime().learned.of(subject.key);
-        const noteLeaving = () => {
-          const secret = new Set([...secretArgumentsOf(news), ...(learned.wasSecret ?? [])]);
-          runtime().objects.of(kind, id).isReplaced = true;
-          if (!isKnown(subject)) return;
-          learned.leaves = leavingIn(kind, id, olds, secret, deletesReplaced(kind, runtime(), subject.key));
-        };
-        // Naming the object settles it: a replacement that adopts, since only a replacement can change the id.
-        if (unresolved !== undefined && hasValue(existingId)) {
-          if (isKnown(subject)) {
-            learned.settles = unresolved.mark;
-            noteLeaving();
-          }
-          return { changes: true, replaces: ["existingId"], deleteBeforeReplace: false };
+        // Without its identity nothing is searched for.
+        if (action.do === "wait" || (action.do === "look for" && !isKnown(subject))) stopAt(action.record);
+        if (former === undefined && held !== undefined && isKnown(subject)) {
+          expectNotAdopted(kind, runtime(), subject, held);
         }
-        if (unresolved !== undefined && isKnown(subject) && noteUnsettled(kind, runtime(), subject, unresolved)) {
-          noteLeaving();
-          return { changes: true, replaces: [kind.nameProperty], deleteBeforeReplace: false };
+        const replaces = replacesOf(member, news);
+        if (run.isUp !== true) {
+          if (action.do === "look for") tellAll(runtime(), [toBeLookedFor(subject, action.record)]);
+          const adopts = hasValue(news.existingId) ? String(news.existingId) : undefined;
+          if (former !== undefined) tellAll(runtime(), [beforeReplacement(kind, subject, former, adopts)]);
         }
-        stopAtUnresolved(olds);
-        const changed = changedProperties(kind, id, olds, news);
-        const replaces = [...replacedBy(kind, runtime(), subject.key, changed)];
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
-        else {
-          announceReplacement(kind, runtime(), subject, id, existingId);
-          noteLeaving();
-        }
-        if (isKnown(subject) && replaces.length === 0) learned.keeps = id;
-        return { changes: changed.length > 0, replaces, deleteBeforeReplace: false };
+        return { changes: action.do !== "keep", replaces, deleteBeforeReplace: false };
       }, forDisplay);
+
+      /** The arguments that the engine shows as the cause of a replacement; none where there is none. */
+      function replacesOf({ action, changed, id: held }: Member, { existingId }: Properties): string[] {
+        if (action.do === "look for") return [kind.nameProperty];
+        if (action.do !== "replace" && action.do !== "adopt") return [];
+        const isOther = hasValue(existingId) && String(existingId) !== held;
+        return isOther ? [...changed, "existingId"] : [...changed];
+      }
     },
 
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
       return guarded(async () => {
+        const { run, account, secrets, now } = runtime();
         const values = argumentsIn(inputs);
         const secret = secretArgumentsOf(inputs);
-        for (const name of secret) maskSecretsIn(values[name], runtime().secrets);
-        const { account } = runtime();
+        for (const name of secret) maskSecretsIn(values[name], secrets);
         const subject = subjectOf(kind.name, inputs[IDENTITY], String(values[kind.nameProperty]));
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
-        const mark = markIn(inputs, runtime());
-        const learned = runtime().learned.of(subject.key);
-        const create: Create = { values, subject, secret, replaces: learned.replaces, mark };
-        const leftFor = (by?: string) => writeLeftLive(leftAfter(learned.leaves, by, runtime().now()));
+        const decided = run.decided(subject.key);
+        const leftFor = (by?: string) => writeLeftLive(leftAfter(decided?.leaves, by, now()));
         const saved = { ...values, ...recorded, ...leftFor(), [PROVIDER]: inputs[PROVIDER] };
-        const outcome = hasValue(values.existingId)
-          ? await adoptExisting(kind, runtime(), create)
-          : await createAtMostOnce(create);
+        const planned = decided?.member.action;
+        const action = (): Action => {
+          if (hasValue(values.existingId)) return { do: "adopt", id: String(values.existingId) };
+          if (planned?.do === "look for") return planned;
+          return decided === undefined ? { do: "create" } : { do: "replace", perhaps: false };
+        };
+        const outcome = await carryOut({
+          key: "",
+          subject,
+          action: action(),
+          values,
+          secret,
+          held: decided?.member.id,
+          olds: {},
+          mark: markIn(inputs, runtime()),
+          unresolved: decided?.member.unresolved,
+          formerly: run.told(subject.key).formerly,
+        });
         const id = idOrError(kind, saved, outcome);
-        noteLive(kind, runtime(), create, id);
-        announceReplaced(kind, runtime(), subject, id);
+        const former = decided?.former;
+        if (former !== undefined && former.id !== id) run.holders.release(kind.name, former.id, subject.key);
+        tellAll(runtime(), [
+          ...(outcome.kind === "created" && outcome.isTakenOver
+            ? [takenOver(subject, id, outcome.isUpdated === true)]
+            : []),
+          ...(former === undefined ? [] : afterReplacement(kind, subject, former, id)),
+        ]);
         if (outcome.kind === "created" && isKnown(subject)) runtime().journal(subject.identity).handOver(outcome.mark);
         return { id, outs: { ...values, ...recorded, ...leftFor(id), [kind.idProperty]: exactId(id) } };
       }, forEngine);
@@ -199,16 +230,17 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
 
     async read(id: string, properties: Properties = {}): Promise<dynamic.ReadResult> {
       return guarded(async () => {
+        const { settings } = runtime().reading;
         expectSameAccount(properties[ACCOUNT], runtime().account, `${kind.name} ${id}`);
-        stopAtUnresolved(properties);
+        stopAt(recordIn(kind, properties, id));
         if (!isReadableId(id)) throw new UnsupportedError(`Expected ${READABLE_ID}; got ${printable(id)}.`);
         const isRefresh = properties[kind.nameProperty] !== undefined;
-        if (isReadable(kind, runtime()) && (isRefresh || runtime().reading.settings.password !== undefined)) {
+        if (abilitiesOf(kind, settings).read && (isRefresh || settings.password !== undefined)) {
           if (!isRefresh) return { id, props: { ...properties, ...(await argumentsOfLive(kind, runtime(), id)) } };
           const props = await refreshed(kind, runtime(), id, properties);
           return props === undefined ? GONE : { id, props };
         }
-        if (isRefresh) runtime().say(nothingCompared(kind.create.noun));
+        if (isRefresh) tellAll(runtime(), [nothingCompared(kind.create.noun)]);
         // The platform can't be read: the state is given back as it is, and for .get() the id is what is known.
         return { id, props: { ...properties, [kind.idProperty]: exactId(id) } };
       }, forDisplay);
@@ -217,24 +249,41 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     /** Without a known update reached only for a resource that was saved with an error. */
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
       return guarded(async () => {
-        stopAtUnresolved(olds);
+        stopAt(recordIn(kind, olds, id));
         const values = argumentsIn(news);
-        const secret = secretArgumentsOf(news);
-        const changed = changedProperties(kind, id, olds, news);
-        if (changed.length > 0 && canUpdate(kind, runtime())) {
+        const subject = subjectOf(kind.name, own(news, IDENTITY), id);
+        const { action, id: held } = singleMember(kind, id, olds, news, circumstancesOf(subject, olds));
+        if (action.do === "update") {
+          const secret = secretArgumentsOf(news);
           for (const name of secret) maskSecretsIn(values[name], runtime().secrets);
           expectSameAccount(olds[ACCOUNT], runtime().account, `${kind.name} ${id}`);
-          const subject = subjectOf(kind.name, own(news, IDENTITY), id);
-          await updateLive(kind, runtime(), { id, label: subject.label }, olds, values, changed);
-          noteLive(kind, runtime(), { values, subject, secret }, id);
+          idOrError(kind, {}, await carryOut({ key: "", subject, action, values, secret, held, olds }));
         }
         const recorded = withoutUndefined({ [ACCOUNT]: olds[ACCOUNT], [LEFT_LIVE]: olds[LEFT_LIVE] });
         return { outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
 
+    /**
+     * Reached only where `retainOnDelete` was turned off. Where there is no known way to delete, that is where this package can't
+     * see it (a transformation), or by an earlier version: to fail would leave what was replaced in the state for ever.
+     */
     async delete(id: string, properties: Properties): Promise<void> {
-      return guarded(() => deleteLive(kind, runtime(), id, properties), forDisplay);
+      return guarded(async () => {
+        if (!isReadableId(id)) return; // unresolved: nobody knows what there is to delete
+        const recorded = properties[ACCOUNT];
+        const label = deletedLabel(kind, id, properties, !isUnresolved(properties));
+        // An id of another account would be somebody else's object.
+        expectSameAccount(recorded, runtime().account, label);
+        const can = abilitiesOf(kind, runtime().reading.settings);
+        if (isHeldElsewhere(kind, runtime(), id)) tellAll(runtime(), [spared(label)]);
+        else if (can.delete && typeof recorded === "string") {
+          await deleteObject(kind, runtime(), { id, label: `${kind.name} ${id}` });
+        } else {
+          const sentence = `${label} left the state and ${kind.afterlife}; deactivate it there by hand.`;
+          tellAll(runtime(), [notDeleted(can.delete, sentence)]);
+        }
+      }, forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
 }
@@ -253,8 +302,3 @@ function accountInInputs(olds: Properties, current: string, label: string): stri
 
 /** By which the engine knows that a resource does not exist any more. */
 const GONE: dynamic.ReadResult = { id: "", props: {} };
-
-/** @param noun of the objects. */
-const nothingCompared = (noun: string) =>
-  `A refresh compares nothing of any ${noun}: the platform has no known way to read one, so the state stays as it is. ` +
-  "(The configuration of a refresh is that of the last `pulumi up`, unless it has --run-program.)";

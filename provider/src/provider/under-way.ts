@@ -1,6 +1,8 @@
 /**
- * The creates that are under way, and what becomes of them when the engine is gone: nothing begins any more, and nobody sleeps.
+ * What is under way, and what becomes of it when the engine is gone: nothing begins any more, and nobody sleeps. An engine that was
+ * killed leaves this process behind, which must send nothing more, since nobody saves what it creates.
  */
+import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { type Clock, NotSentError, systemClock } from "../base/index.js";
 
@@ -41,4 +43,28 @@ export class UnderWay {
     this.#gone.abort();
     await Promise.allSettled(this.#running);
   }
+}
+
+const CHECK_EVERY_MS = 1000;
+
+/**
+ * Calls `onGone` once nothing listens at the engine's address any more. Does not keep the process alive.
+ * @param address `host:port`, as Pulumi passes it to its dynamic-provider process; anything else is not watched.
+ */
+export function watchEngine(address: string | undefined, onGone: () => void): void {
+  const [, host, port] = /^([\w.[\]:-]+):(\d+)$/.exec(address ?? "") ?? [];
+  if (host === undefined || port === undefined) return;
+  const timer = setInterval(() => {
+    const socket = connect({ host, port: Number(port) });
+    socket.unref();
+    socket.once("connect", () => socket.destroy());
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      socket.destroy();
+      // Any other error may pass; a closed port on the own machine means that the engine's process has ended.
+      if (error.code !== "ECONNREFUSED") return;
+      clearInterval(timer);
+      onGone();
+    });
+  }, CHECK_EVERY_MS);
+  timer.unref();
 }

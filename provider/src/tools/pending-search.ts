@@ -4,8 +4,9 @@
 
 import { count } from "../base/index.js";
 import { connect, systemSurroundings } from "../client/index.js";
+import { abilitiesOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
-import { isSearchable, lookFor, resendDueMs } from "../provider/index.js";
+import { lookFor, resendDueMs } from "../provider/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { placesFor } from "../store/index.js";
 import { sentUntil } from "./pending.js";
@@ -46,7 +47,7 @@ export async function searchFor(
   const look = async (create: PendingCreate): Promise<Left[]> => {
     const { urn, record } = create;
     const kind = kindNamed(create.kind);
-    if (!isSearchable(kind, searcher, record))
+    if (!abilitiesOf(kind, reading.settings).search(record.field))
       return [{ create, words: `can't be searched for: ${whyNot(record.field, kind)}.` }];
     const isOnce = record.isEarliest === true;
     const at = isOnce ? startedAt : record.at || sentUntil(stack, reading.settings.maxWaitSeconds, startedMs);

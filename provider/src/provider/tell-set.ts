@@ -1,29 +1,38 @@
 /**
- * What people read of a set: what a preview will do to which keys, and what an `up` has done. Pure.
+ * What people read of a set: what a preview will do to which keys, what an `up` has done, and the one error of a set with all that
+ * failed, by reason, and all whose outcome is unknown. Data in, words out: nothing is decided here. Pure.
  */
 
-import { count, cut, idRanges, printable } from "../base/index.js";
+import {
+  type AdvertisingError,
+  count,
+  cut,
+  idRanges,
+  OutcomeUnknownError,
+  printable,
+  withCode,
+} from "../base/index.js";
 import { type Circumstances, type Member, PLAIN, renamesIn } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import type { CreateRecord, LeftLive } from "../state/index.js";
-import type { Outcome } from "./outcome.js";
-import { type Deletions, heldBack, stillToDelete } from "./set-delete.js";
-import type { Subject } from "./subject.js";
+import { type CreateRecord, describe, type LeftLive, memberOf, waysOut } from "../state/index.js";
+import { stillToDelete } from "./after.js";
+import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
+import { memberSubject, type Subject } from "./subject.js";
 
 /** More keys, or lines, are counted. */
-export const MAX_LISTED = 20;
+const MAX_LISTED = 20;
 
 /**
  * What an `up` would do; nothing where that is nothing.
  * @param unsent the keys of members that would be created, but for what is told of them besides.
- * @param adopted ids of objects that something in the program takes on.
+ * @param isAdopted whether something in the program takes on the object with this id.
  * @param circumstances what is deleted. @param left what earlier runs have left live.
  */
 export function planInWords(
   kind: Kind,
   members: readonly Member[],
   unsent: ReadonlySet<string> = new Set(),
-  adopted: ReadonlySet<string> = new Set(),
+  isAdopted: (id: string) => boolean = () => false,
   circumstances: Circumstances = PLAIN,
   left: readonly LeftLive[] = [],
 ): string | undefined {
@@ -51,7 +60,7 @@ export function planInWords(
   };
   add("adopt", "to adopt", taken, ", and nothing is sent");
   const goes = (member: Member) =>
-    adopted.has(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
+    isAdopted(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
   add("let go", "to let go", goes);
   add("delete", "to delete", keyAndId, ", when everything else went well");
   const still = stillToDelete(left, circumstances);
@@ -68,7 +77,7 @@ export function planInWords(
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...lines,
-    ...(leavesLive(members, adopted) === 0
+    ...(leavesLive(members, isAdopted) === 0
       ? []
       : [`What the set lets go of, or creates anew, ${afterlife}; deactivate it there by hand.`]),
   ].join("\n");
@@ -126,22 +135,21 @@ export function besidesInWords(words: readonly string[]): string | undefined {
 
 /**
  * What an `up` has left on the platform that nothing manages any more; nothing where that is nothing.
- * @param adopted ids of objects that something in the program takes on.
+ * @param isAdopted whether something in the program takes on the object with this id.
  * @param deletions what was deleted, or is to be.
  */
 export function leftLiveInWords(
   { create, afterlife }: Kind,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
-  adopted: ReadonlySet<string> = new Set(),
+  isAdopted: (id: string) => boolean = () => false,
   deletions: Deletions = heldBack([]),
 ): string | undefined {
   const isDeleted = new Set(deletions.wanted.map(({ id }) => id));
   const left = members.flatMap(({ key, action, id }) => {
-    if (id === undefined || adopted.has(id) || isDeleted.has(id)) return [];
+    if (id === undefined || isAdopted(id) || isDeleted.has(id)) return [];
     if (action.do === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
-    const outcome = outcomes.get(key);
-    const isNow = outcome?.kind === "created" || outcome?.kind === "adopted" ? outcome.id : undefined;
+    const isNow = idAfter(outcomes.get(key));
     return isNow === undefined || isNow === id ? [] : [{ id, line: `  ${id}: ${shownKey(key)} is ${isNow} now` }];
   });
   const lines = left.map(({ line }) => line);
@@ -184,14 +192,11 @@ function plannedOf({ action }: Member): Planned {
   return action.perhaps ? "perhaps create anew" : "create anew";
 }
 
-function leavesLive(members: readonly Member[], adopted: ReadonlySet<string>): number {
+function leavesLive(members: readonly Member[], isAdopted: (id: string) => boolean): number {
   return members.filter((member) => {
     const { former } = member;
     return (
-      former !== undefined &&
-      !former.isDeleted &&
-      !adopted.has(former.id) &&
-      plannedOf(member) !== "perhaps create anew"
+      former !== undefined && !former.isDeleted && !isAdopted(former.id) && plannedOf(member) !== "perhaps create anew"
     );
   }).length;
 }
@@ -204,15 +209,73 @@ function keyAndId({ key, id }: Member): string {
   return `${shownKey(key)} (${id ?? "without an id"})`;
 }
 
-export function shownKey(key: string): string {
+function shownKey(key: string): string {
   return printable(key);
 }
 
-export function listed(items: readonly string[]): string {
+function listed(items: readonly string[]): string {
   return cut(items, MAX_LISTED).join(", ");
 }
 
 /** The first lines of a list, each two spaces in, and how many more there are. */
-export function cutLines(lines: readonly string[]): string[] {
+function cutLines(lines: readonly string[]): string[] {
   return cut(lines, MAX_LISTED, (others) => `  and ${others} more`);
+}
+
+/** What failed, or waits for somebody: what the error of the whole set says. */
+export interface Trouble {
+  readonly text: string;
+  readonly code: string;
+}
+
+/** @param held the keys that the state holds afterwards. @returns nothing where all went well. */
+export function troubleInWords(
+  kind: Kind,
+  set: Subject,
+  members: readonly Member[],
+  { failed: refused, kept, open, waiting, isWell }: Result,
+  held: ReadonlyMap<string, unknown>,
+): Trouble | undefined {
+  if (isWell) return undefined;
+  const failed = [...refused, ...kept];
+  const [first] = failed;
+  const [anyOpen] = open;
+  const declared = members.filter(({ isDeclared }) => isDeclared);
+  const inState = declared.filter(({ key }) => held.has(key)).length;
+  const lines = [`${set.label}: ${inState} of ${declared.length} declared events are in the state; this is wrong:`];
+  const reasons = byReason(set, failed).map(({ keys, reason }) => `  ${listed(keys)}: ${reason}`);
+  lines.push(...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`));
+  if (refused.length > 0) lines.push("The next `pulumi up` sends just what is missing.");
+  if (waiting > 0) {
+    const events = count(waiting, kind.create.noun);
+    lines.push(
+      `${kept.length > 0 ? `Not deleted yet: ${events}.` : `Nothing was deleted, since something is wrong: ${events} to delete.`} ` +
+        "The next `pulumi up` in which all else goes well deletes them.",
+    );
+  }
+  if (anyOpen !== undefined) {
+    lines.push(
+      `The outcome of ${open.length} is unknown, so nothing is sent for ${open.length === 1 ? "it" : "them"} until somebody has looked into the account for`,
+      ...cutLines(
+        open.map(
+          ({ key, record }) => `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${record.what}`,
+        ),
+      ),
+      ...waysOut(memberSubject(set, anyOpen.key).urn),
+    );
+    if (open.length > 1) lines.push("Likewise for the others, with their keys.");
+  }
+  return {
+    text: lines.join("\n"),
+    code: anyOpen !== undefined ? OutcomeUnknownError.code : (first?.error.code ?? OutcomeUnknownError.code),
+  };
+}
+
+/** The same reason is told once, with all whom it is about. */
+function byReason(set: Subject, failed: readonly { readonly key: string; readonly error: AdvertisingError }[]) {
+  const groups = Map.groupBy(failed, ({ key, error }) => {
+    const { label } = memberSubject(set, key);
+    return withCode(error.message.replace(label, "").replace(/^[:\s]+/, ""), error.code);
+  });
+  return [...groups].map(([reason, those]) => ({ reason, keys: those.map(({ key }) => shownKey(key)) }));
 }

@@ -1,36 +1,23 @@
 /**
  * What the provider's process has once, and all resources of a deployment share: one client with one login, one pool of
- * connections and one wait where the platform asks for quiet; one journal; and what this run has learned so far.
+ * connections and one wait where the platform asks for quiet; one journal; one voice. What a run knows is in `run.ts`.
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, type Secrets, SettingsError, systemClock } from "../base/index.js";
 import { type Client, connect, secretsIn, transportFor } from "../client/index.js";
-import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
 import { Inventory, inventoryPath, Journal, placesFor } from "../store/index.js";
-import { debugLog } from "./debug-log.js";
-import { engineLog, type TellAt } from "./engine-log.js";
-import { LearnedByKey, LearnedByObject } from "./learned.js";
+import { debugLog, engineLog, type TellAt } from "./engine.js";
 import { createMessages, type Messages } from "./messages.js";
 import { Progress } from "./progress.js";
+import { Run } from "./run.js";
 import { UnderWay } from "./under-way.js";
 
 /** A run of the same stack that was just interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;
 
-export interface RunSoFar {
-  /** Whether it is an `up`, as the program said. */
-  isUp: boolean | undefined;
-  /** How many resources the program declares, as far as it said. */
-  declares: number;
-  /** Whether a resource of the program was looked at, as a refresh does not do. */
-  hasChecked: boolean;
-  /** Whether anything was refused or failed. */
-  hasFailed: boolean;
-}
-
-export interface Runtime extends Messages {
+export interface Services extends Messages {
   readonly reading: SettingsReading;
   readonly secrets: Secrets;
   /** Whoever sleeps on it when the engine is gone fails. */
@@ -41,31 +28,24 @@ export interface Runtime extends Messages {
   readonly account: string;
   /** What runs on this machine have created, for warnings. */
   inventory(identity: string): Inventory;
-  /** What is known of this run so far. */
-  readonly run: RunSoFar;
-  /** What this run knows of single resources and members, by journal key. */
-  readonly learned: LearnedByKey;
-  /** The ids of objects of this kind that something in the program adopts, as far as it said. */
-  adopting(kind: Kind): Set<string>;
-  /** What this run knows of live objects. */
-  readonly objects: LearnedByObject;
-  /** By journal key: members of sets whose unknown outcome an adoption elsewhere in the program settles. */
-  readonly settledElsewhere: Set<string>;
-  /** Whether it is asked for the first time in this run. */
-  isFirst(question: string): boolean;
   readonly newMark: () => string;
   /** ISO 8601. */
   readonly now: () => string;
   /** The journal of the stack that `identity` is of; a process serves one stack. */
   journal(identity: string): Journal;
-  /** Runs one create; `mayBegin` throws once the engine is gone. */
-  track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T>;
+  /** Does one thing that sends; `mayBegin` throws once the engine is gone. */
+  track<T>(work: (mayBegin: () => void) => Promise<T>): Promise<T>;
   /** That an object was read: a long refresh tells how far it has come. */
   noteRead(): void;
   /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
   closeNow(): void;
   /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
   abandon(): Promise<void>;
+}
+
+/** What everything that the engine calls is given. */
+export interface Runtime extends Services {
+  readonly run: Run;
 }
 
 export function createRuntime(
@@ -82,9 +62,7 @@ export function createRuntime(
   const messages = createMessages(secrets, log);
   const places = placesFor(settings, process.cwd());
   const underWay = new UnderWay();
-  const asked = new Set<string>();
-  const adopting = new Map<string, Set<string>>();
-  const run: RunSoFar = { isUp: undefined, declares: 0, hasChecked: false, hasFailed: false };
+  const run = new Run();
   let client: Client | undefined;
   let journal: Journal | undefined;
   let inventory: Inventory | undefined;
@@ -114,21 +92,8 @@ export function createRuntime(
     clock: underWay.clock,
     account: accountOf(settings),
     run,
-    learned: new LearnedByKey(),
-    adopting({ name }) {
-      const known = adopting.get(name) ?? new Set();
-      adopting.set(name, known);
-      return known;
-    },
-    objects: new LearnedByObject(),
-    settledElsewhere: new Set(),
     newMark: randomUUID,
     now,
-    isFirst(question) {
-      const isFirst = !asked.has(question);
-      asked.add(question);
-      return isFirst;
-    },
     inventory(identity) {
       inventory ??= new Inventory(inventoryPath(places.journalFolder, stackOf(identity)), engineStarted);
       return inventory;
@@ -149,7 +114,7 @@ export function createRuntime(
       client ??= newClient();
       return client;
     },
-    track: (create) => underWay.track(create),
+    track: (work) => underWay.track(work),
     noteRead() {
       reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
       reads.done();

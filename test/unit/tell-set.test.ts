@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/errors.js";
 import { type Member, membersOf } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import type { Outcome } from "../../provider/src/provider/outcome.js";
-import { troubleInWords } from "../../provider/src/provider/set-trouble.js";
+import { type Outcome, resultOf } from "../../provider/src/provider/outcome.js";
+import { memberSubject, subjectOf } from "../../provider/src/provider/subject.js";
 import {
   leftLiveInWords,
   leftoversInWords,
   planInWords,
   renamesInWords,
   takenOverInWords,
-} from "../../provider/src/provider/set-words.js";
-import { memberSubject, subjectOf } from "../../provider/src/provider/subject.js";
+  troubleInWords,
+} from "../../provider/src/provider/tell-set.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 
 const set = subjectOf("ConversionEventSet", "shop/dev::funnel");
@@ -105,8 +105,8 @@ describe("after an `up`", () => {
     );
     expect(leftLiveInWords(conversionEvent, members, new Map())).toContain("1 live event.");
     // What something in the program adopts is managed.
-    expect(leftLiveInWords(conversionEvent, members, new Map(), new Set(["3"]))).toBe(undefined);
-    const told = planInWords(conversionEvent, members, new Set(), new Set(["3"]));
+    expect(leftLiveInWords(conversionEvent, members, new Map(), (id) => id === "3")).toBe(undefined);
+    const told = planInWords(conversionEvent, members, new Set(), (id) => id === "3");
     expect(told).toContain("to let go: k2 (3, adopted elsewhere)");
   });
 
@@ -124,7 +124,7 @@ describe("after an `up`", () => {
 
 describe("the error of the whole set", () => {
   const refusedFor = (member: Member, reason: string): Outcome => ({
-    kind: "not-created",
+    kind: "failed",
     error: new RefusedError(`${memberSubject(set, member.key).label}: POST https://x was refused: ${reason}`),
   });
   const doubt: Outcome = {
@@ -147,7 +147,8 @@ describe("the error of the whole set", () => {
         (member, index) => [member.key, refusedFor(member, index === 7 ? "the name is taken" : "no")] as const,
       ),
     );
-    const { text = "", code } = troubleInWords(conversionEvent, set, members, outcomes, new Map()) ?? {};
+    const { text = "", code } =
+      troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map()) ?? {};
     expect(code).toBe("ADVERTISING_REFUSED");
     expect(text.split("\n")).toEqual([
       'ConversionEventSet "funnel": 0 of 50 declared events are in the state; this is wrong:',
@@ -162,7 +163,7 @@ describe("the error of the whole set", () => {
   it("counts what would be too long: 3,000 refusals, each with words of its own", () => {
     const members = plan({}, { events: many(3000) });
     const outcomes = new Map(members.map((member) => [member.key, refusedFor(member, `no ${member.key}`)] as const));
-    const { text = "" } = troubleInWords(conversionEvent, set, members, outcomes, new Map()) ?? {};
+    const { text = "" } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map()) ?? {};
     expect(text).toContain("and 2980 more reasons");
     expect(text.length).toBeLessThan(4000);
   });
@@ -175,7 +176,8 @@ describe("the error of the whole set", () => {
       ["b", doubt],
       ["c", { kind: "adopted", id: "1" }],
     ]);
-    const { text = "", code } = troubleInWords(conversionEvent, set, members, outcomes, new Map([["c", "1"]])) ?? {};
+    const { text = "", code } =
+      troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map([["c", "1"]])) ?? {};
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
     expect(text).toContain("The outcome of 2 is unknown");
     expect(text).toContain('the ConversionEvent named "A" (advertiserId 7, value 1), sent at 2026-01-01T00:00:00Z');
@@ -188,7 +190,7 @@ describe("the error of the whole set", () => {
   it("cuts the list of unknown outcomes", () => {
     const members = plan({}, { events: many(500) });
     const outcomes = new Map(members.map(({ key }) => [key, doubt] as const));
-    const { text = "" } = troubleInWords(conversionEvent, set, members, outcomes, new Map()) ?? {};
+    const { text = "" } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map()) ?? {};
     expect(text).toContain("The outcome of 500 is unknown");
     expect(text).toContain("and 480 more");
     expect(text.length).toBeLessThan(6000);

@@ -1,0 +1,239 @@
+/**
+ * Carries out what was decided for objects: each action in one switch, and many objects at once, within the client's limits, each with
+ * an outcome of its own. A single resource is a list of one.
+ */
+import {
+  AdvertisingError,
+  DefectError,
+  NotSentError,
+  OutcomeUnknownError,
+  RefusedError,
+  type Values,
+} from "../base/index.js";
+import type { Action } from "../decision/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { type CreateRecord, memberOf } from "../state/index.js";
+import { adoptExisting } from "./adopt.js";
+import { createOnce } from "./create.js";
+import { describeDefect } from "./failure.js";
+import { isHeldElsewhere, noteLive } from "./holding.js";
+import { expectNotUnresolvedElsewhere } from "./interrupted.js";
+import { deleteObject, updateLive } from "./optional.js";
+import { type Deletions, idAfter, type Outcome, type ToDelete } from "./outcome.js";
+import type { Progress } from "./progress.js";
+import { toLookFor } from "./search.js";
+import type { Runtime } from "./services.js";
+import { isKnown, memberSubject, type Subject } from "./subject.js";
+
+/** One object of a run: a single resource, or a member of a set. */
+export interface Managed {
+  /** In its set; empty for a single resource. */
+  readonly key: string;
+  readonly subject: Subject;
+  readonly action: Action;
+  /** Its whole checked arguments. */
+  readonly values: Values;
+  /** Arguments whose values must not be told. */
+  readonly secret: ReadonlySet<string>;
+  /** The id that the state holds. */
+  readonly held: string | undefined;
+  /** The arguments that the state holds. */
+  readonly olds: Values;
+  /** The mark that it is sent with; a new one by default. */
+  readonly mark?: string | undefined;
+  /** A create of it of unknown outcome that the state holds. */
+  readonly unresolved?: CreateRecord | undefined;
+  /** Journal keys of what it may have been before. */
+  readonly formerly?: readonly string[] | undefined;
+}
+
+/** Never throws. @param mayBegin throws where nothing must be sent any more. */
+async function carryOut(
+  kind: Kind,
+  runtime: Runtime,
+  object: Managed,
+  mayBegin: () => void = () => undefined,
+): Promise<Outcome> {
+  try {
+    const outcome = await done(kind, runtime, object, mayBegin);
+    const id = idAfter(outcome);
+    if (id !== undefined) noteLive(kind, runtime, object.subject, id, object);
+    return outcome;
+  } catch (error) {
+    const isOurs = error instanceof AdvertisingError;
+    // Not raised on purpose, it must not keep the others' outcomes from being told.
+    return { kind: "failed", error: isOurs ? error : new DefectError(describeDefect(error)) };
+  }
+}
+
+async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () => void): Promise<Outcome> {
+  const { action, subject, values, secret, held, olds, mark, unresolved } = object;
+  const { label } = subject;
+  switch (action.do) {
+    case "create":
+    case "replace":
+    case "look for": {
+      const unsettled = action.do === "look for" ? toLookFor(action.record) : undefined;
+      return runtime.track((mayBeginAtAll) =>
+        createOnce(kind, runtime, { values, subject, secret, replaces: held, mark, unsettled }, () => {
+          mayBeginAtAll();
+          mayBegin();
+        }),
+      );
+    }
+    case "update": {
+      const id = held ?? "";
+      const { existingId: _, ...news } = values;
+      await updateLive(kind, runtime, { id, label }, olds, news, action.changed);
+      return { kind: "updated", id };
+    }
+    case "adopt": {
+      const { formerly = [] } = object;
+      return adoptExisting(kind, runtime, {
+        subject,
+        id: action.id ?? "",
+        values,
+        secret,
+        settles: unresolved?.mark,
+        formerly,
+      });
+    }
+    case "delete": {
+      const id = held ?? "";
+      await deleteObject(kind, runtime, { id, label });
+      return { kind: "deleted", id };
+    }
+    default:
+      throw new Error(`nothing to carry out for ${action.do}`);
+  }
+}
+
+/**
+ * Somebody has to look into the account for each unknown outcome: from so many on, where they are more than what was created,
+ * the platform is in trouble and nothing more is begun.
+ */
+const MAX_UNRESOLVED = 16;
+
+/** Whether there is something to carry out for an object. (What is deleted comes last: {@link deleteAll}.) */
+export function isDue({ action }: Pick<Managed, "action">): boolean {
+  return ["create", "replace", "adopt", "update", "look for"].includes(action.do);
+}
+
+/**
+ * @param objects those that are due. @param open creates of unknown outcome that the state holds, by key: their bodies are not sent
+ *   under another key.
+ * @returns the outcome of each, by key.
+ */
+export async function carryOutAll(
+  kind: Kind,
+  runtime: Runtime,
+  objects: readonly Managed[],
+  open: ReadonlyMap<string, CreateRecord> = new Map(),
+  progress?: Progress,
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>();
+  const openBodies = new Map([...open].map(([key, { fingerprint }]) => [fingerprint, key]));
+  const tally = { created: 0, unresolved: 0 };
+  /** What an earlier run has left unresolved says nothing of the platform now. */
+  const begun = new Set<string>();
+  let trouble: string | undefined;
+
+  const note = (key: string, outcome: Outcome) => {
+    outcomes.set(key, outcome);
+    progress?.done();
+    if (outcome.kind === "created") tally.created++;
+    if (outcome.kind === "unresolved" && begun.has(key)) tally.unresolved++;
+    if (tally.unresolved >= MAX_UNRESOLVED && tally.unresolved > tally.created) {
+      trouble ??= `the outcomes of ${tally.unresolved} events before it are unknown`;
+    }
+    if (outcome.kind === "failed" && !isAboutItself(outcome.error)) {
+      trouble ??= `another event of this set met this: ${firstLine(outcome.error)}`;
+    }
+  };
+
+  /** @throws OutcomeUnknownError a create of unknown outcome has this body, under another key. */
+  const expectNotOpen = async ({ key, subject, action, values }: Managed) => {
+    if (key === "" || action.do === "update" || action.do === "adopt") return; // a single resource's `check` has asked
+    const fingerprint = fingerprintOfBody(kind, values);
+    const other = openBodies.get(fingerprint);
+    if (other !== undefined && other !== key) {
+      throw new OutcomeUnknownError(
+        `${subject.label} is not sent: ${memberOf("events", other)} was sent with the same arguments, and its outcome is unknown. ` +
+          "Settle that first.",
+        "",
+      );
+    }
+    if (isKnown(subject)) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
+  };
+
+  const one = async (object: Managed) => {
+    const { key, subject } = object;
+    try {
+      await expectNotOpen(object);
+    } catch (error) {
+      if (!(error instanceof AdvertisingError)) throw error;
+      return note(key, { kind: "failed", error });
+    }
+    const outcome = await carryOut(kind, runtime, object, () => {
+      if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, since ${trouble}`);
+      begun.add(key);
+    });
+    note(key, outcome);
+  };
+  await Promise.all(objects.map(one));
+  return outcomes;
+}
+
+/**
+ * Deletes the objects of a set, last of all. One that is refused says nothing of the others; after any other failure nothing more is
+ * begun. What something else has begun to go on with meanwhile is spared.
+ */
+export async function deleteAll(
+  kind: Kind,
+  runtime: Runtime,
+  set: Subject,
+  wanted: readonly ToDelete[],
+  progress: Progress,
+): Promise<Deletions> {
+  const deleted = new Set<string>();
+  const failed = new Map<string, AdvertisingError>();
+  let isTrouble = false;
+  const deleteOne = async ({ id, key }: ToDelete) => {
+    const member = memberSubject(set, key);
+    if (isHeldElsewhere(kind, runtime, id, member.key)) return;
+    const subject = { ...member, label: `${member.label} (${id})` };
+    const action = { do: "delete" } as const;
+    const outcome = await carryOut(kind, runtime, {
+      key,
+      subject,
+      action,
+      values: {},
+      secret: new Set(),
+      held: id,
+      olds: {},
+    });
+    if (outcome.kind === "failed") {
+      isTrouble ||= !(outcome.error instanceof RefusedError);
+      failed.set(id, outcome.error);
+    } else deleted.add(id);
+    progress.done();
+  };
+  const next = wanted.values();
+  const worker = async () => {
+    for (const each of next) {
+      if (isTrouble) return;
+      await deleteOne(each);
+    }
+  };
+  await Promise.all(Array.from({ length: runtime.reading.settings.maxConcurrentRequests }, worker));
+  return { wanted, deleted, failed };
+}
+
+/** Whether the failure says nothing about other members. */
+function isAboutItself(error: AdvertisingError): boolean {
+  return error instanceof RefusedError || error instanceof OutcomeUnknownError;
+}
+
+function firstLine({ message }: AdvertisingError): string {
+  return message.split("\n", 1)[0] ?? "";
+}

@@ -1,0 +1,136 @@
+/**
+ * Who has which live object, as far as this run knows: puts what the state, the journal, the program and the inventory say into the
+ * run's `Holders`, and asks it. Whoever adopts, keeps or deletes an object goes through here.
+ */
+import { ArgumentsError, JournalError, type Values } from "../base/index.js";
+import type { Holder } from "../decision/index.js";
+import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
+import { aboutWhom, resourceKeyIn } from "../state/index.js";
+import type { Live } from "../store/index.js";
+import type { Runtime } from "./services.js";
+import type { KnownSubject, Subject } from "./subject.js";
+
+/** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
+export function noteAdopts(kind: Kind, { run, inventory }: Runtime, { identity, key }: KnownSubject, id: string): void {
+  run.holders.add(kind.name, id, key, "adopts");
+  const before = inventory(identity).asItBegan.get(key);
+  if (before !== undefined && before.id !== id) run.holders.release(kind.name, before.id, key);
+}
+
+/** As {@link noteAdopts}, of objects that something in the program adopts: a set is told all of them, without their names. */
+export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, ids: string): void {
+  if (ids === "" || !run.isFirst(`adopted ${ids}`)) return;
+  for (const id of ids.split(" ")) run.holders.add(kind.name, id, SOMEBODY, "adopts");
+}
+
+/** The program's half says of some adoptions only that there are such. */
+const SOMEBODY = "";
+
+/** Called once the state was looked at: this resource goes on with an object; in an `up` known to the warnings of later runs too. */
+export function noteHolds(
+  kind: Kind,
+  runtime: Runtime,
+  { identity, key }: Subject,
+  id: string,
+  live: { readonly values: Values; readonly secret: ReadonlySet<string> },
+): void {
+  const { run } = runtime;
+  if (identity === undefined) return;
+  run.holders.add(kind.name, id, key, "state");
+  const inventory = runtime.inventory(identity);
+  const before = inventory.asItBegan.get(key);
+  if (before !== undefined && before.id !== id) run.holders.release(kind.name, before.id, key);
+  if (run.isUp !== true) return;
+  const deletes = isDeleting(runtime, key);
+  inventory.noteHeld(key, id, deletes, () => liveOf(kind, live, id, deletes));
+}
+
+/** The engine is handed this object: remembered for the warnings of later runs. */
+export function noteLive(
+  kind: Kind,
+  runtime: Runtime,
+  { identity, key }: Subject,
+  id: string,
+  live: { readonly values: Values; readonly secret: ReadonlySet<string> },
+): void {
+  if (identity === undefined) return;
+  runtime.inventory(identity).note(key, liveOf(kind, live, id, isDeleting(runtime, key)));
+}
+
+function isDeleting({ run }: Runtime, key: string): boolean {
+  return run.told(resourceKeyIn(key)).deletes === true;
+}
+
+function liveOf(
+  kind: Kind,
+  { values, secret }: { readonly values: Values; readonly secret: ReadonlySet<string> },
+  id: string,
+  deletes: boolean,
+): Live {
+  const name = nameToTell(kind, values, secret);
+  return {
+    id,
+    fingerprint: fingerprintOfBody(kind, values),
+    ...(name === undefined ? {} : { name }),
+    ...(deletes ? { deletes } : {}),
+  };
+}
+
+/** Reads once a run what the journal and the inventory know. Called before anything of the below is asked. */
+export async function learnHolders(runtime: Runtime, identity: string): Promise<void> {
+  const { run } = runtime;
+  run.holdersLearned ??= learn(runtime, identity);
+  await run.holdersLearned;
+}
+
+async function learn(runtime: Runtime, identity: string): Promise<void> {
+  const { holders } = runtime.run;
+  for (const [key, { id }] of runtime.inventory(identity).asItBegan) {
+    holders.add(aboutWhom(key).kind, id, key, "inventory");
+  }
+  try {
+    for (const { key, id } of await runtime.journal(identity).leftovers()) {
+      if (id !== undefined) holders.add(aboutWhom(key).kind, id, key, "journal");
+    }
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error; // it stops the next create, and is told by whatever looks there
+  }
+}
+
+/** Who else has an object after this run. What only notes know counts for what the program declares. */
+function rivals(kind: Kind, { run }: Pick<Runtime, "run">, id: string, but?: string): Holder[] {
+  const isCertain = ({ how }: Holder) => how === "state" || how === "adopts";
+  return run.holders.of(kind.name, id, but).filter((holder) => isCertain(holder) || run.declared.has(holder.by));
+}
+
+/**
+ * One object can't be two resources.
+ * @returns what is wrong with adopting `id`, as far as this run knows.
+ */
+export function adoptedTwice(kind: Kind, runtime: Runtime, { key }: KnownSubject, id: string): string | undefined {
+  const other = rivals(kind, runtime, id, key).find(({ by }) => by !== SOMEBODY);
+  return other === undefined ? undefined : twice(id, other.by);
+}
+
+/** The same, where the engine asked about the resource that adopts before it asked about the one that holds. @throws ArgumentsError */
+export function expectNotAdopted(kind: Kind, runtime: Runtime, { key }: KnownSubject, id: string): void {
+  const other = rivals(kind, runtime, id, key).find(({ by, how }) => by !== SOMEBODY && how === "adopts");
+  if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: ${twice(id, key)}`);
+}
+
+function twice(id: string, by: string): string {
+  return `existingId ${id} is the resource ${aboutWhom(by).urn} already: one object can't be two`;
+}
+
+/** Whether something in the program names this object. */
+export function isAdopted(kind: Kind, { run }: Pick<Runtime, "run">, id: string): boolean {
+  return run.holders.of(kind.name, id, undefined, ["adopts"]).length > 0;
+}
+
+/**
+ * Asked right before an object is deleted: whether something else in the program goes on with it.
+ * @param but the journal key of what lets go of it, where that is known: its own adoption spares an object all the same.
+ */
+export function isHeldElsewhere(kind: Kind, runtime: Pick<Runtime, "run">, id: string, but?: string): boolean {
+  return isAdopted(kind, runtime, id) || rivals(kind, runtime, id, but).length > 0;
+}

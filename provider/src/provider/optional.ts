@@ -1,0 +1,168 @@
+/**
+ * What is done with live objects where the installation is known to have a way to: reading them for refreshes, for `get` and before
+ * an adoption, changing them in place, and taking them off the platform.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { AdvertisingError, ArgumentsError, asRecord, type Values } from "../base/index.js";
+import type { WireRecord } from "../client/index.js";
+import { hasValue } from "../decision/index.js";
+import { bodyOf, fingerprintOfBody, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
+import { exactId } from "../rules/index.js";
+import { knownOperations } from "../settings/index.js";
+import { eventIn, type StoredSet } from "../state/index.js";
+import { argumentsFrom, differencesIn, withDifferences } from "./compare-record.js";
+import type { Properties } from "./inputs.js";
+import type { Runtime, Services } from "./services.js";
+import { driftNotice, goneNotice, platformWarning, tellAll } from "./tell.js";
+
+interface Named {
+  readonly id: string;
+  /** For messages. */
+  readonly label: string;
+}
+
+/** Callers have asked `abilitiesOf` whether there is such an operation. */
+function operationOf(kind: Kind, { reading }: Services, name: OptionalOperation): Operation {
+  const operation = knownOperations(kind, reading.settings)[name];
+  if (operation === undefined) throw new Error(`${name} without the operation`);
+  return operation;
+}
+
+/** @returns none where it is certain that there is none. @throws AdvertisingError nothing is known of it. */
+export async function readLive(kind: Kind, services: Services, named: Named): Promise<WireRecord | undefined> {
+  const operation = operationOf(kind, services, "read");
+  return services.track(async (mayBegin) => {
+    mayBegin();
+    const record = await services.client().read({ kind, operation, ...named });
+    services.noteRead();
+    return record;
+  });
+}
+
+/** What the program gets that refers to a live object by its id. @throws ArgumentsError there is none. */
+export async function argumentsOfLive(kind: Kind, services: Services, id: string): Promise<Properties> {
+  const label = `${kind.name} ${id}`;
+  const record = await readLive(kind, services, { id, label });
+  if (record === undefined)
+    throw new ArgumentsError(`${label}: there is no ${kind.create.noun} ${id} on the platform.`);
+  return { ...argumentsFrom(kind, services.reading.settings, record), [kind.idProperty]: exactId(id) };
+}
+
+/**
+ * Compares the state with the live object, and tells what differs.
+ * @returns what the state holds next: the very same where nothing differs; none where the object is gone.
+ */
+export async function refreshed(
+  kind: Kind,
+  runtime: Runtime,
+  id: string,
+  properties: Properties,
+): Promise<Properties | undefined> {
+  const { settings } = runtime.reading;
+  const label = `${kind.name} ${id}`;
+  const record = await readLive(kind, runtime, { id, label });
+  if (record === undefined) {
+    runtime.run.noteGone(kind, id);
+    tellAll(runtime, [goneNotice(label)]);
+    return undefined;
+  }
+  const differences = differencesIn(kind, settings, properties, record);
+  if (differences.size === 0) return properties;
+  const isReplaced = knownOperations(kind, settings).update === undefined;
+  tellAll(runtime, [driftNotice(label, [...differences.keys()], isReplaced)]);
+  return withDifferences(properties, differences);
+}
+
+/**
+ * Compares a set's members with the live objects.
+ * @returns what the state holds next: the very same where nothing differs. @throws AdvertisingError of a member nothing is known.
+ */
+export async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Promise<StoredSet> {
+  const [events, eventIds, earlier] = [new Map(stored.events), new Map(stored.eventIds), new Map(stored.earlier)];
+  const troubles: AdvertisingError[] = [];
+  let isChanged = false;
+  await Promise.all(
+    [...stored.eventIds].map(async ([key, id]) => {
+      const entry = stored.events.get(key) ?? {};
+      const values = { ...eventIn(stored, entry) };
+      try {
+        // What it was created with is not known any more where the set's own arguments are others since: it is looked at.
+        const now = await refreshed(kind, runtime, id, stored.earlier.has(key) ? {} : values);
+        if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
+        else if (now !== values && !stored.earlier.has(key)) {
+          events.set(key, { ...entry, ...changedIn(values, now) });
+          // Its owner is the set's: another one can only be remembered.
+          if (now.advertiserId !== values.advertiserId) earlier.set(key, fingerprintOfBody(kind, now));
+        } else return;
+        isChanged = true;
+      } catch (error) {
+        if (!(error instanceof AdvertisingError)) throw error;
+        troubles.push(error);
+      }
+    }),
+  );
+  const [first] = troubles;
+  if (first !== undefined) {
+    if (troubles.length > 1) first.message += ` (And ${troubles.length - 1} more events of this set met trouble.)`;
+    throw first;
+  }
+  return isChanged ? { ...stored, events, eventIds, earlier } : stored;
+}
+
+function changedIn({ advertiserId: _, ...values }: Values, now: Values): Values {
+  return Object.fromEntries(
+    Object.keys(values).flatMap((property) => (now[property] === values[property] ? [] : [[property, now[property]]])),
+  );
+}
+
+/** Has the platform change these arguments of an object, and nothing else. @throws AdvertisingError it may be asked again. */
+export async function updateLive(
+  kind: Kind,
+  services: Services,
+  named: Named,
+  olds: Values,
+  news: Values,
+  changed: readonly string[],
+): Promise<void> {
+  const fields = changedFields(kind, olds, news, changed);
+  if (Object.keys(fields).length > 0) await setFields(kind, services, named, fields);
+}
+
+/** Has the platform set these fields of an object. @param fields in wire names. @throws AdvertisingError as {@link updateLive}. */
+export async function setFields(kind: Kind, services: Services, named: Named, fields: Values): Promise<void> {
+  const operation = operationOf(kind, services, "update");
+  const warnings = await services.track(async (mayBegin) => {
+    mayBegin();
+    return services.client().update({ kind, operation, ...named }, fields);
+  });
+  tellAll(
+    services,
+    warnings.map((warning) => platformWarning(named.label, warning)),
+  );
+}
+
+/** In wire names; `null` for what has no value any more, and no default. */
+function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly string[]): Record<string, unknown> {
+  const given = Object.fromEntries(
+    changed.filter((name) => name !== "additionalFields").map((name) => [name, news[name]]),
+  );
+  const fields = bodyOf(kind, given);
+  for (const [property, field] of Object.entries(kind.wireNames)) {
+    if (changed.includes(property) && !hasValue(news[property])) fields[field] = null;
+  }
+  if (!changed.includes("additionalFields")) return fields;
+  const [before, after] = [asRecord(olds.additionalFields), asRecord(news.additionalFields)];
+  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (!isDeepStrictEqual(before[field], after[field])) fields[field] = after[field] ?? null;
+  }
+  return fields;
+}
+
+/** @throws AdvertisingError it was not deleted, or nobody knows: it may be asked again. */
+export async function deleteObject(kind: Kind, services: Services, named: Named): Promise<void> {
+  const operation = operationOf(kind, services, "delete");
+  await services.track(async (mayBegin) => {
+    mayBegin();
+    return services.client().delete({ kind, operation, ...named });
+  });
+}

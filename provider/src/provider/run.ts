@@ -1,0 +1,123 @@
+/**
+ * What one run knows so far: the facts that `check` and `diff` leave for `create`, `update` and `delete`, and who has which object.
+ *
+ * The engine calls for each resource, and for many of them at once:
+ * 1. `check` with the old inputs, or with none for a resource that is new;
+ * 2. `diff` where the state holds the resource;
+ * 3. where it is replaced, `check` once more, with no old inputs: what the first one knew of the state stays;
+ * 4. `create` or `update`; after a failed `create` perhaps `create` again (its error hooks);
+ * 5. `delete` at the end of the run, for what was replaced or removed; in a `destroy` that is all.
+ * A preview ends after 3. What another resource may ask for is noted before anything is awaited.
+ */
+import { own, type Values } from "../base/index.js";
+import { type Former, Holders, type Member } from "../decision/index.js";
+import type { Kind } from "../kinds/index.js";
+import { type Told, UNKNOWN } from "../state/index.js";
+import type { Leaving } from "./after.js";
+
+/** What `check` learns of a resource. */
+export interface Checked {
+  /** What the program's half said of it. */
+  readonly declared: Told;
+  /** The names of the arguments that were secret when the state was written. */
+  readonly wasSecret: ReadonlySet<string>;
+  /** `retainOnDelete` was off when the state was written: by that the engine deletes what is replaced. */
+  readonly wasDeleting: boolean;
+}
+
+/** What `diff` decides of a single resource. A set decides anew in `update`, when all values are known. */
+export interface Decided {
+  readonly member: Member;
+  /** The object that the state lets go of where a `create` follows, whoever asked for that. */
+  readonly former: Former | undefined;
+  /** What its replacement will leave live. */
+  readonly leaves: Leaving;
+}
+
+export class Run {
+  /** Whether it is an `up`, as the program said; none before it did. */
+  isUp: boolean | undefined;
+  /** How many resources the program declares, as far as it said. */
+  declares = 0;
+  /** Whether a resource of the program was looked at, as a refresh does not do. */
+  hasChecked = false;
+  /** Whether anything was refused or failed. */
+  hasFailed = false;
+  readonly holders = new Holders();
+  /** Settled once the journal and the inventory of this machine are in {@link holders}. */
+  holdersLearned: Promise<void> | undefined;
+  /** The journal keys of what the program declares, as far as it was looked at. */
+  readonly declared = new Set<string>();
+  readonly #checked = new Map<string, Checked>();
+  readonly #decided = new Map<string, Decided>();
+  /** Journal keys of what is replaced although `diff` saw no need: the engine was asked to. */
+  readonly #askedAgain = new Set<string>();
+  readonly #gone = new Set<string>();
+  readonly #asked = new Set<string>();
+
+  /** Whether `question` is asked for the first time in this run. */
+  isFirst(question: string): boolean {
+    const isFirst = !this.#asked.has(question);
+    this.#asked.add(question);
+    return isFirst;
+  }
+
+  /** @param isNew whether the engine named no old inputs: a resource that is new, or the second `check` of a replacement. */
+  noteChecked(key: string, checked: Checked, isNew: boolean): void {
+    const before = isNew ? this.#checked.get(key) : undefined;
+    if (!isNew) this.#decided.delete(key);
+    if (isNew && this.#decided.has(key)) this.#askedAgain.add(key);
+    else this.#askedAgain.delete(key);
+    const { wasSecret, wasDeleting } = before ?? checked;
+    this.#checked.set(key, { ...checked, wasSecret, wasDeleting });
+    const { run } = checked.declared;
+    this.declared.add(key);
+    if (run === undefined) return;
+    this.isUp = run.isUp;
+    if (before === undefined) this.declares += run.resources;
+  }
+
+  /** What the program's half said of a resource. */
+  told(key: string): Partial<Told> {
+    return this.#checked.get(key)?.declared ?? {};
+  }
+
+  checked(key: string): Pick<Checked, "wasSecret" | "wasDeleting"> {
+    return this.#checked.get(key) ?? { wasSecret: new Set(), wasDeleting: false };
+  }
+
+  noteDecided(key: string, decided: Decided): void {
+    if (key !== "") this.#decided.set(key, decided);
+  }
+
+  decided(key: string): Decided | undefined {
+    return this.#decided.get(key);
+  }
+
+  noteGone(kind: Kind, id: string): void {
+    this.#gone.add(`${kind.name} ${id}`);
+  }
+
+  /** Whether this run has found that the object is not on the platform any more. */
+  isGone(kind: Kind, id: string): boolean {
+    return this.#gone.has(`${kind.name} ${id}`);
+  }
+
+  /**
+   * The inputs with the ids of those of their owners that this run has seen and that keep their ids. In a preview the engine takes
+   * an updated resource's outputs for unknown, although its id stays; it asks about an owner first.
+   */
+  withKeptOwners(declared: Told | undefined, given: Values): Values {
+    const known = Object.entries(declared?.owners ?? {}).flatMap(([property, key]) => {
+      const id = own(given, property) === UNKNOWN ? this.#keptId(key) : undefined;
+      return id === undefined ? [] : [[property, id] as const];
+    });
+    return known.length === 0 ? given : { ...given, ...Object.fromEntries(known) };
+  }
+
+  #keptId(key: string): string | undefined {
+    const { action, id } = this.#decided.get(key)?.member ?? {};
+    const isKept = (action?.do === "keep" || action?.do === "update") && !this.#askedAgain.has(key);
+    return isKept ? id : undefined;
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * What people read of single objects before and after something is done with them: adoptions, renames, replacements, what is left
+ * live, what was found gone or changed. Data in, notices out; what a set says is in `tell-set.ts`. Nothing is decided here.
+ */
+import { count, enumerate, printable } from "../base/index.js";
+import type { Former } from "../decision/index.js";
+import { type Kind, nameToTell, removalWarning } from "../kinds/index.js";
+import { aboutWhom, type CreateRecord, renamedFrom, whatHappened } from "../state/index.js";
+import type { Live } from "../store/index.js";
+import type { Severity } from "./engine.js";
+import type { Messages } from "./messages.js";
+import type { Subject } from "./subject.js";
+
+export type Notice =
+  /** Of the whole run; said once for each `topic`. */
+  | { readonly say: string; readonly topic?: string }
+  /** At a resource. */
+  | { readonly tell: Severity; readonly at: string; readonly text: string }
+  /** At a resource, of a sort that may come for thousands: the first ones one by one, the others counted. */
+  | {
+      readonly sort: string;
+      readonly at: string;
+      readonly text: string;
+      readonly brief: string;
+      readonly more: (amount: number) => string;
+    };
+
+export function tellAll({ say, tellAt, warnEach }: Messages, notices: readonly Notice[]): void {
+  for (const notice of notices) {
+    if ("say" in notice) say(notice.say, notice.topic);
+    else if ("tell" in notice) tellAt(notice.tell, notice.at, notice.text);
+    else warnEach(notice.sort, notice.at, notice.text, notice.brief, notice.more);
+  }
+}
+
+/** What is known of an object that is about to be created, or adopted. */
+export interface Before {
+  /** The id that it adopts. */
+  readonly adopts?: string | undefined;
+  /** What an interrupted run has left of it. */
+  readonly left?: CreateRecord | undefined;
+  /** Whether that can be looked for by its mark. */
+  readonly isSearchable?: boolean;
+  /** The same object, which an earlier run created and the state holds no longer. */
+  readonly again?: Live | undefined;
+  /** What is no longer declared, and may be this under another name: by journal key. */
+  readonly former?: readonly {
+    readonly key: string;
+    readonly live: Live;
+    readonly isSame: boolean;
+    readonly isDeleted: boolean;
+  }[];
+}
+
+export function beforeCreate(kind: Kind, { key, label, at }: Subject, before: Before): Notice[] {
+  const { adopts, left, isSearchable = false, again, former = [] } = before;
+  if (adopts !== undefined) return [{ tell: "info", at, text: `adopts ${adopts}; nothing is sent` }];
+  if (left !== undefined) return [{ say: leftInWords(label, left, isSearchable) }];
+  return [
+    ...(again === undefined ? [] : [againNotice(kind, { label, at }, again)]),
+    ...former.map((each) => (each.isSame ? renameNotice(kind, { key, at }, each) : removalNotice(kind, at, each))),
+  ];
+}
+
+function leftInWords(label: string, left: CreateRecord, isSearchable: boolean): string {
+  if (left.id !== undefined)
+    return `${label} was created as ${left.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`;
+  const next = isSearchable ? "look for it by its mark" : "not send it, but save it as unresolved";
+  return `${whatHappened(label, left)} \`pulumi up\` will ${next}.`;
+}
+
+function againNotice(kind: Kind, { label, at }: Pick<Subject, "label" | "at">, { id }: Live): Notice {
+  return {
+    sort: "again",
+    at,
+    text:
+      `${label} was created as ${id} before, and is not in the state any more: this creates a second ` +
+      `live object. ${id} ${kind.afterlife}. To go on with ${id}, set existingId: ${id}.`,
+    brief: `${label} (${id})`,
+    more: (amount) => `${count(amount, "more object")} that were created before and are created again`,
+  };
+}
+
+type Formerly = NonNullable<Before["former"]>[number];
+
+function removalNotice(kind: Kind, at: string, { key, live: { id }, isDeleted }: Formerly): Notice {
+  return {
+    sort: isDeleted ? "removal, deleted" : "removal",
+    at,
+    text: removalWarning(kind, aboutWhom(key).label, id, isDeleted),
+    brief: id,
+    more: (amount) =>
+      `${count(amount, "more object")} that are no longer declared, and ${isDeleted ? "are deleted" : "stay live"}`,
+  };
+}
+
+function renameNotice(
+  kind: Kind,
+  { key, at }: Pick<Subject, "key" | "at">,
+  { key: former, live: { id }, isDeleted }: Formerly,
+): Notice {
+  const old = aboutWhom(former);
+  const [oldName, newName] = [old, aboutWhom(key)].map(({ member, name }) => member ?? name);
+  const renamed = renamedFrom(old, key);
+  return {
+    sort: "rename",
+    at,
+    text:
+      `\`${oldName}\` (${id}) is no longer declared and \`${newName}\` has the same arguments: this would ` +
+      `create a second live ${kind.create.noun} and ${isDeleted ? `delete ${id}` : `leave ${id} live`}. ` +
+      (renamed === undefined
+        ? `To go on with ${id}, set existingId: ${id}.`
+        : `If it is a rename, add \`${renamed}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed before, set existingId: ${id} to go on with it.`),
+    brief: `${newName} (${id})`,
+    more: (amount) =>
+      `${count(amount, `more second live ${kind.create.noun}`)} likewise, of new names with the arguments of old ones`,
+  };
+}
+
+/** Before a replacement: in previews, and where the program did not say that this is an `up`, which tells it afterwards. */
+export function beforeReplacement(
+  kind: Kind,
+  { at, label }: Subject,
+  { id, isDeleted }: Former,
+  adopts: string | undefined,
+): Notice {
+  const by = adopts === undefined ? "The replacement creates another live object" : `${adopts} is adopted in its place`;
+  const brief = `${label} (${id})`;
+  if (isDeleted) {
+    return {
+      sort: "replacement, deleted",
+      at,
+      text: `${label}: ${by}, and ${id} is deleted on the platform then, as retainOnDelete: false says.`,
+      brief,
+      more: (amount) =>
+        `${count(amount, "more replacement")}, each of which deletes the object with this id on the platform`,
+    };
+  }
+  return {
+    sort: "replacement",
+    at,
+    text: `${label}: ${by}. ${id} ${kind.afterlife}; deactivate it there by hand.`,
+    brief,
+    more: (amount) =>
+      `${count(amount, "more replacement")}, each of which leaves the object with this id live on the platform`,
+  };
+}
+
+/** After a replacement, with both ids. */
+export function afterReplacement(kind: Kind, { at, label }: Subject, old: Former, id: string): Notice[] {
+  if (old.id === id) return [];
+  if (old.isDeleted) {
+    const text = `${label} is ${id} now. ${old.id} is deleted on the platform at the end of this run.`;
+    return [{ tell: "info", at, text }];
+  }
+  return [
+    {
+      sort: "replaced",
+      at,
+      text: `${label} is ${id} now. ${old.id} ${kind.afterlife}; deactivate it there by hand.`,
+      brief: `${old.id} (${label} is ${id} now)`,
+      more: (amount) => `${count(amount, "more object")} that were replaced, and stay live on the platform`,
+    },
+  ];
+}
+
+export function takenOver({ label }: Subject, id: string, isUpdated: boolean): Notice {
+  const sent = isUpdated ? "updated in place" : "nothing is sent";
+  return { say: `${label} was created as ${id} by a run that was interrupted; it is taken over, and ${sent}.` };
+}
+
+/** In a preview, of an unresolved create that an `up` looks for. */
+export function toBeLookedFor({ label, at }: Subject, { at: sentAt }: CreateRecord): Notice {
+  const text = `${label} was sent at ${sentAt}, and its outcome is unknown: \`pulumi up\` looks for it by its mark.`;
+  return { tell: "warn", at, text };
+}
+
+export function platformWarning(label: string, warning: string): Notice {
+  return { say: `The platform, first of ${label}: ${warning}`, topic: warning };
+}
+
+export function goneNotice(label: string): Notice {
+  return {
+    sort: "gone",
+    at: "",
+    text: `${label} is not on the platform any more, so it leaves the state; the next \`pulumi up\` creates another one.`,
+    brief: label,
+    more: (amount) => `${count(amount, "more object")} that are not on the platform any more`,
+  };
+}
+
+/** @param isReplaced whether the next `up` has no other way than another object. */
+export function driftNotice(label: string, properties: readonly string[], isReplaced: boolean): Notice {
+  const next = isReplaced
+    ? "replaces it, which creates another live object: to keep this one, take over in the program what the refresh shows"
+    : "sets it back to what the program says";
+  return {
+    sort: "differs",
+    at: "",
+    text: `${label} was changed on the platform (${enumerate(properties)}): the next \`pulumi up\` ${next}.`,
+    brief: label,
+    more: (amount) => `${count(amount, "more object")} that were changed on the platform`,
+  };
+}
+
+/** @param noun of the objects. */
+export function nothingCompared(noun: string): Notice {
+  return {
+    say:
+      `A refresh compares nothing of any ${noun}: the platform has no known way to read one, so the state stays as it is. ` +
+      "(The configuration of a refresh is that of the last `pulumi up`, unless it has --run-program.)",
+  };
+}
+
+/** `the ConversionEvent named "Signup" with the id 5` @param isKnown whether the name is that of this object. */
+export function deletedLabel(kind: Kind, id: string, properties: Readonly<Record<string, unknown>>, isKnown: boolean) {
+  const name = isKnown ? nameToTell(kind, properties, new Set()) : undefined;
+  return `the ${kind.name}${name === undefined ? "" : ` named "${printable(name)}"`} with the id ${id}`;
+}
+
+export function spared(label: string): Notice {
+  return { say: `Not deleted: ${label}, which another resource of the program holds.` };
+}
+
+/** What left the state, and could not be deleted. @param canDelete whether there is a known way: then the account is not known. */
+export function notDeleted(canDelete: boolean, sentence: string): Notice {
+  const why = canDelete
+    ? "The state does not say at which account it was created"
+    : "The platform has no known way to delete";
+  return { say: `${why}, so ${sentence}` };
+}

@@ -1,0 +1,109 @@
+/** Who has which live object: one resource or member at most, whatever tells of it first. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Holders, type Knowledge } from "../../provider/src/decision/holders.js";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { adoptedTwice, isHeldElsewhere, learnHolders, noteAdopts } from "../../provider/src/provider/holding.js";
+import { createRuntime } from "../../provider/src/provider/services.js";
+import { type KnownSubject, subjectOf } from "../../provider/src/provider/subject.js";
+import { Inventory } from "../../provider/src/store/inventory.js";
+import { newFolder } from "../support/folder.js";
+
+const keyOf = (kind: string, name: string) => `${kind}::organization/shop/dev::${name}`;
+const identity = (name: string) => `shop/dev::${name}`;
+const subject = (name: string) => subjectOf("ConversionEvent", identity(name)) as KnownSubject;
+
+describe("holders", () => {
+  type Step = (holders: Holders) => void;
+  const add =
+    (by: string, how: Knowledge, id = "7"): Step =>
+    (holders) =>
+      holders.add("ConversionEvent", id, by, how);
+  const release =
+    (by: string): Step =>
+    (holders) =>
+      holders.release("ConversionEvent", "7", by);
+
+  it.each<[string, Step[], string[]]>([
+    ["nobody", [], []],
+    ["the state", [add("a", "state")], ["a"]],
+    ["another object", [add("a", "state", "8")], []],
+    ["who asks is not its own rival", [add("me", "state")], []],
+    ["what replaces it lets go of it", [add("a", "state"), release("a")], []],
+    ["an older note of what lets go of it is over as well", [add("a", "inventory"), release("a")], []],
+    ["an adoption is not over", [add("a", "adopts"), release("a")], ["a"]],
+    [
+      "the strongest knowledge comes first",
+      [add("z", "state"), add("a", "inventory"), add("b", "adopts")],
+      ["z", "b", "a"],
+    ],
+    ["of one holder the strongest counts", [add("a", "inventory"), add("a", "state"), add("b", "adopts")], ["a", "b"]],
+  ])("%s", (_, steps, expected) => {
+    const inEachOrder = [steps, [...steps].reverse()].map((those) => {
+      const holders = new Holders();
+      for (const step of those) step(holders);
+      return holders.of("ConversionEvent", "7", "me").map(({ by }) => by);
+    });
+    expect(inEachOrder).toEqual([expected, expected]);
+  });
+
+  it("an advertiser and an event of one id are two objects", () => {
+    const holders = new Holders();
+    holders.add("Advertiser", "7", "a", "state");
+    expect(holders.of("ConversionEvent", "7")).toEqual([]);
+  });
+});
+
+describe("what earlier runs noted", () => {
+  /** A runtime on a machine where earlier runs noted these, one after the other. */
+  async function knowing(notes: Readonly<Record<string, string>>) {
+    const folder = newFolder();
+    const path = join(folder, "stack.live");
+    const earlier = new Inventory(path);
+    for (const [key, id] of Object.entries(notes)) earlier.note(key, { id, fingerprint: "f" });
+    const known = new Inventory(path);
+    const settings: Record<string, string> = {
+      baseUrl: "https://x.example",
+      email: "a@b.c",
+      cookieFile: join(folder, "session.json"),
+    };
+    const runtime = { ...createRuntime((key) => settings[key], {}), inventory: () => known };
+    await learnHolders(runtime, identity("any"));
+    return runtime;
+  }
+  const notes = {
+    [keyOf("Advertiser", "acme")]: "7",
+    [keyOf("ConversionEvent", "one")]: "7",
+    [keyOf("ConversionEvent", "two")]: "8",
+  };
+
+  it("keeps another resource from adopting an object while its own is declared", async () => {
+    const runtime = await knowing(notes);
+    const twice = (name: string, id: string) => {
+      noteAdopts(conversionEvent, runtime, subject(name), id);
+      return adoptedTwice(conversionEvent, runtime, subject(name), id);
+    };
+    expect(twice("new", "7")).toBeUndefined(); // nobody declares the others
+    runtime.run.declared.add(keyOf("ConversionEvent", "two"));
+    expect(twice("twin", "8")).toContain("ConversionEvent::two already");
+    expect(twice("third", "7")).toContain("ConversionEvent::new already");
+  });
+
+  it("is over for what takes on another object in this run: two resources may swap theirs", async () => {
+    const runtime = await knowing(notes);
+    for (const name of ["one", "two"]) runtime.run.declared.add(keyOf("ConversionEvent", name));
+    noteAdopts(conversionEvent, runtime, subject("one"), "8");
+    noteAdopts(conversionEvent, runtime, subject("two"), "7");
+    expect(adoptedTwice(conversionEvent, runtime, subject("one"), "8")).toBeUndefined();
+    expect(adoptedTwice(conversionEvent, runtime, subject("two"), "7")).toBeUndefined();
+  });
+
+  it("spares an object that something declared still holds from being deleted", async () => {
+    const runtime = await knowing(notes);
+    const own = keyOf("ConversionEvent", "old");
+    expect(isHeldElsewhere(conversionEvent, runtime, "8", own)).toBe(false);
+    runtime.run.declared.add(keyOf("ConversionEvent", "two"));
+    expect(isHeldElsewhere(conversionEvent, runtime, "8", own)).toBe(true);
+    expect(isHeldElsewhere(conversionEvent, runtime, "8", keyOf("ConversionEvent", "two"))).toBe(false);
+  });
+});
