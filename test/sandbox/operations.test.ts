@@ -125,7 +125,6 @@ describe("what is gone", () => {
     { success: true, message: "Events retrieved successfully", payload: [] },
     { status: "OK", code: 200, payload: [], total: 0, meta: { page: 1, total_count: 0 } },
     { payload: [], message: "No events found" },
-    { payload: null, errors: [] },
   ])("leaves the state, as it is said by %j", async (body) => {
     const { event, outs, sandbox } = await start();
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body } });
@@ -153,6 +152,20 @@ describe("what is gone", () => {
     const third = newRun(sandbox, folder, { settings });
     await third.event.check({}, { ...inputs, __identity: identity });
     expect(third.told).toEqual([]);
+  });
+
+  it.each([
+    { payload: null, errors: [] },
+    { success: true, payload: {} },
+  ])("as it is said by %j only where the operation works for something else", async (body) => {
+    const { event, id, outs, sandbox } = await start();
+    sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body }, times: 2 });
+    const failure = await failureOf(event.read("999", outs));
+    expect(failure.message).toMatch(/has no usable answer.*whether the object is missing.*\[ADVERTISING_NO_ANSWER\]$/);
+    sandbox.endFaults();
+    await event.read(id, outs);
+    sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body } });
+    expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
   });
 
   it("after a bare 404 only where the operation works for something else", async () => {

@@ -1,5 +1,5 @@
 /** What is told of an answer to the create of an event. */
-import { wordsOf } from "../../provider/src/client/answer-words.js";
+import { wordsOf } from "../../provider/src/client/words.js";
 import { answer } from "./answers.js";
 
 const fields = ["event_name", "advertiser_id", "value"];
@@ -12,4 +12,4 @@ export const read = (
   headers = {},
   sent: object = SENT,
   clean: (text: string) => string = String,
-) => wordsOf(answer(status, body, headers), { noun: "event", fields, sent: { ...sent }, clean });
+) => wordsOf(answer(status, body, headers), { fields, sent: { ...sent }, clean });

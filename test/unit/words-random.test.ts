@@ -1,7 +1,7 @@
 /** What is told of random answers and of hostile ones. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSecretName } from "../../provider/src/client/names.js";
+import { isSecretName } from "../../provider/src/client/answer.js";
 import { HTML, read, SENT } from "../support/words.js";
 
 describe("hostile answers", () => {

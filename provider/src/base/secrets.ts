@@ -1,5 +1,8 @@
-/** What must never be printed: a text is decoded, the secrets are looked for, and where one came from is masked. */
-import { type Decoded, digitsIn, unescaped } from "./decode.js";
+/**
+ * Masks registered secrets in every text that leaves the process. Each secret is looked for in the spellings that a single
+ * writer gives it, computed once when it is registered, as CI systems do: as it is, percent-encoded, in JSON, in HTML, in
+ * hexadecimal digits, and in Base64 at each of the three offsets.
+ */
 
 const MASK = "[secret]";
 
@@ -7,12 +10,7 @@ const MASK = "[secret]";
  * Cookies may rotate with every answer. An echo can only hold one that an in-flight request was sent with, or one that
  * came just before; so this many of the newest are enough, and a long run does not grow.
  */
-const MIN_PASSING = 1024;
-
-/** So often Base64 or hexadecimal digits are decoded: a header in a body that is itself encoded. */
-const MAX_DEPTH = 2;
-
-type Span = readonly [start: number, end: number];
+const MIN_PASSING = 512;
 
 /** Masks registered secrets in texts. One for a process. */
 export class Secrets {
@@ -38,11 +36,11 @@ export class Secrets {
     for (const kept of [...this.#lasting, ...this.#passing]) this.#needles.add(kept);
   }
 
-  /** `text` with each registered secret replaced by `[secret]`, in whatever encoding it stands there. */
+  /** `text` with each registered secret replaced by `[secret]`, in each of its spellings. */
   scrub(text: string): string {
     let scrubbed = "";
     let done = 0;
-    for (const [start, end] of [...this.#find(text)].sort(([a], [b]) => a - b)) {
+    for (const [start, end] of this.#needles.find(text)) {
       if (start >= done) scrubbed += text.slice(done, start) + MASK;
       done = Math.max(done, end);
     }
@@ -53,84 +51,121 @@ export class Secrets {
   get steps(): number {
     return this.#needles.steps;
   }
-
-  /** The parts of `text` that stand for a secret. */
-  *#find(text: string, depth = 0): Generator<Span> {
-    const all = unescaped(text);
-    if (all === undefined) return yield [0, text.length];
-    for (const decoded of all) {
-      for (const span of this.#needles.find(decoded.text)) yield originOf(decoded, span);
-    }
-    if (depth === MAX_DEPTH) return;
-    // The first one too: what stands before the digits can make an escape of them.
-    for (const view of new Set([...all.slice(0, 1), ...all.slice(-1)])) {
-      for (const { start, end, decoded } of digitsIn(view.text, this.#needles.shortest)) {
-        if (this.#find(decoded, depth + 1).next().done !== true) yield originOf(view, [start, end]);
-      }
-    }
-  }
 }
 
-/** An escape that stands for several characters is taken as a whole. */
-function originOf({ origins }: Decoded, [start, end]: Span): Span {
-  let after = end;
-  while (origins[after] === origins[end - 1]) after++;
-  return [origins[start] as number, origins[after] as number];
-}
+/** So many characters of a needle find it. */
+const BEGINNING = 3;
 
-/** Finds which of many secrets stand in a text, at a cost that does not grow with their number. */
+/** Finds which of many needles stand in a text, at a cost that does not grow with their number. */
 class Needles {
   readonly #needles = new Set<string>();
-  /** By the hash of how they begin: their lengths. Those that begin alike are looked up as one. */
-  readonly #lengths: (Set<number> | undefined)[] = new Array(HASHES);
-  shortest = Number.POSITIVE_INFINITY;
+  /** By how they begin: the lengths of the needles, the longest first. */
+  readonly #lengths = new Map<string, number[]>();
   steps = 0;
 
-  /** Also with its escapes decoded, since those of a text are. */
   add(secret: string): void {
-    for (const text of [secret, ...(unescaped(secret) ?? []).map((decoded) => decoded.text)]) {
-      const needle = fold(text);
-      if (needle === "") continue;
-      let hash = 0;
-      for (let n = 0; n < Math.min(HASHED, needle.length); n++) hash = hashWith(hash, needle.charCodeAt(n));
+    for (const needle of spellingsOf(secret)) {
       this.#needles.add(needle);
-      this.#lengths[hash] = (this.#lengths[hash] ?? new Set()).add(needle.length);
-      this.shortest = Math.min(this.shortest, needle.length);
+      const beginning = needle.slice(0, BEGINNING);
+      const lengths = new Set(this.#lengths.get(beginning)).add(needle.length);
+      this.#lengths.set(
+        beginning,
+        [...lengths].sort((a, b) => b - a),
+      );
     }
   }
 
-  find(text: string): Span[] {
-    const found: Span[] = [];
-    const folded = fold(text);
-    this.steps += folded.length;
-    for (let at = 0; at < folded.length; at++) {
-      const end = Math.min(at + HASHED, folded.length);
-      for (let n = at, hash = 0; n < end; n++) {
-        hash = hashWith(hash, folded.charCodeAt(n));
-        const lengths = this.#lengths[hash];
-        if (lengths === undefined) continue;
-        this.steps += lengths.size;
-        for (const length of lengths) {
-          const candidate = folded.slice(at, at + length);
-          if (this.#needles.has(candidate)) found.push([at, at + candidate.length]);
-        }
-      }
+  /** @returns where the longest needle at each place begins and ends, in the order of the text. */
+  *find(text: string): Generator<readonly [start: number, end: number]> {
+    this.steps += text.length;
+    for (let at = 0; at < text.length; at++) {
+      const end = this.#endAt(text, at);
+      if (end !== undefined) yield [at, end];
     }
-    return found;
+  }
+
+  #endAt(text: string, at: number): number | undefined {
+    for (let count = BEGINNING; count > 0; count--) {
+      const lengths = this.#lengths.get(text.slice(at, at + count)) ?? [];
+      this.steps += lengths.length;
+      const length = lengths.find((each) => this.#needles.has(text.slice(at, at + each)));
+      if (length !== undefined) return at + length;
+    }
+    return undefined;
   }
 }
 
-/** So many characters are hashed, into so many numbers. */
-const HASHED = 3;
-const HASHES = 2 ** 16;
-
-function hashWith(hash: number, code: number): number {
-  return (hash * 31 + code) & (HASHES - 1);
+/** Every spelling of a secret; none of an empty one. */
+function spellingsOf(secret: string): Set<string> {
+  const bytes = Buffer.from(secret);
+  const percent = encodeURIComponent(secret.toWellFormed());
+  const everyByte = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  const hex = bytes.toString("hex");
+  const spellings = new Set([
+    secret,
+    secret.toWellFormed(),
+    hex,
+    hex.toUpperCase(),
+    ...jsonOf(secret),
+    ...htmlOf(secret),
+  ]);
+  // Forms write a space as `+`, and more or fewer characters are left as they are.
+  const stricter = percent.replace(/[!'()*~]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+  for (const each of [percent, stricter, encodeURI(secret.toWellFormed()), everyByte]) {
+    for (const spelling of [each, each.replaceAll("%20", "+")]) {
+      spellings.add(spelling);
+      spellings.add(spelling.replace(/%[\dA-Fa-f]{2}/g, (byte) => byte.toLowerCase()));
+      spellings.add(spelling.replace(/%[\dA-Fa-f]{2}/g, (byte) => byte.toUpperCase()));
+    }
+  }
+  for (const each of base64Of(bytes)) {
+    spellings.add(each);
+    spellings.add(each.replaceAll("+", "-").replaceAll("/", "_"));
+  }
+  spellings.delete("");
+  return spellings;
 }
 
-/** Forms write a space as `+`, and some writers change the case. The length stays. */
-function fold(text: string): string {
-  // The only letters whose lower case is longer, or depends on what follows.
-  const letters = text.toWellFormed().replaceAll("\u0130", "i").replaceAll("\u03a3", "\u03c3");
-  return letters.toLowerCase().replaceAll("+", " ");
+/** Between the quotes of JSON: as `JSON.stringify` writes it, in ASCII alone, and each with slashes escaped. */
+function jsonOf(secret: string): string[] {
+  const plain = JSON.stringify(secret).slice(1, -1);
+  const escaped = (digits: (code: string) => string) =>
+    plain.replace(/[^\x20-\x7e]/g, (unit) => `\\u${digits(unit.charCodeAt(0).toString(16).padStart(4, "0"))}`);
+  const all = [plain, escaped((code) => code), escaped((code) => code.toUpperCase())];
+  return [...all, ...all.map((each) => each.replaceAll("/", "\\/"))];
+}
+
+const QUOTES: readonly (readonly [quote: string, apostrophe: string])[] = [
+  ["&quot;", "&#39;"],
+  ["&quot;", "&#039;"],
+  ["&quot;", "&apos;"],
+  ["&quot;", "&#x27;"],
+  ["&#34;", "&#39;"],
+  ["&#x22;", "&#x27;"],
+  ["&quot;", "'"],
+  ['"', "'"],
+];
+
+/** As writers of HTML escape it: they differ in how they write quotes. */
+function htmlOf(secret: string): string[] {
+  const plain = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return QUOTES.map(([quote, apostrophe]) => plain.replaceAll('"', quote).replaceAll("'", apostrophe));
+}
+
+/** A piece of Base64 this short may stand anywhere. */
+const MIN_DIGITS = 4;
+
+/**
+ * The digits that are the secret's alone, whatever stands before and behind it: so it is found within longer data, such as
+ * `user:password`, at whichever of the three offsets it begins.
+ */
+function base64Of(bytes: Buffer): string[] {
+  const pieces = [0, 1, 2].flatMap((offset) => {
+    const digits = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
+    const start = Math.ceil((offset * 8) / 6);
+    // At the end of the data its last digit, and the padding, are known too.
+    const toTheEnd = digits.slice(start);
+    return [digits.slice(start, Math.floor(((offset + bytes.length) * 8) / 6)), toTheEnd.replace(/=+$/, ""), toTheEnd];
+  });
+  return pieces.filter((piece) => piece.length >= MIN_DIGITS);
 }

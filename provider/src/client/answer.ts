@@ -1,15 +1,14 @@
 /**
- * An answer, its body read once: whoever judges or tells it reads this. Pure.
+ * One answer of the platform, its body read once: everything that judges an answer, or tells people about it, starts from
+ * here. `leavesOf` gives the body as a flat list of values; `said.ts` makes statements of them. Pure.
  */
-
 import { parseExact } from "../base/index.js";
-import { looksLikeXml, readXml } from "./answer-markup.js";
 import type { HttpAnswer } from "./transport.js";
 
 export interface Answer extends HttpAnswer {
-  /** What the body is by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */
+  /** The body's kind by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */
   readonly kind: "json" | "html" | "text" | "empty";
-  /** The body as data. Of XML and of JSON that is nested too deep for exact integers as well: fit to be told, not to decide. */
+  /** The body as data. For JSON that is nested too deep for exact integers `kind` is `text`: it is told, and decides nothing. */
   readonly data?: unknown;
 }
 
@@ -21,14 +20,106 @@ export function readAnswer(answer: HttpAnswer): Answer {
   } catch {
     const contentType = answer.headers["content-type"] ?? "";
     const isHtml = /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
-    return { ...answer, kind: isHtml ? "html" : "text", data: dataIn(text) };
+    return { ...answer, kind: isHtml ? "html" : "text", data: containerIn(text) };
   }
 }
 
-function dataIn(text: string): unknown {
-  if (!/^[[{]/.test(text)) return looksLikeXml(text) ? readXml(text) : undefined;
+/** Where a value stands in an answer: names from the inside out. Positions in a list are no names. */
+export interface Place {
+  readonly name: string;
+  readonly parent: Place | undefined;
+  readonly depth: number;
+  /** Whether a name on the way sounds secret. */
+  readonly isSecret: boolean;
+}
+
+export interface Leaf {
+  readonly place: Place | undefined;
+  /** A string, number, boolean or null, or a list or object that holds nothing. */
+  readonly value: unknown;
+  /** The object that the value is a property of; absent for an entry of a list. */
+  readonly holder: object | undefined;
+  readonly isEntry: boolean;
+}
+
+interface Frame {
+  readonly container: object;
+  /** Absent for a list. */
+  readonly names: readonly string[] | undefined;
+  readonly place: Place | undefined;
+  /** How many more strings of JSON are read within this one. */
+  readonly strings: number;
+  next: number;
+}
+
+/**
+ * Lists all values in the order in which they stand. Without recursion: an answer may be nested a hundred thousand times.
+ * @param strings how many times JSON in a string is read as data: an echo of a request may be a string.
+ */
+export function* leavesOf(root: unknown, strings = 0): Generator<Leaf, undefined> {
+  const frames = [frameOf({ root }, undefined, strings)];
+  for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+    const { container, names } = frame;
+    const at = frame.next++;
+    if (at >= (names ?? (container as unknown[])).length) {
+      frames.pop();
+      continue;
+    }
+    const name = frames.length === 1 ? undefined : names?.[at];
+    const place = name === undefined ? frame.place : placeBelow(frame.place, name);
+    const found = (container as Record<string, unknown>)[names?.[at] ?? at];
+    const embedded = typeof found === "string" && frame.strings > 0 ? containerIn(found) : undefined;
+    const value = embedded ?? found;
+    if (typeof value === "object" && value !== null && !isEmpty(value)) {
+      frames.push(frameOf(value, place, frame.strings - (embedded === undefined ? 0 : 1)));
+    } else {
+      const isEntry = names === undefined;
+      yield { place, value, holder: name === undefined ? undefined : container, isEntry };
+    }
+  }
+}
+
+function frameOf(container: object, place: Place | undefined, strings: number): Frame {
+  const names = Array.isArray(container) ? undefined : Object.keys(container);
+  return { container, names, place, strings, next: 0 };
+}
+
+function placeBelow(parent: Place | undefined, name: string): Place {
+  return { name, parent, depth: (parent?.depth ?? 0) + 1, isSecret: parent?.isSecret === true || isSecretName(name) };
+}
+
+const SECRET_PART =
+  /passw|passphrase|passcode|pwd|secret|token|cookie|session|sess_?id|credential|authoriz|csrf|xsrf|jwt|bearer|(api|access|private|signing|encryption|account|client)[-_ ]?key/i;
+/** These only as words of their own: an author is none. */
+const SECRET_WORDS = /pass|auth|private|sid|pin|otp|sig/i;
+const SECRET_WORD = /^(pass|auth|authentication|private|sid|pin|otp|sig|signature)$/i;
+
+/** Whether what stands under this name may be secret, even where it reads like a sentence. */
+export function isSecretName(name: string): boolean {
+  if (SECRET_PART.test(name)) return true;
+  if (!SECRET_WORDS.test(name)) return false;
+  const words = name.replace(/([a-z\d])([A-Z])/g, "$1 $2").split(/[^\p{L}\p{N}]+/u);
+  return words.some((word) => SECRET_WORD.test(word));
+}
+
+/** Whether a list or an object holds nothing. */
+export function isEmpty(value: object): boolean {
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
+}
+
+/** The names on the way to a place, the outermost first; at most the innermost `most` of them. */
+export function namesTo(place: Place | undefined, most: number): string[] {
+  const names: string[] = [];
+  for (let at = place; at !== undefined && names.length < most; at = at.parent) names.push(at.name);
+  return names.reverse();
+}
+
+/** The object or list that a string is the JSON of. */
+function containerIn(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     return undefined; // It only began like JSON, or broke off.
   }

@@ -1,6 +1,6 @@
 /**
  * All that is asked of the platform once a request has been decided on: each method sends one operation, hands the answer to
- * `judge.ts`, and says plainly what is known afterwards. A create is never repeated; the others, which only some installations
+ * `judgement.ts`, and says plainly what is known afterwards. A create is never repeated; the others, which only some installations
  * have, may be.
  */
 import {
@@ -16,15 +16,23 @@ import {
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
-import { type Reading, refusalIn, saidIn, warningsOf, wordsOf } from "./answer-words.js";
-import { readOutcome } from "./create-judge.js";
 import { describeFailure } from "./describe-failure.js";
 import { hintsFor, sessionHint } from "./hints.js";
+import {
+  type CreateJudgement,
+  type Gone,
+  judgeChange,
+  judgeCreate,
+  judgeRead,
+  judgeSearch,
+  type Trouble,
+  type WireRecord,
+  Witness,
+} from "./judgement.js";
 import { StopWaiting } from "./patient.js";
-import { judgeChange, judgeRead, judgeSearch, type Trouble, type WireRecord } from "./record-judge.js";
 import type { BeforeSend, SessionAnswer, SessionRequest } from "./session.js";
 import { TransportFailure } from "./transport.js";
-import { Witness } from "./witness.js";
+import { type Reading, refusalIn, saidIn, warningsOf, wordsOf } from "./words.js";
 
 /** What the client needs of a session. */
 export interface Sender {
@@ -121,31 +129,26 @@ export class Client {
    */
   async create({ onCreated, ...request }: CreateRequest): Promise<Created> {
     const { operation, fields } = request;
-    const performed = await this.#perform(
+    const performed = await this.#perform<CreateJudgement>(
       { ...request, otherwise: NOTHING_CREATED },
       async (answer, session, { clean }) => {
-        const outcome = readOutcome(answer, operation, fields, clean);
-        if (outcome.kind === "created") await onCreated(outcome.id);
-        if (session === "accepted" || outcome.kind !== "unknown") return outcome;
+        const judged = judgeCreate(answer, operation, clean);
+        if (judged.kind === "created") await onCreated(judged.id);
+        if (session === "accepted" || judged.kind !== "unknown") return judged;
         // A login page says nothing of an id, but does say that the create got no further than the session.
-        const words = [...outcome.words, `the session was refused (${outcome.reason})`];
-        return { kind: "refused" as const, words };
+        return { kind: "refused", why: `the session was refused (${judged.reason})` };
       },
     );
-    const { judged, answer, session, what, sentAt } = performed;
-    switch (judged.kind) {
-      case "created":
-        return judged;
-      case "refused": {
-        const hints = session === "accepted" ? hintsFor(judged.words, { answer, operation, sent: fields }) : [];
-        throw this.#refusal(performed, judged.words, NOTHING_CREATED, hints);
-      }
-      case "unknown":
-        throw new OutcomeUnknownError(
-          `${what} was sent at ${sentAt}, and answered with ${judged.reason}.${saidIn(judged.words)}`,
-          sentAt,
-        );
+    const { judged, answer, session, what, sentAt, reading } = performed;
+    if (judged.kind === "created") return { id: judged.id, warnings: warningsOf(answer, reading) };
+    const words = wordsOf(answer, reading);
+    if (judged.kind === "unknown") {
+      const answered = `${what} was sent at ${sentAt}, and answered with ${judged.reason}.${saidIn(words)}`;
+      throw new OutcomeUnknownError(answered, sentAt);
     }
+    const hints = session === "accepted" ? hintsFor(answer, operation, fields) : [];
+    const why = judged.why === undefined ? [] : [judged.why];
+    throw this.#refusal(performed, [...words, ...why], NOTHING_CREATED, hints);
   }
 
   /**
@@ -165,8 +168,9 @@ export class Client {
     });
     const { judged } = performed;
     if (judged.kind === "found") return judged.record;
-    if (judged.kind === "gone" || (await isMissing(judged, witness))) return undefined;
-    throw this.#trouble(judged, performed, "");
+    const trouble = judged.kind === "gone" ? await unlessWitnessed(judged, witness) : judged;
+    if (trouble === undefined) return undefined;
+    throw this.#trouble(trouble, performed, "");
   }
 
   /**
@@ -177,22 +181,17 @@ export class Client {
   async update({ kind, operation, id, label }: Target, fields: Values): Promise<readonly string[]> {
     const performed = await this.#perform(
       { operation, values: { id }, fields, label, otherwise: NOTHING_CHANGED },
-      throughSession((answer) => judgeChange(answer, kind, id)),
+      throughSession((answer) => judgeChange(answer, kind, id, "changed")),
     );
     const { judged, answer, what, reading } = performed;
-    if (judged.kind === "gone") {
+    if (judged.kind === "done") return warningsOf(answer, reading);
+    const trouble = judged.kind === "gone" ? judged.unlessWitnessed : judged;
+    if (trouble === undefined) {
       throw new RefusedError(
         `${what} was refused: there is no object ${id} any more. To create another one: \`pulumi refresh\`, then \`pulumi up\`.`,
       );
     }
-    if (judged.kind !== "done") throw this.#trouble(judged, performed, NOTHING_CHANGED);
-    if (judged.id !== undefined && judged.id !== id) {
-      throw new RefusedError(
-        `${what} was answered with the id ${judged.id}: look into the account for an object ${judged.id} that nothing ` +
-          "manages, and check advertising:operations.",
-      );
-    }
-    return warningsOf(answer, reading);
+    throw this.#trouble(trouble, performed, NOTHING_CHANGED);
   }
 
   /** Deletes an object; one that is not there is deleted. @throws {AdvertisingError} it was not deleted, or nobody knows. */
@@ -201,14 +200,15 @@ export class Client {
     const performed = await witness.during(async () => {
       const result = await this.#perform(
         { operation, values: { id }, label, otherwise: NOTHING_DELETED },
-        throughSession((answer) => judgeChange(answer, kind, id)),
+        throughSession((answer) => judgeChange(answer, kind, id, "deleted")),
       );
       if (result.judged.kind === "done") witness.works();
       return result;
     });
     const { judged } = performed;
-    if (judged.kind === "done" || judged.kind === "gone" || (await isMissing(judged, witness))) return;
-    throw this.#trouble(judged, performed, NOTHING_DELETED);
+    if (judged.kind === "done") return;
+    const trouble = judged.kind === "gone" ? await unlessWitnessed(judged, witness) : judged;
+    if (trouble !== undefined) throw this.#trouble(trouble, performed, NOTHING_DELETED);
   }
 
   /**
@@ -296,6 +296,11 @@ export class Client {
             "of this installation: check advertising:operations. If it is not there: pulumi state delete, or, of a set, take its " +
             "key out of the program.",
         );
+      case "another":
+        return new RefusedError(
+          `${what} was answered with the id ${trouble.id}: look into the account for an object ${trouble.id} that nothing ` +
+            "manages, and check advertising:operations.",
+        );
       case "unclear":
         return new NoAnswerError(
           `${what} has no usable answer (status ${answer.status}): ${trouble.reason}.${isData(answer) ? "" : saidIn(words)} Run it again.`,
@@ -304,9 +309,9 @@ export class Client {
   }
 }
 
-/** A 404 without words tells that there is no such object only where the operation has found others. */
-async function isMissing(judged: { readonly kind: string } | Trouble, witness: Witness): Promise<boolean> {
-  return judged.kind === "not-found" && "isBare" in judged && judged.isBare && (await witness.hasWorked());
+/** Some answers tell that there is no such object only where the operation has found others. */
+async function unlessWitnessed({ unlessWitnessed }: Gone, witness: Witness): Promise<Trouble | undefined> {
+  return unlessWitnessed === undefined || (await witness.hasWorked()) ? undefined : unlessWitnessed;
 }
 
 /** A success holds other objects' data, which is nobody's business here. */

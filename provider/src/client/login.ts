@@ -5,14 +5,13 @@
 import { enumerate, LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
-import { wordsOf } from "./answer-words.js";
 import { describeFailure } from "./describe-failure.js";
+import { saysRefused } from "./evidence.js";
 import { SessionJar, whyNoSession } from "./jar.js";
 import type { PatientSender } from "./patient.js";
 import { StopWaiting } from "./patient.js";
-import type { Clean } from "./redact.js";
 import { TransportFailure } from "./transport.js";
-import { saysRefused } from "./verdict.js";
+import { type Clean, wordsOf } from "./words.js";
 
 export interface LoginRequest {
   readonly settings: Settings;

@@ -4,7 +4,8 @@
  */
 
 import { type Answer, redirectOf } from "./answer.js";
-import { isFlaggedFailure, statedBy } from "./verdict.js";
+import { isFlaggedFailure } from "./evidence.js";
+import { aboutOf, documented, type Statement } from "./said.js";
 
 export type SessionSign =
   /** Speaks of the login itself: a redirect to one, a login page, words about a session, a 401 with hardly any. */
@@ -21,7 +22,6 @@ const ABOUT_A_TOKEN = /\btoken\b/i;
 const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
 /** As all that is said: the login; about something that is named: a permission. */
 const UNAUTHORIZED = /^(\W|error\b|\d{3}\b)*(unauthori[sz]ed|not authori[sz]ed|authori[sz]ation required)\W*$/i;
-const CODE = /^(error_)?code /;
 /** What a sentence quotes is somebody else's: the name of an event may be "Login". */
 const QUOTED = /(?<=.)("[^"]*"|\u201c[^\u201d]*\u201d|`[^`]*`|(?<!\w)'[^']*'(?!\w))/g;
 /** What servers put beside a bare status: no information. */
@@ -39,17 +39,15 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
   if (status !== 200) {
     const plain = status === 401 ? "clear" : "bare";
     if (answer.kind === "html") return isLoginPage(answer) || LOGIN_LINK.test(answer.body) ? "clear" : plain;
-    const words = statedBy(answer);
-    if (words.some(isAboutALogin)) return "clear";
-    const said = words.join(" ").replace(/\berror_code \S+|\bcode \d+/g, "");
+    const statements = documented(answer);
+    if (statements.some(isAboutALogin)) return "clear";
     // Field errors under names that are not known here are words about something else as well.
-    const isBare = STATUS_PHRASE.test(said) && !hasFieldErrors(answer);
-    return isBare ? plain : "doubtful";
+    return statements.every(saysNothing) && !hasFieldErrors(answer) ? plain : "doubtful";
   }
   if (answer.kind === "html") return isLoginPage(answer) ? "clear" : undefined;
   if (!isFlaggedFailure(answer)) return undefined;
-  const words = statedBy(answer);
-  return words.some(isAboutALogin) || saysUnauthorized(words) ? "clear" : undefined;
+  const statements = documented(answer);
+  return statements.some(isAboutALogin) || areUnauthorized(statements) ? "clear" : undefined;
 }
 
 /**
@@ -61,26 +59,43 @@ function isLoginPage({ body, broken }: Answer): boolean {
   return LOGIN_FORM.test(body) || (LOGIN_TITLE.test(body) && /<form\b/i.test(body));
 }
 
-function isAboutALogin(sentence: string): boolean {
-  const text = spelledOut(sentence).replaceAll(QUOTED, " ");
-  return ABOUT_A_LOGIN.test(text) || (ABOUT_A_TOKEN.test(text) && !ABOUT_SYNTAX.test(text));
+/** Whether a statement speaks of the login: in its text, in its code, or by the name of what it is about. */
+function isAboutALogin(statement: Statement): boolean {
+  const { text, code } = statement;
+  const words = code === undefined ? [] : [codeAsWords(code.value)];
+  return [text.replace(CAPITALS, (each) => each.replaceAll("_", " ")), ...words, ...namesOf(statement)].some((each) => {
+    const unquoted = each.replaceAll(QUOTED, " ");
+    return ABOUT_A_LOGIN.test(unquoted) || (ABOUT_A_TOKEN.test(unquoted) && !ABOUT_SYNTAX.test(unquoted));
+  });
+}
+
+/** The field that a statement is about; at the top there is none. */
+function namesOf(statement: Statement): string[] {
+  return statement.path.length < 2 && statement.subject === undefined ? [] : aboutOf(statement);
+}
+
+/** Whether a statement holds nothing but what servers put beside a bare status, and about nothing that is named. */
+function saysNothing(statement: Statement): boolean {
+  const { text, code } = statement;
+  const isCodeOfWords = code?.name === "code" && !/^\d+$/.test(code.value);
+  return STATUS_PHRASE.test(text) && !isCodeOfWords && (text === "" || namesOf(statement).length === 0);
 }
 
 /** `Unauthorized` and no word more; beside the name of a field or a permission, a new login would not help. */
-function saysUnauthorized(words: readonly string[]): boolean {
+function areUnauthorized(statements: readonly Statement[]): boolean {
+  const isPlain = ({ text }: Statement) => UNAUTHORIZED.test(text);
   return (
-    words.some((sentence) => UNAUTHORIZED.test(spelledOut(sentence))) &&
-    words.every((sentence) => UNAUTHORIZED.test(sentence) || STATUS_PHRASE.test(sentence) || CODE.test(sentence))
+    statements.some((each) => isPlain(each) || UNAUTHORIZED.test(codeAsWords(each.code?.value ?? ""))) &&
+    statements.every((each) => namesOf(each).length === 0 && (isPlain(each) || STATUS_PHRASE.test(each.text)))
   );
 }
 
-/** Codes such as `NOT_LOGGED_IN` or `NotLoggedIn` as words; other names stay whole, for they may be those of fields. */
-function spelledOut(sentence: string): string {
-  if (!CODE.test(sentence)) return sentence.replace(/\b[A-Z]+_[A-Z\d_]+\b/g, (code) => code.replaceAll("_", " "));
-  return sentence
-    .replace(CODE, "")
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .replaceAll("_", " ");
+/** Codes such as `NOT_LOGGED_IN` in a text; other names stay whole, for they may be those of fields. */
+const CAPITALS = /\b[A-Z]+_[A-Z\d_]+\b/g;
+
+/** `NotLoggedIn` and `session_expired` as words. */
+function codeAsWords(code: string): string {
+  return code.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
 }
 
 function hasFieldErrors({ kind, data }: Answer): boolean {

@@ -39,7 +39,7 @@ export function goneAnswer(shape: GoneShape, noun: string, id: string): Answer {
     case "404-bare":
       return { status: 404, headers: {}, body: "" };
     case "410":
-      return failure(410, "gone");
+      return failure(410, `${noun} ${id} is gone`);
     case "empty-list":
       return json(200, []);
     case "empty-payload":

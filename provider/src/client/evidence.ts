@@ -1,0 +1,340 @@
+/**
+ * The evidence that an answer gives: which answers prove that an object was created, changed or deleted, that it is gone, or
+ * that a search finds none. An outcome follows from what stands in this file's table only, never from the absence of a bad
+ * word: an object that is taken for gone, and a create that is taken for not carried out, are each made a second time. What
+ * proves nothing is unknown for a create, and trouble for everything else (`judgement.ts`). Pure.
+ */
+import { asRecord, own, printable, type Values } from "../base/index.js";
+import { type Answer, isEmpty, type Leaf, leavesOf, namesTo } from "./answer.js";
+import { documented, type Statement, said } from "./said.js";
+import { isSentence } from "./words.js";
+
+/** What an answer was asked for. */
+export interface Asked {
+  /** Of what kind the object is. */
+  readonly noun: string;
+  /** Which object; absent for a create and a search. */
+  readonly id?: string;
+}
+
+export type Outcome = "created" | "changed" | "deleted" | "gone" | "none";
+
+interface Evidence {
+  readonly proof: string;
+  readonly isIn: (answer: Answer, asked: Asked) => boolean;
+  /** Only of a read: an update or a delete may answer so after it was carried out. */
+  readonly ofReads?: true;
+  /** It counts only where the same operation has worked for another object in this run: a wrong path answers so too. */
+  readonly needsWitness?: true;
+}
+
+const CHANGED: readonly Evidence[] = [
+  { proof: "an empty 200 or 204", isIn: ({ status, kind }) => kind === "empty" && (status === 200 || status === 204) },
+  {
+    proof: "200 or 201 with the object's own id, and nothing that says no",
+    isIn: (answer, { noun, id }) => isMade(answer) && idIn(answer.data, noun) === id,
+  },
+  {
+    proof: "200 with a success that is true, no other id, and nothing that says no",
+    isIn: (answer, { noun }) => isWell(answer) && saysYes(answer, noun) && idIn(answer.data, noun) === undefined,
+  },
+];
+
+export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
+  created: [
+    {
+      proof: "200 or 201 with an id of this kind, a success that is absent or true, and nothing that says no",
+      isIn: (answer, { noun }) => isMade(answer) && idIn(answer.data, noun) !== undefined,
+    },
+  ],
+  changed: CHANGED,
+  deleted: CHANGED,
+  gone: [
+    {
+      proof: "404, 410 or a refusal, with a sentence that ends at the absence of this object",
+      isIn: (answer, asked) => (isMissing(answer) || isRefusal(answer, asked.noun)) && saysAbsent(answer, asked),
+    },
+    {
+      proof: "200 with an empty list, and nothing that is not known to be harmless",
+      isIn: (answer, { noun }) => isWell(answer) && holdsOnly(answer, noun, Array.isArray),
+      ofReads: true,
+    },
+    {
+      proof: "404 or 410, and no word more",
+      isIn: (answer, { noun }) => isMissing(answer) && isBare(answer, noun),
+      needsWitness: true,
+    },
+    {
+      proof: "200 with null or an empty object in the object's place, and nothing that is not known to be harmless",
+      isIn: (answer, { noun }) => isWell(answer) && holdsOnly(answer, noun, (value) => !Array.isArray(value)),
+      ofReads: true,
+      needsWitness: true,
+    },
+  ],
+  none: [
+    {
+      proof: "200 with an empty list, and nothing that is not known to be harmless",
+      isIn: (answer, { noun }) => isWell(answer) && holdsOnly(answer, noun, Array.isArray),
+    },
+  ],
+};
+
+/** Whether an answer proves an outcome, alone or together with a witness. @param isRead the answer is one to a read. */
+export function proves(
+  outcome: Outcome,
+  answer: Answer,
+  asked: Asked,
+  isRead = false,
+): "alone" | "with a witness" | undefined {
+  if (answer.broken !== undefined) return undefined;
+  const found = EVIDENCE[outcome].find(({ ofReads, isIn }) => (isRead || ofReads !== true) && isIn(answer, asked));
+  if (found === undefined) return undefined;
+  return found.needsWitness === true ? "with a witness" : "alone";
+}
+
+/** Data that says of nothing that it went wrong. 202 and 207 only say that something may have gone well. */
+function isMade(answer: Answer): boolean {
+  return (answer.status === 200 || answer.status === 201) && answer.kind === "json" && !saysNoAnywhere(answer);
+}
+
+function isWell(answer: Answer): boolean {
+  return answer.status === 200 && isMade(answer);
+}
+
+function isMissing({ status }: Answer): boolean {
+  return status === 404 || status === 410;
+}
+
+/** Statuses below 500 that say nothing of the object: of a login, of a permission, of a method, of time. */
+const NOT_OF_THE_OBJECT = new Set([401, 403, 405, 407, 408, 429, 499]);
+
+function isRefusal(answer: Answer, noun: string): boolean {
+  const { status } = answer;
+  if (status >= 400 && status < 500) return !NOT_OF_THE_OBJECT.has(status);
+  return status === 200 && saysRefused(answer, noun);
+}
+
+/** The known spellings of a `success` that is true. */
+const YES: ReadonlySet<unknown> = new Set([true, 1, "true", "1"]);
+
+function isYes(value: unknown): boolean {
+  return YES.has(typeof value === "string" ? value.trim().toLowerCase() : value);
+}
+
+function saysYes({ data }: Answer, noun: string): boolean {
+  return anyPart(data, noun, (part) => isYes(own(part, "success")));
+}
+
+const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
+const STATE = /^(status|result|outcome)(_?code)?$/i;
+const STATE_OF_NO = /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
+const ERROR = /^error(_?(code|message|description))?$/i;
+const NOTHING: ReadonlySet<unknown> = new Set([null, false, 0, "", "0", "false", "none"]);
+
+function isNothing(value: unknown): boolean {
+  return NOTHING.has(value) || (typeof value === "object" && value !== null && isEmpty(value));
+}
+
+/** Whether anything in an answer, at any depth, says or may say that what was asked for was not done. */
+function saysNoAnywhere({ data }: Answer): boolean {
+  for (const leaf of leavesOf(data)) if (saysNo(leaf)) return true;
+  return false;
+}
+
+function saysNo({ place, value }: Leaf): boolean {
+  const name = place?.name ?? "";
+  if (FLAG.test(name)) return !isYes(value);
+  if (STATE.test(name)) return STATE_OF_NO.test(String(value).trim());
+  for (let at = place; at !== undefined; at = at.parent) {
+    if (ERROR.test(at.name)) return !isNothing(value);
+    if (at.name === "errors") return isError(value);
+  }
+  return false;
+}
+
+/** An entry of `errors` counts by its prefix: those that begin with `WARNING:` accompany real successes. */
+function isError(value: unknown): boolean {
+  return typeof value === "string" && /^\s*ERROR\s*:/i.test(printable(value));
+}
+
+/**
+ * Whether an answer says that it refuses, in the ways that the platform is known to use: `success: false`, or an entry of
+ * `errors` that begins with `ERROR:`, of the answer itself or of what stands in its `payload` or under the noun.
+ */
+export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
+  return kind === "json" && anyPart(data, noun, (part) => isFlaggedNo(part) || holdsError(own(part, "errors")));
+}
+
+/** Whether an answer is JSON with a `success` flag that says no. */
+export function isFlaggedFailure({ kind, data }: Answer): boolean {
+  return kind === "json" && anyPart(data, undefined, isFlaggedNo);
+}
+
+function isFlaggedNo(part: unknown): boolean {
+  const flag = own(part, "success");
+  return flag === false || (typeof flag === "string" && flag.trim().toLowerCase() === "false");
+}
+
+function holdsError(errors: unknown): boolean {
+  if (errors === undefined) return false; // as in nearly every answer
+  for (const { value } of leavesOf(errors)) if (isError(value)) return true;
+  return false;
+}
+
+const MAX_DEPTH = 4;
+
+/**
+ * Whether `test` holds for a part of an answer that speaks of the request: the answer itself, what stands in its `payload` or
+ * under the noun, and so on inward. For a list only where it holds for each entry: of several, nobody knows which is meant.
+ */
+function anyPart(value: unknown, noun: string | undefined, test: (part: unknown) => boolean, depth = 0): boolean {
+  if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.length > 0 && value.every((entry) => anyPart(entry, noun, test, depth + 1));
+  const inward = noun === undefined ? ["payload"] : ["payload", noun, `${noun}s`];
+  return test(value) || inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
+}
+
+/** Around the object, or the list of objects, that an answer is about. */
+const WRAPPERS = ["payload", "result", "data"];
+
+/** The id of the object that an answer is about, exact to the last digit; never another object's, such as an event's advertiser_id. */
+export function idIn(value: unknown, noun: string): string | undefined {
+  for (const part of partsIn(soleOf(value), noun)) {
+    const id = ownIdOf(soleOf(part), noun);
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
+/** An object's own id; none where it holds two that differ. */
+export function ownIdOf(record: unknown, noun: string): string | undefined {
+  const [id, named] = [asId(own(record, "id")), asId(own(record, `${noun}_id`))];
+  return id !== undefined && named !== undefined && id !== named ? undefined : (id ?? named);
+}
+
+/** The parts of an answer that may be the object, or a list of objects: the inner ones first. */
+export function* partsIn(value: unknown, noun: string): Generator<unknown, undefined> {
+  for (const name of WRAPPERS) {
+    const part = own(value, name);
+    yield part;
+    yield* namedIn(soleOf(part), noun);
+  }
+  yield value;
+  yield* namedIn(value, noun);
+}
+
+const namedIn = (value: unknown, noun: string) => [own(value, noun), own(value, `${noun}s`)];
+
+/** Every object in an answer that may be one of those that were asked for. */
+export function recordsIn(value: unknown, noun: string): Values[] {
+  const parts = Array.isArray(value) ? [value] : [...partsIn(value, noun)];
+  const records = parts.flatMap((part) => (Array.isArray(part) ? part : [part])).map(asRecord);
+  return [...new Set(records)].filter((record) => ownIdOf(record, noun) !== undefined);
+}
+
+/** The object in a list with just one. */
+function soleOf(value: unknown): unknown {
+  return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
+}
+
+function asId(value: unknown): string | undefined {
+  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  return typeof text === "string" && /^\d{1,30}$/.test(text.trim()) ? text.trim() : undefined;
+}
+
+/** Whether an answer holds nothing where objects stand, of the kind that is looked for, and all else in it is known to be harmless. */
+function holdsOnly({ status, data }: Answer, noun: string, isIt: (nothing: unknown) => boolean): boolean {
+  const places = [...WRAPPERS, noun, `${noun}s`];
+  let isFound = false;
+  for (const leaf of leavesOf(data)) {
+    const { place, value, isEntry } = leaf;
+    const isInPlace = !isEntry && (place?.depth ?? 0) <= 3 && namesTo(place, 3).every((name) => places.includes(name));
+    if (isInPlace && typeof value === "object") isFound ||= isIt(value);
+    else if (!isHarmless(leaf, status, noun)) return false;
+  }
+  return isFound;
+}
+
+const AMOUNT =
+  /^(total|count|size|hits|matches|found|results|records|num|number)(of)?(count|results|records|items|hits|rows|found|objects)?$/;
+
+/** Whether a member of an answer that holds no object is known to say nothing more than that. */
+function isHarmless({ place, value }: Leaf, status: number, noun: string): boolean {
+  const name = (place?.name ?? "").toLowerCase().replace(/[_-]/g, "");
+  const text = String(value).trim();
+  if (FLAG.test(name)) return isYes(value);
+  if (/^(status|statuscode|code|result)$/.test(name) && (value === status || /^(ok|success|200|0)$/i.test(text)))
+    return true;
+  if (/^(errors?|warnings?|errorcode|errormessage|messages?|more|hasmore|next|prev|previous|meta|links)$/.test(name))
+    if (isNothing(value)) return true;
+  if (/^(message|messages|msg|detail|description|payload)$/.test(name))
+    return typeof value === "string" && nothingFound(noun).test(text);
+  if (AMOUNT.test(name)) return value === 0 || value === "0";
+  if (/^(page|currentpage|pages|totalpages|lastpage|offset)$/.test(name)) return value === 0 || value === 1;
+  return /^(limit|perpage|pagesize)$/.test(name) && typeof value === "number";
+}
+
+/** The sentences that may stand beside an empty list. */
+function nothingFound(noun: string): RegExp {
+  const objects = `(${noun}s?|objects?|records?|results?|items?|entries)`;
+  return new RegExp(
+    `^(ok|success|nothing( was)? found|(0|(there (are|is) )?no)( more| matching)? ${objects}( (was|were))?( found)?` +
+      `|${objects} not found|${objects} (were )?(retrieved|loaded|listed|found) successfully)[.!]?$`,
+    "i",
+  );
+}
+
+/** What answers say beside the absence of an object, without meaning anything by it. */
+const BESIDE = /^((error:? )?there (was a|were) problems?|with your request)[.:!]?$/i;
+/** All that an answer says which tells of nothing but its status. */
+const BARE = /^(error:? )?((404|410)[ :-]*)?(((resource|object|record|entity|page) )?(not found|gone))?[.!]?$/i;
+
+/** What an answer says, without single words such as paths and moments. */
+function spoken(answer: Answer): Statement[] {
+  return said(answer).filter(({ where, text }) => where === "documented" || isSentence(text));
+}
+
+function isBare(answer: Answer, noun: string): boolean {
+  if (answer.kind === "html" || (answer.kind === "text" && answer.data !== undefined)) return false;
+  return recordsIn(answer.data, noun).length === 0 && spoken(answer).every((each) => isWord(each, answer, noun));
+}
+
+/** Whether a statement has no meaning beside the status: a phrase, and no code but one that says the same. */
+function isWord({ text, code }: Statement, { status }: Answer, noun: string): boolean {
+  const codes = new RegExp(`^(${status}|((resource|object|record|entity|${noun})_)?not_?found|gone)$`, "i");
+  if (code !== undefined && !codes.test(code.value)) return false;
+  const words = text.trim().replaceAll("_", " ");
+  return words === "" || BARE.test(words) || BESIDE.test(words) || words.toLowerCase() === `${noun} not found`;
+}
+
+/** Whether an answer says in a sentence that just this object is not there, and says nothing else that has a meaning. */
+function saysAbsent(answer: Answer, { noun, id }: Asked): boolean {
+  if (id === undefined) return false;
+  const absence = absenceOf(noun, id);
+  const isAbsence = ({ text }: Statement) => absence.test(text.trim().replaceAll("_", " "));
+  return (
+    documented(answer).some(isAbsence) &&
+    recordsIn(answer.data, noun).length === 0 &&
+    spoken(answer).every((each) => isAbsence(each) || isWord(each, answer, noun) || isFlag(each))
+  );
+}
+
+/** `error: "true"` and the like are flags. */
+function isFlag({ text }: Statement): boolean {
+  return /^(true|false|error|fail(ed|ure)?)$/i.test(text.trim());
+}
+
+/** The sentences that say that an object is not there: with its kind and its id, and nothing behind. */
+function absenceOf(noun: string, id: string): RegExp {
+  const any = `(the )?(object|record|entity|${noun})`;
+  const literally = id.replace(/[^\w-]/g, "\\$&");
+  const it = `${any}:?( with)?( the)?( id)?( ?[:=#])? ?["'(]?${literally}["')]?`;
+  const not = "(not|was not|is not|could not be|can ?not be|wasn't|couldn't be|can't be)";
+  return new RegExp(
+    `^(error:? )?(` +
+      `(could not|couldn't|can ?not|can't|did not|didn't|unable to|failed to) (load|find|locate|retrieve) ${it}( to (delete|update|load|read))?` +
+      `|${it} ${not} (found|loaded|located|retrieved)|${it} (does not|doesn't) exist( any ?more)?|${it} no longer exists` +
+      `|${it} (has|is|was) ?(already)? ?(been)? ?(deleted|removed|gone)|(there is )?no (such )?${it}( (was )?found| exists)?)\\.?$`,
+    "i",
+  );
+}
