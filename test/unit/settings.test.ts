@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { readSettings, readValue } from "../../provider/src/settings/read-settings.js";
-import { commandFor } from "../../provider/src/settings/setting-problems.js";
+import { edited, operationsSchema } from "../../provider/src/settings/operations-setting.js";
+import { commandFor, readSettings, readValue } from "../../provider/src/settings/read-settings.js";
 import { environmentNameOf, SETTING_NAMES, SETTINGS, type SettingRule } from "../../provider/src/settings/settings.js";
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
@@ -340,7 +340,6 @@ describe("operations", () => {
       "advertising:operations.event.reed is not a known operation; did you mean read?",
       'advertising:operations.event.read expected the method GET; got the string "POST"',
       "advertising:operations.event.read has the unknown placeholder {event_id}; known is {id}",
-      "advertising:operations.event.read lacks the placeholder {id}",
       "advertising:operations.event.update lacks the placeholder {id}",
       "advertising:operations.event.delete leaves the base URL; expected a path below it, without a host and without ..",
       expect.stringMatching(
@@ -367,6 +366,89 @@ describe("operations", () => {
       expect.stringContaining("event.update is the create itself"),
     ]);
     expect(problemsOf({ event: { update: "POST rest/event/{id}" } })).toEqual([]);
+  });
+
+  it.each([
+    "POST rest//event?id={id}",
+    "POST rest/%65vent?id={id}",
+    "POST rest/%2565vent?id={id}",
+    "POST rest/event;v=1?id={id}",
+    "POST rest/event/?id={id}",
+    "POST rest/event/;{id}",
+    "POST REST/Event?id={id}",
+    "POST rest/advertiser?id={id}",
+  ])("so is %s, in whatever spelling a server takes for it, and a create of the other kind", (text) => {
+    expect(problemsOf({ event: { update: text } })).toEqual([
+      expect.stringContaining("event.update is the create itself"),
+    ]);
+  });
+
+  it.each([
+    ["event", "delete", "DELETE rest/advertiser/{id}"],
+    ["event", "delete", "DELETE rest/event/7/%61dvertiser/{id}"],
+    ["event", "update", "PUT rest/Advertisers/{id}"],
+    ["advertiser", "read", "GET rest/event/{id}"],
+    ["advertiser", "delete", "POST rest//event;v=1/{id}/delete"],
+  ])("an operation of %s has no path of the other kind: %s %s", (noun, name, text) => {
+    expect(problemsOf({ [noun]: { [name]: text } })).toEqual([expect.stringContaining("has the path of another kind")]);
+  });
+
+  it.each([
+    ["event", "delete", "DELETE rest/advertiser/7/event/{id}"],
+    ["event", "delete", "DELETE api/v2/objects/{id}"],
+    ["event", "update", "POST rest/event/{id};v=1"],
+    ["advertiser", "delete", "DELETE rest/advertiser?id={id}"],
+  ])("an operation of %s may have its own path, or one that names no kind: %s %s", (noun, name, text) => {
+    expect(problemsOf({ [noun]: { [name]: text } })).toEqual([]);
+  });
+
+  describe("the command that fixes it", () => {
+    const commandsFor = (value: unknown) => operations(value).problems.map(({ command }) => command);
+
+    it("moves what stands under a misspelt name", () => {
+      expect(commandsFor({ event: { reed: "GET rest/event/{id}" } })).toEqual([
+        "pulumi config rm --path 'advertising:operations.event.reed' && " +
+          "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
+      ]);
+      expect(commandsFor({ evnt: { read: "GET rest/event/{id}" } })).toEqual([
+        "pulumi config rm --path 'advertising:operations.evnt' && " +
+          "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
+      ]);
+    });
+
+    it("sets the entry that is wrong", () => {
+      expect(commandsFor({ advertiser: { update: "PUT rest/advertiser/{ID}" } })).toEqual([
+        "pulumi config set --path 'advertising:operations.advertiser.update' 'PUT rest/advertiser/{id}'",
+      ]);
+    });
+
+    it("sets the whole variable where the value came from there", () => {
+      const json = '{"event":{"reed":"GET rest/event/{id}","delete":"DELETE rest/event/{id}"}}';
+      expect(read(complete, { ADVERTISING_OPERATIONS: json }).problems).toEqual([
+        {
+          source: "ADVERTISING_OPERATIONS.event.reed",
+          reason: "is not a known operation; did you mean read?",
+          command: `export ADVERTISING_OPERATIONS='{"event":{"delete":"DELETE rest/event/{id}","read":"GET rest/event/{id}"}}'`,
+        },
+      ]);
+    });
+
+    it.each([
+      { evnt: { read: "GET rest/event/{id}" }, resendAfterSecond: 5 },
+      { event: { reed: "GET rest/event/{id}", update: "PUT rest/event", delete: "DELETE rest/advertiser/{id}" } },
+      { event: "GET", advertiser: { read: 5, delete: "POST rest/advertiser" }, nothingLikeIt: 1 },
+      { resendAfterSeconds: "soon", event: { search: "GET rest/event/{id}", 'a"b': "x" } },
+    ])("leaves nothing wrong: %j", (value) => {
+      const { error } = operationsSchema.safeParse(value);
+      const fixes = (error?.issues ?? []).flatMap((issue) => (issue.code === "custom" ? issue.params?.fix : []));
+      expect(fixes.length).toBeGreaterThan(0);
+      expect(operationsSchema.safeParse(edited(value, fixes)).error).toBeUndefined();
+    });
+  });
+
+  it("a misspelt traceField is told once", () => {
+    const { problems } = operations({ event: { search: "GET rest/event?a={mark}" } }, { tracefeld: "a" });
+    expect(problems.map(({ source }) => source)).toEqual(["advertising:tracefeld"]);
   });
 
   it("a search needs the field that creates carry their mark in", () => {

@@ -1,11 +1,12 @@
 /**
- * The setting `operations`: what an installation has besides the three operations that every one is known to have.
+ * The setting `operations`: what an installation has besides the creates that every one is known to have. Anything that is wrong
+ * is told with its path and with the edits that make it right.
  */
 import { z } from "zod";
-import { asRecord, didYouMean, enumerate, own } from "../base/index.js";
+import { asRecord, didYouMean, enumerate, nearest, own, type Values } from "../base/index.js";
 import {
-  addressOf,
   KINDS,
+  type Kind,
   type KnownOperations,
   OPTIONAL_OPERATIONS,
   type Operation,
@@ -23,6 +24,12 @@ export interface Operations {
   readonly resendAfterSeconds: number | undefined;
 }
 
+/** One step of what makes a structured setting right. Without a value, what stands at the path is removed. */
+export interface Edit {
+  readonly path: readonly string[];
+  readonly value?: unknown;
+}
+
 /** Assumption: whoever handles a request has given it up a minute after its sender has. */
 const RESEND_AFTER_SECONDS = 60;
 const MAX_RESEND_AFTER_SECONDS = 86_400;
@@ -31,86 +38,119 @@ const NOUNS = KINDS.map(({ create }) => create.noun);
 const NAMES = Object.keys(OPTIONAL_OPERATIONS) as OptionalOperation[];
 const RESEND_AFTER = "resendAfterSeconds";
 
-interface Problem {
-  readonly path: readonly string[];
-  readonly message: string;
-}
+type Refuse = (path: readonly string[], message: string, fix: readonly Edit[]) => void;
 
-/** Nothing where the setting is not set. Says everything that is wrong at once, with its path. */
+/** Nothing where the setting is not set. Says everything that is wrong at once; an issue's `params.fix` holds the edits. */
 export const operationsSchema = z
   .unknown()
   .optional()
   .transform((value, context): Operations | undefined => {
     if (value === undefined) return undefined;
-    const problems: Problem[] = [];
-    const operations = readOperations(value, problems);
-    for (const { path, message } of problems) context.addIssue({ code: "custom", path: [...path], message });
-    return problems.length > 0 ? z.NEVER : operations;
+    let isRefused = false;
+    const operations = readOperations(value, (path, message, fix) => {
+      isRefused = true;
+      context.addIssue({ code: "custom", path: [...path], message, params: { fix } });
+    });
+    return isRefused ? z.NEVER : operations;
   });
 
-function readOperations(value: unknown, problems: Problem[]): Operations {
+function readOperations(value: unknown, refuse: Refuse): Operations {
   const of: Record<string, KnownOperations> = {};
   let resendAfterSeconds: number | undefined = RESEND_AFTER_SECONDS;
-  if (Array.isArray(value)) problems.push({ path: [], message: `expected an object by kind; got ${show(value)}` });
+  if (Array.isArray(value)) refuse([], `expected an object by kind; got ${show(value)}`, [{ path: [] }]);
   for (const [name, given] of Object.entries(asRecord(value))) {
     const kind = KINDS.find(({ create }) => create.noun === name);
-    if (name === RESEND_AFTER) resendAfterSeconds = readResendAfter(given, problems);
-    else if (kind === undefined)
-      problems.push({ path: [name], message: unknown("kind", name, [...NOUNS, RESEND_AFTER]) });
-    else of[name] = readKind(kind.create, given, problems);
+    if (name === RESEND_AFTER) resendAfterSeconds = readResendAfter(given, refuse);
+    else if (kind === undefined) refuseName([], name, given, "kind", [...NOUNS, RESEND_AFTER], refuse);
+    else of[name] = readKind(kind, given, refuse);
   }
   return { of, resendAfterSeconds };
 }
 
-function readResendAfter(given: unknown, problems: Problem[]): number | undefined {
+function readResendAfter(given: unknown, refuse: Refuse): number | undefined {
   if (given === "never") return undefined;
   const seconds = typeof given === "string" && /^\s*\d{1,6}\s*$/.test(given) ? Number(given) : given;
   if (Number.isInteger(seconds) && (seconds as number) >= 0 && (seconds as number) <= MAX_RESEND_AFTER_SECONDS) {
     return seconds as number;
   }
   const message = `expected whole seconds from 0 to ${MAX_RESEND_AFTER_SECONDS}, or never; got ${show(given)}`;
-  problems.push({ path: [RESEND_AFTER], message });
+  refuse([RESEND_AFTER], message, [{ path: [RESEND_AFTER], value: RESEND_AFTER_SECONDS }]);
   return undefined;
 }
 
-function readKind(create: Operation, given: unknown, problems: Problem[]): KnownOperations {
-  const { noun } = create;
+function readKind(kind: Kind, given: unknown, refuse: Refuse): KnownOperations {
+  const { noun, fields } = kind.create;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    problems.push({ path: [noun], message: `expected an object of ${enumerate(NAMES)}; got ${show(given)}` });
+    refuse([noun], `expected an object of ${enumerate(NAMES)}; got ${show(given)}`, [{ path: [noun] }]);
     return {};
   }
   const known: Partial<Record<OptionalOperation, Operation>> = {};
   for (const [name, text] of Object.entries(given)) {
     if (!isName(name)) {
-      problems.push({ path: [noun, name], message: unknown("operation", name, NAMES) });
+      refuseName([noun], name, text, "operation", NAMES, refuse);
       continue;
     }
-    const { methods, placeholder } = OPTIONAL_OPERATIONS[name];
-    const example = `${methods[0]} rest/${noun}${name === "search" ? "?alternative_id={mark}" : `/{${placeholder}}`}`;
     const [, method, path] = (typeof text === "string" ? /^\s*([A-Za-z]+)\s+(\S+)\s*$/.exec(text) : undefined) ?? [];
-    const faults =
-      method === undefined || path === undefined
-        ? [`expected a method and a path, such as ${example}; got ${show(text)}`]
-        : [...methodFaults(method, methods), ...pathFaults(path, placeholder)];
+    const isRead = method !== undefined && path !== undefined;
     const operation: Operation = {
       method: (method ?? "").toUpperCase() as Operation["method"],
       path: (path ?? "").replace(/^\//, ""),
       repeatable: true,
       noun,
-      fields: create.fields,
+      fields,
     };
-    if (faults.length === 0 && wouldCreate(operation, create))
-      faults.push("is the create itself, which makes another object");
-    for (const message of faults) problems.push({ path: [noun, name], message });
+    const example = exampleOf(noun, name);
+    const faults = isRead
+      ? faultsIn(kind, name, operation, method, path)
+      : [`expected a method and a path, such as ${example}; got ${show(text)}`];
+    for (const message of faults) refuse([noun, name], message, [{ path: [noun, name], value: example }]);
     if (faults.length === 0) known[name] = operation;
   }
   return known;
 }
 
-function methodFaults(method: string, methods: readonly string[]): string[] {
-  return methods.includes(method.toUpperCase())
+/** Of a name that is not known the fix is the nearest one with the same content, or to do without it. */
+function refuseName(
+  within: readonly string[],
+  name: string,
+  content: unknown,
+  what: string,
+  known: readonly string[],
+  refuse: Refuse,
+): void {
+  const meant = nearest(name, known);
+  const there = meant === undefined ? [] : editsFor([...within, meant], content);
+  refuse([...within, name], `is not a known ${what}; ${didYouMean(name, known)}`, [
+    { path: [...within, name] },
+    ...there,
+  ]);
+}
+
+function editsFor(path: readonly string[], content: unknown): Edit[] {
+  if (typeof content !== "object" || content === null) return [{ path, value: content }];
+  return Object.entries(content).flatMap(([name, value]) => editsFor([...path, name], value));
+}
+
+function exampleOf(noun: string, name: OptionalOperation): string {
+  const { methods, placeholder } = OPTIONAL_OPERATIONS[name];
+  return `${methods[0]} rest/${noun}${name === "search" ? "?alternative_id={mark}" : `/{${placeholder}}`}`;
+}
+
+/** @param method as it was typed. @param path as it was typed. */
+function faultsIn(kind: Kind, name: OptionalOperation, operation: Operation, method: string, path: string): string[] {
+  const { methods, placeholder } = OPTIONAL_OPERATIONS[name];
+  const faults = methods.includes(operation.method)
     ? []
     : [`expected the method ${methods.join(" or ")}; got ${show(method)}`];
+  faults.push(...pathFaults(path, placeholder));
+  if (faults.length > 0) return faults;
+  const segments = segmentsOf(operation.path);
+  const other = otherKindAt(segments, kind);
+  if (operation.method === "POST" && KINDS.some(({ create }) => isSame(segmentsOf(create.path), segments)))
+    return ["is the create itself, which makes another object"];
+  return other === undefined
+    ? []
+    : [`has the path of another kind, ${other.create.noun}; expected one such as ${exampleOf(kind.create.noun, name)}`];
 }
 
 /** What a path may hold besides placeholders: what an address may, without a fragment. */
@@ -122,13 +162,18 @@ function pathFaults(path: string, placeholder: string): string[] {
   const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
   const strangers = [...new Set(names.filter((name) => name !== placeholder))];
   for (const name of strangers) faults.push(`has the unknown placeholder {${name}}; known is {${placeholder}}`);
-  if (!names.includes(placeholder)) faults.push(`lacks the placeholder {${placeholder}}`);
-  const plain = path.replace(/\{[^{}]*\}/g, "1");
+  // A misspelt one is there already, under another name.
+  if (names.length === 0) faults.push(`lacks the placeholder {${placeholder}}`);
+  const plain = withoutPlaceholders(path);
   if (!PATH.test(plain))
     faults.push("expected a path of letters, digits and what an address may hold, without a fragment");
   else if (leavesBase(plain))
     faults.push("leaves the base URL; expected a path below it, without a host and without ..");
   return faults;
+}
+
+function withoutPlaceholders(path: string): string {
+  return path.replace(/\{[^{}]*\}/g, "1");
 }
 
 function leavesBase(path: string): boolean {
@@ -139,21 +184,43 @@ function leavesBase(path: string): boolean {
   return !URL.canParse(`${BASE}/${path}`) || !new URL(`${BASE}/${path}`).href.startsWith(`${BASE}/`);
 }
 
-/** A server that does not know the query would make another object. */
-function wouldCreate(operation: Operation, create: Operation): boolean {
-  const pathOf = (each: Operation) => addressOf(each, BASE, { id: "1" }).pathname.replace(/\/+$/, "");
-  return operation.method === create.method && pathOf(operation) === pathOf(create);
+/**
+ * A path as the most tolerant server may understand it: decoded, in any case, without a query, without parameters behind `;`
+ * and without empty segments. Such a server would take `rest//event`, `rest/%65vent` and `rest/event;v=1` for `rest/event`.
+ */
+function segmentsOf(path: string): string[] {
+  let plain = withoutPlaceholders(path).split("?")[0] ?? "";
+  for (let decoded = decode(plain); decoded !== plain; decoded = decode(plain)) plain = decoded;
+  const segments = plain.split("/").map((segment) => (segment.split(";")[0] ?? "").trim().toLowerCase());
+  return segments.filter((segment) => segment !== "");
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function isSame(segments: readonly string[], others: readonly string[]): boolean {
+  return segments.join("/") === others.join("/");
+}
+
+/** The kind whose objects are at a path: the last one that it names. The kind itself, and none at all, are fine. */
+function otherKindAt(segments: readonly string[], kind: Kind): Kind | undefined {
+  const named = segments.flatMap((segment) =>
+    KINDS.filter(({ create: { noun } }) => [noun, `${noun}s`].includes(segment)),
+  );
+  const last = named.at(-1);
+  return last === kind ? undefined : last;
 }
 
 function isName(name: string): name is OptionalOperation {
   return (NAMES as string[]).includes(name);
 }
 
-function unknown(what: string, name: string, known: readonly string[]): string {
-  return `is not a known ${what}; ${didYouMean(name, known)}`;
-}
-
-/** What the installation is known to have for a kind, besides its create. */
+/** The operations that the installation is known to have for a kind, besides its create. */
 export function knownOperations(
   { create }: { readonly create: Operation },
   { operations }: { readonly operations: Operations | undefined },
@@ -164,4 +231,17 @@ export function knownOperations(
 /** The kinds that a search is given for. @param operations as they stand there, right or wrong. */
 export function searchedNouns(operations: unknown): string[] {
   return NOUNS.filter((noun) => own(own(operations, noun), "search") !== undefined);
+}
+
+/** A copy of a structured value with the edits made. */
+export function edited(value: object, edits: readonly Edit[]): Values {
+  const copy = structuredClone(asRecord(value)) as Record<string, unknown>;
+  for (const { path, value: content } of edits) {
+    let at = copy;
+    for (const name of path.slice(0, -1)) at = at[name] = { ...asRecord(at[name]) };
+    const last = path.at(-1);
+    if (last !== undefined && content === undefined) delete at[last];
+    else if (last !== undefined) at[last] = content;
+  }
+  return copy;
 }

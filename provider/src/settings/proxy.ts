@@ -2,7 +2,7 @@
  * The proxy that the environment names, by the rules of undici's own agent: `https_proxy`, or where that is not set or
  * empty `http_proxy`, each before its name in capitals. No I/O.
  */
-import { isLoopback } from "./loopback.js";
+import { isLoopback } from "./settings.js";
 
 export interface ProxySetting {
   /** With the credentials: never printed. */

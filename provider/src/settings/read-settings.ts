@@ -1,21 +1,23 @@
 /**
- * Reads the settings: raw texts in, checked values or everything that is wrong with them out. No I/O: both processes call it
- * with what they can read.
+ * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with the command that fixes it.
+ * No I/O: both processes call it with what they can read.
  */
+import { count, didYouMean, nearest, printable, shellWord } from "../base/index.js";
 import { show } from "../rules/index.js";
-import { searchedNouns } from "./operations-setting.js";
+import { type Edit, edited, searchedNouns } from "./operations-setting.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
-import {
-  commandFor,
-  type SettingProblem,
-  searchWithoutField,
-  unknownKeys,
-  unknownVariables,
-} from "./setting-problems.js";
 import { environmentNameOf, NAMESPACE, SETTING_NAMES, SETTINGS, type SettingRule, type Settings } from "./settings.js";
 
+/** One setting that has to be fixed, with the command that does it. */
+export interface SettingProblem {
+  /** `advertising:baseUrl`, or the environment variable where the value came from there. */
+  readonly source: string;
+  readonly reason: string;
+  readonly command: string;
+}
+
 export interface SettingsReading {
-  /** What could be read; where there are problems, their settings have the default or are empty. */
+  /** The settings that could be read; where there are problems, theirs have the default or are absent. */
   readonly settings: Settings;
   /** The proxy of the environment; none where it names none, or where the platform is on this machine. */
   readonly proxy: ProxySetting | undefined;
@@ -30,7 +32,7 @@ export interface SettingsSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Every key of the namespace, where the process can list them. */
   readonly keys?: readonly string[];
-  /** Whether a key's value is encrypted, where the process can tell. */
+  /** Tells whether a key's value is encrypted, where the process can tell. */
   readonly isSecret?: (key: string) => boolean;
   /** A preview needs no password: a missing one is a warning there. */
   readonly mayLackPassword: boolean;
@@ -40,60 +42,86 @@ export interface SettingsSource {
 
 /** Reads and checks all settings at once. */
 export function readSettings(source: SettingsSource): SettingsReading {
-  const values: Record<string, unknown> = {};
-  const problems: SettingProblem[] = [];
-  const warnings: string[] = [];
+  const judged = SETTING_NAMES.map((key) => [key, judge(givenIn(source, key), source)] as const);
+  const settings = Object.fromEntries(
+    judged.map(([key, { value }]) => {
+      // An unusable value must not keep the other checks from running: its default stands in.
+      const { required, schema } = SETTINGS[key];
+      return [key, value ?? (required ? undefined : schema.parse(undefined))];
+    }),
+  ) as unknown as Settings;
+  const { proxy, problem } = readProxy(source.environment, settings.baseUrl as string | undefined);
+  return {
+    settings,
+    proxy,
+    problems: [
+      ...judged.flatMap(([, { problems = [] }]) => problems),
+      ...searchesWithoutField(source),
+      ...(problem === undefined ? [] : [problem]),
+      ...unknownKeys(source.keys ?? []),
+    ],
+    warnings: [
+      ...judged.flatMap(([, { warning }]) => warning ?? []),
+      ...unknownVariables(source.environment),
+      ...plainPassword(source),
+    ],
+  };
+}
 
-  const isUnset = (key: string) =>
-    source.config(key) === undefined && source.environment[environmentNameOf(key)] === undefined;
+/** One setting as it was given: the configuration counts before the environment. */
+interface Given {
+  readonly key: string;
+  readonly rule: SettingRule;
+  readonly raw: string | undefined;
+  readonly isConfigured: boolean;
+  /** Where it stands, or belongs. */
+  readonly label: string;
+}
 
-  for (const key of SETTING_NAMES) {
-    const rule = SETTINGS[key];
-    const configured = source.config(key);
-    const variable = environmentNameOf(key);
-    const raw = configured ?? source.environment[variable];
-    const label = configured !== undefined || raw === undefined ? `${NAMESPACE}:${key}` : variable;
-    const isEmpty = raw !== undefined && raw.trim() === "";
-    const command = `${commandFor(key, rule)}${rule.required ? ` (or set ${variable})` : ""}`;
+function givenIn({ config, environment }: SettingsSource, key: keyof Settings): Given {
+  const variable = environmentNameOf(key);
+  const configured = config(key);
+  const raw = configured ?? environment[variable];
+  const label = configured !== undefined || raw === undefined ? `${NAMESPACE}:${key}` : variable;
+  return { key, rule: SETTINGS[key], raw, isConfigured: configured !== undefined, label };
+}
 
-    if (key === "password" && (raw === undefined || isEmpty) && source.mayLackPassword) {
-      const how = isEmpty ? `${label} is set but empty` : `${label} is not set`;
-      warnings.push(`${how}: this preview goes on without a password, \`pulumi up\` will need one: ${command}`);
-    } else if (raw === undefined) {
-      if (rule.required && source.mayLackAll !== true)
-        problems.push({ source: label, reason: `is required: ${rule.expected}`, command });
-    } else if (isEmpty) {
-      problems.push({ source: label, reason: `is set but empty; expected ${rule.expected}`, command });
-    } else {
-      const { value, refusals } = readValue(rule, raw, configured !== undefined);
-      if (refusals === undefined) values[key] = value;
-      else problems.push(...refusals.map(({ path, reason }) => ({ source: `${label}${path}`, reason, command })));
-    }
-    // An unusable value must not keep the other checks from running.
-    if (!(key in values)) values[key] = rule.required ? undefined : rule.schema.parse(undefined);
+/** What came of one setting; nothing at all where it is absent and may be. */
+interface Judged {
+  readonly value?: unknown;
+  readonly problems?: readonly SettingProblem[];
+  readonly warning?: string;
+}
+
+function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSource): Judged {
+  const { key, rule, raw, isConfigured, label } = given;
+  const command = `${commandFor(key, rule)}${rule.required ? ` (or set ${environmentNameOf(key)})` : ""}`;
+  const problem = (reason: string) => ({ problems: [{ source: label, reason, command }] });
+  const isEmpty = raw !== undefined && raw.trim() === "";
+  if (key === "password" && (raw === undefined || isEmpty) && mayLackPassword) {
+    const how = isEmpty ? `${label} is set but empty` : `${label} is not set`;
+    return { warning: `${how}: this preview goes on without a password, \`pulumi up\` will need one: ${command}` };
   }
-
-  if (isUnset("traceField")) {
-    const raw = source.config("operations") ?? source.environment[environmentNameOf("operations")] ?? "";
-    for (const noun of searchedNouns(structureIn(raw))) problems.push(searchWithoutField(noun));
-  }
-  const { proxy, problem } = readProxy(source.environment, values.baseUrl as string | undefined);
-  if (problem !== undefined) problems.push(problem);
-  problems.push(...unknownKeys(source.keys ?? []));
-  warnings.push(...unknownVariables(source.environment));
-  if (source.config("password") !== undefined && source.isSecret !== undefined && !source.isSecret("password")) {
-    warnings.push(`${NAMESPACE}:password is stored in plain text: ${commandFor("password", SETTINGS.password)}`);
-  }
-  return { settings: values as unknown as Settings, proxy, problems, warnings };
+  if (raw === undefined) return rule.required && !mayLackAll ? problem(`is required: ${rule.expected}`) : {};
+  if (isEmpty) return problem(`is set but empty; expected ${rule.expected}`);
+  const { value, refusals = [] } = readValue(rule, raw, isConfigured);
+  const problems = refusals.map(({ path, reason, fix }) => ({
+    source: `${label}${printable(path)}`,
+    reason,
+    command: fix === undefined ? command : commandForEdits(given, fix),
+  }));
+  return { value, problems };
 }
 
 interface Refusal {
   /** Of the entry of a structured value, such as `.event.read`; empty for the whole value. */
   readonly path: string;
   readonly reason: string;
+  /** What makes the entry of a structured value right. */
+  readonly fix?: readonly Edit[];
 }
 
-/** @param isConfigured whether it stands in the stack's configuration; otherwise in an environment variable. */
+/** @param isConfigured it stands in the stack's configuration, not in an environment variable. */
 export function readValue(
   rule: SettingRule,
   raw: string,
@@ -107,7 +135,12 @@ export function readValue(
     if (structure === undefined) return refused(shown(rule, raw));
     const { data: value, error } = rule.schema.safeParse(structure);
     if (error === undefined) return { value };
-    return { refusals: error.issues.map(({ path, message }) => ({ path: textOf(path), reason: message })) };
+    return {
+      refusals: error.issues.map((issue) => {
+        const fix = issue.code === "custom" ? (issue.params?.fix as readonly Edit[] | undefined) : undefined;
+        return { path: textOf(issue.path), reason: issue.message, ...(fix === undefined ? {} : { fix }) };
+      }),
+    };
   }
   // Environment variables are texts and nothing else.
   if (structure !== undefined && isConfigured) return refused(`a structured value, ${show(structure)}`);
@@ -135,4 +168,88 @@ const textOf = (path: readonly PropertyKey[]) => path.map((name) => `.${String(n
 /** A secret is never shown, nor is whatever an address may hold in front of its host or behind its path. */
 function shown(rule: SettingRule, raw: string): string {
   return rule.secret || /[@?#]/.test(raw) ? "another value" : show(raw);
+}
+
+/** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
+export function commandFor(key: string, { secret, structured, example }: SettingRule): string {
+  if (secret) return `pulumi config set --secret ${NAMESPACE}:${key}`;
+  if (structured !== undefined) return `pulumi config set --path '${NAMESPACE}:${key}.${structured.path}' '${example}'`;
+  return `pulumi config set ${NAMESPACE}:${key} ${example}`;
+}
+
+/** The command that makes a structured setting right where it stands: in the configuration step by step, in a variable as a whole. */
+function commandForEdits({ key, raw = "", isConfigured, label }: Given, edits: readonly Edit[]): string {
+  if (!isConfigured)
+    return printable(`export ${label}=${shellWord(JSON.stringify(edited(structureIn(raw) ?? {}, edits)))}`);
+  const at = (path: readonly string[]) => {
+    const names = path.map((name) => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`));
+    return shellWord(`${NAMESPACE}:${key}${names.join("")}`);
+  };
+  const steps = edits.map(({ path, value }) =>
+    value === undefined
+      ? `pulumi config rm --path ${at(path)}`
+      : `pulumi config set --path ${at(path)} ${shellWord(String(value))}`,
+  );
+  return printable(steps.join(" && "));
+}
+
+/** A search looks for the mark that `traceField` puts into each create. */
+function searchesWithoutField(source: SettingsSource): SettingProblem[] {
+  // A misspelt key is told by itself.
+  const isMisspelt = (source.keys ?? []).some((key) => !isSetting(key) && nearest(key, SETTING_NAMES) === "traceField");
+  if (isMisspelt || givenIn(source, "traceField").raw !== undefined) return [];
+  return searchedNouns(structureIn(givenIn(source, "operations").raw ?? "")).map((noun) => ({
+    source: `${NAMESPACE}:operations.${noun}.search`,
+    reason: `needs ${NAMESPACE}:traceField, the field that each create carries its mark in`,
+    command: commandFor("traceField", SETTINGS.traceField),
+  }));
+}
+
+function isSetting(key: string): boolean {
+  return (SETTING_NAMES as string[]).includes(key);
+}
+
+function unknownKeys(keys: readonly string[]): SettingProblem[] {
+  return keys
+    .filter((key) => !isSetting(key))
+    .map((key) => ({
+      source: `${NAMESPACE}:${key}`,
+      reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, { suggest: (name) => `${NAMESPACE}:${name}` })}`,
+      command: `pulumi config rm ${NAMESPACE}:${key}`,
+    }));
+}
+
+const VARIABLE_PREFIX = environmentNameOf("");
+
+/** What is read from the environment and is no setting: `ADVERTISING_LOG`, the debug log. */
+const OTHER_VARIABLES = ["log"];
+
+/** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
+function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const names = [...SETTING_NAMES, ...OTHER_VARIABLES];
+  const known = names.map(environmentNameOf);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(VARIABLE_PREFIX) && environment[name] !== undefined && !known.includes(name))
+    .sort()
+    .map((name) => {
+      const typed = name.slice(VARIABLE_PREFIX.length);
+      const hint = didYouMean(typed, names, { suggest: environmentNameOf, list: known.join(", ") });
+      return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
+    });
+}
+
+function plainPassword({ config, isSecret }: SettingsSource): string[] {
+  if (config("password") === undefined || isSecret === undefined || isSecret("password")) return [];
+  return [`${NAMESPACE}:password is stored in plain text: ${commandFor("password", SETTINGS.password)}`];
+}
+
+/** One problem, with the command that fixes it. */
+export function describeSettingProblem({ source, reason, command }: SettingProblem, separator = "; "): string {
+  return `${source} ${reason}${separator}fix it with: ${command}`;
+}
+
+/** The problems as lines of a message. */
+export function describeSettingProblems(problems: readonly SettingProblem[]): string {
+  const lines = problems.map((problem) => `    ${describeSettingProblem(problem, "\n      ")}`);
+  return [`  ${count(problems.length, "problem")} in the settings:`, ...lines].join("\n");
 }

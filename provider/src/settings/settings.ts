@@ -3,7 +3,6 @@
  */
 import { z } from "zod";
 import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
-import { isLoopback } from "./loopback.js";
 import { type Operations, operationsSchema } from "./operations-setting.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
@@ -46,6 +45,11 @@ export interface SettingRule {
   readonly objection?: (value: string) => string | undefined;
   readonly secret?: true;
   readonly required?: true;
+}
+
+/** Tells this machine itself by its names and addresses. @param hostname a URL's. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
 const baseUrl = z.string().transform((text, context) => {
@@ -165,4 +169,16 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as (keyof Settings)[];
 /** `requestTimeoutSeconds` → `ADVERTISING_REQUEST_TIMEOUT_SECONDS`. */
 export function environmentNameOf(key: string): string {
   return `ADVERTISING_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/**
+ * The installation and the account that a resource belongs to. Short, since every resource's state holds it, and not a secret.
+ * Its form is a contract with that state.
+ * @returns `<host>[:<port>][/<path prefix>] <e-mail>`; empty where the settings name none.
+ */
+export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email">): string {
+  if (!URL.canParse(baseUrl) || email === undefined) return "";
+  const { host, pathname } = new URL(baseUrl);
+  // An e-mail's case is not told apart by any known platform, and is typed either way.
+  return `${host}${pathname.replace(/\/$/, "")} ${email.toLowerCase()}`;
 }
