@@ -1,6 +1,6 @@
 /**
  * Judges what a program declares as a whole: what is wrong between its resources, what earlier runs created and nothing declares
- * any longer, and what the provider is told of each resource. Pure: declarations and what this machine remembers in, findings
+ * any longer, and the message to the provider about each resource. Pure: declarations and what this machine remembers in, findings
  * and messages out. `program.ts` calls it for each batch, and once more when the program has ended.
  *
  * A batch is what the program declares in one turn of its event loop: all of the program, except what comes after a wait for a
@@ -35,7 +35,7 @@ export interface Judgement {
   /** With any of these, nothing may be registered. */
   readonly findings: readonly Finding[];
   readonly warnings: readonly string[];
-  /** What the provider is told of each resource beside its identity, by journal key. */
+  /** The messages to the provider, by the resource's journal key; only the identity is still to be added. */
   readonly told: ReadonlyMap<string, Omit<Told, "identity">>;
 }
 
@@ -166,7 +166,7 @@ function lookupOfHeirs({ creates, objects }: Snapshot, declared: Declared) {
       .filter(({ key, adopts }) => adopts === undefined && !objects.has(key) && !known.has(key));
 }
 
-/** What the provider is told of a resource; all of it is made here. */
+/** Makes the message to the provider about one resource. */
 function toldOf(
   { key = "", setOf, objects = [], tells }: Declaration,
   declared: Declared,

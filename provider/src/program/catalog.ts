@@ -37,7 +37,7 @@ export interface CatalogArgs {
  * `ConversionEvent` `<catalog>/<advertiser's key>/<key>` (with `sets`, a `ConversionEventSet` for each advertiser). The keys alone make the names, so that another order or another form
  * of the file changes nothing.
  *
- * Everything that is wrong in the file is told at once, with file, line and column, before anything is registered.
+ * One error lists everything that is wrong in the file, with file, line and column, before anything is registered.
  *
  * @example
  * const shop = new advertising.Catalog("shop", { file: "catalog.yaml" });
@@ -61,7 +61,7 @@ export class Catalog extends pulumi.ComponentResource {
    */
   constructor(name: string, args: CatalogArgs, options: pulumi.ComponentResourceOptions = {}) {
     const { content, sets, judged } = declared(name, { ...args }, options);
-    // Registered no sooner than its resources are: once the whole program was found good.
+    // It is registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: judged }));
     const advertisers = new Map(
       content.advertisers.map((each) => [each.key, advertiserIn(this, name, each.key, each.args)]),
@@ -78,7 +78,7 @@ export class Catalog extends pulumi.ComponentResource {
   }
 }
 
-/** @param args none where it lives already, and its key is its id. @returns its id. */
+/** @param args `undefined` if the advertiser lives already: then its key is its id. @returns its id. */
 function advertiserIn(
   catalog: Catalog,
   name: string,
@@ -115,7 +115,7 @@ function idsOfSets(catalog: Catalog, name: string, events: CatalogFile["events"]
   });
 }
 
-/** How people find an event's id: by its key, or with its advertiser's where others have an event of that key. */
+/** The name under which people find an event's id: its key, with its advertiser's before it if others have an event of that key. */
 function shownKeys(events: CatalogFile["events"]): (event: CatalogFile["events"][number]) => string {
   const times = Map.groupBy(events, ({ key }) => key);
   return ({ key, advertiser }) => (times.get(key)?.length === 1 ? key : [advertiser, key].join(CATALOG_SEPARATOR));
@@ -123,7 +123,7 @@ function shownKeys(events: CatalogFile["events"]): (event: CatalogFile["events"]
 
 const NOTHING: CatalogFile = { advertisers: [], events: [], findings: [] };
 
-/** Reads the file, and declares what is wrong with it: that is told together with the rest of the program. */
+/** Reads the file, and declares what is wrong with it, so that the program's one error lists that too. */
 function declared(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
   const plain = Object.entries(args).map(([key, value]) => [

@@ -13,18 +13,19 @@ export type ConversionEventEntry = Omit<ConversionEventArgs, "advertiserId">;
 export interface ConversionEventSetArgs {
   /**
    * The advertiser of all events, valid and active: an {@link Advertiser} itself, or its id, a number or its digits
-   * (`advertiser_id`). A changed one creates every event anew.
+   * (`advertiser_id`). A changed one replaces every event.
    */
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /**
    * For every event, what its own entry does not give: any optional argument of an event but `existingId`. A changed one
-   * creates anew each event that does not give its own. `additionalFields` are merged, an entry's own before these.
+   * replaces each event that does not give its own. `additionalFields` are merged, an entry's own before these.
    */
   defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId">>;
   /**
    * The events by key. A key is the event's identity within the set: 1 to 100 characters, no control characters, none that
-   * Pulumi can't carry (`__proto__`, `toString`, `__pulumi…`); their order means nothing. A new key is created, a changed entry is created anew (the old object stays live), a removed key is let go
-   * (its object stays live), and nothing else is sent.
+   * Pulumi can't carry (`__proto__`, `toString`, `__pulumi…`); their order means nothing. A new key is created. A changed entry
+   * is replaced: another object is created, and the old one stays live. A removed key leaves the set, and its object stays live. Nothing
+   * else is sent.
    */
   events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
 }
@@ -66,8 +67,8 @@ export class ConversionEventSet extends pulumi.CustomResource {
 
   /**
    * @param name unique among the stack's sets.
-   * @param options Pulumi's own; `retainOnDelete` is true by default. False, where a delete is known, also deletes the objects
-   *   of removed keys and of those that are created anew.
+   * @param options Pulumi's own; `retainOnDelete` is true by default. If it is false, which needs a known delete, the objects of
+   *   removed keys and of replaced events are deleted too.
    */
   constructor(name: string, args: ConversionEventSetArgs, options?: pulumi.CustomResourceOptions) {
     const traces = pauseStackTraces();

@@ -1,6 +1,6 @@
 /**
  * What one constructor call says, looked at once: its arguments against the rules, its options, and the objects that it
- * declares. A set is unrolled into its members here, and nowhere else in this room. Nothing is remembered and nothing is told:
+ * declares. A set is unrolled into its members here, and nowhere else in this room. This remembers nothing and prints nothing:
  * `batch.ts` judges what is declared together.
  */
 import type * as pulumi from "@pulumi/pulumi";
@@ -42,7 +42,7 @@ export interface Declaration {
   readonly label: string;
   /** The resource's journal key; `undefined` for a catalog, which the provider never sees. */
   readonly key: string | undefined;
-  /** `get` refers to it: nothing is created, and the provider is told nothing of it. */
+  /** `get` refers to it: nothing is created, and there is no message about it. */
   readonly isRead: boolean;
   /** The kind of its objects, if it is a set. */
   readonly setOf: Kind | undefined;
@@ -54,7 +54,7 @@ export interface Declaration {
   readonly problems: readonly string[];
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
-  /** What the provider is told of it whatever else the program declares. */
+  /** The part of the message to the provider that does not depend on what else the program declares. */
   readonly tells: Pick<Told, "deletes" | "replaceOnChanges" | "owners">;
 }
 

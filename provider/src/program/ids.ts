@@ -80,7 +80,7 @@ export class Outputs {
 
   /**
    * The journal key of the resource whose id is given, by argument. A preview knows no outputs of what is updated, since the
-   * engine asks no dynamic provider for them; but the provider knows that an id stays, if it is told whose it is. That is
+   * engine asks no dynamic provider for them; but the provider knows that an id stays, if it knows whose it is. That is
    * certain only of the resource's own Output: what `apply` makes of it may be another id.
    * @param ids as {@link idsOf} returned them.
    */

@@ -32,7 +32,7 @@ function organization(): string {
 }
 
 /**
- * The identity that the state keeps of a resource, which the provider's process is told in no other way. It is as unique as the
+ * The identity that the state keeps of a resource, which the provider's process learns in no other way. It is as unique as the
  * URN and built like it, so that equal names below different components stay apart.
  */
 export async function identityOf(name: string, parent: pulumi.Resource | undefined): Promise<string> {

@@ -50,7 +50,7 @@ class Program {
 
   /**
    * Called by each constructor of a resource or a catalog.
-   * @returns what the provider is told of it beside its identity, once its batch was judged. If anything in the program is wrong,
+   * @returns the message to the provider about it, without the identity, once its batch was judged. If anything in the program is wrong,
    *   the program ends with the one error that lists everything; and the promise is rejected with it in a process that goes on.
    * @throws pulumi.RunError in a user's unit test: a test catches what a constructor throws, and hears nothing of later errors.
    */

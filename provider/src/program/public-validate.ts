@@ -1,12 +1,12 @@
 /**
- * The rules for data that people check before they declare it.
+ * The public function `validate`: users hold data against the rules before they declare it, and without a program.
  */
 import { ArgumentsError, asRecord, withCode } from "../base/index.js";
 import { conversionEventSet, KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { type Problem, show, validate as validateAgainst } from "../rules/index.js";
 import { isNotPlain, Outputs } from "./ids.js";
 
-/** What the rules depend on where an installation differs from the API's documentation. */
+/** What the rules depend on if an installation differs from the API's documentation. */
 export interface ValidateOptions {
   /** The longest window in seconds, as the setting `maxWindowSeconds`. @default 2592000, which is 30 days */
   maxWindowSeconds?: number;

@@ -1,6 +1,6 @@
 /**
  * The way from a constructor of a resource class to the engine: what the class says is declared, and what it hands to Pulumi's
- * own constructor is made here. The hidden inputs carry what the provider's process is told in no other way: the identity, with
+ * own constructor is made here. The hidden inputs carry what the provider's process learns in no other way: the identity, with
  * what the rest of the program says of the resource, and which arguments are secret.
  */
 import * as pulumi from "@pulumi/pulumi";

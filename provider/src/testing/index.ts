@@ -1,5 +1,6 @@
 /**
- * For users' own unit tests: the resources of this package without engine, network or settings.
+ * The front door of `testing/`, which is published as `pulumi-advertising/testing`: users' own unit tests run their programs here
+ * without engine, network or settings, with the real rules. It may import every room but `client`, `provider` and `store`.
  */
 import * as pulumi from "@pulumi/pulumi";
 import { isRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
@@ -55,7 +56,7 @@ export interface Mocks {
  */
 export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   const { project, stack, preview, organization, others } = options;
-  // What an earlier test has left under way belongs to that test's program.
+  // Registrations that an earlier test has left under way belong to that test's program.
   await waitForRPCs();
   const earlier = current;
   const platform = new Platform(currentReading);
@@ -94,14 +95,14 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
  * @throws pulumi.RunError where values that Outputs brought were wrong: it lists all of them.
  */
 export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwrap<T>> {
-  // Public at run time, but not in its types; `apply` alone would wait for ever for what was rejected.
+  // Outputs have this method, but their type does not name it; `apply` alone would wait for ever for what was rejected.
   const value = await (pulumi.output(output) as unknown as { promise(): Promise<pulumi.Unwrap<T>> }).promise();
   current?.expectGood();
   return value;
 }
 
-/** What the program under test is registered at. */
+/** The one of the program under test; each `setMocks` begins another. */
 let current: Platform | undefined;
 
-/** Exported by Pulumi's runtime, but not in its types. */
+/** Pulumi's runtime exports it, but its types do not name it. */
 const { waitForRPCs } = pulumi.runtime as unknown as { waitForRPCs(): Promise<void> };

@@ -1,5 +1,6 @@
 /**
- * What the provider and the platform would make of a resource: its checked arguments with their defaults, and an id.
+ * Stands for the provider and the platform in a user's unit test: it holds the values that arrive against the rules, fills in the
+ * defaults, and hands out ids. The mocks of `index.ts` ask it for each resource that Pulumi registers.
  */
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
@@ -25,7 +26,7 @@ const READING: Reading = {
   arrivedUndefined: "is the output's name right?",
 };
 
-/** One program's. */
+/** Each program under test has one of its own. */
 export class Platform {
   readonly #reading: () => SettingsReading;
   readonly #findings: Finding[] = [];
@@ -40,7 +41,7 @@ export class Platform {
   /**
    * Holds a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that nobody can
    * handle of each error that a mock throws, so what is wrong is kept for {@link expectGood}.
-   * @returns none for a resource of another package.
+   * @returns `undefined` for a resource of another package.
    */
   register({ type, name, inputs, id }: MockResourceArgs): DeclaredResource | undefined {
     const kind = kindOfType(type);
@@ -58,7 +59,7 @@ export class Platform {
     throw programError(this.#reading(), this.#findings, "`pulumi up` would stop there");
   }
 
-  /** The same where nobody has been told yet. */
+  /** Called before the next program begins: it throws the same, unless the test has seen it already. */
   expectTold(): void {
     if (!this.#isTold) this.expectGood();
   }
@@ -84,7 +85,7 @@ export class Platform {
     return String(this.#ids);
   }
 
-  /** The arguments that passed, with their defaults. */
+  /** Keeps what is wrong with the arguments, and returns those that passed, with their defaults. */
   #checked(kind: Kind | SetKind, name: string, inputs: unknown): Record<string, unknown> {
     const given = Object.entries(asRecord(inputs)).map(([property, value]) => [property, unwrapRpcSecret(value)]);
     const { values, problems } = validate(Object.fromEntries(given), kind.rules(this.#reading().settings), READING);
