@@ -1,0 +1,181 @@
+/** One live object is one resource, whatever the engine asks about first; and what else follows from who has what. */
+import { describe, expect, it } from "vitest";
+import { aboutWhom } from "../../provider/src/state/identity.js";
+import { newFolder } from "../support/folder.js";
+import { failureOf, newRun } from "../support/run.js";
+import { SetEngine } from "../support/set-engine.js";
+import { useSandbox } from "../support/stack.js";
+
+type Properties = Record<string, unknown>;
+
+const ALL = { event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" } };
+const key = (name: string, kind = "ConversionEvent") => `${kind}::organization/tiny/dev::${name}`;
+const inputsOf = (name: string, more: Properties = {}) => ({
+  eventName: name,
+  advertiserId: 1,
+  value: 1,
+  __identity: `tiny/dev::${name}`,
+  ...more,
+});
+
+async function start(operations: object = {}) {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "X", active: true }], events: [] };
+  const sandbox = await useSandbox({ operations: true, objects });
+  const folder = newFolder();
+  const settings = { operations: JSON.stringify(operations) };
+  const run = () => newRun(sandbox, folder, { settings });
+  /** Events of an earlier run, each as the state holds it. */
+  const created = async (...names: string[]) => {
+    const first = run();
+    const all: { name: string; id: string; outs: Properties; inputs: Properties }[] = [];
+    for (const name of names) {
+      const { inputs = {} } = await first.event.check({}, inputsOf(name));
+      const { id, outs = {} } = await first.event.create(inputs as Properties);
+      all.push({ name, id: String(id), outs: outs as Properties, inputs: inputs as Properties });
+    }
+    first.closeNow();
+    return all;
+  };
+  return { sandbox, folder, settings, run, created };
+}
+
+type Known = Awaited<ReturnType<Awaited<ReturnType<typeof start>>["created"]>>[number];
+
+/** What the engine asks about a resource that the state holds, in a preview. @returns what is wrong. */
+async function look({ event }: ReturnType<typeof newRun>, { id, outs, inputs }: Known, more: Properties = {}) {
+  const { inputs: news = {}, failures = [] } = await event.check(inputs, { ...inputs, ...more });
+  if (failures.length > 0) return failures.map(({ reason }) => reason).join();
+  return event.diff(id, outs, news as Properties).then(
+    () => "",
+    (error: Error) => error.message,
+  );
+}
+
+describe("an object that the state holds, and that another resource names", () => {
+  it("is refused, whichever of the two the engine asks about first", async () => {
+    const { sandbox, run, created } = await start();
+    const [held] = await created("held");
+    const posts = sandbox.creates;
+    const adopter = (id: string) => inputsOf("other", { existingId: Number(id) });
+
+    for (const isOnAnotherMachine of [false, true]) {
+      const newRunOf = () => (isOnAnotherMachine ? newRun(sandbox, newFolder()) : run());
+      const first = newRunOf();
+      expect(await look(first, held as Known)).toBe("");
+      const { failures = [] } = await first.event.check({}, adopter(held?.id ?? ""));
+      expect(failures.map(({ reason }) => reason).join()).toMatch(
+        /ConversionEvent::held already: one object can't be two/,
+      );
+
+      const second = newRunOf();
+      await second.event.check({}, adopter(held?.id ?? ""));
+      expect(await look(second, held as Known)).toMatch(
+        /ConversionEvent "other": existingId \d+ is the resource .*::held already: one object can't be two/,
+      );
+    }
+    expect(sandbox.creates).toBe(posts);
+  });
+
+  it("may be taken on where the one lets go of it in the same run, whichever is asked about first", async () => {
+    const { run, created } = await start();
+    const [a, b] = (await created("a", "b")) as [Known, Known];
+    for (const order of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const swapping = run();
+      for (const each of order) {
+        const other = each === a ? b : a;
+        expect(await look(swapping, each, { eventName: other.name, existingId: Number(other.id) })).toBe("");
+      }
+    }
+  });
+});
+
+it("an adoption settles a create under a former name only where the advertiser agrees: it is not sent again otherwise", async () => {
+  const { sandbox, run } = await start();
+  const first = run();
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  await failureOf(first.event.create(inputsOf("old", { eventName: "Purchase" })));
+  first.closeNow();
+  expect(sandbox.creates).toBe(1);
+
+  const formerly = { identity: "tiny/dev::new", formerly: [key("old")] };
+  const adopt = async (advertiserId: number, existingId: number) => {
+    const { event, closeNow, runtime } = run();
+    const { inputs = {} } = await event.check(
+      {},
+      { ...inputsOf("new", { eventName: "Purchase", advertiserId, existingId }), __identity: formerly },
+    );
+    await event.create(inputs as Properties);
+    const left = await runtime.journal("tiny/dev::new").leftovers();
+    closeNow();
+    return left.map((record) => aboutWhom(record.key).name);
+  };
+  await adopt(2, 77);
+  expect(await adopt(2, 77)).toEqual(["old"]);
+  await adopt(1, 1000);
+  expect(await adopt(1, 1000)).toEqual([]);
+  expect(sandbox.creates).toBe(1);
+});
+
+it("a set forgets that it was to delete what something else goes on with, also when nothing else changes", async () => {
+  const { sandbox, folder, settings } = await start(ALL);
+  const engine = new SetEngine(sandbox, folder);
+  engine.declares = { deletes: true };
+  const up = (events: object) => engine.up({ advertiserId: 1, events }, { settings });
+  const A = { eventName: "A", value: 1 };
+  await up({ a: A, b: { eventName: "B", value: 1 } });
+  const { a } = engine.eventIds;
+  engine.declares = { deletes: true, replaceOnChanges: ["events"] };
+  sandbox.fail({ on: "delete", with: { kind: "answer", status: 406, body: { errors: ["the event is in use"] } } });
+  await up({ a: { ...A, value: 2 }, b: { eventName: "B", value: 1 } });
+  const left = () => engine.state?.outputs.__left;
+  expect(left()).toMatchObject([{ id: String(a), toDelete: true }]);
+  const deletes = sandbox.deletes;
+
+  engine.declares = { deletes: true, adopted: String(a) };
+  expect((await up({ a: { ...A, value: 2 }, b: { eventName: "B", value: 1 } })).error).toBeUndefined();
+  expect(left()).toMatchObject([{ id: String(a) }]);
+  expect(left()).not.toMatchObject([{ toDelete: true }]);
+  // The program names it no longer, since the adoption is settled; and the set is removed.
+  engine.declares = { deletes: true };
+  await up({ a: { ...A, value: 2 }, b: { eventName: "B", value: 1 } });
+  await engine.newRun({ settings }).set.delete(engine.state?.id ?? "", engine.state?.outputs ?? {});
+  const gone = sandbox.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  expect(gone.slice(deletes)).not.toContain(`/rest/event/${a}`);
+  expect(sandbox.events.map(({ id }) => id)).toContain(a);
+});
+
+it("warnings of the platform are told where an object is updated on its take-over", async () => {
+  const { sandbox, run } = await start(ALL);
+  const first = run();
+  const { inputs = {} } = await first.event.check({}, inputsOf("e"));
+  await first.event.create(inputs as Properties);
+  await first.kill();
+  sandbox.fail({
+    on: "update",
+    act: true,
+    with: { kind: "answer", status: 200, body: { success: true, errors: ["WARNING: the value was rounded"] } },
+  });
+  const second = run();
+  const { inputs: news = {} } = await second.event.check({}, inputsOf("e", { value: 2.5 }));
+  await second.event.create(news as Properties);
+  expect(second.said.join("\n")).toContain("the value was rounded");
+  expect(sandbox).toMatchObject({ eventPosts: 1, updates: 1 });
+});
+
+it("a replacement that only the engine was asked for (--replace) keeps the list of what was left live", async () => {
+  const { sandbox, run, created } = await start();
+  const [held] = (await created("a")) as [Known];
+  const before = { id: "3", at: "2026-01-01T00:00:00Z", why: "replaced" };
+  const forced = run();
+  const known = { ...held, outs: { ...held.outs, __left: [before] } };
+  expect(await look(forced, known)).toBe("");
+  const { inputs = {} } = await forced.event.check({}, held.inputs);
+  const { id, outs } = await forced.event.create(inputs as Properties);
+  expect(outs?.__left).toMatchObject([before, { id: held.id, by: String(id), why: "replaced" }]);
+  expect(forced.told.map(({ message }) => message).join("\n")).toContain(`${held.id} stays live on the platform`);
+  expect(forced.told.map(({ message }) => message).join("\n")).not.toContain("is not in the state any more");
+  expect(sandbox.creates).toBe(2);
+});
