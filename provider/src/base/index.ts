@@ -1,4 +1,8 @@
-/** The front door of `base/`. */
+/**
+ * The front door of `base/`: words, data and errors that every room uses. It promises pure functions without files or network, and
+ * time as an argument; a text that passed `Secrets` holds no registered secret. It knows nothing of advertisers and events, and
+ * imports no other room.
+ */
 export { type Clock, systemClock } from "./clock.js";
 export {
   AccountError,
@@ -17,9 +21,8 @@ export {
   UsageError,
   withCode,
 } from "./errors.js";
-export { exactInteger, parseExact } from "./exact-json.js";
 export { didYouMean, differsLittle, letters, nearest } from "./nearest.js";
 export { whyTooOld } from "./node-version.js";
-export { asRecord, own, type Values } from "./record.js";
+export { asRecord, exactInteger, own, parseExact, type Values } from "./record.js";
 export { Secrets } from "./secrets.js";
 export { count, cut, enumerate, excerpt, idRanges, printable, shellWord } from "./text.js";

@@ -41,9 +41,16 @@ export function kindOfType(token: string): Kind | undefined {
   return KINDS.find(({ name }) => typeTokenOf(name) === token);
 }
 
+const SETS: readonly SetKind[] = [conversionEventSet];
+
 /** @param token a resource's type token; none for a resource that is no set. */
 export function setOfType(token: string): SetKind | undefined {
-  return token === typeTokenOf(conversionEventSet.name) ? conversionEventSet : undefined;
+  return SETS.find(({ name }) => typeTokenOf(name) === token);
+}
+
+/** @param name a resource's class; none for one that is no set. */
+export function setNamed(name: string): SetKind | undefined {
+  return SETS.find((set) => set.name === name);
 }
 
 export function kindNamed(name: Kind["name"]): Kind {

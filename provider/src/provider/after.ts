@@ -161,7 +161,7 @@ export function leftAfter(leaving: Leaving | undefined, by: string | undefined, 
 function tellingOf(kind: Kind, values: Values, secret: ReadonlySet<string>): Pick<LeftLive, "name" | "advertiserId"> {
   const { advertiserId } = values;
   const name = nameToTell(kind, values, secret);
-  const mayTell = kind.name === "ConversionEvent" && advertiserId !== undefined && !secret.has("advertiserId");
+  const mayTell = kind.refersTo.advertiserId !== undefined && advertiserId !== undefined && !secret.has("advertiserId");
   return {
     ...(name === undefined ? {} : { name }),
     ...(mayTell && ["string", "number"].includes(typeof advertiserId) ? { advertiserId: String(advertiserId) } : {}),

@@ -3,7 +3,7 @@
  * in the journal: its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
  */
 
-import { type Kind, type ResourceName, type SetKind, typeTokenOf } from "../kinds/index.js";
+import { type Kind, type ResourceName, type SetKind, setNamed, typeTokenOf } from "../kinds/index.js";
 
 /** `<project>/<stack>[@<organization>][::<types of parents>$]::<name>` */
 export interface Identity {
@@ -143,14 +143,14 @@ export function aboutWhom(journalKey: string): Noted {
   const { name, parentTypes } = parseIdentity(identity);
   const label = labelOf(resource, name);
   const urn = urnOf(identity, typeTokenOf(resource));
-  const kind = isOfSet(resource) ? "ConversionEvent" : resource;
+  const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
   return key === undefined
     ? { resource, kind, name, parentTypes, member: undefined, label, urn }
     : { resource, kind, name, parentTypes, member: key, label: memberLabel(label, key), urn: memberOf(urn, key) };
 }
 
 function isOfSet(resource: string): resource is SetKind["name"] {
-  return resource === "ConversionEventSet";
+  return setNamed(resource) !== undefined;
 }
 
 /**
