@@ -20,7 +20,7 @@ const noted = (...words) => appendFileSync(log, `${words.join(" ")}\n`);
 
 async function create() {
   const key = `Advertiser::${stack}::r${round}-${unique}`;
-  const { attempt } = await journal.begin({ key, fingerprint: "f", name: undefined });
+  const { attempt } = await journal.begin({ key, fingerprint: "f", mark: newMark() });
   const { mark } = attempt;
   await attempt.sending("2026-01-01T00:00:00Z");
   noted("sent", mark);
