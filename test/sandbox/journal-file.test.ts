@@ -16,12 +16,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import fsp, { type FileHandle } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { type Clock, systemClock } from "../../provider/src/base/clock.js";
 import type { Runtime } from "../../provider/src/provider/services.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
-import { Journal } from "../../provider/src/store/journal.js";
-import { HEADER, readNotes } from "../../provider/src/store/notes.js";
+import { HEADER, readJournal } from "../../provider/src/store/notes.js";
+import { backendIn } from "../../provider/src/store/run-end.js";
+import { Store } from "../../provider/src/store/store.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
@@ -41,7 +44,7 @@ interface Options {
   /** A resource of the run's stack. */
   readonly of?: string;
   /** In the place of its own. */
-  readonly journal?: Journal;
+  readonly journal?: Store;
 }
 
 /** One run of `of`'s stack, with cookie file and journal in `folder`. */
@@ -60,21 +63,26 @@ async function start() {
   return { sandbox, folder, run, path: run.journal.path };
 }
 
-function newJournal(folder: string, more: { stack?: string; clock?: FakeClock; maxWaitMs?: number } = {}): Journal {
+function newJournal(
+  folder: string,
+  more: { stack?: string; clock?: Clock; maxWaitMs?: number; beganMs?: number; backend?: string } = {},
+): Store {
   let marks = 0;
-  const journal = new Journal({
+  const journal = new Store({
     folder,
     stack: more.stack ?? STACK,
     clock: more.clock ?? new FakeClock(Date.now()),
     newMark: () => `${Math.random()}-${marks++}`,
     maxWaitMs: more.maxWaitMs ?? 10_000,
+    beganMs: more.beganMs,
+    backend: more.backend ?? backendIn({}),
   });
   onTestFinished(() => journal.release());
   return journal;
 }
 
 const linesIn = (path: string) => readFileSync(path, "utf8").trim().split("\n").length;
-const notesIn = (path: string) => [...readNotes(readFileSync(path, "utf8")).values()];
+const notesIn = (path: string) => readJournal(readFileSync(path, "utf8"));
 
 /** Changes how files are opened until the test's end. @returns undoes it. */
 const replaceOpen = (open: typeof fsp.open): (() => void) => replaceIn(fsp, { open });
@@ -194,7 +202,7 @@ describe("one run at a time", () => {
     const { sandbox, folder } = await start();
     const notes = join(folder, "notes");
     const first = newJournal(notes);
-    await (await sendNoted(first, "Advertiser::x")).finish({ kind: "not-created" });
+    await (await sendNoted(first, "Advertiser::x")).ended({ kind: "not-created" });
     const clock = new FakeClock(Date.now());
     const second = runOf(sandbox, folder, { journal: newJournal(notes, { clock }) });
     const failure = await failureOf(second.advertiser.create(inputs()));
@@ -232,7 +240,7 @@ describe("one run at a time", () => {
     expect(clock.monotonicMs()).toBeLessThan(1000);
     expect(sandbox.creates).toBe(1);
     journal.closeNow(new Set());
-    expect(readdirSync(dirname(journal.path))).toEqual([]);
+    expect(readdirSync(dirname(journal.path))).toEqual([basename(journal.path).replace("jsonl", "ended")]);
   });
 });
 
@@ -343,8 +351,8 @@ describe("a run that is stopped", () => {
     const before = readFileSync(had, "utf8");
     const expectLeftAlone = takeOverJournal(journal.path);
     await expect(sendNoted(journal, "Advertiser::z")).rejects.toThrow(TAKEN);
-    await expect(begun.kind === "attempt" && begun.attempt.sending("2026-01-01T00:00:00Z")).rejects.toThrow(TAKEN);
-    await expect(first.finish({ kind: "created", id: "1" })).rejects.toThrow(TAKEN);
+    await expect(begun.kind === "send" && begun.sending("2026-01-01T00:00:00Z")).rejects.toThrow(TAKEN);
+    await expect(first.ended({ kind: "created", id: "1" })).rejects.toThrow(TAKEN);
     // Noted before, and sent once more, as after a wait for a rate limit.
     await expect(first.sending("2026-01-01T00:00:00Z")).rejects.toThrow(TAKEN);
     expect(readFileSync(had, "utf8")).toBe(before);
@@ -439,7 +447,8 @@ it(`killed at any moment: the file can be read, and holds every note that was on
     expect(await ended).toBe("SIGKILL");
 
     const what = `SEED=${seed}, round ${round}`;
-    const remembered = readNotes(existsSync(path) ? readFileSync(path, "utf8") : "");
+    const records = readJournal(existsSync(path) ? readFileSync(path, "utf8") : "");
+    const remembered = new Map(records.map((record) => [record.mark, record]));
     const steps = new Map<string, string>();
     for (const line of readFileSync(log, "utf8").trim().split("\n")) {
       const [step = "", mark] = line.split(" ");
@@ -457,7 +466,7 @@ it(`killed at any moment: the file can be read, and holds every note that was on
   expect(interrupted).toBeGreaterThan(0);
   expect(readFileSync(log, "utf8").split("\n").length).toBeGreaterThan(ROUNDS);
   const next = newJournal(journals);
-  await (await sendNoted(next, "Advertiser::x")).finish({ kind: "not-created" });
+  await (await sendNoted(next, "Advertiser::x")).ended({ kind: "not-created" });
   await next.release();
   // Nothing but the journal, and at most what kills left of one that was being written.
   expect(readdirSync(journals).filter((name) => !name.endsWith(".tmp"))).toEqual([path.slice(journals.length + 1)]);
@@ -471,8 +480,8 @@ it("does not grow: 5,000 creates of a killed run are 5,000 notes once, and none 
   await Promise.all(
     Array.from({ length: CREATES }, async (_, index) => {
       // Each was tried once before, and not carried out.
-      await (await sendNoted(killed, keyOf(index))).finish({ kind: "not-created" });
-      await (await sendNoted(killed, keyOf(index))).finish({ kind: "created", id: String(index) });
+      await (await sendNoted(killed, keyOf(index))).ended({ kind: "not-created" });
+      await (await sendNoted(killed, keyOf(index))).ended({ kind: "created", id: String(index) });
     }),
   );
   await killed.release();
@@ -481,8 +490,8 @@ it("does not grow: 5,000 creates of a killed run are 5,000 notes once, and none 
   const next = newJournal(folder);
   const seventh = unsent(keyOf(7));
   const taken = await next.begin(seventh);
-  expect(taken).toMatchObject({ kind: "taken-over", id: "7" });
-  if (taken.kind === "taken-over") next.handOver(taken.mark);
+  expect(taken).toMatchObject({ kind: "taken over", id: "7" });
+  if (taken.kind === "taken over") next.handOver(taken.mark);
   expect(linesIn(next.path)).toBe(1 + 2 * CREATES);
   for (let index = 3; index < CREATES; index++) await next.reconcile(keyOf(index), String(index), () => "f");
   await sendNoted(next, keyOf(CREATES)); // behind all that is written by now
@@ -490,7 +499,7 @@ it("does not grow: 5,000 creates of a killed run are 5,000 notes once, and none 
 
   const third = newJournal(folder);
   // The seventh was handed over, and the state was then not seen to hold it: it stays until a run ends.
-  expect(await third.begin(seventh)).toMatchObject({ kind: "taken-over", id: "7" });
+  expect(await third.begin(seventh)).toMatchObject({ kind: "taken over", id: "7" });
   expect(linesIn(third.path)).toBe(1 + 2 * 4 + 1);
   expect(notesIn(third.path).map(({ key }) => key)).toEqual([0, 1, 2, 7, CREATES].map(keyOf));
 });
@@ -522,60 +531,65 @@ it("equal resources of two stacks, below two parents, or of two kinds are five: 
   expect(journals).toHaveLength(2);
 });
 
-describe("a run that began while another one of the stack was running", () => {
-  it("takes over what that has created, once that has ended cleanly: its engine does not know it", async () => {
+describe("J5: a run that began before another one of the stack ended", () => {
+  const OVERTAKEN = /Nothing was sent.*another run of this stack has ended since this one began.*Run this again/;
+
+  it.each([
+    ["while that was running", true],
+    ["before that", false],
+  ])("sends nothing, where it began %s: its engine may not know what that has created", async (_, isLater) => {
     const { sandbox, folder, run } = await start();
-    const second = runOf(sandbox, folder);
-    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
-    await second.advertiser.check({}, inputs()); // it has begun
-    run.closeNow();
-    expect(await second.advertiser.create(inputs())).toMatchObject({ id: "1" });
-    expect(second.said.join("\n")).toContain("it is taken over, and nothing is sent");
-    expect(await second.advertiser.create(inputs(`${STACK}::b`))).toMatchObject({ id: "2" });
-    expect(sandbox.creates).toBe(2);
-    await second.kill();
-
-    const third = runOf(sandbox, folder);
-    expect(await third.advertiser.create(inputs())).toMatchObject({ id: "1" });
-    expect(sandbox.creates).toBe(2);
-  });
-
-  it("creates anew what has other arguments than that has created it with", async () => {
-    const { sandbox, folder, run } = await start();
-    const second = runOf(sandbox, folder);
-    await run.advertiser.create(inputs());
-    await second.advertiser.check({}, inputs());
-    run.closeNow();
-    expect(await second.advertiser.create({ ...inputs(), advertiserName: "B" })).toMatchObject({ id: "2" });
-    expect(sandbox.creates).toBe(2);
-  });
-
-  it("takes over as well where that began later", async () => {
-    const { sandbox, folder } = await start();
     const early = runOf(sandbox, folder);
     await early.advertiser.check({}, inputs());
-    const late = runOf(sandbox, folder);
-    expect(await late.advertiser.create(inputs())).toMatchObject({ id: "1" });
-    late.closeNow();
-    expect(await early.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    const first = isLater ? run : runOf(sandbox, folder);
+    expect(await first.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    await sleep(5); // another moment, by the clock's milliseconds
+    first.closeNow();
+    for (const arguments_ of [inputs(), { ...inputs(), advertiserName: "B" }, inputs(`${STACK}::b`)]) {
+      const failure = await failureOf(early.advertiser.create(arguments_));
+      expect(failure.id).toBeUndefined();
+      expect(failure.message).toMatch(OVERTAKEN);
+    }
+    expect(sandbox.creates).toBe(1);
+    early.closeNow();
+
+    // Run again, it began after that. What the first engine's state held may be lost by now: the journal has it.
+    await sleep(5);
+    const again = runOf(sandbox, folder);
+    expect(await again.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    expect(again.said.join("\n")).toContain("it is taken over, and nothing is sent");
+    expect(await again.advertiser.create(inputs(`${STACK}::b`))).toMatchObject({ id: "2" });
+    expect(sandbox.creates).toBe(2);
+  });
+
+  it("sends nothing where only its engine began before that, nor does one that waits for it", async () => {
+    const { sandbox, folder, run } = await start();
+    const beganMs = Date.now();
+    await sleep(5);
+    await run.advertiser.create(inputs());
+    const waiting = runOf(sandbox, folder);
+    const failure = failureOf(waiting.advertiser.create(inputs(`${STACK}::b`)));
+    await sleep(50);
+    run.closeNow();
+    expect((await failure).message).toMatch(OVERTAKEN);
+    const journal = newJournal(dirname(run.journal.path), { beganMs });
+    const late = runOf(sandbox, folder, { journal });
+    expect((await failureOf(late.advertiser.create(inputs()))).message).toMatch(OVERTAKEN);
     expect(sandbox.creates).toBe(1);
   });
 
-  it("creates nothing where it can't know what that has created", async () => {
+  it("is not stopped by a run that created nothing, nor by what the clock of that set in the future", async () => {
     const { sandbox, folder, run } = await start();
-    await run.advertiser.create(inputs());
-    const [inventory = ""] = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
-      name.endsWith(".live"),
-    );
-    rmSync(join(folder, inventory));
-    const second = runOf(sandbox, folder);
-    await second.advertiser.check({}, inputs());
-    run.closeNow();
-    const failure = await failureOf(second.advertiser.create(inputs()));
-    expect(failure.message).toMatch(
-      /Nothing was sent.*another run of this stack has ended since this one began.*Run this again/,
-    );
-    expect(sandbox.creates).toBe(1);
+    const idle = runOf(sandbox, folder);
+    await idle.advertiser.check({}, inputs());
+    await sleep(5);
+    idle.closeNow();
+    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+    await run.kill();
+    const later = JSON.stringify({ ended: "2999-01-01T00:00:00.000Z", backend: "" });
+    writeFileSync(run.journal.path.replace("jsonl", "ended"), `${later}\n`);
+    expect(await runOf(sandbox, folder).advertiser.create(inputs(`${STACK}::b`))).toMatchObject({ id: "2" });
+    expect(sandbox.creates).toBe(2);
   });
 
   it("goes on where that was killed: what it noted is in the journal", async () => {
@@ -586,5 +600,38 @@ describe("a run that began while another one of the stack was running", () => {
     await run.kill();
     expect(await second.advertiser.create(inputs())).toMatchObject({ id: "1" });
     expect(sandbox.creates).toBe(1);
+  });
+
+  it.each([true, false])(
+    "an `up` that sent nothing puts back what its engine's older state lacks: %s",
+    async (isUp) => {
+      const { sandbox, folder, run } = await start();
+      const behind = runOf(sandbox, folder);
+      await run.advertiser.create(inputs());
+      await sleep(5);
+      run.closeNow();
+      expect(await behind.journal.leftovers()).toEqual([]);
+      behind.journal.closeNow(undefined, isUp);
+      const left = await runOf(sandbox, folder).journal.leftovers();
+      expect(left.map(({ id }) => id)).toEqual(isUp ? ["1"] : []);
+    },
+  );
+
+  it("two stacks of one name in two backends are not one: each has objects of its own", async () => {
+    const { sandbox, folder, run } = await start();
+    const notes = dirname(run.journal.path);
+    const [one, other, late] = ["file:///a", "file:///b", "file:///b"].map((backend) =>
+      runOf(sandbox, folder, { journal: newJournal(notes, { backend, clock: systemClock }) }),
+    );
+    const first = await one?.advertiser.create(inputs());
+    await sleep(5);
+    one?.journal.closeNow(undefined);
+    const second = await other?.advertiser.create(inputs());
+    expect([first?.id, second?.id]).toEqual(["1", "2"]);
+    await sleep(5);
+    other?.journal.closeNow(undefined);
+    // Of its own backend, another run has ended.
+    expect((await failureOf(late?.advertiser.create(inputs()) ?? Promise.reject())).message).toMatch(OVERTAKEN);
+    expect(sandbox.creates).toBe(2);
   });
 });

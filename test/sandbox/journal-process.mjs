@@ -10,26 +10,26 @@
 import { appendFileSync } from "node:fs";
 
 const { systemClock } = await import(new URL("../../provider/dist/base/clock.js", import.meta.url).href);
-const { Journal } = await import(new URL("../../provider/dist/store/journal.js", import.meta.url).href);
+const { Store } = await import(new URL("../../provider/dist/store/store.js", import.meta.url).href);
 
 const { folder, stack, log, round, atOnce } = JSON.parse(process.argv[2]);
 let unique = 0;
 const newMark = () => `r${round}-${unique++}`;
-const journal = new Journal({ folder, stack, clock: systemClock, newMark, maxWaitMs: 60_000 });
+const journal = new Store({ folder, stack, clock: systemClock, newMark, maxWaitMs: 60_000 });
 const noted = (...words) => appendFileSync(log, `${words.join(" ")}\n`);
 
 async function create() {
   const key = `Advertiser::${stack}::r${round}-${unique}`;
-  const { attempt } = await journal.begin({ key, fingerprint: "f", mark: newMark() });
-  const { mark } = attempt;
-  await attempt.sending("2026-01-01T00:00:00Z");
+  const mark = newMark();
+  const begun = await journal.begin({ key, fingerprint: "f", mark });
+  await begun.sending("2026-01-01T00:00:00Z");
   noted("sent", mark);
   if (unique % 3 === 0) {
     noted("settling", mark);
-    await attempt.finish({ kind: "not-created" });
+    await begun.ended({ kind: "not-created" });
     noted("settled", mark);
   } else {
-    await attempt.finish({ kind: "created", id: `${round}000${unique}` });
+    await begun.ended({ kind: "created", id: `${round}000${unique}` });
     noted("created", mark);
   }
 }

@@ -1,7 +1,6 @@
 /** Creates as a journal sees them. */
 import { randomUUID } from "node:crypto";
-import type { Attempt, Unsent } from "../../provider/src/store/attempt.js";
-import type { Journal } from "../../provider/src/store/journal.js";
+import type { Sending, Store, Unsent } from "../../provider/src/store/store.js";
 
 /** A create that is about to be sent, with a mark of its own. */
 export function unsent(key: string, fingerprint = "f", mark: string = randomUUID()): Unsent {
@@ -9,9 +8,14 @@ export function unsent(key: string, fingerprint = "f", mark: string = randomUUID
 }
 
 /** Begins a create that nothing stands in the way of, and notes that it is sent. */
-export async function sendNoted(journal: Journal, key: string, fingerprint = "f"): Promise<Attempt> {
-  const begun = await journal.begin(unsent(key, fingerprint));
-  if (begun.kind !== "attempt") throw new Error(`${key} was sent before: ${begun.kind}`);
-  await begun.attempt.sending("2026-01-01T00:00:00Z");
-  return begun.attempt;
+export async function sendNoted(
+  journal: Store,
+  key: string,
+  fingerprint = "f",
+): Promise<Sending & { readonly mark: string }> {
+  const create = unsent(key, fingerprint);
+  const begun = await journal.begin(create);
+  if (begun.kind !== "send") throw new Error(`${key} was sent before: ${begun.kind}`);
+  await begun.sending("2026-01-01T00:00:00Z");
+  return { ...begun, mark: create.mark };
 }

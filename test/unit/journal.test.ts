@@ -15,8 +15,8 @@ import {
   stackOf,
   urnOf,
 } from "../../provider/src/state/identity.js";
-import { Journal } from "../../provider/src/store/journal.js";
-import { JournalDamaged, journalOf, readNotes } from "../../provider/src/store/notes.js";
+import { JournalDamaged, journalOf, readJournal } from "../../provider/src/store/notes.js";
+import { Store } from "../../provider/src/store/store.js";
 import { newFolder } from "../support/folder.js";
 import { sendNoted, unsent } from "../support/journal.js";
 
@@ -34,7 +34,7 @@ const journal = [
 
 describe("a journal", () => {
   it("adds up to what is not settled", () => {
-    expect([...readNotes(journal).values()]).toEqual([
+    expect(readJournal(journal)).toEqual([
       { mark: "m1", key: "Advertiser::o/p/s::a", fingerprint: "f1", at: "2026-11-21T09:28:31.735Z", id: "1" },
       {
         mark: "m2",
@@ -47,15 +47,15 @@ describe("a journal", () => {
   });
 
   it("reads the same when it is written anew", () => {
-    const remembered = readNotes(journal);
-    const anew = journalOf(remembered.values());
+    const remembered = readJournal(journal);
+    const anew = journalOf(remembered);
     expect(anew.split("\n")[0]).toBe(journal.split("\n")[0]);
-    expect(readNotes(anew)).toEqual(remembered);
+    expect(readJournal(anew)).toEqual(remembered);
   });
 
   it("passes over an unfinished last line, wherever the kill cut it", () => {
     for (let length = 0; length < journal.length; length++)
-      expect(() => readNotes(journal.slice(0, length))).not.toThrow();
+      expect(() => readJournal(journal.slice(0, length))).not.toThrow();
   });
 
   it.each<[string, string]>([
@@ -65,7 +65,7 @@ describe("a journal", () => {
     ["a later version", journal.replace('"version":1', '"version":2')],
     ["lines of zeros, as a lost disk write leaves", `${journal}\u0000\u0000\u0000\n`],
   ])("is never silently passed over where it is damaged: %s", (_, text) => {
-    expect(() => readNotes(text)).toThrow(JournalDamaged);
+    expect(() => readJournal(text)).toThrow(JournalDamaged);
   });
 });
 
@@ -102,14 +102,14 @@ it("both forms of an identity are one key of the journal", () => {
 });
 
 function journalIn(text: string, folder = newFolder()) {
-  const made = new Journal({ folder, stack: "o/p/s", clock: systemClock, newMark: randomUUID, maxWaitMs: 0 });
+  const made = new Store({ folder, stack: "o/p/s", clock: systemClock, newMark: randomUUID, maxWaitMs: 0 });
   if (text !== "") writeFileSync(made.path, text, { mode: 0o600 });
   /** The next run of the same stack. */
   return Object.assign(made, { next: () => journalIn("", folder), marks: () => marksIn(made.path) });
 }
 
 function marksIn(path: string) {
-  return [...readNotes(readFileSync(path, "utf8")).keys()];
+  return readJournal(readFileSync(path, "utf8")).map(({ mark }) => mark);
 }
 
 describe("what the state holds is forgotten, also by a run that creates nothing", () => {
@@ -138,7 +138,7 @@ describe("what the state holds under another id is told", () => {
   it("and stays where the platform's answer was noted", async () => {
     const run = journalIn(journal);
     const told = await run.reconcile("Advertiser::o/p/s::a", "7", () => "f1");
-    expect(told).toMatchObject([{ entry: { mark: "m1", id: "1" }, isForgotten: false }]);
+    expect(told).toMatchObject([{ record: { mark: "m1", id: "1" }, isForgotten: false }]);
     run.closeNow(new Set());
     expect(run.marks()).toContain("m1");
   });
@@ -149,7 +149,7 @@ describe("what the state holds under another id is told", () => {
   ])("%s", async (_, fingerprint, isForgotten) => {
     const run = journalIn(journal);
     const told = await run.reconcile("ConversionEvent::o/p/s::e", "7", () => fingerprint);
-    expect(told).toMatchObject([{ entry: { mark: "m2" }, isForgotten }]);
+    expect(told).toMatchObject([{ record: { mark: "m2" }, isForgotten }]);
     run.closeNow(new Set());
     expect(run.marks().includes("m2")).toBe(!isForgotten);
   });
@@ -157,25 +157,25 @@ describe("what the state holds under another id is told", () => {
 
 describe("what was created and not yet handed to the engine", () => {
   const create = unsent("ConversionEvent::o/p/s::new");
-  const createIn = async (run: Journal) => {
+  const createIn = async (run: Store) => {
     const begun = await run.begin(create);
-    if (begun.kind !== "attempt") throw new Error(begun.kind);
-    await begun.attempt.sending("2026-01-01T00:00:00Z");
-    await begun.attempt.finish({ kind: "created", id: "9" });
-    return begun.attempt.mark;
+    if (begun.kind !== "send") throw new Error(begun.kind);
+    await begun.sending("2026-01-01T00:00:00Z");
+    await begun.ended({ kind: "created", id: "9" });
+    return create.mark;
   };
 
   it("is remembered by a run that ends cleanly: its set was cut short", async () => {
     const run = journalIn("");
     const mark = await createIn(run);
     run.closeNow(new Set([create.key]));
-    expect(await run.next().begin(create)).toEqual({ kind: "taken-over", id: "9", mark });
+    expect(await run.next().begin(create)).toEqual({ kind: "taken over", id: "9", mark });
   });
 
   it("is not sent when the engine asks again, and forgotten once it was handed over", async () => {
     const run = journalIn("");
     const mark = await createIn(run);
-    expect(await run.begin(create)).toEqual({ kind: "taken-over", id: "9", mark });
+    expect(await run.begin(create)).toEqual({ kind: "taken over", id: "9", mark });
     run.handOver(mark);
     run.closeNow(new Set([create.key]));
     expect(existsSync(run.path)).toBe(false);
@@ -184,7 +184,7 @@ describe("what was created and not yet handed to the engine", () => {
 
 describe("what no run declares", () => {
   const E = "ConversionEvent::o/p/s::e";
-  const unclaimed = async (run: Journal) => (await run.leftovers()).filter((entry) => entry.unclaimed);
+  const unclaimed = async (run: Store) => (await run.leftovers()).filter((entry) => entry.unclaimed);
 
   it("is marked by a run that ends cleanly, and told by the next", async () => {
     const run = journalIn(journal);
@@ -193,7 +193,7 @@ describe("what no run declares", () => {
     const next = run.next();
     expect(await unclaimed(next)).toMatchObject([{ mark: "m1", id: "1" }]);
     const taken = await next.begin(unsent("Advertiser::o/p/s::a", "f1"));
-    expect(taken).toEqual({ kind: "taken-over", id: "1", mark: "m1" });
+    expect(taken).toEqual({ kind: "taken over", id: "1", mark: "m1" });
     next.handOver("m1");
     next.closeNow(new Set([E]));
     expect(next.marks()).toEqual(["m2"]);
@@ -215,7 +215,7 @@ describe("what no run declares", () => {
     idle.closeNow(new Set());
     const run = idle.next();
     expect(await unclaimed(run)).toEqual([]);
-    await (await sendNoted(run, "ConversionEvent::o/p/s::g")).finish({ kind: "not-created" });
+    await (await sendNoted(run, "ConversionEvent::o/p/s::g")).ended({ kind: "not-created" });
     run.closeNow(new Set());
     expect(await unclaimed(run.next())).toMatchObject([{ mark: "m1" }, { mark: "m2" }]);
   });
@@ -224,9 +224,9 @@ describe("what no run declares", () => {
 it("a create that ended in doubt is not sent when it is asked for again, in the same run or a later one", async () => {
   const run = journalIn("");
   const attempt = await sendNoted(run, "k");
-  await attempt.finish({ kind: "unresolved" });
+  await attempt.ended({ kind: "unresolved" });
   const asked = unsent("k");
-  const doubt = { kind: "unresolved", entry: { mark: attempt.mark, told: true } };
+  const doubt = { kind: "earlier", record: { mark: attempt.mark, told: true } };
   expect(await run.begin(asked)).toMatchObject(doubt);
   expect(await run.begin(asked)).toMatchObject(doubt);
   run.closeNow(new Set());

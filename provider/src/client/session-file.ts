@@ -3,15 +3,8 @@
  */
 import { z } from "zod";
 import { type Clock, LoginError } from "../base/index.js";
-import {
-  type Account,
-  type Lock,
-  readPrivate,
-  removeLeftovers,
-  replacePrivate,
-  UntrustedFile,
-  withLock,
-} from "../files/index.js";
+import { type Lock, readPrivate, removeLeftovers, replacePrivate, UntrustedFile, withLock } from "../files/index.js";
+import type { Account } from "../store/index.js";
 import { SessionJar } from "./jar.js";
 import { PasswordCheck, verifierSchema } from "./password-check.js";
 

@@ -1,8 +1,17 @@
 /** The front door of `files/`. */
 export { AppendFile } from "./append-file.js";
-export { acquireLock, holderNow, type Lock, LockHeld, LockLost, withLock, withLockNow } from "./lock.js";
-export { type Account, digestOf, journalsOnThisMachine, moveNotes, type Places, placesOf } from "./places.js";
 export {
+  acquireLock,
+  holderNow,
+  type Lock,
+  LockHeld,
+  LockLost,
+  type LockOptions,
+  withLock,
+  withLockNow,
+} from "./lock.js";
+export {
+  cacheFolder,
   isInPlace,
   openPrivate,
   readNow,

@@ -4,7 +4,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { chmod, type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { cacheFolder } from "./places.js";
+import envPaths from "env-paths";
 
 /** A file that must not be used, with the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
@@ -187,4 +187,9 @@ export async function removeLeftovers(path: string, nowMs: number): Promise<void
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
+}
+
+/** What this package keeps for a user between runs. */
+export function cacheFolder(): string {
+  return envPaths("pulumi-advertising", { suffix: "" }).cache;
 }

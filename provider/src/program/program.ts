@@ -4,10 +4,9 @@
  * whole program was found good, and one error lists everything that is wrong.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { placesOf, readNow } from "../files/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
-import { type CreateRecord, identityText, stackOf, type Told } from "../state/index.js";
-import { inventoryPath, journalPath, readInventory, readNotes } from "../store/index.js";
+import { identityText, stackOf, type Told } from "../state/index.js";
+import { look, pathsIn, placesOf } from "../store/index.js";
 import { type Judgement, judge, judgeRemovals, type Snapshot, wrongIn } from "./batch.js";
 import type { Declaration } from "./declaration.js";
 import { Declared } from "./declared.js";
@@ -44,7 +43,7 @@ class Program {
    */
   get snapshot(): Snapshot {
     const isUnknown = this.reading.problems.some(({ source }) => !/password/i.test(source));
-    this.#snapshot ??= this.#isUnderTest || isUnknown ? NOTHING_REMEMBERED : look(this.reading);
+    this.#snapshot ??= this.#isUnderTest || isUnknown ? NOTHING_REMEMBERED : lookBack(this.reading);
     return this.#snapshot;
   }
 
@@ -139,21 +138,10 @@ export function currentReading(): SettingsReading {
 
 const NOTHING_REMEMBERED: Snapshot = { creates: [], objects: new Map() };
 
-function look({ settings }: SettingsReading): Snapshot {
+function lookBack({ settings }: SettingsReading): Snapshot {
   const stack = stackOf(identityText({ ...placeOfProgram(), parentTypes: undefined, name: "" }));
   const { journalFolder } = placesOf(settings, "", settings.cookieFile, process.cwd());
-  return {
-    creates: createsIn(journalPath(journalFolder, stack)),
-    objects: readInventory(inventoryPath(journalFolder, stack)),
-  };
-}
-
-function createsIn(path: string): CreateRecord[] {
-  try {
-    return [...readNotes(readNow(path) ?? "").values()];
-  } catch {
-    return []; // The provider reads it too, and says what is wrong with it.
-  }
+  return look(pathsIn(journalFolder, stack));
 }
 
 function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {

@@ -16,7 +16,7 @@ import { abilitiesOf } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
-import type { Attempt, Ending, Unsent } from "../store/index.js";
+import type { Ending, Sending, Unsent } from "../store/index.js";
 import { describeDefect } from "./failure.js";
 import { setFields } from "./optional.js";
 import type { Outcome } from "./outcome.js";
@@ -72,19 +72,19 @@ async function attemptOnce(kind: Kind, runtime: Services, create: Create, mayBeg
   if (identity === undefined) return send(kind, runtime, create, record, fields, UNRECORDED, mayBegin);
   const begun = await runtime.journal(identity).begin(record);
   switch (begun.kind) {
-    case "attempt": {
+    case "send": {
       const outcome = unsettled && (await settled(kind, runtime, create, unsettled, async () => undefined, mayBegin));
-      return outcome ?? send(kind, runtime, create, record, fields, begun.attempt, mayBegin);
+      return outcome ?? send(kind, runtime, create, record, fields, begun, mayBegin);
     }
-    case "taken-over":
+    case "taken over":
       return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
-    case "unresolved": {
-      const { entry, finish } = begun;
-      const earlier = { ...entry, what: whatHappened(create.subject.label, entry) };
-      const outcome = await settled(kind, runtime, create, earlier, finish, mayBegin);
+    case "earlier": {
+      const { record: sent, ended } = begun;
+      const earlier = { ...sent, what: whatHappened(create.subject.label, sent) };
+      const outcome = await settled(kind, runtime, create, earlier, ended, mayBegin);
       // The state's record of it may be of another create, of a run before: that is looked for as well.
-      const another = unsettled?.mark === entry.mark ? undefined : unsettled;
-      return outcome ?? attemptOnce(kind, runtime, { ...create, mark: entry.mark, unsettled: another }, mayBegin);
+      const another = unsettled?.mark === sent.mark ? undefined : unsettled;
+      return outcome ?? attemptOnce(kind, runtime, { ...create, mark: sent.mark, unsettled: another }, mayBegin);
     }
   }
 }
@@ -99,7 +99,7 @@ async function settled(
   runtime: Services,
   create: Create,
   earlier: CreateRecord,
-  finish: Attempt["finish"],
+  ended: Sending["ended"],
   mayBegin: () => void,
 ): Promise<Outcome | undefined> {
   const { label } = create.subject;
@@ -109,7 +109,7 @@ async function settled(
     mayBegin();
     const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false });
     if (finding.kind === "not-made") {
-      await finish({ kind: "not-created" });
+      await ended({ kind: "not-created" });
       runtime.say(`${label} was sent at ${at}, and a search finds nothing that it made: it is sent again.`);
       return undefined;
     }
@@ -121,7 +121,7 @@ async function settled(
     const isSame = fingerprintOf(fields) === earlier.fingerprint;
     // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
     const isUpdated = !isSame && abilitiesOf(kind, runtime.reading.settings).update;
-    await finish({ kind: "created", id, isChanged: isUpdated });
+    await ended({ kind: "created", id, isChanged: isUpdated });
     if (isUpdated) await setFields(kind, runtime, { id, label }, fields);
     if (isSame || isUpdated) return { kind: "created", id, mark, isTakenOver: true, isUpdated };
     what = earlier.id === undefined ? `${what} A search has found it as ${id}.` : what;
@@ -131,9 +131,9 @@ async function settled(
 }
 
 /** For a resource that the journal has no key for. */
-const UNRECORDED: Pick<Attempt, "sending" | "finish"> = {
+const UNRECORDED: Sending = {
   sending: async () => undefined,
-  finish: async () => undefined,
+  ended: async () => undefined,
 };
 
 async function send(
@@ -142,7 +142,7 @@ async function send(
   create: Create,
   record: Unsent,
   fields: Values,
-  attempt: Pick<Attempt, "sending" | "finish">,
+  attempt: Sending,
   mayBegin: () => void,
 ): Promise<Outcome> {
   const { label } = create.subject;
@@ -150,7 +150,7 @@ async function send(
   let sentAt: string | undefined;
   // Once it was sent, nothing may fail: what can't be noted is said.
   const finish = (ending: Ending, before = "") =>
-    attempt.finish(ending).catch((error: Error) => runtime.say(`${before}${error.message}`));
+    attempt.ended(ending).catch((error: Error) => runtime.say(`${before}${error.message}`));
   try {
     const { id, warnings } = await runtime.client().create({
       operation: kind.create,

@@ -17,7 +17,7 @@ import {
   waysOut,
   whatHappened,
 } from "../state/index.js";
-import type { Journal } from "../store/index.js";
+import type { Store } from "../store/index.js";
 import type { Runtime } from "./services.js";
 import { type KnownSubject, memberSubject } from "./subject.js";
 import type { Before } from "./tell.js";
@@ -56,8 +56,8 @@ export async function knownBefore(
   const before = known.get(key);
   const isGone = before !== undefined && runtime.run.isGone(kind, before.id);
   if (isGone) inventory.noteGone(key);
-  // What runs that ended meanwhile have created is taken over.
-  const isNone = isGone || runtime.run.decided(key)?.former !== undefined || inventory.isAhead;
+  // A run that another one overtook sends nothing.
+  const isNone = isGone || runtime.run.decided(key)?.former !== undefined || runtime.journal(identity).isOvertaken;
   return {
     again: !isNone && before !== undefined && before.fingerprint === fingerprint ? before : undefined,
     former: formerly.flatMap((former) => {
@@ -97,16 +97,16 @@ export async function noteHeld(
   fingerprint: () => string,
 ): Promise<string[]> {
   const others = await journalled(runtime, (journal) => journal.reconcile(key, id, fingerprint), identity);
-  return (others ?? []).flatMap(({ isForgotten, entry }) => {
-    const what = `${whatHappened(label, entry)} The state holds ${id}`;
+  return (others ?? []).flatMap(({ isForgotten, record }) => {
+    const what = `${whatHappened(label, record)} The state holds ${id}`;
     if (isForgotten) {
       runtime.say(`${what}: should the account show one more of it, nothing manages that.`);
       return [];
     }
     const other =
-      entry.id === undefined
+      record.id === undefined
         ? "whether there is one more, only the account shows"
-        : `nothing manages ${entry.id}, unless its resource is declared again with the arguments of then`;
+        : `nothing manages ${record.id}, unless its resource is declared again with the arguments of then`;
     return [`${what}; ${other}. To forget this: ${forgetCommand(urn)}`];
   });
 }
@@ -153,7 +153,7 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
 /** For what only looks: a journal that can't be read is said, and stops the next create. */
 async function journalled<T>(
   runtime: Runtime,
-  look: (journal: Journal) => Promise<T>,
+  look: (journal: Store) => Promise<T>,
   identity: string,
 ): Promise<T | undefined> {
   try {

@@ -7,7 +7,7 @@ import { type Clock, type Secrets, SettingsError, systemClock } from "../base/in
 import { type Client, connect, secretsIn, transportFor } from "../client/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
-import { Inventory, inventoryPath, Journal, placesFor } from "../store/index.js";
+import { backendIn, Inventory, pathsIn, placesFor, Store } from "../store/index.js";
 import { debugLog, engineLog, type TellAt } from "./engine.js";
 import { createMessages, type Messages } from "./messages.js";
 import { Progress } from "./progress.js";
@@ -32,7 +32,7 @@ export interface Services extends Messages {
   /** ISO 8601. */
   readonly now: () => string;
   /** The journal of the stack that `identity` is of; a process serves one stack. */
-  journal(identity: string): Journal;
+  journal(identity: string): Store;
   /** Does one thing that sends; `mayBegin` throws once the engine is gone. */
   track<T>(work: (mayBegin: () => void) => Promise<T>): Promise<T>;
   /** That an object was read: a long refresh tells how far it has come. */
@@ -64,7 +64,7 @@ export function createRuntime(
   const underWay = new UnderWay();
   const run = new Run();
   let client: Client | undefined;
-  let journal: Journal | undefined;
+  let journal: Store | undefined;
   let inventory: Inventory | undefined;
   let reads: Progress | undefined;
 
@@ -95,17 +95,18 @@ export function createRuntime(
     newMark: randomUUID,
     now,
     inventory(identity) {
-      inventory ??= new Inventory(inventoryPath(places.journalFolder, stackOf(identity)), engineStarted);
+      inventory ??= new Inventory(pathsIn(places.journalFolder, stackOf(identity)).objects);
       return inventory;
     },
     journal(identity) {
-      journal ??= new Journal({
+      journal ??= new Store({
         folder: places.journalFolder,
         stack: stackOf(identity),
         clock: systemClock,
         newMark: randomUUID,
         maxWaitMs: JOURNAL_WAIT_MS,
-        others: this.inventory(identity),
+        beganMs: engineStarted,
+        backend: backendIn(environment),
         savedLast: isTrue(environment.PULUMI_SKIP_CHECKPOINTS),
       });
       return journal;
@@ -121,7 +122,7 @@ export function createRuntime(
     },
     closeNow() {
       const isWhole = run.hasChecked && !run.hasFailed;
-      journal?.closeNow(isWhole ? inventory?.declared : undefined);
+      journal?.closeNow(isWhole ? inventory?.declared : undefined, run.isUp === true);
       inventory?.closeNow({ letGo: isWhole && run.isUp === true, declares: run.declares });
     },
     async abandon() {

@@ -149,6 +149,10 @@ export function unresolvedId(mark: string): string {
   return `unresolved-${mark}`;
 }
 
+export function isUnresolvedId(id: string): boolean {
+  return id.startsWith("unresolved-");
+}
+
 /** The mark in such an id. */
 export function markOf(id: string): string {
   return id.replace(/^unresolved-/, "");
@@ -178,6 +182,15 @@ export function tellingIn(
     facts[property] = value as string | number | boolean;
   }
   return { name: nameToTell(kind, properties, secret), facts };
+}
+
+/**
+ * The last moment at which it may have been sent, in milliseconds since 1970. A create whose moment is not known waits for a login,
+ * for a limit of its rate and for a lock, so it may have been sent until now; a journal notes the moment of each sending.
+ */
+export function lastMomentSent({ at, isEarliest }: Pick<CreateRecord, "at" | "isEarliest">, nowMs: number): number {
+  const sentMs = Date.parse(at);
+  return isEarliest === true || Number.isNaN(sentMs) ? nowMs : sentMs;
 }
 
 /** What a person looks for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */

@@ -6,6 +6,8 @@ export {
   type Facts,
   forgetCommand,
   isUnresolved,
+  isUnresolvedId,
+  lastMomentSent,
   markOf,
   readMark,
   recordIn,

@@ -1,8 +1,27 @@
-/** The front door of `store/`. */
-export type { Attempt, Ending, Unsent } from "./attempt.js";
-export { Inventory, inventoryPath, type Live, readInventory } from "./inventory.js";
-export { Journal } from "./journal.js";
-export { journalPath } from "./journal-path.js";
-export { readNotes } from "./notes.js";
-export { placesFor } from "./our-places.js";
-export { reviseNotes } from "./revise.js";
+/**
+ * The front door of `store/`: what this machine remembers of a stack. The journal promises that no create is sent twice over any
+ * number of runs and kills; the hint file only helps to warn. It imports base, files, settings and state, and knows nothing of
+ * requests.
+ */
+export { Inventory, type Live } from "./inventory.js";
+export {
+  byKey,
+  type HeldJournal,
+  look,
+  type Revise,
+  reviseNow,
+  type Snapshot,
+  withJournal,
+} from "./look.js";
+export {
+  type Account,
+  moveNotes,
+  type Places,
+  pathsIn,
+  placesFor,
+  placesOf,
+  type StorePaths,
+  stackPathsHere,
+} from "./places.js";
+export { backendIn } from "./run-end.js";
+export { type Beginning, type Ending, type Sending, Store, type Unsent } from "./store.js";

@@ -4,10 +4,10 @@
  *
  * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
  */
-import { appendFileSync, existsSync, mkdirSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { z } from "zod";
-import { digestOf, readNow } from "../files/index.js";
+import { readNow } from "../files/index.js";
 import { aboutWhom, type Noted } from "../state/index.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
@@ -36,10 +36,6 @@ export interface Live {
 
 /** So many lines more than there are objects are worth writing the file anew. */
 const MAX_OLD_LINES = 1000;
-
-export function inventoryPath(journalFolder: string, stack: string): string {
-  return join(journalFolder, `${digestOf(stack)}.live`);
-}
 
 /** @returns by journal key; empty where there is none that can be read. */
 export function readInventory(path: string): Map<string, Live> {
@@ -72,31 +68,9 @@ export class Inventory {
   #asItBegan: ReadonlyMap<string, Live> | undefined;
   /** By kind and id; made when it is first asked for, since most runs adopt nothing. */
   #holders: ReadonlyMap<string, readonly string[]> | undefined;
-  /** Whether another run has noted something, or ended after it had, between the start of this run's engine and of this. */
-  readonly isAhead: boolean;
-  /** The file's length and time, as far as this run knows. */
-  #seen: string;
-  #hasNoted = false;
-  #now: ReadonlyMap<string, Live> | undefined;
 
-  /** @param engineStartedMs when this run's engine was started, where that is known: its view of the stack is no older. */
-  constructor(path: string, engineStartedMs?: number) {
+  constructor(path: string) {
     this.#path = path;
-    const changedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    // A moment in the future is that of a clock that was set back.
-    this.isAhead = engineStartedMs !== undefined && changedMs > engineStartedMs && changedMs <= Date.now();
-    this.#seen = this.#look();
-  }
-
-  /** Whether another run has noted something, or ended after it had, since this run's engine was started. */
-  get hasOthers(): boolean {
-    return this.isAhead || this.#look() !== this.#seen;
-  }
-
-  /** What other runs of now have created as this resource, or hold as it: read once, after they have ended. */
-  asOfNow(key: string): Live | undefined {
-    this.#now ??= readInventory(this.#path);
-    return this.#now.get(key);
   }
 
   /** The engine is handed this object. Never fails. */
@@ -143,7 +117,6 @@ export class Inventory {
    * @param declares how many resources the program declares at least, as far as it said.
    */
   closeNow({ letGo, declares }: { readonly letGo: boolean; readonly declares: number }): void {
-    this.#stampEnd();
     if (!letGo || declares === 0 || this.#resources.size < declares) return;
     const { live, lines } = read(this.#path);
     const gone = [...live.keys()].filter((key) => !this.declared.has(key));
@@ -160,27 +133,9 @@ export class Inventory {
         writeFileSync(this.#path, `${JSON.stringify(HEADER)}\n`, { mode: 0o600, flag: "wx" });
       }
       appendFileSync(this.#path, text);
-      this.#hasNoted = true;
-      this.#seen = this.#look();
     } catch {
       // Warnings of later runs know less.
     }
-  }
-
-  /** The engine has saved only by now what was noted: a run whose engine was started before this moment may not know it. */
-  #stampEnd(): void {
-    if (!this.#hasNoted) return;
-    try {
-      const now = new Date();
-      utimesSync(this.#path, now, now);
-    } catch {
-      // As above.
-    }
-  }
-
-  #look(): string {
-    const status = statSync(this.#path, { throwIfNoEntry: false });
-    return status === undefined ? "" : `${status.size} ${status.mtimeMs}`;
   }
 
   #writeAnew(): void {

@@ -9,34 +9,41 @@ import {
   acquireLock,
   isInPlace,
   type Lock,
+  LockHeld,
   LockLost,
   openPrivate,
   readPrivate,
   removeLeftovers,
   replacePrivate,
   syncFolder,
+  UntrustedFile,
+  withLockNow,
 } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
-import { journalPath } from "./journal-path.js";
-import { journalOf, lineOf, type Note, readNotes } from "./notes.js";
-import { type OtherRuns, Others } from "./others.js";
-import { inWords, NOTHING_SENT, unusable } from "./unusable.js";
+import { recordsIn, writeNow } from "./look.js";
+import { JournalDamaged, journalOf, lineOf, type Note, readJournal } from "./notes.js";
+import { pathsIn } from "./places.js";
+import { type RunEnd, readRunEnd, writeRunEnd } from "./run-end.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
 
-export interface JournalOptions {
+export interface StoreOptions {
   readonly folder: string;
-  /** Which stack: notes of others are not looked at. */
+  /** `<organization>/<project>/<stack>` */
   readonly stack: string;
   readonly clock: Clock;
+  /** Makes a text that nobody else has. */
   readonly newMark: () => string;
   /** How long another run of the same stack may be waited for. */
   readonly maxWaitMs: number;
-  readonly others?: OtherRuns;
+  /** When this run's engine was started, which has read the state no earlier; by default the store's own beginning. */
+  readonly beganMs?: number | undefined;
+  /** Where the engine keeps its states. @default unknown */
+  readonly backend?: string | undefined;
   /**
-   * Whether the engine saves the state only at the end of the run, which it does after it has ended this process: until the next
-   * run sees it in the state, nobody knows whether what the engine was handed is there.
+   * The engine saves the state only at the end of the run, after it has ended this process (`PULUMI_SKIP_CHECKPOINTS`): until the
+   * next run sees it in the state, nobody knows whether what the engine was handed is there.
    */
   readonly savedLast?: boolean;
 }
@@ -44,17 +51,27 @@ export interface JournalOptions {
 /** All that it throws are {@link JournalError}s, in words for users. */
 export class JournalFile {
   readonly path: string;
-  readonly #options: JournalOptions;
+  readonly #options: StoreOptions;
+  readonly #beganMs: number;
+  readonly #runEnd: string;
+  /** The end of another run that this one is behind, as far as it was looked at. */
+  #overtaking: RunEnd | undefined;
   #lock: Lock | undefined;
   #file: AppendFile | undefined;
   /** Throws where the open file is not this run's any more. */
   #confirmOurs: (() => void) | undefined;
-  readonly others: Others;
 
-  constructor(options: JournalOptions) {
+  constructor(options: StoreOptions) {
     this.#options = options;
-    this.path = journalPath(options.folder, options.stack);
-    this.others = new Others(this.path, options.others);
+    const { journal, runEnd } = pathsIn(options.folder, options.stack);
+    this.path = journal;
+    this.#runEnd = runEnd;
+    this.#beganMs = Math.min(options.beganMs ?? Infinity, options.clock.wallMs());
+  }
+
+  /** Whether another run has ended since this run's engine may have read the state, as far as the journal was read. */
+  get isOvertaken(): boolean {
+    return this.#overtaking !== undefined;
   }
 
   /** Whether this run has it, never had it, or has lost it. */
@@ -67,21 +84,32 @@ export class JournalFile {
   async read(): Promise<CreateRecord[]> {
     try {
       const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
-      return [...readNotes(bytes === undefined ? "" : bytes.toString("utf8")).values()];
+      this.#overtaking = this.#lookForOvertaking();
+      return readJournal(bytes === undefined ? "" : bytes.toString("utf8"));
     } catch (error) {
       throw inWords(this.path, error);
     }
   }
 
-  /** Takes it for this run, and writes it anew, so that settled notes do not pile up. @returns the notes that were kept. */
+  /**
+   * Takes it for this run, and writes it anew, so that settled notes do not pile up.
+   * @returns the records that were kept. @throws {JournalError} another run has ended meanwhile, too: this one knows too little.
+   */
   async open(keep: (entry: CreateRecord) => boolean): Promise<CreateRecord[]> {
     const { clock, newMark, maxWaitMs } = this.#options;
     try {
       this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
       const lock = this.#lock;
-      this.others.look();
       await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
       const kept = (await this.read()).filter(keep);
+      if (this.#overtaking !== undefined) {
+        await replacePrivate(this.path, journalOf(withThose(kept, this.#overtaking.records)), newMark(), lock.confirm);
+        throw unusable(
+          this.path,
+          "another run of this stack has ended since this one began, and this one does not know what that has created",
+          "Run this again",
+        );
+      }
       const text = journalOf(kept);
       await replacePrivate(this.path, text, newMark(), lock.confirm);
       await syncFolder(dirname(this.path));
@@ -131,6 +159,36 @@ export class JournalFile {
     }
   }
 
+  /**
+   * For a run that ends cleanly, and has the journal. Synchronous.
+   * @param left what is to be remembered. @param handed what the engine was handed.
+   */
+  endNow(left: readonly CreateRecord[], handed: readonly CreateRecord[]): void {
+    const { clock, backend = "" } = this.#options;
+    // Before the journal forgets: a kill between the two must not lose them.
+    if (handed.length > 0) {
+      const ended = new Date(clock.wallMs()).toISOString();
+      writeRunEnd(this.#runEnd, { ended, backend, records: handed });
+    }
+    writeNow(this.path, left);
+  }
+
+  /** For a run that ends cleanly, and never had the journal (J5). Synchronous. */
+  putBackNow(): void {
+    const { records = [] } = this.#lookForOvertaking() ?? {};
+    if (records.length === 0) return;
+    withLockNow(`${this.path}.lock`, () => writeNow(this.path, withThose(recordsIn(this.path), records)));
+  }
+
+  #lookForOvertaking(): RunEnd | undefined {
+    const { clock, backend = "" } = this.#options;
+    const end = readRunEnd(this.#runEnd);
+    const endedMs = Date.parse(end?.ended ?? "");
+    // A moment in the future is that of a clock that was set back.
+    const isLater = endedMs > this.#beganMs && endedMs <= clock.wallMs();
+    return isLater && end?.backend === backend ? end : undefined;
+  }
+
   async release(): Promise<void> {
     this.#file?.close();
     await this.#lock?.release();
@@ -144,3 +202,47 @@ export class JournalFile {
     this.#lock = undefined;
   }
 }
+
+function withThose(records: readonly CreateRecord[], more: readonly CreateRecord[]): CreateRecord[] {
+  return [...new Map([...more, ...records].map((record) => [record.mark, record])).values()];
+}
+
+/** @param path the journal's. @param error whatever came of using it. */
+function inWords(path: string, error: unknown): JournalError {
+  if (error instanceof JournalError) return error;
+  if (error instanceof LockHeld) {
+    return unusable(
+      path,
+      `another run of this stack is using it (${error.holder})`,
+      "Let that run end (or end it), and run this again",
+    );
+  }
+  if (error instanceof LockLost) {
+    return new JournalError(
+      `Another run of this stack took over the journal ${path} while this one was stopped or cut off from the disk; ` +
+        "nothing more is sent. Let that run end, and run this again.",
+    );
+  }
+  if (error instanceof JournalDamaged) {
+    return unusable(
+      path,
+      error.message,
+      "Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file",
+    );
+  }
+  if (error instanceof UntrustedFile) return unusable(path, error.message, "Fix that, and run this again");
+  return unusable(
+    path,
+    (error as Error).message,
+    "Make the folder writable, or set advertising:cookieFile to a file in one that is: the journal is kept beside it " +
+      "(but knows nothing there of what an interrupted run has left here)",
+  );
+}
+
+/** @param what is wrong. @param next what to do. @param before what came of the create, where anything was to be sent. */
+function unusable(path: string, what: string, next: string, before: string = NOTHING_SENT): JournalError {
+  const journal = `The journal ${path}, which keeps a killed run from creating things twice`;
+  return new JournalError(`${before}${journal}, can't be used: ${what}. ${next}.`);
+}
+
+const NOTHING_SENT = "Nothing was sent. ";

@@ -53,26 +53,26 @@ export function lineOf(note: Note | typeof HEADER): string {
 
 /**
  * Reads a whole journal.
- * @returns the creates that are not settled, by mark, in the order of sending. An unfinished last line is what a kill
- *   leaves: nothing was sent on its strength, so it is ignored.
+ * @returns the creates that are not settled, in the order of sending. An unfinished last line is what a kill leaves: nothing was sent on its strength, so it
+ *   is passed over.
  * @throws JournalDamaged for anything else that does not fit.
  */
-export function readNotes(text: string): Map<string, CreateRecord> {
+export function readJournal(text: string): CreateRecord[] {
   const lines = text.split("\n");
   lines.pop(); // empty after a whole last line, unfinished otherwise
-  const remembered = new Map<string, CreateRecord>();
-  if (lines.length === 0) return remembered;
+  if (lines.length === 0) return [];
   const header = parse(lines[0]) as { journal?: unknown; version?: unknown } | undefined;
   if (header?.journal !== HEADER.journal) throw new JournalDamaged("its first line is not that of a journal");
   if (header.version !== HEADER.version) {
     throw new JournalDamaged(`it was written by a later version of this package (format ${String(header.version)})`);
   }
+  const remembered = new Map<string, CreateRecord>();
   for (const [index, line] of lines.slice(1).entries()) {
     const note = noteSchema.safeParse(parse(line));
     if (!note.success) throw new JournalDamaged(`line ${index + 2} is not readable`);
     apply(remembered, note.data);
   }
-  return remembered;
+  return [...remembered.values()];
 }
 
 /** Adds one note to what is remembered. */
@@ -100,9 +100,9 @@ function apply(remembered: Map<string, CreateRecord>, note: Note): void {
   }
 }
 
-/** A journal that is written anew, with the notes that stand for what is remembered. */
-export function journalOf(remembered: Iterable<CreateRecord>): string {
-  return [HEADER, ...[...remembered].flatMap(notesFor)].map(lineOf).join("");
+/** A journal that is written anew, with the notes that stand for these records. */
+export function journalOf(records: Iterable<CreateRecord>): string {
+  return [HEADER, ...[...records].flatMap(notesFor)].map(lineOf).join("");
 }
 
 function notesFor(record: CreateRecord): Note[] {

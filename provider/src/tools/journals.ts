@@ -2,30 +2,26 @@
  * The journals of this machine, where there are any: what a user says of a create settles its note as well, so that the next
  * `up` does not stumble over it.
  */
-import { basename, dirname } from "node:path";
 import type { Clock } from "../base/index.js";
-import { holderNow, journalsOnThisMachine, readNow } from "../files/index.js";
+import { holderNow } from "../files/index.js";
 import { aboutWhom, type CreateRecord, splitMember } from "../state/index.js";
-import { Inventory, inventoryPath, journalPath, type Live, readNotes, reviseNotes } from "../store/index.js";
+import { Inventory, type Live, look, reviseNow, type StorePaths, stackPathsHere } from "../store/index.js";
 
 const MAX_WAIT_MS = 5000;
 const POLL_MS = 100;
 
 /** The journals of one stack, of whichever account. */
 export class StackJournals {
-  readonly #stack: string;
-  readonly #paths: readonly string[];
+  readonly #paths: readonly StorePaths[];
 
   /** @param stack `<organization>/<project>/<stack>`. @param cookieFile the setting, where it is set; the journals stand beside it. */
   constructor(stack: string, cookieFile: string | undefined, folder: string) {
-    this.#stack = stack;
-    const name = basename(journalPath("", stack));
-    this.#paths = journalsOnThisMachine(cookieFile, folder).filter((path) => basename(path) === name);
+    this.#paths = stackPathsHere(stack, cookieFile, folder);
   }
 
   /** What is not settled. A journal that can't be read is left to the next `up`, which says what is wrong with it. */
   notes(): CreateRecord[] {
-    return this.#each((path) => this.#read(path)).flat();
+    return this.#paths.flatMap((paths) => look(paths).creates);
   }
 
   /**
@@ -35,7 +31,7 @@ export class StackJournals {
   async waitForRun(clock: Clock): Promise<boolean> {
     const deadline = clock.monotonicMs() + MAX_WAIT_MS;
     for (let waited = false; ; waited = true) {
-      const [holder] = this.#each((path) => holderNow(`${path}.lock`, clock.wallMs()) ?? []).flat();
+      const [holder] = this.#each(({ journal }) => holderNow(`${journal}.lock`, clock.wallMs()) ?? []).flat();
       if (holder === undefined) return waited;
       if (clock.monotonicMs() > deadline) {
         throw new Error(
@@ -53,7 +49,7 @@ export class StackJournals {
       const { urn, member } = aboutWhom(key);
       return marks.has(mark) || urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
     };
-    const counts = this.#each((path) => reviseNotes(path, (entry) => (isAbout(entry) ? undefined : entry)));
+    const counts = this.#each(({ journal }) => reviseNow(journal, (entry) => (isAbout(entry) ? undefined : entry)));
     return counts.reduce((sum, amount) => sum + amount, 0);
   }
 
@@ -63,31 +59,27 @@ export class StackJournals {
    */
   noteCreated(urn: string, id: string): boolean {
     const about = (entry: CreateRecord) => aboutWhom(entry.key).urn === urn;
-    const isNoted = (path: string) => this.#read(path).some((entry) => about(entry) && entry.id === id);
-    return this.#each((path) => {
-      const open = this.#read(path).findLast((entry) => about(entry) && entry.id === undefined);
-      reviseNotes(path, (entry) => {
+    const isNoted = (paths: StorePaths) => look(paths).creates.some((entry) => about(entry) && entry.id === id);
+    return this.#each((paths) => {
+      const open = look(paths).creates.findLast((entry) => about(entry) && entry.id === undefined);
+      reviseNow(paths.journal, (entry) => {
         if (!about(entry) || open === undefined) return entry;
         const { told: _, ...sent } = entry;
         return entry.mark === open.mark ? { ...sent, id } : undefined;
       });
-      return isNoted(path);
+      return isNoted(paths);
     }).includes(true);
   }
 
   /** A user said that this object exists: from now on a rename of its resource is warned of. */
   noteLive(key: string, live: Live): void {
-    for (const path of this.#paths) new Inventory(inventoryPath(dirname(path), this.#stack)).note(key, live);
+    for (const { objects } of this.#paths) new Inventory(objects).note(key, live);
   }
 
-  #read(path: string): CreateRecord[] {
-    return [...readNotes(readNow(path) ?? "").values()];
-  }
-
-  #each<T>(use: (path: string) => T): T[] {
-    return this.#paths.flatMap((path) => {
+  #each<T>(use: (paths: StorePaths) => T): T[] {
+    return this.#paths.flatMap((paths) => {
       try {
-        return [use(path)];
+        return [use(paths)];
       } catch {
         return []; // see notes()
       }

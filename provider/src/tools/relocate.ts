@@ -3,10 +3,9 @@
  * under another address. The state then says so.
  */
 import { count, enumerate } from "../base/index.js";
-import { moveNotes } from "../files/index.js";
 import { accountOf, readSettings } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
-import { inventoryPath, journalPath } from "../store/index.js";
+import { moveNotes } from "../store/index.js";
 import { command, say } from "./harness.js";
 import { passed, pulumi, STACK_OPTIONS, settingOf } from "./pulumi.js";
 import {
@@ -57,8 +56,7 @@ export const relocateCommand = command({
     const { stack, moved } = relocate(readExport(await pulumi(["stack", "export", ...where])), from, to);
     await pulumi(["stack", "import", ...where], JSON.stringify(stack));
     const name = stackIn(stack);
-    const files = name === undefined ? [] : [journalPath("", name), inventoryPath("", name)];
-    moveNotes(from, settings, files, cookieFile, choice.cwd ?? process.cwd());
+    if (name !== undefined) moveNotes(from, settings, name, cookieFile, choice.cwd ?? process.cwd());
     return say(
       `${count(moved, "resource")} of '${from}' ${moved === 1 ? "is" : "are"} at '${to}' now. Nothing was sent.`,
     );

@@ -1,0 +1,108 @@
+/**
+ * A stack's journal and hint file while no run uses them: the one reader of what this machine remembers of a stack (the program's
+ * half, the command), and the one way to change a journal (the end of a run that created nothing, the command).
+ */
+import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { type LockOptions, readNow, withLock, withLockNow } from "../files/index.js";
+import type { CreateRecord } from "../state/index.js";
+import { type Live, readInventory } from "./inventory.js";
+import { journalOf, readJournal } from "./notes.js";
+import type { StorePaths } from "./places.js";
+
+/** What this machine remembers of a stack. */
+export interface Snapshot {
+  /** Creates that are not settled, in the order of sending. Several may be of one resource, each with a mark of its own. */
+  readonly creates: readonly CreateRecord[];
+  /** By journal key: what the last runs created. Only a hint, never proof. */
+  readonly objects: ReadonlyMap<string, Live>;
+}
+
+/** Never fails: a journal that can't be read remembers nothing here, and the next create says what is wrong with it. */
+export function look(paths: StorePaths): Snapshot {
+  return { creates: readableIn(paths.journal), objects: readInventory(paths.objects) };
+}
+
+function readableIn(journal: string): CreateRecord[] {
+  try {
+    return recordsIn(journal);
+  } catch {
+    return [];
+  }
+}
+
+/** All that is remembered of each resource, by its journal key. */
+export function byKey(creates: readonly CreateRecord[]): ReadonlyMap<string, readonly CreateRecord[]> {
+  return Map.groupBy(creates, ({ key }) => key);
+}
+
+/** @throws JournalDamaged; the system's errors. */
+export function recordsIn(journal: string): CreateRecord[] {
+  return readJournal(readNow(journal) ?? "");
+}
+
+/** Another record in the place of one, the same, or none. */
+export type Revise = (record: CreateRecord) => CreateRecord | undefined;
+
+/**
+ * Changes each record of a journal, at once. Does nothing where that changes nothing, or where a run holds the journal.
+ * @returns how many were forgotten. @throws JournalDamaged; the system's errors.
+ */
+export function reviseNow(journal: string, revise: Revise): number {
+  if (recordsIn(journal).every((record) => revise(record) === record)) return 0; // nothing is written where nothing is to be done
+  let forgotten = 0;
+  withLockNow(`${journal}.lock`, () => {
+    forgotten = reviseHeld(journal, revise);
+  });
+  return forgotten;
+}
+
+/** A journal whose lock this process holds. */
+export interface HeldJournal {
+  /** As it is now: what was judged before the lock was held is judged again. */
+  records(): readonly CreateRecord[];
+  /** As {@link reviseNow}. @throws LockLost another process has taken the journal over; nothing was changed. */
+  revise(revise: Revise): number;
+}
+
+/**
+ * Holds a journal's lock while `work` runs, from what it judges to its last change.
+ * @throws LockHeld a run is using it, and goes on for longer than may be waited.
+ */
+export function withJournal<T>(
+  journal: string,
+  options: LockOptions,
+  work: (held: HeldJournal) => Promise<T>,
+): Promise<T> {
+  return withLock(`${journal}.lock`, options, (lock) =>
+    work({
+      records: () => recordsIn(journal),
+      revise(revise) {
+        lock.confirm();
+        return reviseHeld(journal, revise);
+      },
+    }),
+  );
+}
+
+function reviseHeld(journal: string, revise: Revise): number {
+  const records = recordsIn(journal);
+  const left = records.flatMap((record) => revise(record) ?? []);
+  if (left.length !== records.length || left.some((record, index) => record !== records[index])) {
+    writeNow(journal, left);
+  }
+  return records.length - left.length;
+}
+
+/** Writes a journal anew, or removes it where nothing is left to remember. Its lock must be held. */
+export function writeNow(journal: string, records: readonly CreateRecord[]): void {
+  if (records.length === 0) {
+    unlinkSync(journal);
+    return;
+  }
+  const temporary = `${journal}.closing.tmp`;
+  const file = openSync(temporary, "w", 0o600);
+  writeFileSync(file, journalOf(records)); // whole, or it throws
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(temporary, journal);
+}

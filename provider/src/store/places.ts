@@ -1,0 +1,115 @@
+/**
+ * Where the files of a run stand between runs: its session, and beside it the journals, one folder for each address and account.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { cacheFolder } from "../files/index.js";
+import type { Settings } from "../settings/index.js";
+
+/** What files are kept apart by. */
+export type Account = Pick<Settings, "baseUrl" | "email">;
+
+export interface Places {
+  /** None where the session is kept in memory only. */
+  readonly cookieFile: string | undefined;
+  /** Of the notes about creates. */
+  readonly journalFolder: string;
+}
+
+/** The two files of a stack. */
+export interface StorePaths {
+  readonly journal: string;
+  /** The hint file. */
+  readonly objects: string;
+  /** What the last run left that ended cleanly. */
+  readonly runEnd: string;
+}
+
+/** @param folder the program's, which a relative `cookieFile` begins at. */
+export function placesFor(settings: Settings, folder: string): Places {
+  const { keepLoggedIn, authenticatePath, cookieFile } = settings;
+  // Sessions of one account that must not be taken for each other.
+  return placesOf(settings, `${keepLoggedIn ? "long-lived" : "short"} ${authenticatePath}`, cookieFile, folder);
+}
+
+/**
+ * @param cookieFile the setting: a path, relative to `folder`, or `none`; absent for the user's cache folder.
+ * @param mode by which sessions of one account are told apart: a long-lived one is not taken for a short one.
+ */
+export function placesOf(account: Account, mode: string, cookieFile: string | undefined, folder: string): Places {
+  const cache = cacheFolder();
+  const name = digestOf(account.baseUrl, account.email);
+  const byDefault = join(cache, `session-${digestOf(account.baseUrl, account.email, mode)}.json`);
+  if (cookieFile === undefined) return { cookieFile: byDefault, journalFolder: join(cache, `journal-${name}`) };
+  if (cookieFile === "none") return { cookieFile: undefined, journalFolder: join(cache, `journal-${name}`) };
+  const file = resolve(folder, cookieFile);
+  return { cookieFile: file, journalFolder: join(dirname(file), `${basename(file)}.journal-${name}`) };
+}
+
+/** @param stack `<organization>/<project>/<stack>` */
+export function pathsIn(journalFolder: string, stack: string): StorePaths {
+  const name = join(journalFolder, digestOf(stack));
+  return { journal: `${name}.jsonl`, objects: `${name}.live`, runEnd: `${name}.ended` };
+}
+
+/** The files of every journal of this stack that a run on this machine may have written with this setting, of whichever account. */
+export function stackPathsHere(stack: string, cookieFile: string | undefined, folder: string): StorePaths[] {
+  return journalFoldersHere(cookieFile, folder)
+    .map((journals) => pathsIn(journals, stack))
+    .filter(({ journal }) => existsSync(journal));
+}
+
+/** @param cookieFile as for {@link placesOf}, or absent where it is not known. */
+function journalFoldersHere(cookieFile: string | undefined, folder: string): string[] {
+  const isOurs = (name: string, prefix: string) => name.startsWith(prefix) && /journal-[0-9a-f]{16}$/.test(name);
+  const below = (parent: string, prefix: string) =>
+    namesIn(parent)
+      .filter((name) => isOurs(name, prefix))
+      .map((name) => join(parent, name));
+  const explicit = cookieFile === undefined || cookieFile === "none" ? undefined : resolve(folder, cookieFile);
+  return [
+    ...below(cacheFolder(), "journal-"),
+    ...(explicit === undefined ? [] : below(dirname(explicit), `${basename(explicit)}.journal-`)),
+  ];
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // no run has written there
+  }
+}
+
+/**
+ * The files of a stack under its account's former address go on under the current one, unless there are some already.
+ * @param from `<host>[:<port>][/<path>] <e-mail>`.
+ */
+export function moveNotes(
+  from: string,
+  to: Account,
+  stack: string,
+  cookieFile: string | undefined,
+  folder: string,
+): void {
+  const [place = "", typed = ""] = from.split(" ");
+  // `from` has it in lower case; most often it is the same as now.
+  const email = typed === to.email.toLowerCase() ? to.email : typed;
+  const current = placesOf(to, "", cookieFile, folder).journalFolder;
+  for (const scheme of ["https", "http"]) {
+    const former = placesOf({ baseUrl: `${scheme}://${place}`, email }, "", cookieFile, folder).journalFolder;
+    if (former === current) continue;
+    const [old, now] = [pathsIn(former, stack), pathsIn(current, stack)];
+    for (const file of ["journal", "objects"] as const) {
+      if (!existsSync(old[file]) || existsSync(now[file])) continue;
+      mkdirSync(current, { recursive: true, mode: 0o700 });
+      renameSync(old[file], now[file]);
+    }
+  }
+}
+
+/** A short name that does not tell what it was made of. */
+function digestOf(...parts: string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+}

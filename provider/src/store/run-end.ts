@@ -1,0 +1,63 @@
+/**
+ * What a run leaves beside the journal when it ends cleanly: the moment, and what its engine was handed. A run of the same stack
+ * that began before that, as after `pulumi cancel`, has read an older state, and its engine writes that over the newer one. So it
+ * sends nothing, and puts these records back into the journal: the next run takes over what the state has lost by then.
+ */
+import { renameSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { own } from "../base/index.js";
+import { readNow } from "../files/index.js";
+import type { CreateRecord } from "../state/index.js";
+import { journalOf, readJournal } from "./notes.js";
+
+const firstLine = z.object({
+  /** ISO 8601. */
+  ended: z.string(),
+  /** Where the engine keeps its states, as far as it is known. */
+  backend: z.string(),
+});
+
+export interface RunEnd extends z.infer<typeof firstLine> {
+  /** What the engine was handed. */
+  readonly records: readonly CreateRecord[];
+}
+
+/** For the end of a process; never fails, since nothing else may be kept from being done then. */
+export function writeRunEnd(path: string, { ended, backend, records }: RunEnd): void {
+  const temporary = `${path}.tmp`;
+  try {
+    writeFileSync(temporary, `${JSON.stringify({ ended, backend })}\n${journalOf(records)}`, { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch {
+    // A run that began before this moment does not know of it.
+  }
+}
+
+/** @returns none where no run has left one that can be read. */
+export function readRunEnd(path: string): RunEnd | undefined {
+  try {
+    const text = readNow(path);
+    if (text === undefined) return undefined;
+    const end = text.indexOf("\n") + 1;
+    return { ...firstLine.parse(JSON.parse(text.slice(0, end))), records: readJournal(text.slice(end)) };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Where this run's engine keeps its states: two stacks of one name in two backends are not one. By the environment, or by the
+ * last `pulumi login`; empty where neither tells.
+ */
+export function backendIn(environment: Readonly<Record<string, string | undefined>>): string {
+  const { PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH, PULUMI_HOME } = environment;
+  if (PULUMI_BACKEND_URL) return PULUMI_BACKEND_URL;
+  const folder = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
+  try {
+    return String(own(JSON.parse(readNow(join(folder, "credentials.json")) ?? "{}"), "current") ?? "");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,341 @@
+/**
+ * A run's use of its stack's journal: which creates were sent and what came back, until the engine's state holds what they made.
+ * `create` in `provider/` asks it before each POST; `diff` tells it what the state holds. It keeps these promises, and the tests
+ * name them by number.
+ *
+ * J1. Before each sending of a create its record, with the moment, is on the disk. Otherwise a kill leaves a live object that the
+ *     next run makes again.
+ * J2. A record stays until the engine has saved its object, until somebody has settled it, or until the create was certainly not
+ *     carried out. Otherwise the same.
+ * J3. Nothing is sent for a resource while a create of it is not settled: an earlier run's, or one of this run that the engine's
+ *     error hooks ask for again. Otherwise each retry makes one more object.
+ * J4. One run at a time writes a stack's journal. It asks whether it still is that run before and after each write and before
+ *     each sending. Otherwise two runs send the same create.
+ * J5. A run whose engine may have read the state before another run of the stack ended sends nothing, and puts what that run was
+ *     handed back into the journal. Otherwise it makes that again, or the next run does, since the older state is saved last.
+ * J6. A journal that can't be read or written stops every create. Only an unfinished last line is passed over, since nothing was
+ *     sent on its strength.
+ * J7. What this run was handed over leaves the journal at the run's clean end alone, and where the engine saves the state only
+ *     after that, when a later run sees it in the state. Otherwise a kill between the two forgets a live object.
+ * J8. A record is never changed in place, and holds nothing secret.
+ *
+ * The order of calls: `leftovers`, `leftover`, `leftoversLike` and `reconcile` look at the journal as it is, without its lock.
+ * The first `begin` or `settle` takes the lock and reads it again. A create goes `begin`, then for each sending `sending`, then
+ * `ended` one or more times, then `handOver` when the engine is given the outcome. `closeNow` or `release` is the last call.
+ */
+import { aboutWhom, type CreateRecord, isUnresolvedId } from "../state/index.js";
+import { JournalFile, type StoreOptions } from "./journal-file.js";
+import { reviseNow } from "./look.js";
+import { type Note, sentNote } from "./notes.js";
+
+/** A create that is about to be sent. */
+export type Unsent = Omit<CreateRecord, "at">;
+
+/** What the journal says to a create. */
+export type Beginning =
+  | ({ readonly kind: "send" } & Sending)
+  /** A run that was interrupted has made just this: it is the engine's now, and nothing is sent. */
+  | { readonly kind: "taken over"; readonly id: string; readonly mark: string }
+  /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
+  | { readonly kind: "earlier"; readonly record: CreateRecord; readonly ended: Sending["ended"] };
+
+/** One create of this run, from before it is sent to its outcome. */
+export interface Sending {
+  /**
+   * Called before each sending; what it notes is on the disk when it resolves.
+   * @param at the moment, ISO 8601.
+   * @throws {JournalError} it can't be noted, or another run has taken over the journal: nothing may be sent.
+   */
+  sending(at: string): Promise<void>;
+  /** The engine is told this next. @throws {JournalError} it can't be noted; the create has ended all the same. */
+  ended(ending: Ending): Promise<void>;
+}
+
+/** How one create ended, as far as the journal cares. */
+export type Ending =
+  /** `isChanged`: with arguments that this record does not know, since it is about to be updated. */
+  | { readonly kind: "created"; readonly id: string; readonly isChanged?: boolean }
+  | { readonly kind: "not-created" }
+  | { readonly kind: "unresolved" };
+
+/** A record that the state may have made history of. */
+export interface Reconciled {
+  readonly record: CreateRecord;
+  /** It has no id and the same body, so most likely it is the object that the state holds: forgotten. */
+  readonly isForgotten: boolean;
+}
+
+/**
+ * What has become of a record in this run. `left`: an earlier run's, not settled. `open`: this run's, not handed over. `handed`:
+ * the engine has it. `handed beside an error`: the engine has it, and may ask for it again. `history`: the state holds it.
+ */
+type Fate = "left" | "open" | "handed" | "handed beside an error" | "history";
+
+interface Remembered {
+  readonly record: CreateRecord;
+  readonly fate: Fate;
+}
+
+export class Store {
+  readonly #file: JournalFile;
+  readonly #savedLast: boolean;
+  /** By mark, in the order of sending. */
+  readonly #remembered = new Map<string, Remembered>();
+  readonly #marksByKey = new Map<string, Set<string>>();
+  /** Of what earlier runs left; made when it is first asked for. */
+  #marksByBody: ReadonlyMap<string, readonly string[]> | undefined;
+  #reading: Promise<void> | undefined;
+  #opening: Promise<void> | undefined;
+
+  constructor(options: StoreOptions) {
+    this.#file = new JournalFile(options);
+    this.#savedLast = options.savedLast === true;
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  /** Whether J5 will stop this run's creates, as far as the journal was read. */
+  get isOvertaken(): boolean {
+    return this.#file.isOvertaken;
+  }
+
+  /** What earlier runs have left and nothing has settled since. @throws {JournalError} it can't be read. */
+  async leftovers(): Promise<CreateRecord[]> {
+    await this.#read();
+    return this.#withFate(this.#remembered.keys(), ["left"]);
+  }
+
+  /** As {@link leftovers}, of one resource: the one that must be settled first. */
+  async leftover(key: string): Promise<CreateRecord | undefined> {
+    await this.#read();
+    return decisive(this.#about(key, ["left"]));
+  }
+
+  /** As {@link leftovers}, of creates with this body. */
+  async leftoversLike(fingerprint: string): Promise<CreateRecord[]> {
+    await this.#read();
+    this.#marksByBody ??= groupMarks(this.#remembered.values());
+    return this.#withFate(this.#marksByBody.get(fingerprint) ?? [], ["left"]);
+  }
+
+  /** Begins a create, unless an earlier one of the same resource is not settled (J3). @throws {JournalError} J4, J5, J6. */
+  async begin(create: Unsent): Promise<Beginning> {
+    const { key, mark, fingerprint } = create;
+    await this.#open();
+    const earlier = decisive(this.#about(key, UNSETTLED));
+    if (earlier === undefined) {
+      return {
+        kind: "send",
+        sending: (at) => this.#send({ ...create, at }),
+        ended: (ending) => this.#end(mark, ending),
+      };
+    }
+    if (earlier.id !== undefined && earlier.fingerprint === fingerprint) {
+      return { kind: "taken over", id: earlier.id, mark: earlier.mark };
+    }
+    const record = await this.#noteTold(earlier);
+    return { kind: "earlier", record, ended: (ending) => this.#end(record.mark, ending) };
+  }
+
+  /** The engine is handed what this create made, and will have saved it when the run ends cleanly. */
+  handOver(mark: string): void {
+    this.#settleAs(mark, "handed");
+  }
+
+  /** As {@link handOver}, beside an error: the engine's error hooks may have this run asked for the same again. */
+  handOverBesideError(mark: string): void {
+    if (!this.#savedLast) this.#settleAs(mark, "handed beside an error");
+  }
+
+  /**
+   * A user said what became of the creates of `key`. Forgets them, and those that are about the same object or create under
+   * another key.
+   * @param id the object's. @param mark the create's, where it is known.
+   * @returns the ids that were noted for it.
+   */
+  async settle(key: string, id: string, mark?: string): Promise<string[]> {
+    await this.#open();
+    const { kind } = aboutWhom(key);
+    const about = this.#about(key, UNSETTLED);
+    const elsewhere = this.#withFate(this.#remembered.keys(), UNSETTLED).filter(
+      (record) => record.mark === mark || (record.id === id && aboutWhom(record.key).kind === kind),
+    );
+    for (const each of new Set([...about, ...elsewhere])) await this.#forget(each.mark);
+    return about.flatMap((record) => record.id ?? []);
+  }
+
+  /**
+   * The state holds this resource with this id: what the journal says of it is history.
+   * @param fingerprint of the body that the state's arguments make.
+   * @returns what is not known to be about the object that the state holds.
+   * @throws {JournalError} it can't be read.
+   */
+  async reconcile(key: string, id: string, fingerprint: () => string): Promise<Reconciled[]> {
+    await this.#read();
+    const noted = this.#about(key, [...UNSETTLED, "history"]);
+    if (noted.length === 0) return [];
+    const body = fingerprint();
+    const found = noted.map((record) => {
+      // A record of a replacement has another body than the resource that it replaces.
+      const isHeld = isOf(record, id) || (record.id === undefined && record.fingerprint === body);
+      return { record, isForgotten: isHeld && !isUnresolvedId(id) };
+    });
+    for (const { record, isForgotten } of found) {
+      if (!isForgotten || this.#remembered.get(record.mark)?.fate === "history") continue;
+      this.#settleAs(record.mark, "history");
+      // Should this not reach the disk, the next run finds it out again.
+      if (this.#file.use === "open") void this.#file.append({ note: "settled", mark: record.mark }).catch(() => {});
+    }
+    return found.filter(({ record }) => !isOf(record, id));
+  }
+
+  /** Lets another run have the journal, with all that is noted in it. */
+  release(): Promise<void> {
+    return this.#file.release();
+  }
+
+  /**
+   * For the end of a run that the engine ends cleanly, when there is hardly any time: it has saved whatever it was handed (or is
+   * about to, see `savedLast`), so only what it was not handed stays (J7). Synchronous.
+   * @param declared the keys of all that the program declares; none where the run did not get to know them all.
+   * @param isUp the run's engine has saved the state.
+   */
+  closeNow(declared: ReadonlySet<string> | undefined, isUp = false): void {
+    const marked = (record: CreateRecord): CreateRecord =>
+      record.unclaimed || declared === undefined || declared.has(record.key) ? record : { ...record, unclaimed: true };
+    try {
+      if (this.#file.use === "open") {
+        const open = this.#withFate(this.#remembered.keys(), ["left", "open"]);
+        const handed = this.#withFate(this.#remembered.keys(), ["handed", "handed beside an error"]);
+        const kept = this.#savedLast ? handed : [];
+        this.#file.endNow([...open.map(marked), ...kept], handed);
+      } else if (this.#file.use === "none" && this.#reading !== undefined) {
+        // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
+        if (isUp) this.#file.putBackNow();
+        reviseNow(this.path, (record) =>
+          this.#remembered.get(record.mark)?.fate === "history" ? undefined : marked(record),
+        );
+      }
+    } catch {
+      // The notes stay, and the next run's diffs settle them.
+    }
+    this.#file.closeNow();
+  }
+
+  async #send(record: CreateRecord): Promise<void> {
+    this.#put(record, "open");
+    await this.#write(sentNote(record));
+    this.#file.confirm(); // the note may have waited for others
+  }
+
+  async #end(mark: string, ending: Ending): Promise<void> {
+    const sent = this.#remembered.get(mark);
+    if (sent === undefined) return; // never noted, so never sent
+    if (ending.kind === "not-created") return this.#forget(mark);
+    if (ending.kind === "unresolved") {
+      await this.#noteTold(sent.record);
+      return;
+    }
+    const { id } = ending;
+    const changed = ending.isChanged === true ? { fingerprint: "" } : {};
+    this.#put({ ...sent.record, ...changed, id }, sent.fate);
+    await this.#write({ note: "created", mark, id, ...changed });
+  }
+
+  async #noteTold(record: CreateRecord): Promise<CreateRecord> {
+    const told: CreateRecord = { ...record, told: true };
+    this.#put(told, this.#remembered.get(record.mark)?.fate ?? "open");
+    await this.#write({ note: "reported", mark: record.mark });
+    return told;
+  }
+
+  async #forget(mark: string): Promise<void> {
+    const forgotten = this.#write({ note: "settled", mark });
+    this.#remembered.delete(mark);
+    await forgotten;
+  }
+
+  async #write(note: Note): Promise<void> {
+    await this.#open();
+    await this.#file.append(note);
+  }
+
+  #put(record: CreateRecord, fate: Fate): void {
+    this.#remembered.set(record.mark, { record, fate });
+    const marks = this.#marksByKey.get(record.key);
+    if (marks === undefined) this.#marksByKey.set(record.key, new Set([record.mark]));
+    else marks.add(record.mark);
+  }
+
+  #settleAs(mark: string, fate: Fate): void {
+    const found = this.#remembered.get(mark);
+    if (found !== undefined) this.#put(found.record, fate);
+  }
+
+  #about(key: string, fates: readonly Fate[]): CreateRecord[] {
+    return this.#withFate(this.#marksByKey.get(key) ?? [], fates).filter((record) => record.key === key);
+  }
+
+  #withFate(marks: Iterable<string>, fates: readonly Fate[]): CreateRecord[] {
+    return [...marks].flatMap((mark) => {
+      const found = this.#remembered.get(mark);
+      return found !== undefined && fates.includes(found.fate) ? [found.record] : [];
+    });
+  }
+
+  /** What the file holds takes the place of what was read of it before. */
+  #take(records: readonly CreateRecord[]): void {
+    for (const [mark, { fate }] of this.#remembered) if (fate === "left") this.#remembered.delete(mark);
+    for (const record of records) {
+      if (this.#remembered.get(record.mark)?.fate !== "history") this.#put(record, "left");
+    }
+    this.#marksByBody = undefined;
+  }
+
+  /** Once: a run may look for thousands. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#file.read().then(
+      (records) => {
+        if (this.#file.use !== "open") this.#take(records);
+      },
+      (error: unknown) => {
+        this.#reading = undefined;
+        throw error;
+      },
+    );
+    return this.#reading;
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#file
+      .open((record) => this.#remembered.get(record.mark)?.fate !== "history")
+      .then(
+        (records) => this.#take(records),
+        (error: unknown) => {
+          this.#opening = undefined;
+          throw error;
+        },
+      );
+    return this.#opening;
+  }
+}
+
+const UNSETTLED: readonly Fate[] = ["left", "open", "handed beside an error"];
+
+/** Of several records of a resource, the one that must be settled first. */
+function decisive(records: readonly CreateRecord[]): CreateRecord | undefined {
+  return records.find(({ id }) => id === undefined) ?? records.at(-1);
+}
+
+/** Whether a record is about the object with this id, or about the unresolved resource of this id. */
+function isOf(record: CreateRecord, id: string): boolean {
+  return record.id === id || id.endsWith(record.mark);
+}
+
+function groupMarks(remembered: Iterable<Remembered>): ReadonlyMap<string, readonly string[]> {
+  const left = [...remembered].filter(({ fate }) => fate === "left").map(({ record }) => record);
+  const groups = Map.groupBy(left, ({ fingerprint }) => fingerprint);
+  return new Map([...groups].map(([body, records]) => [body, records.map(({ mark }) => mark)]));
+}
