@@ -7,14 +7,19 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import {
   AccountError,
   AdvertisingError,
+  ArgumentsError,
   DefectError,
   OutcomeUnknownError,
   type Secrets,
+  SettingsError,
   type Values,
   withCode,
 } from "../base/index.js";
+import { holdsUnknown } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
+import { describeSettingProblem } from "../settings/index.js";
 import { explain, unresolvedId, writeRecord } from "../state/index.js";
+import { type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./services.js";
 
@@ -109,12 +114,33 @@ export function guard(runtime: () => Runtime) {
   };
 }
 
+/** What the rules say of a resource's arguments: each is `<property> <reason>`. */
+type Problems = readonly { readonly property: string; readonly reason: string }[];
+
 /**
- * A problem as the engine shows it at the resource: it prints each one after "resource '<name>' has a problem: ". Without the
- * property's name: the engine would print the value in front of the reason, a secret one too.
+ * What `check` answers: all that is wrong, as the engine shows it at the resource. It prints each one after "resource '<name>' has a
+ * problem: ". Without the property's name: the engine would print the value in front of the reason, a secret one too.
+ * @param twice what is wrong with adopting.
  */
-export function checkFailure(text: string, { code }: { readonly code: string }): dynamic.CheckFailure {
-  return { property: "", reason: withCode(text, code) };
+export function checkResult(
+  { run, reading }: Runtime,
+  inputs: Values,
+  problems: Problems,
+  twice: readonly string[],
+): dynamic.CheckResult {
+  const failures = [
+    ...twice.map((text) => withCode(text, ArgumentsError.code)),
+    ...reading.problems.map((problem) => withCode(describeSettingProblem(problem), SettingsError.code)),
+    ...problems.map(({ property, reason }) => withCode(`${property} ${reason}`, ArgumentsError.code)),
+  ].map((reason) => ({ property: "", reason }));
+  if (failures.length > 0) run.hasFailed = true;
+  return { inputs: withoutUndefined(inputs), failures };
+}
+
+/** How both faces read arguments: what is not known yet is left alone, and what is secret is not shown. */
+export function readingOf(news: Properties) {
+  const arrivedUndefined = "is the output's name right?";
+  return { isUnknown: holdsUnknown, secret: secretArgumentsOf(news), arrivedUndefined };
 }
 
 /**

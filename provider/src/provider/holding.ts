@@ -105,11 +105,11 @@ function rivals(kind: Kind, { run }: Pick<Runtime, "run">, id: string, but?: str
 
 /**
  * One object can't be two resources.
- * @returns what is wrong with adopting `id`, as far as this run knows.
+ * @returns what is wrong with adopting `id`, as far as this run knows; nothing where that is well.
  */
-export function adoptedTwice(kind: Kind, runtime: Runtime, { key }: KnownSubject, id: string): string | undefined {
+export function adoptedTwice(kind: Kind, runtime: Runtime, { key }: KnownSubject, id: string): string[] {
   const other = rivals(kind, runtime, id, key).find(({ by }) => by !== SOMEBODY);
-  return other === undefined ? undefined : twice(id, other.by);
+  return other === undefined ? [] : [twice(id, other.by)];
 }
 
 /** The same, where the engine asked about the resource that adopts before it asked about the one that holds. @throws ArgumentsError */

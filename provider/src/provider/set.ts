@@ -4,7 +4,7 @@
  * is in `run.ts`.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { ArgumentsError, asRecord, count, idRanges, own, SettingsError, withCode } from "../base/index.js";
+import { asRecord, own, withCode } from "../base/index.js";
 import {
   abilitiesOf,
   type Circumstances,
@@ -16,7 +16,6 @@ import {
 } from "../decision/index.js";
 import type { SetKind } from "../kinds/index.js";
 import { exactId, validate } from "../rules/index.js";
-import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
@@ -35,10 +34,10 @@ import {
   UNKNOWN,
   writeStoredSet,
 } from "../state/index.js";
-import { isDue as isDueToDelete, noLongerToDelete, setAfter, stillToDelete, toDelete } from "./after.js";
-import { carryOutAll, deleteAll, isDue, type Managed } from "./carry-out.js";
+import { noLongerToDelete, setAfter, stillToDelete, toDelete } from "./after.js";
+import { carryOutAll, deleteAll, deleteSet, isDue, type Managed } from "./carry-out.js";
 import type { Severity } from "./engine.js";
-import { checkFailure, expectSameAccount, forDisplay, forEngine, guard, Incomplete } from "./failure.js";
+import { checkResult, expectSameAccount, forDisplay, forEngine, guard, Incomplete, readingOf } from "./failure.js";
 import { adoptedTwice, isAdopted, isHeldElsewhere, learnHolders, noteAdoptedSomewhere, noteAdopts } from "./holding.js";
 import {
   argumentsIn,
@@ -57,7 +56,6 @@ import { markIn, markInputOfSet } from "./search.js";
 import type { Runtime } from "./services.js";
 import { besidesOf, noteMembers, tellBefore } from "./set-before.js";
 import { isKnown, type KnownSubject, memberSubject, type Subject, subjectOf } from "./subject.js";
-import { notDeleted, tellAll } from "./tell.js";
 import { besidesInWords, deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
@@ -183,12 +181,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const isNew = Object.keys(olds).length === 0;
         const subject = subjectOf(set.name, declaration?.identity);
         run.hasChecked = true;
-        const { settings, problems: settingProblems } = reading;
-        const { values, problems } = validate(news, set.rules(settings), {
-          isUnknown: holdsUnknown,
-          secret: secretArgumentsOf(news),
-          arrivedUndefined: "is the output's name right?",
-        });
+        const { settings } = reading;
+        const { values, problems } = validate(news, set.rules(settings), readingOf(news));
         if (values.defaults !== UNKNOWN) {
           values.defaults = { ...set.defaultsIn(settings), ...(values.defaults as Properties | undefined) };
         }
@@ -209,27 +203,21 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
           await tellUnclaimed(runtime(), subject.identity);
           if (adopting.length > 0) await learnHolders(runtime(), subject.identity);
           for (const { key, member, id } of adopting) {
-            const found = adoptedTwice(kind, runtime(), member, id);
-            if (found !== undefined) twice.push(`${memberOf("events", key)}.${found}`);
+            for (const found of adoptedTwice(kind, runtime(), member, id))
+              twice.push(`${memberOf("events", key)}.${found}`);
           }
           if (isNew && problems.length === 0) {
             const nothing = readStoredSet({});
             await tellBefore(kind, runtime(), subject, membersOf(kind, nothing, declared), nothing);
           }
         }
-        const failures = [
-          ...twice.map((text) => checkFailure(text, ArgumentsError)),
-          ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
-          ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
-        ];
-        if (failures.length > 0) run.hasFailed = true;
         const hidden = {
           [IDENTITY]: declaration?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
           [DELETES]: declaration?.deletes,
           [MARK]: markInputOfSet(kind, runtime(), olds, withoutUndefined(values)),
         };
-        return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
+        return checkResult(runtime(), { ...values, ...hidden }, problems, twice);
       }, forDisplay);
     },
 
@@ -311,41 +299,4 @@ function adoptingOf(subject: KnownSubject, events: ReadonlyMap<string, unknown> 
     if (!hasValue(existingId) || holdsUnknown(existingId)) return [];
     return [{ key, member: memberSubject(subject, key) as KnownSubject, id: String(existingId) }];
   });
-}
-
-/**
- * Deletes every object of a set that is removed as a whole. Reached only where `retainOnDelete` was turned off.
- * @throws AdvertisingError some were not deleted: all may be asked again, since what is not there counts as deleted.
- */
-async function deleteSet(
-  { name, member: kind }: SetKind,
-  runtime: Runtime,
-  id: string,
-  properties: Properties,
-): Promise<void> {
-  const stored = readStoredSet(properties);
-  const label = `${name} ${id}`;
-  expectSameAccount(properties[ACCOUNT], runtime.account, label);
-  const can = abilitiesOf(kind, runtime.reading.settings);
-  const due = stored.left.filter(isDueToDelete);
-  const all = [...stored.eventIds, ...due.map((each) => [each.key ?? "", each.id] as const)];
-  const ours = all.filter(([, object]) => !isHeldElsewhere(kind, runtime, object));
-  if (ours.length === 0) return;
-  if (!can.delete || typeof properties[ACCOUNT] !== "string") {
-    const ids = idRanges(ours.map(([, object]) => object));
-    const those = `${count(ours.length, "event")} of ${label} left the state`;
-    const sentence = `${those}, and each ${kind.afterlife}; deactivate them there by hand: ${ids}`;
-    tellAll(runtime, [notDeleted(can.delete, sentence)]);
-    return;
-  }
-  const progress = new Progress(ours.length, runtime.clock, (text) =>
-    runtime.tellAt("info", "", `${label}: deleting: ${text}`),
-  );
-  const wanted = ours.map(([key, object]) => ({ id: object, key }));
-  const { deleted, failed } = await deleteAll(kind, runtime, subjectOf(name, undefined, id), wanted, progress);
-  const [first] = failed.values();
-  if (first === undefined) return;
-  const left = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
-  first.message = `${label}: ${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${left}. ${first.message}`;
-  throw first;
 }

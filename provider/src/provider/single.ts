@@ -3,7 +3,7 @@
  * `decision/` and `carry-out.ts`, and turns what they answer into what the engine understands. The order of the calls is in `run.ts`.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { ArgumentsError, own, printable, SettingsError, UnsupportedError } from "../base/index.js";
+import { own, printable, UnsupportedError } from "../base/index.js";
 import {
   type Action,
   abilitiesOf,
@@ -15,7 +15,6 @@ import {
 } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID, validate } from "../rules/index.js";
-import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
@@ -34,7 +33,16 @@ import {
 } from "../state/index.js";
 import { leavingIn, leftAfter } from "./after.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
-import { checkFailure, expectSameAccount, forDisplay, forEngine, guard, Incomplete, idOrError } from "./failure.js";
+import {
+  checkResult,
+  expectSameAccount,
+  forDisplay,
+  forEngine,
+  guard,
+  Incomplete,
+  idOrError,
+  readingOf,
+} from "./failure.js";
 import { adoptedTwice, expectNotAdopted, isHeldElsewhere, learnHolders, noteAdopts, noteHolds } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
 import { knownBefore, noteHeld, tellUnclaimed } from "./interrupted.js";
@@ -91,17 +99,11 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const news = run.withKeptOwners(declared, given);
         const isNew = Object.keys(olds).length === 0;
         run.hasChecked = true;
-        const { settings, problems: settingProblems } = reading;
-        const secret = secretArgumentsOf(news);
-        const { values, problems } = validate(news, kind.rules(settings), {
-          isUnknown: holdsUnknown,
-          secret,
-          arrivedUndefined: "is the output's name right?",
-        });
+        const { values, problems } = validate(news, kind.rules(reading.settings), readingOf(news));
         const subject = subjectOf(kind.name, declared?.identity);
         const { existingId } = values;
         const adopts = hasValue(existingId) && !holdsUnknown(existingId) ? String(existingId) : undefined;
-        let twice: string | undefined;
+        const twice: string[] = [];
         if (declared !== undefined && isKnown(subject)) {
           const wasDeleting = own(olds, DELETES) === true;
           run.noteChecked(subject.key, { declared, wasSecret: secretArgumentsOf(olds), wasDeleting }, isNew);
@@ -118,15 +120,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           }
           if (adopts !== undefined) {
             await learnHolders(runtime(), subject.identity);
-            twice = adoptedTwice(kind, runtime(), subject, adopts);
+            twice.push(...adoptedTwice(kind, runtime(), subject, adopts));
           }
         }
-        const failures = [
-          ...(twice === undefined ? [] : [checkFailure(twice, ArgumentsError)]),
-          ...settingProblems.map((problem) => checkFailure(describeSettingProblem(problem), SettingsError)),
-          ...problems.map(({ property, reason }) => checkFailure(`${property} ${reason}`, ArgumentsError)),
-        ];
-        if (failures.length > 0) run.hasFailed = true;
         const hidden = {
           [IDENTITY]: declared?.identity ?? news[IDENTITY],
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
@@ -134,7 +130,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           [ACCOUNT]: accountInInputs(olds, account, subject.label),
           [MARK]: own(olds, MARK) ?? (isNew && !hasValue(existingId) ? newMarkInput(kind, runtime()) : undefined),
         };
-        return { inputs: withoutUndefined({ ...values, ...hidden }), failures };
+        return checkResult(runtime(), { ...values, ...hidden }, problems, twice);
       }, forDisplay);
     },
 
