@@ -112,7 +112,7 @@ function fillDisk(isFull: (text: string) => boolean): () => void {
   };
 }
 
-describe("a create that can't be noted is not sent", () => {
+describe("J1, J6: a create that can't be noted is not sent", () => {
   it.each([
     ["when the journal is begun", '"journal"'],
     ["when it is noted", '"sent"'],
@@ -180,7 +180,7 @@ describe("a create that can't be noted is not sent", () => {
   });
 });
 
-describe("what was created is reported, whatever becomes of its note", () => {
+describe("J2: what was created is reported, whatever becomes of its note", () => {
   it("a full disk when the id is to be noted: said with the id; the next run does not send it again", async () => {
     const { sandbox, folder, run, path } = await start();
     const makeRoom = fillDisk((text) => text.includes('"created"'));
@@ -197,7 +197,7 @@ describe("what was created is reported, whatever becomes of its note", () => {
   });
 });
 
-describe("one run at a time", () => {
+describe("J4: one run at a time", () => {
   it("another run of the stack: waited for within bounds, then an error, and nothing is sent", async () => {
     const { sandbox, folder } = await start();
     const notes = join(folder, "notes");
@@ -244,7 +244,7 @@ describe("one run at a time", () => {
   });
 });
 
-describe("a run that is stopped", () => {
+describe("J4: a run that is stopped", () => {
   /** A process that notes a create whenever it is told to. */
   function startHolder(folder: string) {
     const task = JSON.stringify({ folder, stack: STACK, log: join(folder, "log"), round: 0 });

@@ -37,7 +37,7 @@ function start(life: Life) {
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-it(`one holder at a time among ${PROCESSES} processes, some of which die as holders (SEED=${seed})`, {
+it(`L1, L3, L6: one holder at a time among ${PROCESSES} processes, some of which die as holders (SEED=${seed})`, {
   timeout: 120_000,
 }, async () => {
   console.log(`lock stress: SEED=${seed}`);

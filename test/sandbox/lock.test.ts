@@ -53,7 +53,7 @@ async function expectFree(content: string): Promise<void> {
   expect(readdirSync(folder)).toEqual([]);
 }
 
-it("lets one holder in at a time, and leaves nothing behind", async () => {
+it("L1: lets one holder in at a time, and leaves nothing behind", async () => {
   const { folder, path } = newLockPath();
   let inside = 0;
   let most = 0;
@@ -69,7 +69,7 @@ it("lets one holder in at a time, and leaves nothing behind", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-describe("a holder on this machine", () => {
+describe("L2, L3: a holder on this machine", () => {
   it.each([0, 20_000, -20_000, 86_400_000])(
     "keeps it while its process lives, however long it shows nothing, also where a clock is set by %i ms",
     async (ms) => {
@@ -104,7 +104,7 @@ describe("a holder on this machine", () => {
   });
 });
 
-describe("a holder on another machine, or in another container", () => {
+describe("L4: a holder on another machine, or in another container", () => {
   const foreign: [string, () => string][] = [
     ["another machine", () => foreignLock],
     ["a machine of the same name", () => lockText(deadPid(), { machine: "this name, another boot" })],
@@ -146,7 +146,7 @@ describe("a holder on another machine, or in another container", () => {
   });
 });
 
-describe("a lock that another machine has taken over", () => {
+describe("L5: a lock that another machine has taken over", () => {
   it("is noticed, and left alone", async () => {
     const { folder, path } = newLockPath();
     for (const end of ["release", "releaseNow"] as const) {
@@ -185,7 +185,7 @@ describe("a lock that another machine has taken over", () => {
   });
 });
 
-it("is never half written, and needs no links where the file system has none", async () => {
+it("L7: is never half written, and needs no links where the file system has none", async () => {
   const { folder, path } = newLockPath();
   const { link } = fsp;
   const { linkSync } = fs;
@@ -232,7 +232,7 @@ it("is never half written, and needs no links where the file system has none", a
   }
 });
 
-it("counts its own link as taken where the answer came for a repeated request, as over NFS", async () => {
+it("L1: counts its own link as taken where the answer came for a repeated request, as over NFS", async () => {
   const { folder, path } = newLockPath();
   const { link } = fsp;
   replaceIn(fsp, {

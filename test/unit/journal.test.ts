@@ -53,7 +53,7 @@ describe("a journal", () => {
     expect(readJournal(anew)).toEqual(remembered);
   });
 
-  it("passes over an unfinished last line, wherever the kill cut it", () => {
+  it("J6: passes over an unfinished last line, wherever the kill cut it", () => {
     for (let length = 0; length < journal.length; length++)
       expect(() => readJournal(journal.slice(0, length))).not.toThrow();
   });
@@ -64,7 +64,7 @@ describe("a journal", () => {
     ["an unknown note", journal.replace('"reported"', '"rumoured"')],
     ["a later version", journal.replace('"version":1', '"version":2')],
     ["lines of zeros, as a lost disk write leaves", `${journal}\u0000\u0000\u0000\n`],
-  ])("is never silently passed over where it is damaged: %s", (_, text) => {
+  ])("J6: is never silently passed over where it is damaged: %s", (_, text) => {
     expect(() => readJournal(text)).toThrow(JournalDamaged);
   });
 });
@@ -101,8 +101,8 @@ it("both forms of an identity are one key of the journal", () => {
   expect(stackOf("p/s@acme::e")).toBe("acme/p/s");
 });
 
-function journalIn(text: string, folder = newFolder()) {
-  const made = new Store({ folder, stack: "o/p/s", clock: systemClock, newMark: randomUUID, maxWaitMs: 0 });
+function journalIn(text: string, folder = newFolder(), savedLast = false) {
+  const made = new Store({ folder, stack: "o/p/s", clock: systemClock, newMark: randomUUID, maxWaitMs: 0, savedLast });
   if (text !== "") writeFileSync(made.path, text, { mode: 0o600 });
   /** The next run of the same stack. */
   return Object.assign(made, { next: () => journalIn("", folder), marks: () => marksIn(made.path) });
@@ -112,7 +112,7 @@ function marksIn(path: string) {
   return readJournal(readFileSync(path, "utf8")).map(({ mark }) => mark);
 }
 
-describe("what the state holds is forgotten, also by a run that creates nothing", () => {
+describe("J2: what the state holds is forgotten, also by a run that creates nothing", () => {
   it.each([
     ["with its id", "Advertiser::o/p/s::a", "1", ["m2"]],
     ["under another id", "Advertiser::o/p/s::a", "7", ["m1", "m2"]],
@@ -155,7 +155,7 @@ describe("what the state holds under another id is told", () => {
   });
 });
 
-describe("what was created and not yet handed to the engine", () => {
+describe("J7: what was created and not yet handed to the engine", () => {
   const create = unsent("ConversionEvent::o/p/s::new");
   const createIn = async (run: Store) => {
     const begun = await run.begin(create);
@@ -221,7 +221,7 @@ describe("what no run declares", () => {
   });
 });
 
-it("a create that ended in doubt is not sent when it is asked for again, in the same run or a later one", async () => {
+it("J3: a create that ended in doubt is not sent when it is asked for again, in the same run or a later one", async () => {
   const run = journalIn("");
   const attempt = await sendNoted(run, "k");
   await attempt.ended({ kind: "unresolved" });
@@ -235,6 +235,46 @@ it("a create that ended in doubt is not sent when it is asked for again, in the 
   await next.settle("k", "7");
   next.closeNow(new Set());
   expect(existsSync(run.path)).toBe(false);
+});
+
+it("J1: what is sent again, as after a wait for a limit, is noted with the moment of the last sending", async () => {
+  const run = journalIn("");
+  const attempt = await sendNoted(run, "k");
+  await attempt.sending("2026-01-01T00:09:00Z");
+  expect(readJournal(readFileSync(run.path, "utf8"))).toMatchObject([
+    { mark: attempt.mark, at: "2026-01-01T00:09:00Z" },
+  ]);
+  await attempt.ended({ kind: "created", id: "9" });
+  expect(run.marks()).toEqual([attempt.mark]);
+});
+
+it("J7: what the engine saves last of all stays until a run sees it in the state", async () => {
+  const run = journalIn("", newFolder(), true);
+  const attempt = await sendNoted(run, "Advertiser::o/p/s::a");
+  await attempt.ended({ kind: "created", id: "9" });
+  run.handOver(attempt.mark);
+  run.closeNow(new Set());
+  expect(run.marks()).toEqual([attempt.mark]);
+  const next = run.next();
+  await next.reconcile("Advertiser::o/p/s::a", "9", () => "");
+  next.closeNow(new Set());
+  expect(existsSync(run.path)).toBe(false);
+});
+
+it("J8: a record that was answered with is never changed", async () => {
+  const run = journalIn(journal);
+  const [first] = await run.leftovers();
+  const before = structuredClone(first);
+  const begun = await run.begin(unsent("Advertiser::o/p/s::a", "other"));
+  if (begun.kind === "earlier") await begun.ended({ kind: "created", id: "2" });
+  expect(first).toEqual(before);
+});
+
+it("adopting an object settles no create of the other kind that has its number", async () => {
+  const run = journalIn(journal);
+  await run.settle("ConversionEvent::o/p/s::other", "1");
+  run.closeNow(new Set());
+  expect(run.marks()).toEqual(["m1", "m2"]);
 });
 
 it("what is adopted is settled under whichever name it was noted", async () => {

@@ -1,10 +1,21 @@
 /**
- * A lock between processes: a file that exists while it is held, with a heartbeat. On one machine its holder keeps it for
- * as long as its process exists, stopped or not, and loses it at once when it ends. Of a holder on another machine only the
- * heartbeat tells; who was cut off or stopped there may lose the lock, and must ask {@link Lock.isHeld} before it acts.
+ * A lock between processes: a file that exists while it is held, with a heartbeat. The journal and the session file are changed
+ * under one. It keeps these promises, and the tests name them by number.
  *
- * Own code since the libraries for it have an open race when they take over a stale lock, and report a lost lock by
- * throwing inside a timer.
+ * L1. At most one process holds a lock. Otherwise two runs write one journal, and send the same creates.
+ * L2. A holder on this machine keeps its lock for as long as its process exists, stopped or not. Otherwise a run that was
+ *     suspended goes on beside the one that took its place.
+ * L3. A holder on this machine loses its lock at once when its process ends, however it ends, and a reused process number is not
+ *     taken for it where the system can tell. Otherwise a killed run keeps the stack from being worked on.
+ * L4. Of a holder on another machine or in another container the heartbeat alone tells, watched with the waiter's own clock:
+ *     clocks differ between machines, and are set.
+ * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor keeps it
+ *     alive. So whoever holds one asks before each change.
+ * L6. A stale lock is removed by one process at a time, which looks again before it does. Otherwise a lock is removed that somebody
+ *     has taken meanwhile.
+ * L7. The file is whole or absent, on every file system. What is no lock of this user is left alone, and said.
+ *
+ * Own code since the libraries for it break L6, and report a lost lock by throwing inside a timer.
  */
 import { randomUUID } from "node:crypto";
 import { constants, statSync, unlinkSync } from "node:fs";
