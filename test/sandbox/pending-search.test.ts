@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
+import type { PendingCreate } from "../../provider/src/tools/pending-facts.js";
 import { searchFor } from "../../provider/src/tools/pending-search.js";
-import type { PendingCreate } from "../../provider/src/tools/pending-sets.js";
 import { newFolder } from "../support/folder.js";
 import { useSandbox } from "../support/stack.js";
 
@@ -99,4 +99,29 @@ it("says why it can't search, and sends nothing for it", async () => {
 it("what the engine alone has noted counts as sent at its record's latest: long ago it was not made", async () => {
   const { notMade } = await search([open("gone", { at: "" })]);
   expect(notMade).toEqual([urnOf("gone")]);
+});
+
+it("of several runs that sent one resource, all marks are looked for: any that is found is its object", async () => {
+  const killedTwice = (name: string, ...marks: string[]): PendingCreate => {
+    const [first = "", ...others] = marks;
+    const { record, ...create } = open(name, { mark: first });
+    return { ...create, record, also: others.map((mark) => ({ ...record, mark })) };
+  };
+  const { sandbox, found, notMade, told } = await search([
+    killedTwice("first", "mark-there", "mark-gone"),
+    killedTwice("second", "mark-gone-too", "mark-there"),
+    killedTwice("neither", "mark-gone-1", "mark-gone-2"),
+    killedTwice("both", "mark-there", "mark-there-not"),
+    { ...killedTwice("unmarked", "mark-gone-3"), also: [{ ...open("x").record, mark: "", field: undefined }] },
+  ]);
+  expect(found).toEqual([
+    { urn: urnOf("first"), id: "7" },
+    { urn: urnOf("second"), id: "7" },
+  ]);
+  expect(notMade).toEqual([urnOf("neither")]);
+  expect(told).toEqual([
+    `${urnOf("both")}\n  several runs made it: 7 and 10. Keep one of them, and remove the others on the platform.`,
+    `${urnOf("unmarked")}\n  can't be searched for: it was sent without a mark.`,
+  ]);
+  expect(sandbox).toMatchObject({ creates: 0, searches: 9 });
 });

@@ -1,10 +1,10 @@
 /** What is live and managed by nobody any more. */
 import { describe, expect, it } from "vitest";
-import { memberRecord } from "../../provider/src/state/create-record.js";
 import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
 import { LEFTOVER_FORMATS, leftoversOf, markDone } from "../../provider/src/tools/leftovers.js";
-import { settleMembers } from "../../provider/src/tools/pending-sets.js";
+import { pendingIn } from "../../provider/src/tools/pending-facts.js";
+import { settle } from "../../provider/src/tools/pending-settle.js";
 import { type ExportedStack, type Resource, readExport, stateIn } from "../../provider/src/tools/stack-export.js";
 import { CIPHERTEXT, encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
 
@@ -67,25 +67,14 @@ it("nothing is told in words, with what can't be known", () => {
 
 it("a set whose create in doubt is settled as created notes what that took the place of", () => {
   const mark = { mark: "m", since: "2026-03-01T00:00:00Z", what: "sent" };
-  const resource = storedSet("funnel", { eventIds: { a: 4 }, unresolved: { a: mark } });
-  const urn = `${urnOf("ConversionEventSet", "funnel")}["a"]`;
-  const settled = settleMembers(
-    { ...resource, outputs: { ...resource.outputs }, inputs: {} },
-    [
-      {
-        urn,
-        kind: "ConversionEvent",
-        record: memberRecord(mark),
-        known: "state",
-        held: { id: "4", isDeleted: false },
-        entry: {},
-      },
-    ],
-    new Map([["a", "9"]]),
-    () => "x",
-    "2026-03-02T00:00:00Z",
-  );
-  expect(leftLiveIn(settled.outputs ?? {})).toEqual([{ id: "4", at: mark.since, why: "replaced", by: "9", key: "a" }]);
+  const stack = readExport(exportOf([storedSet("funnel", { eventIds: { a: 4 }, unresolved: { a: mark } })]));
+  const verdict = { urn: `${urnOf("ConversionEventSet", "funnel")}["a"]`, createdAs: "9" };
+  const { deployment } = settle(stack, pendingIn(stack, []), [verdict], {
+    now: "2026-03-02T00:00:00Z",
+    newMark: () => "x",
+  });
+  const [saved] = deployment.resources ?? [];
+  expect(leftLiveIn(saved?.outputs ?? {})).toEqual([{ id: "4", at: mark.since, why: "replaced", by: "9", key: "a" }]);
 });
 
 describe("what somebody has tidied up", () => {

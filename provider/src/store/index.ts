@@ -9,6 +9,7 @@ export {
   type HeldJournal,
   look,
   type Revise,
+  recordsIn,
   reviseNow,
   type Snapshot,
   withJournal,
@@ -16,6 +17,7 @@ export {
 export {
   type Account,
   moveNotes,
+  notesToMove,
   type Places,
   pathsIn,
   placesFor,

@@ -82,31 +82,49 @@ function namesIn(folder: string): string[] {
   }
 }
 
+/** A file of a stack, and where it belongs. */
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
 /**
- * The files of a stack under its account's former address go on under the current one, unless there are some already.
+ * The files of a stack under its account's former address, which go on under the current one unless there are some already.
  * @param from `<host>[:<port>][/<path>] <e-mail>`.
  */
-export function moveNotes(
+export function notesToMove(
   from: string,
   to: Account,
   stack: string,
   cookieFile: string | undefined,
   folder: string,
-): void {
+): Move[] {
   const [place = "", typed = ""] = from.split(" ");
   // `from` has it in lower case; most often it is the same as now.
   const email = typed === to.email.toLowerCase() ? to.email : typed;
-  const current = placesOf(to, "", cookieFile, folder).journalFolder;
-  for (const scheme of ["https", "http"]) {
-    const former = placesOf({ baseUrl: `${scheme}://${place}`, email }, "", cookieFile, folder).journalFolder;
-    if (former === current) continue;
-    const [old, now] = [pathsIn(former, stack), pathsIn(current, stack)];
-    for (const file of ["journal", "objects"] as const) {
-      if (!existsSync(old[file]) || existsSync(now[file])) continue;
-      mkdirSync(current, { recursive: true, mode: 0o700 });
-      renameSync(old[file], now[file]);
-    }
+  const folderOf = (account: Account) => placesOf(account, "", cookieFile, folder).journalFolder;
+  const current = folderOf(to);
+  const formers = ["https", "http"].map((scheme) => folderOf({ baseUrl: `${scheme}://${place}`, email }));
+  return (["journal", "objects"] as const).flatMap((file): Move[] => {
+    const now = pathsIn(current, stack)[file];
+    if (existsSync(now)) return [];
+    const old = formers
+      .filter((each) => each !== current)
+      .map((each) => pathsIn(each, stack)[file])
+      .find((each) => existsSync(each));
+    return old === undefined ? [] : [{ from: old, to: now }];
+  });
+}
+
+/** @returns what moves them back. */
+export function moveNotes(moves: readonly Move[]): () => void {
+  for (const { from, to } of moves) {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    renameSync(from, to);
   }
+  return () => {
+    for (const { from, to } of moves) renameSync(to, from);
+  };
 }
 
 /** A short name that does not tell what it was made of. */

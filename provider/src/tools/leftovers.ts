@@ -4,9 +4,10 @@
  */
 import { count, own, printable } from "../base/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, writeLeftLive } from "../state/index.js";
+import { changeStack } from "./change-stack.js";
 import { contentsOf, csvOf, type Entry, nameOf, shown } from "./contents.js";
 import { command, textOf } from "./harness.js";
-import { passed, pulumi, STACK_OPTIONS } from "./pulumi.js";
+import { STACK_OPTIONS } from "./pulumi.js";
 import {
   type ExportedStack,
   expectNothingPending,
@@ -36,10 +37,10 @@ export const leftoversCommand = command({
     if (wanted.length === 0) {
       throw new Error("it takes --done ID; the list is what `pulumi-advertising report leftovers` prints");
     }
-    const where = passed(choice);
-    const exported = readExport(await pulumi(["stack", "export", ...where]));
-    const { stack, done } = markDone(exported, wanted, new Date().toISOString());
-    await pulumi(["stack", "import", ...where], JSON.stringify(stack));
+    const done = await changeStack(choice, (exported) => {
+      const { stack, done: marked } = markDone(exported, wanted, new Date().toISOString());
+      return { stack, after: () => marked };
+    });
     for (const { kind, id, name, key } of done) {
       console.log(
         `Off the list: ${kind} ${id}${name === "" ? "" : ` "${printable(name)}"`}, which ${key} had left live`,

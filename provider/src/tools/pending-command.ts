@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { count, cut, enumerate, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { describe, forgetCommand, splitMember } from "../state/index.js";
+import { changeStack, type Decided, exportOf, journalsOf } from "./change-stack.js";
 import { command, say, textOf } from "./harness.js";
 import { StackJournals } from "./journals.js";
-import { countHistory, liveIn, type Pending, pendingIn, sentUntil, type Verdict } from "./pending.js";
-import type { PendingCreate } from "./pending-sets.js";
+import { liveIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
-import { type Given, readVerdicts } from "./pending-verdicts.js";
-import { passed, pulumi, readingOf, STACK_OPTIONS, type StackChoice, settingOf, stackName } from "./pulumi.js";
+import { type Given, type Known, readVerdicts, type Verdict } from "./pending-verdicts.js";
+import { passed, readingOf, STACK_OPTIONS, type StackChoice, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
@@ -65,37 +65,126 @@ export const pendingCommand = command({
     if (values.file !== undefined && (settles.length > 0 || values.search)) {
       throw new Error("--file only looks; to settle, leave it out");
     }
-    return lookAndSettle({ ...values, notCreated });
+    const options: Options = { ...values, notCreated };
+    if (settles.length === 0 && !values.search) return lookOnly(options);
+    return changeStack(options, (stack, journals) => judge(stack, journals, options));
   },
 });
 
-/** @returns the exit code. @throws Error in words, for exit code 2. */
-async function lookAndSettle(options: Options): Promise<number> {
-  const stack = readExport(await exported(options));
-  const journals = await journalsOf(stack, options);
-  // What a run has saved meanwhile is read anew.
-  if (await journals?.waitForRun(systemClock)) return lookAndSettle(options);
-  const pending = pendingIn(stack, journals?.notes() ?? []);
-  const isForgotten = (urn: string) => options.forget.includes(urn) || options.forget.includes(splitMember(urn).of);
-  const given = readVerdicts(options, pending.open, stack);
-  const search = options.search ? await searched(pending.open, given, stack, options) : { verdicts: [] };
-  const verdicts = [...given, ...search.verdicts];
-  // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
-  const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
-  if (verdicts.length > 0 || isToSave)
-    await settleAll(stack, pending.open, verdicts, journals, search.sentUntil, options);
+/** @returns the exit code. */
+async function lookOnly(options: Options): Promise<number> {
+  const { file, ...choice } = options;
+  const read = async () => readExport(file === undefined ? await exportOf(choice) : await printed);
+  const printed = file === undefined ? Promise.resolve("") : textOf(file); // standard input can be read once
+  let stack = await read();
+  const journals = await journalsBeside(stack, options);
+  // What a run has saved meanwhile is read again.
+  if (await journals.waitForRun(systemClock)) stack = await read();
+  return tell(pendingIn(stack, journals.notes()), () => false, true);
+}
 
-  const open = pending.open
-    .filter(({ urn, known }) => known === "state" && isForgotten(urn))
-    .map(({ urn }) => `"${urn}"`);
-  if (open.length > 0) {
+/** The journals of the stack that was exported; none where it is not known which stack that is. */
+async function journalsBeside(stack: ExportedStack, { file, ...choice }: Options): Promise<StackJournals> {
+  const cwd = choice.cwd ?? process.cwd();
+  if (file !== undefined) return new StackJournals(stackIn(stack), process.env.ADVERTISING_COOKIE_FILE, cwd);
+  return journalsOf(stackIn(stack) ?? (await stackName(passed(choice))), choice);
+}
+
+/** What is to be done with one look at the stack: the answers that were given, and what a search tells of the others. */
+async function judge(stack: ExportedStack, journals: StackJournals, options: Options): Promise<Decided<number>> {
+  const notes = journals.notes();
+  const pending = pendingIn(stack, notes);
+  const known: Known = { pending: pending.open, stack, notes };
+  const given = readVerdicts(options, known);
+  const search = options.search ? await searched(known, given, options) : { verdicts: [] };
+  const verdicts = [...given, ...search.verdicts];
+  const { forget } = options;
+  const isForgotten = (urn: string) => forget.includes(urn) || forget.includes(splitMember(urn).of);
+  const open = pending.open.filter(({ urn, known: by }) => by === "state" && isForgotten(urn));
+  const unsettled = open.filter(({ urn }) => !verdicts.some((verdict) => verdict.urn === urn));
+  if (unsettled.length > 0) {
     throw new Error(
-      `nothing was forgotten: the outcome of ${enumerate(open)} is unknown; settle it with --created or --not-created`,
+      `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle it with --created or --not-created`,
     );
   }
+  const isInState = ({ urn }: Verdict) =>
+    pending.open.some((create) => create.urn === urn && create.known !== "journal");
+  // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
+  const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
+  const surroundings = {
+    now: new Date(systemClock.wallMs()).toISOString(),
+    sentUntil: search.sentUntil,
+    newMark: randomUUID,
+  };
+  const settled =
+    verdicts.some(isInState) || isToSave ? settle(stack, pending, verdicts.filter(isInState), surroundings) : undefined;
+  return {
+    stack: settled,
+    after: () => {
+      for (const { urn, createdAs } of verdicts) {
+        const live = createdAs === undefined || settled === undefined ? undefined : liveIn(settled, urn);
+        if (live !== undefined) journals.noteLive(live.key, live.live);
+      }
+      settleNotes(pending, verdicts, isInState, journals);
+      for (const verdict of verdicts) tellVerdict(verdict, isInState(verdict), pending);
+      forgetNotes(forget, journals);
+      const isSettled = (urn: string) => isForgotten(urn) || verdicts.some((verdict) => verdict.urn === urn);
+      return tell(pending, isSettled, verdicts.length === 0);
+    },
+  };
+}
+
+/** What a search tells of those that nobody has decided on; each finding passes the checks of a user's verdict. */
+async function searched(
+  { pending, stack, notes }: Known,
+  given: readonly Verdict[],
+  options: Options,
+): Promise<{ readonly verdicts: readonly Verdict[]; readonly sentUntil?: string }> {
+  const left = pending.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
+  if (left.length === 0) return { verdicts: [] };
+  const { reading, origin } = await readingOf(options);
+  if (reading.problems.length > 0) {
+    throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
+  }
+  // Loaded here, since nothing else of this command needs the HTTP library.
+  const { searchFor } = await import("./pending-search.js");
+  const { found, notMade, told, sentUntil } = await searchFor(left, reading, options.cwd ?? process.cwd(), stack);
+  for (const line of told) console.log(line);
+  const created = found.map(({ urn, id }) => `${urn}=${id}`);
+  return { verdicts: readVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes }), sentUntil };
+}
+
+/** One that the state can hold as unresolved, with the mark that it is looked for by. */
+function isKnownByRecordAlone({ known, record, also = [] }: PendingCreate): boolean {
+  return known === "engine" && record.field !== undefined && also.length === 0;
+}
+
+/** What the state can't hold stays in the journal, with its id: forgotten, the next `up` would create it again. */
+function settleNotes(
+  { open }: Pending,
+  verdicts: readonly Verdict[],
+  isInState: (verdict: Verdict) => boolean,
+  journals: StackJournals,
+): void {
+  const isToTakeOver = (verdict: Verdict) => verdict.createdAs !== undefined && !isInState(verdict);
+  const lost = verdicts.filter(
+    (verdict) => isToTakeOver(verdict) && !journals.noteCreated(verdict.urn, String(verdict.createdAs)),
+  );
+  const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
+  const marks = open.flatMap((create) => (urns.has(create.urn) ? recordsOf(create).map(({ mark }) => mark) : []));
+  journals.forget([...urns], new Set(marks));
+  if (lost.length > 0) {
+    throw new Error(
+      `the journal can't be written, so this is not settled: ${enumerate(lost.map(({ urn }) => `"${urn}"`))}; ` +
+        "let a run that uses it (*.jsonl.lock) end, and run this again",
+    );
+  }
+}
+
+function forgetNotes(wanted: readonly string[], journals: StackJournals): void {
   const unknown: string[] = [];
-  for (const urn of options.forget) {
-    if ((journals?.forget([urn]) ?? 0) === 0) unknown.push(`"${urn}"`);
+  for (const urn of wanted) {
+    if (journals.forget([urn]) === 0) unknown.push(`"${urn}"`);
     else console.log(`Forgotten: what an interrupted run noted of ${urn}`);
   }
   if (unknown.length > 0) {
@@ -103,90 +192,32 @@ async function lookAndSettle(options: Options): Promise<number> {
       `no journal of this stack on this machine has a note about ${enumerate(unknown)}, or the lock beside it (*.jsonl.lock) is held by a run`,
     );
   }
-  const isSettled = (urn: string) => isForgotten(urn) || verdicts.some((verdict) => verdict.urn === urn);
+}
+
+function tellVerdict({ urn, createdAs }: Verdict, isInState: boolean, { open }: Pending): void {
+  if (createdAs === undefined) {
+    console.log(`Settled as not created: ${urn}`);
+    return;
+  }
+  console.log(`Settled as created with id ${createdAs}: ${urn}`);
+  if (!isInState) {
+    console.log(
+      "  The journal on this machine has it: the next `pulumi up` here takes it over where the program declares it with the arguments that were sent.",
+    );
+    return;
+  }
+  const { held } = open.find((create) => create.urn === urn) ?? {};
+  const becomes = held?.isDeleted === true ? "is deleted by the next `pulumi up`" : "stays live on the platform";
+  if (held !== undefined) console.log(`  It takes the place of ${held.id}, which ${becomes}.`);
+}
+
+/** Lists what is left. @param tellsHistory a settlement has dropped the engine's list. @returns the exit code. */
+function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistory: boolean): number {
   const left = pending.open.filter(({ urn }) => !isSettled(urn));
   for (const line of describeCreated(pending.created.filter(({ urn }) => !isSettled(urn)))) console.log(line);
-  if (left.length === 0) {
-    const history = verdicts.length > 0 ? 0 : countHistory(stack); // settling drops them
-    return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`, 0);
-  }
-  return say(describeOpen(left), 1);
-}
-
-/** What a search tells of those that nobody has decided on; each finding passes the checks of a user's verdict. */
-async function searched(
-  open: readonly PendingCreate[],
-  given: readonly Verdict[],
-  stack: ExportedStack,
-  options: Options,
-): Promise<{ readonly verdicts: readonly Verdict[]; readonly sentUntil?: string | undefined }> {
-  const left = open.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
-  if (left.length === 0) return { verdicts: [] };
-  const { reading, origin } = await readingOf(options);
-  if (reading.problems.length > 0) {
-    throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
-  }
-  // Loaded here: whoever does not search needs no HTTP library.
-  const { searchFor } = await import("./pending-search.js");
-  const { found, notMade, told } = await searchFor(left, reading, options.cwd ?? process.cwd(), stack);
-  for (const line of told) console.log(line);
-  const created = found.map(({ urn, id }) => `${urn}=${id}`);
-  return {
-    verdicts: readVerdicts({ ...options, created, notCreated: notMade }, left, stack),
-    sentUntil: sentUntil(stack, reading.settings.maxWaitSeconds, systemClock.wallMs()),
-  };
-}
-
-function isKnownByRecordAlone({ known, record }: PendingCreate): boolean {
-  return known === "engine" && record.field !== undefined;
-}
-
-async function settleAll(
-  stack: ExportedStack,
-  open: readonly PendingCreate[],
-  verdicts: readonly Verdict[],
-  journals: StackJournals | undefined,
-  sentUntil: string | undefined,
-  options: Options,
-): Promise<void> {
-  const isInState = ({ urn }: Verdict) => open.some((create) => create.urn === urn && create.known !== "journal");
-  if (verdicts.some(isInState) || (options.search && open.some(isKnownByRecordAlone))) {
-    const times = { now: new Date(systemClock.wallMs()).toISOString(), sentUntil };
-    const settled = settle(stack, verdicts.filter(isInState), randomUUID, times, journals?.notes() ?? []);
-    await pulumi(["stack", "import", ...passed(options)], JSON.stringify(settled));
-    for (const { urn, createdAs } of verdicts) {
-      const known = createdAs === undefined ? undefined : liveIn(settled, urn);
-      if (known !== undefined) journals?.noteLive(known.key, known.live);
-    }
-  }
-  // What the state can't hold stays in the journal, with its id: forgotten, the next `up` would create it again.
-  const isToTakeOver = (verdict: Verdict) => verdict.createdAs !== undefined && !isInState(verdict);
-  const lost = verdicts.filter(
-    (verdict) => isToTakeOver(verdict) && !journals?.noteCreated(verdict.urn, String(verdict.createdAs)),
-  );
-  const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
-  const marks = open.flatMap(({ urn, record }) => (urns.has(urn) ? [record.mark] : []));
-  journals?.forget([...urns], new Set(marks));
-  if (lost.length > 0) {
-    throw new Error(
-      `the journal can't be written, so this is not settled: ${enumerate(lost.map(({ urn }) => `"${urn}"`))}; ` +
-        "let a run that uses it (*.jsonl.lock) end, and run this again",
-    );
-  }
-  for (const verdict of verdicts) {
-    const { urn, createdAs } = verdict;
-    if (createdAs === undefined) console.log(`Settled as not created: ${urn}`);
-    else if (isInState(verdict)) {
-      console.log(`Settled as created with id ${createdAs}: ${urn}`);
-      const { held } = open.find((create) => create.urn === urn) ?? {};
-      const becomes = held?.isDeleted === true ? "is deleted by the next `pulumi up`" : "stays live on the platform";
-      if (held !== undefined) console.log(`  It takes the place of ${held.id}, which ${becomes}.`);
-    } else {
-      console.log(
-        `Settled as created with id ${createdAs}: ${urn}\n  The journal on this machine has it: the next \`pulumi up\` here takes it over where the program declares it with the arguments that were sent.`,
-      );
-    }
-  }
+  if (left.length > 0) return say(describeOpen(left), 1);
+  const history = tellsHistory ? pending.history : 0;
+  return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`);
 }
 
 function describeOpen(open: Pending["open"]): string {
@@ -229,17 +260,3 @@ function describeCreated(created: Pending["created"]): string[] {
 }
 
 const MAX_KNOWN = 20;
-
-/** None where it is not known which stack it is, as of an exported file without resources. */
-async function journalsOf(stack: ExportedStack, options: Options): Promise<StackJournals | undefined> {
-  const { file, cwd = process.cwd() } = options;
-  const name = stackIn(stack) ?? (file === undefined ? await stackName(passed(options)) : undefined);
-  if (name === undefined) return undefined;
-  const cookieFile =
-    file === undefined ? await settingOf("cookieFile", passed(options)) : process.env.ADVERTISING_COOKIE_FILE;
-  return new StackJournals(name, cookieFile, cwd);
-}
-
-async function exported({ file, ...choice }: Options): Promise<string> {
-  return file === undefined ? pulumi(["stack", "export", ...passed(choice)]) : textOf(file);
-}

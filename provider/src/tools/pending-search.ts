@@ -1,16 +1,17 @@
 /**
- * Looks on the platform for creates of unknown outcome.
+ * Looks on the platform for creates of unknown outcome, by the marks that they were sent with. `pending --search` loads this
+ * file, and with it the HTTP library, when it is asked for.
  */
 
-import { count } from "../base/index.js";
+import { count, enumerate } from "../base/index.js";
 import { connect, systemSurroundings } from "../client/index.js";
 import { abilitiesOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
 import { lookFor, resendDueMs } from "../provider/index.js";
 import type { SettingsReading } from "../settings/index.js";
+import type { CreateRecord } from "../state/index.js";
 import { placesFor } from "../store/index.js";
-import { sentUntil } from "./pending.js";
-import type { PendingCreate } from "./pending-sets.js";
+import { type PendingCreate, recordsOf } from "./pending-facts.js";
 import type { ExportedStack } from "./stack-export.js";
 
 export interface Searched {
@@ -19,12 +20,16 @@ export interface Searched {
   readonly notMade: readonly string[];
   /** Of the others, in words. */
   readonly told: readonly string[];
+  /** When what only the engine's record knows was sent at the latest, ISO 8601. */
+  readonly sentUntil: string;
 }
 
-interface Left {
+/** One create of one resource, and what its search told. */
+interface Look {
   readonly create: PendingCreate;
-  /** What was asked, and what came back. */
-  readonly words: string;
+  readonly record: CreateRecord;
+  /** The id of what was found; none where it was certainly not made; or in words, what was asked and what came back. */
+  readonly finding: { readonly id: string | undefined } | { readonly words: string };
 }
 
 /** @param folder the program's. */
@@ -41,45 +46,66 @@ export async function searchFor(
   const searcher = { reading, clock, client: () => client };
   const startedMs = clock.wallMs();
   const startedAt = new Date(startedMs).toISOString();
-  const found: { urn: string; id: string }[] = [];
-  const notMade: string[] = [];
+  const latest = sentUntil(stack, reading.settings.maxWaitSeconds, startedMs);
 
-  const look = async (create: PendingCreate): Promise<Left[]> => {
-    const { urn, record } = create;
+  const look = async (create: PendingCreate, record: CreateRecord): Promise<Look> => {
     const kind = kindNamed(create.kind);
-    if (!abilitiesOf(kind, reading.settings).search(record.field))
-      return [{ create, words: `can't be searched for: ${whyNot(record.field, kind)}.` }];
+    if (!abilitiesOf(kind, reading.settings).search(record.field)) {
+      return { create, record, finding: { words: `can't be searched for: ${whyNot(record.field, kind)}.` } };
+    }
     const isOnce = record.isEarliest === true;
-    const at = isOnce ? startedAt : record.at || sentUntil(stack, reading.settings.maxWaitSeconds, startedMs);
-    const finding = await lookFor(kind, searcher, urn, { ...record, at }, { wasJustSent: false, isOnce });
-    if (finding.kind === "found") found.push({ urn, id: finding.id });
-    else if (finding.kind === "not-made") notMade.push(urn);
-    else return [{ create, words: secrets.scrub(finding.words) }];
-    return [];
+    const sent = { ...record, at: isOnce ? startedAt : record.at || latest };
+    const finding = await lookFor(kind, searcher, create.urn, sent, { wasJustSent: false, isOnce });
+    if (finding.kind === "open") return { create, record, finding: { words: secrets.scrub(finding.words) } };
+    return { create, record, finding: { id: finding.kind === "found" ? finding.id : undefined } };
   };
-  const lookForAll = async (creates: readonly PendingCreate[]) => (await Promise.all(creates.map(look))).flat();
+  const isLookedForAgain = ({ record, finding }: Look) =>
+    "words" in finding && record.isEarliest === true && record.field !== undefined;
 
   try {
-    let left = await lookForAll(open);
+    let looks = await Promise.all(open.flatMap((create) => recordsOf(create).map((record) => look(create, record))));
     const dueMs = resendDueMs({ at: startedAt }, searcher);
-    const again = left.filter(isLookedForAgain);
+    const again = looks.filter(isLookedForAgain);
     if (again.length > 0 && dueMs !== undefined) {
       console.error(
         `${count(again.length, "event")} of sets, which may have been sent until just now, can't be found yet: ` +
           `looking again at ${new Date(dueMs).toISOString()} …`,
       );
       await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
-      const others = left.filter((each) => !isLookedForAgain(each));
-      left = [...others, ...(await lookForAll(again.map(({ create }) => create)))];
+      looks = await Promise.all(looks.map((each) => (isLookedForAgain(each) ? look(each.create, each.record) : each)));
     }
-    return { found, notMade, told: left.map(({ create, words }) => `${create.urn}\n  ${words}`) };
+    return { ...summed(looks), sentUntil: latest };
   } finally {
     await transport.close();
   }
 }
 
-function isLookedForAgain({ create: { record } }: Left): boolean {
-  return record.isEarliest === true && record.field !== undefined;
+/** Of a resource that several runs sent: one that is found is its object; only where none of them was made, it was not made. */
+function summed(looks: readonly Look[]): Omit<Searched, "sentUntil"> {
+  const found: { urn: string; id: string }[] = [];
+  const notMade: string[] = [];
+  const told: string[] = [];
+  for (const [{ urn }, those] of Map.groupBy(looks, ({ create }) => create)) {
+    const ids = new Set(
+      those.flatMap(({ finding }) => ("id" in finding && finding.id !== undefined ? [finding.id] : [])),
+    );
+    const words = those.flatMap(({ finding }) => ("words" in finding ? [finding.words] : []));
+    const [id] = ids;
+    if (ids.size > 1) {
+      told.push(
+        `${urn}\n  several runs made it: ${enumerate([...ids])}. Keep one of them, and remove the others on the platform.`,
+      );
+    } else if (id !== undefined) found.push({ urn, id });
+    else if (words.length === 0) notMade.push(urn);
+    else told.push(`${urn}\n  ${[...new Set(words)].join(" ")}`);
+  }
+  return { found, notMade, told };
+}
+
+/** The engine notes a create before it asks for it, so that what only its record knows was sent until the last wait was over. */
+function sentUntil({ deployment }: ExportedStack, maxWaitSeconds: number, nowMs: number): string {
+  const latestMs = Date.parse(deployment.manifest?.time ?? "") + maxWaitSeconds * 1000;
+  return new Date(Number.isNaN(latestMs) ? nowMs : Math.min(latestMs, nowMs)).toISOString();
 }
 
 function whyNot(field: string | undefined, kind: Kind): string {

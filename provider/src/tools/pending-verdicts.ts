@@ -1,9 +1,10 @@
 /**
- * What users say of creates of unknown outcome, held against what is known of them. Pure.
+ * What users, or a search, say of creates of unknown outcome, held against what is known of them. Pure.
  */
-import { nameInUrn, splitMember } from "../state/index.js";
-import type { Verdict } from "./pending.js";
-import type { PendingCreate } from "./pending-sets.js";
+import { Holders } from "../decision/index.js";
+import type { Kind } from "../kinds/index.js";
+import { aboutWhom, type CreateRecord, nameInUrn, splitMember } from "../state/index.js";
+import { type PendingCreate, recordsOf } from "./pending-facts.js";
 import { type ExportedStack, idsIn } from "./stack-export.js";
 
 /** As it is typed: `URN=ID`, or a URN. */
@@ -12,35 +13,98 @@ export interface Given {
   readonly notCreated: readonly string[];
 }
 
-/** All that is wrong with them at once. */
-export function readVerdicts(given: Given, pending: readonly PendingCreate[], stack: ExportedStack): Verdict[] {
+/** What was found out about one of them: the platform's id, or that there is none. */
+export interface Verdict {
+  readonly urn: string;
+  readonly createdAs: string | undefined;
+}
+
+/** What answers are held against. */
+export interface Known {
+  readonly pending: readonly PendingCreate[];
+  readonly stack: ExportedStack;
+  /** What the journals of this machine remember. */
+  readonly notes: readonly CreateRecord[];
+}
+
+/** One answer, with all that a rule may ask. */
+interface Answer {
+  /** As it was typed. */
+  readonly wanted: string;
+  readonly createdAs: string | undefined;
+  /** The creates that are meant, by their URN or by their name. */
+  readonly found: readonly PendingCreate[];
+  /** The pending creates of the set that is meant. */
+  readonly ofSet: readonly PendingCreate[];
+  /** The answers before this one. */
+  readonly before: readonly Verdict[];
+  readonly holders: Holders;
+  kindOf(verdict: Verdict): string | undefined;
+}
+
+/** What is wrong with an answer. The first rule that has something to say is told. */
+const RULES: readonly ((answer: Answer) => string | undefined)[] = [
+  ({ wanted, found, ofSet: [first] }) =>
+    found.length === 0 && first !== undefined
+      ? `"${wanted}" is a set: give the key of its event behind it, as ${first.urn}`
+      : undefined,
+  ({ wanted, found }) => (found.length === 0 ? `"${wanted}" is no pending create` : undefined),
+  ({ wanted, found }) =>
+    found.length > 1 ? `"${wanted}" is the name of ${found.length} pending creates: give the URN` : undefined,
+  ({ wanted, found: [only], before }) =>
+    before.some(({ urn }) => urn === only?.urn) ? `"${wanted}" is settled twice` : undefined,
+  ({ wanted, createdAs, found: [only] }) =>
+    createdAs !== undefined && createdAs === only?.held?.id
+      ? `${createdAs} is not the id of "${wanted}", but of what the state holds already`
+      : undefined,
+  (answer) => {
+    const { wanted, createdAs, found } = answer;
+    const [only] = found;
+    const isReplaced = only !== undefined && recordsOf(only).some(({ replaces }) => replaces === createdAs);
+    const isHeldByItself = holderOf(answer, "state")?.by === only?.urn;
+    return createdAs !== undefined && (isReplaced || isHeldByItself)
+      ? `${createdAs} is not the id of "${wanted}", but of what it was to replace`
+      : undefined;
+  },
+  (answer) => {
+    const holder = holderOf(answer, "state");
+    const { wanted, createdAs } = answer;
+    return holder && `${createdAs} is not the id of "${wanted}": the state holds it as ${holder.by}`;
+  },
+  (answer) => {
+    const holder = holderOf(answer, "journal", answer.found[0]?.urn);
+    const { wanted, createdAs } = answer;
+    return holder && `${createdAs} is not the id of "${wanted}": a journal on this machine knows it as ${holder.by}`;
+  },
+  ({ wanted, createdAs, found: [only], before, kindOf }) => {
+    const twin = before.find((verdict) => createdAs !== undefined && verdict.createdAs === createdAs);
+    return twin !== undefined && kindOf(twin) === only?.kind
+      ? `${createdAs} can't be both "${wanted}" and ${twin.urn}`
+      : undefined;
+  },
+];
+
+function holderOf({ createdAs, found: [only], holders }: Answer, how: "state" | "journal", but?: string) {
+  return createdAs === undefined || only === undefined ? undefined : holders.of(only.kind, createdAs, but, [how])[0];
+}
+
+/** @throws Error with all that is wrong with the answers; then none of them counts. */
+export function readVerdicts(given: Given, { pending, stack, notes }: Known): Verdict[] {
   const faults: string[] = [];
   const verdicts: Verdict[] = [];
-  const held = idsIn(stack);
+  const holders = holdersIn(stack, notes, pending);
+  const kindOf = ({ urn }: Verdict) => pending.find((create) => create.urn === urn)?.kind;
   const add = (wanted: string, createdAs: string | undefined) => {
     const found = pending.filter(({ urn }) => urn === wanted || nameInUrn(urn) === wanted);
-    const [only] = found;
     const ofSet = pending.filter(({ urn }) => isMemberOf(wanted, urn));
-    if (only === undefined && createdAs === undefined && ofSet.length > 0) {
+    if (found.length === 0 && createdAs === undefined && ofSet.length > 0) {
       for (const { urn } of ofSet) verdicts.push({ urn, createdAs });
-    } else if (only === undefined && ofSet.length > 0) {
-      faults.push(`"${wanted}" is a set: give the key of its event behind it, as ${ofSet[0]?.urn}`);
-    } else if (only === undefined) faults.push(`"${wanted}" is no pending create`);
-    else if (found.length > 1) faults.push(`"${wanted}" is the name of ${found.length} pending creates: give the URN`);
-    else if (verdicts.some(({ urn }) => urn === only.urn)) faults.push(`"${wanted}" is settled twice`);
-    else {
-      const holder = createdAs === undefined ? undefined : held.get(`${only.kind} ${createdAs}`);
-      const twin = verdicts.find((verdict) => createdAs !== undefined && verdict.createdAs === createdAs);
-      if (createdAs !== undefined && createdAs === only.held?.id)
-        faults.push(`${createdAs} is not the id of "${wanted}", but of what the state holds already`);
-      else if (createdAs !== undefined && (createdAs === only.record.replaces || holder === only.urn))
-        faults.push(`${createdAs} is not the id of "${wanted}", but of what it was to replace`);
-      else if (holder !== undefined)
-        faults.push(`${createdAs} is not the id of "${wanted}": the state holds it as ${holder}`);
-      else if (twin !== undefined && kindOf(pending, twin) === only.kind)
-        faults.push(`${createdAs} can't be both "${wanted}" and ${twin.urn}`);
-      else verdicts.push({ urn: only.urn, createdAs });
+      return;
     }
+    const answer = { wanted, createdAs, found, ofSet, before: verdicts, holders, kindOf };
+    const fault = RULES.reduce<string | undefined>((first, rule) => first ?? rule(answer), undefined);
+    if (fault !== undefined) faults.push(fault);
+    else for (const { urn } of found) verdicts.push({ urn, createdAs });
   };
   for (const text of given.created) {
     const [, urn, id] = /^(.+)=(\d{1,30})$/.exec(text) ?? [];
@@ -57,12 +121,26 @@ export function readVerdicts(given: Given, pending: readonly PendingCreate[], st
   return verdicts;
 }
 
+/** Who has which object by URN: in the state, or as a journal of this machine noted it of a killed run. */
+function holdersIn(stack: ExportedStack, notes: readonly CreateRecord[], pending: readonly PendingCreate[]): Holders {
+  const holders = new Holders();
+  for (const [object, urn] of idsIn(stack)) {
+    const [kind = "", id = ""] = object.split(" ");
+    holders.add(kind as Kind["name"], id, urn, "state");
+  }
+  // A create goes under the name that its resource has now.
+  const nameNow = new Map(
+    pending.flatMap((create) => recordsOf(create).map(({ mark }) => [mark, create.urn] as const)),
+  );
+  for (const { key, id, mark } of notes) {
+    const { kind, urn } = aboutWhom(key);
+    if (id !== undefined) holders.add(kind, id, nameNow.get(mark) ?? urn, "journal");
+  }
+  return holders;
+}
+
 /** Whether it is a member of this set, which is named by its URN or in the program. */
 function isMemberOf(set: string, urn: string): boolean {
   const { of, key } = splitMember(urn);
   return key !== undefined && (of === set || nameInUrn(of) === set);
-}
-
-function kindOf(pending: readonly PendingCreate[], { urn }: Verdict): string | undefined {
-  return pending.find((create) => create.urn === urn)?.kind;
 }

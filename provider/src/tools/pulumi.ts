@@ -50,10 +50,21 @@ export async function stateOf({
   return readExport(await textOf(state));
 }
 
-/** A setting as runs would read it, unchecked. Set nowhere, `pulumi config get` fails. */
-export async function settingOf(key: keyof Settings, stack: StackOptions): Promise<string | undefined> {
-  const configured = await pulumi(["config", "get", `${NAMESPACE}:${key}`, ...stack]).catch(() => undefined);
-  return configured?.trim() ?? process.env[environmentNameOf(key)];
+/** Some settings as runs would read them, unchecked, each from the stack or from the environment. */
+export async function settingsOf<K extends keyof Settings>(
+  keys: readonly K[],
+  stack: StackOptions,
+): Promise<Readonly<Record<string, string | undefined>>> {
+  const printed = await pulumi(["config", "--json", ...stack]).catch(() => "{}");
+  const configured = JSON.parse(printed) as Record<string, { readonly value?: string; readonly secret?: boolean }>;
+  const read = async (key: K): Promise<[K, string | undefined]> => {
+    const name = `${NAMESPACE}:${key}`;
+    const { value, secret } = configured[name] ?? {};
+    // A secret is printed where just this one is asked for: the others may need no passphrase.
+    const known = secret === true ? await pulumi(["config", "get", name, ...stack]).catch(() => undefined) : value;
+    return [key, known?.trim() ?? process.env[environmentNameOf(key)]];
+  };
+  return Object.fromEntries(await Promise.all(keys.map(read)));
 }
 
 /** `<organization>/<project>/<stack>`; none where the backend does not tell. */

@@ -5,17 +5,11 @@
 import { count, enumerate } from "../base/index.js";
 import { accountOf, readSettings } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
-import { moveNotes } from "../store/index.js";
+import { moveNotes, notesToMove } from "../store/index.js";
+import { changeStack } from "./change-stack.js";
 import { command, say } from "./harness.js";
-import { passed, pulumi, STACK_OPTIONS, settingOf } from "./pulumi.js";
-import {
-  type ExportedStack,
-  expectNothingPending,
-  isOurs,
-  type Resource,
-  readExport,
-  stackIn,
-} from "./stack-export.js";
+import { passed, STACK_OPTIONS, settingsOf } from "./pulumi.js";
+import { type ExportedStack, expectNothingPending, isOurs, type Resource, stackIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 
@@ -39,13 +33,9 @@ export const relocateCommand = command({
         `it takes '<host> <e-mail>' as the message names them; got ${words.length === 0 ? "nothing" : words.join(" ")}`,
       );
     }
-    const where = passed(choice);
-    const [baseUrl, email, cookieFile] = await Promise.all(
-      (["baseUrl", "email", "cookieFile"] as const).map((key) => settingOf(key, where)),
-    );
-    const given: Record<string, string | undefined> = { baseUrl, email };
+    const given = await settingsOf(["baseUrl", "email", "cookieFile"], passed(choice));
     const { settings, problems } = readSettings({
-      config: (key) => given[key],
+      config: (key) => (key === "cookieFile" ? undefined : given[key]),
       environment: {},
       mayLackPassword: true,
     });
@@ -53,19 +43,28 @@ export const relocateCommand = command({
       throw new Error(problems.map(({ source, reason }) => `${source} ${reason}`).join("; "));
     }
     const to = accountOf(settings);
-    const { stack, moved } = relocate(readExport(await pulumi(["stack", "export", ...where])), from, to);
-    await pulumi(["stack", "import", ...where], JSON.stringify(stack));
-    const name = stackIn(stack);
-    if (name !== undefined) moveNotes(from, settings, name, cookieFile, choice.cwd ?? process.cwd());
-    return say(
-      `${count(moved, "resource")} of '${from}' ${moved === 1 ? "is" : "are"} at '${to}' now. Nothing was sent.`,
-    );
+    return changeStack(choice, (exported) => {
+      const name = stackIn(exported);
+      const folder = choice.cwd ?? process.cwd();
+      const notes = name === undefined ? [] : notesToMove(from, settings, name, given.cookieFile, folder);
+      const { stack, moved } = relocate(exported, from, to, notes.length > 0);
+      return {
+        stack: moved === 0 ? undefined : stack,
+        // Before the state: with the notes alone moved, each run stops at the account that the state still names.
+        before: () => moveNotes(notes),
+        after: () =>
+          say(
+            `${count(moved, "resource")} of '${from}' ${moved === 1 ? "is" : "are"} at '${to}' now. Nothing was sent.`,
+          ),
+      };
+    });
   },
 });
 
 /**
  * Pure: an exported stack in, an exported stack out.
  * @param from @param to as messages name them: `<host>[:<port>][/<path>] <e-mail>`.
+ * @param hasNotes whether notes of the former address are left on this machine, as after a kill: then there may be nothing else to do.
  * @returns the stack, and how many resources have moved.
  * @throws Error where there is nothing to move, or where the import of the state would lose something.
  */
@@ -73,6 +72,7 @@ function relocate(
   stack: ExportedStack,
   from: string,
   to: string,
+  hasNotes: boolean,
 ): { readonly stack: ExportedStack; readonly moved: number } {
   const { deployment } = stack;
   const all = deployment.resources ?? [];
@@ -86,7 +86,7 @@ function relocate(
     moved++;
     return { ...resource, inputs: changed(inputs), outputs: changed(outputs) };
   });
-  if (moved === 0) {
+  if (moved === 0 && !hasNotes) {
     const recorded = new Set(all.flatMap(({ inputs, outputs }) => [inputs?.[ACCOUNT], outputs?.[ACCOUNT]]));
     const names = [...recorded].flatMap((account) => (typeof account === "string" ? [`'${account}'`] : []));
     throw new Error(

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOf } from "../../provider/src/kinds/request.js";
 import { leftLiveIn } from "../../provider/src/state/left-live.js";
 import { UNRESOLVED } from "../../provider/src/state/properties.js";
 import { memberMark } from "../../provider/src/state/stored-set.js";
-import { pendingIn, type Verdict } from "../../provider/src/tools/pending.js";
-import { membersInFlight } from "../../provider/src/tools/pending-sets.js";
-import { settle } from "../../provider/src/tools/pending-settle.js";
+import { pendingIn, recordsOf } from "../../provider/src/tools/pending-facts.js";
+import { settle as settleStack } from "../../provider/src/tools/pending-settle.js";
+import type { Verdict } from "../../provider/src/tools/pending-verdicts.js";
 import { type ExportedStack, readExport } from "../../provider/src/tools/stack-export.js";
 
 const urnOf = (kind: string, name: string) =>
@@ -26,12 +25,15 @@ const NOW = "2026-11-22T09:28:31.735Z";
 const stackOf = (resources: object[], operations: object[]) =>
   readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } }));
 
+const settle = (stack: ExportedStack, verdicts: readonly Verdict[], notes: Parameters<typeof pendingIn>[1] = []) =>
+  settleStack(stack, pendingIn(stack, notes), verdicts, { now: NOW, newMark: () => "mark" });
+
 const openCreates = (stack: ExportedStack) => pendingIn(stack, []).open;
 
 /** Each resource that is left as its name, its id, and whether it is marked as replaced. */
 function settled(resources: object[], operations: object[], verdicts: Verdict[]): string[] {
   const text = JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } });
-  const { deployment } = settle(readExport(text), verdicts, () => "mark", { now: NOW });
+  const { deployment } = settle(readExport(text), verdicts);
   return (deployment.resources ?? []).map(
     (each) => `${each.urn.split("::").at(-1)} ${String(each.id)}${each.delete === undefined ? "" : " replaced"}`,
   );
@@ -74,7 +76,7 @@ it("does not tell a name that is secret", () => {
     const inputs = { eventName: "hidden", __secret: secret };
     const operation = { type: "creating", resource: { ...resource(E), inputs } };
     const text = JSON.stringify({ version: 3, deployment: { resources: [], pending_operations: [operation] } });
-    return settle(readExport(text), [], () => "mark", { now: NOW }).deployment.resources?.[0]?.outputs?.[UNRESOLVED];
+    return settle(readExport(text), []).deployment.resources?.[0]?.outputs?.[UNRESOLVED];
   };
   expect(marked(["eventName"])).toMatchObject({ secret: ["eventName"] });
   expect(marked(["value"])).toMatchObject({ secret: ["value"] });
@@ -86,7 +88,7 @@ it("takes a pending create for history where the state holds it with the same ar
     const resources = [resource(E, { id: "2", ...current })];
     const pending_operations = [creating(E, { inputs })];
     const stack = readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations } }));
-    const left = settle(stack, [], () => "mark", { now: NOW }).deployment;
+    const left = settle(stack, []).deployment;
     expect(left.pending_operations).toEqual([]);
     return { open: openCreates(stack).map(({ held }) => held?.id), left: left.resources?.length };
   };
@@ -173,7 +175,7 @@ it("what a journal knows the id of is saved with it, when another one is settled
     at: "2026-11-21T09:28:31.735Z",
     id: "7",
   };
-  const { resources } = settle(stack, [{ urn: other, createdAs: "9" }], () => "mark", { now: NOW }, [note]).deployment;
+  const { resources } = settle(stack, [{ urn: other, createdAs: "9" }], [note]).deployment;
   expect(resources?.map(({ urn, id }) => [urn, id])).toEqual([
     [E, "7"],
     [other, "9"],
@@ -233,8 +235,7 @@ it("members of a set that was killed are searched for by marks that follow from 
     "0fefbf9d-2708-b38d-9678-13c7a646c781",
   ]);
 
-  const [saved] =
-    settle(stack, [{ urn: `${set.urn}["a"]`, createdAs: "7" }], () => "x", { now: NOW }).deployment.resources ?? [];
+  const [saved] = settle(stack, [{ urn: `${set.urn}["a"]`, createdAs: "7" }]).deployment.resources ?? [];
   expect(saved?.outputs).toMatchObject({
     eventIds: { a: 7 },
     unresolved: { b: { since: NOW, trace: traceOf("b"), mark: traceOf("b").value } },
@@ -252,7 +253,7 @@ it("a member that takes the place of another object has that deleted by the next
     );
   const leftOf = (deletes: object) => {
     const verdict = { urn: `${urn}["a"]`, createdAs: "9" };
-    const [saved] = settle(set(deletes), [verdict], () => "x", { now: NOW }).deployment.resources ?? [];
+    const [saved] = settle(set(deletes), [verdict]).deployment.resources ?? [];
     expect(saved?.outputs).toMatchObject({ eventIds: { a: 9 } });
     return leftLiveIn(saved?.outputs ?? {});
   };
@@ -263,14 +264,101 @@ it("a member that takes the place of another object has that deleted by the next
 it("a member that was created with other defaults than its set has now may have been sent again by a killed update", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const declared = { advertiserId: 1, defaults: {}, events: { a: { eventName: "A", value: 1 } } };
+  const set = (more: object) => resource(urn, { id: "set-1", inputs: declared, outputs: { ...declared, ...more } });
   const inFlight = (earlier: object) =>
-    membersInFlight(
-      conversionEvent,
-      { urn, type: urn.split("::")[2] as string, inputs: declared },
-      { urn, type: urn.split("::")[2] as string, outputs: { ...declared, eventIds: { a: 5 }, ...earlier } },
-      new Map(),
-      "2026-01-01T00:00:00Z",
-    ).map(({ urn: member, held }) => [member, held?.id]);
+    openCreates(stackOf([set({ eventIds: { a: 5 }, ...earlier })], [{ type: "updating", resource: set({}) }])).map(
+      ({ urn: member, held }) => [member, held?.id],
+    );
   expect(inFlight({})).toEqual([]);
   expect(inFlight({ earlier: { a: "of another body" } })).toEqual([[`${urn}["a"]`, "5"]]);
+});
+
+describe("a stack that was killed twice", () => {
+  const inputs = { eventName: "E", advertiserId: 1, value: 2 };
+  const sent = (mark: string | undefined, more: object = {}) =>
+    creating(E, { inputs: { ...inputs, ...(mark === undefined ? {} : { __mark: `field ${mark}` }), ...more } });
+  const idsOf = ({ deployment }: ExportedStack) => (deployment.resources ?? []).map(({ id }) => id);
+
+  it.each([
+    ["each with its mark", [sent("one"), sent("two")], ["two", "one"]],
+    ["without marks", [sent(undefined), sent(undefined)], [""]],
+    ["the second one alone with a mark", [sent(undefined), sent("two")], ["two", ""]],
+  ])("%s: is one create, with all of its marks, and written back as one resource", (_, operations, marks) => {
+    const stack = stackOf([], operations);
+    const open = openCreates(stack);
+    expect(open).toHaveLength(1);
+    expect(open.flatMap(recordsOf).map(({ mark }) => mark)).toEqual(marks);
+    expect(idsOf(settle(stack, [{ urn: E, createdAs: "7" }]))).toEqual(["7"]);
+    expect(idsOf(settle(stack, [{ urn: E, createdAs: undefined }]))).toEqual([]);
+    const undecided = settle(stack, []).deployment.resources ?? [];
+    expect(undecided.map(({ id }) => id)).toEqual([`unresolved-${marks[0] || "mark"}`]);
+    // Not to find the one says nothing of the other: it is never looked for by a single mark.
+    if (marks.length > 1) expect(undecided[0]?.outputs?.[UNRESOLVED]).not.toHaveProperty("trace");
+  });
+
+  it("as the state's unresolved create and as another one of a later run", () => {
+    const unresolved = { since: "then", what: "", trace: { field: "field", value: "one" } };
+    const saved = resource(E, { id: "unresolved-one", inputs, outputs: { [UNRESOLVED]: unresolved } });
+    const marksOf = (mark: string) =>
+      openCreates(stackOf([saved], [sent(mark)])).map((create) => [
+        create.known,
+        ...recordsOf(create).map((each) => each.mark),
+      ]);
+    expect(marksOf("one")).toEqual([["state", "one"]]);
+    expect(marksOf("two")).toEqual([["state", "one", "two"]]);
+  });
+
+  it("with a journal of one of the two", () => {
+    const note = {
+      mark: "one",
+      key: "ConversionEvent::organization/tiny/dev::e",
+      fingerprint: "f",
+      at: NOW,
+      field: "field",
+    };
+    const open = pendingIn(stackOf([], [sent("one"), sent("two")]), [note]).open;
+    expect(open.map((create) => recordsOf(create).map(({ mark }) => mark))).toEqual([["two", "one"]]);
+    // What a journal alone remembers of two runs is one, too.
+    const alone = pendingIn(stackOf([], []), [note, { ...note, mark: "two" }]).open;
+    expect(alone.map((create) => recordsOf(create).map(({ mark }) => mark))).toEqual([["one", "two"]]);
+  });
+
+  it("members of a set, each with the marks of both runs", () => {
+    const urn = urnOf("ConversionEventSet", "funnel");
+    const set = (mark: string) => ({
+      type: "creating",
+      resource: resource(urn, {
+        inputs: {
+          advertiserId: 1,
+          events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } },
+          __mark: `f ${mark}`,
+        },
+      }),
+    });
+    const stack = stackOf([], [set("one"), set("two")]);
+    const open = openCreates(stack);
+    expect(open.map((create) => [create.urn, recordsOf(create).map(({ mark }) => mark)])).toEqual(
+      ["a", "b"].map((key) => [`${urn}["${key}"]`, [memberMark("two", key), memberMark("one", key)]]),
+    );
+    const saved = settle(stack, [{ urn: `${urn}["a"]`, createdAs: "7" }]).deployment.resources ?? [];
+    expect(saved).toHaveLength(1);
+    expect(saved[0]?.outputs).toMatchObject({
+      eventIds: { a: 7 },
+      unresolved: { b: { mark: memberMark("two", "b") } },
+    });
+    expect(JSON.stringify(saved[0]?.outputs)).not.toContain('"trace"');
+    // A journal that knows the second run alone says nothing of the first.
+    const note = {
+      mark: memberMark("two", "a"),
+      key: `ConversionEventSet::organization/tiny/dev::funnel["a"]`,
+      fingerprint: "f",
+      at: NOW,
+      field: "f",
+    };
+    const noted = pendingIn(stack, [note]).open;
+    expect(noted.map((create) => [create.urn, recordsOf(create).map(({ mark }) => mark)])).toEqual([
+      [`${urn}["a"]`, [memberMark("two", "a"), memberMark("one", "a")]],
+      [`${urn}["b"]`, [memberMark("one", "b")]],
+    ]);
+  });
 });

@@ -1,0 +1,215 @@
+/**
+ * Commands that change a stack, with a stand-in for Pulumi's CLI that keeps the state in a file: what else happens to the stack in
+ * between, and what is left when the command is killed between two steps.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { LEFT_LIVE } from "../../provider/src/state/properties.js";
+import { pathsIn, placesOf } from "../../provider/src/store/places.js";
+import { newFolder } from "../support/folder.js";
+import { exportOf, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT, urnOf } from "../support/stored.js";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+const NAME = "organization/shop/dev";
+
+/** Before `stack export` and after `stack import`, it runs a script of the test's, where there is one. */
+const PULUMI = (folder: string) => `#!/bin/sh
+cd "${folder}"
+case "$1 $2" in
+  "stack export") [ -f on-export ] && . ./on-export; cat state.json;;
+  "stack import") cat > next.json; [ -f on-import ] && . ./on-import; mv next.json state.json; echo x >> imports; [ -f imported ] && . ./imported; true;;
+  "stack --show-name") echo "${NAME}";;
+  "config --json") cat config.json;;
+  *) exit 1;;
+esac
+`;
+
+const unresolved = (name: string) =>
+  storedEvent(name, `unresolved-${name}`, UNRESOLVED_OUTPUT, {
+    inputs: { eventName: name, advertiserId: 1, value: 1 },
+  });
+
+function newStack(resources: Parameters<typeof exportOf>[0]) {
+  const folder = newFolder();
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "bin/pulumi"), PULUMI(folder), { mode: 0o755 });
+  writeFileSync(join(folder, "state.json"), exportOf(resources));
+  const settings = { baseUrl: "https://here.example", email: "me@example.com" };
+  const config = Object.entries(settings).map(([key, value]) => [`advertising:${key}`, { value, secret: false }]);
+  writeFileSync(join(folder, "config.json"), JSON.stringify(Object.fromEntries(config)));
+  const env = { PATH: `${join(folder, "bin")}:/usr/bin:/bin`, HOME: folder, XDG_CACHE_HOME: join(folder, "cache") };
+  const run = (...args: string[]) =>
+    new Promise<{ code: number | null; output: string }>((resolved) => {
+      execFile(process.execPath, [command, ...args], { cwd: folder, env }, (error, stdout, stderr) =>
+        resolved({ code: error === null ? 0 : (error.code as number | null), output: `${stdout}${stderr}` }),
+      );
+    });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  return {
+    folder,
+    run,
+    write,
+    imports: () => (existsSync(join(folder, "imports")) ? readFileSync(join(folder, "imports"), "utf8").length / 2 : 0),
+    ids: () => {
+      const { deployment } = JSON.parse(readFileSync(join(folder, "state.json"), "utf8"));
+      return (deployment.resources as { id: string }[]).map(({ id }) => id);
+    },
+  };
+}
+
+const OTHER = exportOf([unresolved("a"), unresolved("b"), storedEvent("saved-meanwhile", 7)]);
+
+describe("another run changes the stack while it is judged", () => {
+  it("it is judged again, and nothing of that run is lost", async () => {
+    const { run, write, ids, imports } = newStack([unresolved("a"), unresolved("b")]);
+    write("other.json", OTHER);
+    write("on-export", "[ -f exported ] && [ -f other.json ] && mv other.json state.json; touch exported");
+    const { code, output } = await run("pending", "--created", "a=5");
+    expect(output).toContain(`Settled as created with id 5: ${urnOf("ConversionEvent", "a")}`);
+    expect(code).toBe(1); // b
+    expect(ids()).toEqual(["5", "unresolved-b", "7"]);
+    expect(imports()).toBe(1);
+  });
+
+  it("each time: nothing is changed, and the exit code says so", async () => {
+    const { run, write, imports } = newStack([unresolved("a")]);
+    write(
+      "on-export",
+      'sed -i "s/2026-03-02T10:00:0./2026-03-02T10:00:0$(($(wc -l < seen || echo 0) % 10))/" state.json; echo >> seen',
+    );
+    write("seen", "");
+    const { code, output } = await run("pending", "--created", "a=5");
+    expect(output).toContain("the stack was changed by another run each time");
+    expect(code).toBe(2);
+    expect(imports()).toBe(0);
+  });
+
+  it("so is a list of what is left live", async () => {
+    const left = [{ id: "9", name: "Old", at: "2026-03-01T00:00:00.000Z", why: "replaced", by: "8" }];
+    const event = storedEvent("buy", 8, { [LEFT_LIVE]: left });
+    const { run, write, ids } = newStack([event]);
+    write("other.json", exportOf([event, storedEvent("saved-meanwhile", 7)]));
+    write("on-export", "[ -f exported ] && [ -f other.json ] && mv other.json state.json; touch exported");
+    expect((await run("leftovers", "--done", "9")).code).toBe(0);
+    expect(ids()).toEqual(["8", "7"]);
+  });
+});
+
+it("two commands at once: both answers are kept", async () => {
+  const { run, write, ids, imports } = newStack([unresolved("a"), unresolved("b")]);
+  write("on-import", "sleep 0.3"); // both are there before the first one has imported
+  const both = await Promise.all([run("pending", "--created", "a=5"), run("pending", "--created", "b=6")]);
+  expect(both.map(({ output }) => /Settled as created with id (\d)/.exec(output)?.[1])).toEqual(["5", "6"]);
+  expect(ids()).toEqual(["5", "6"]);
+  expect(imports()).toBe(2);
+});
+
+it("while a run holds the journal, the command is refused, and nothing is changed", async () => {
+  const { run, folder, write, imports } = newStack([unresolved("a")]);
+  // A command that stays in its import is as good as a run.
+  write("on-import", "while [ -f hold ]; do sleep 0.05; done");
+  write("hold", "");
+  const first = run("pending", "--created", "a=5");
+  await expect.poll(() => existsSync(join(folder, "next.json")), { timeout: 20_000 }).toBe(true);
+  const second = await run("pending", "--created", "a=6");
+  expect(second.output).toContain("a run of this stack is under way on this machine");
+  expect(second.code).toBe(2);
+  rmSync(join(folder, "hold"));
+  expect((await first).code).toBe(0);
+  expect(imports()).toBe(1);
+});
+
+describe("relocate", () => {
+  const AT = (host: string) => ({ __at: `${host}.example me@example.com` });
+  const note = {
+    note: "sent",
+    mark: "m",
+    key: `ConversionEvent::${NAME}::x`,
+    fingerprint: "f",
+    at: "2026-03-01T00:00:00Z",
+  };
+  const JOURNAL = `${JSON.stringify({ journal: "pulumi-advertising", version: 1 })}\n${JSON.stringify(note)}\n`;
+
+  /** A stack whose journal stands under its former address. */
+  function moving() {
+    const identity = { inputs: { __identity: `${NAME}::acme` } };
+    const stack = newStack([{ ...storedAdvertiser("acme", 1, "A", identity), outputs: AT("there") }]);
+    const journalOf = (host: string) => {
+      vi.stubEnv("XDG_CACHE_HOME", join(stack.folder, "cache"));
+      const account = { baseUrl: `https://${host}.example`, email: "me@example.com" };
+      return pathsIn(placesOf(account, "", undefined, stack.folder).journalFolder, NAME).journal;
+    };
+    mkdirSync(join(journalOf("there"), ".."), { recursive: true, mode: 0o700 });
+    writeFileSync(journalOf("there"), JOURNAL, { mode: 0o600 });
+    const hosts = () => ({
+      state: /__at":"(\w+)/.exec(readFileSync(join(stack.folder, "state.json"), "utf8"))?.[1],
+      journal: ["here", "there"].filter((host) => existsSync(journalOf(host))),
+    });
+    return { ...stack, hosts, relocate: () => stack.run("relocate", "there.example me@example.com") };
+  }
+
+  it("moves the state and the journal", async () => {
+    const { relocate, hosts, folder } = moving();
+    const { code, output } = await relocate();
+    expect(output).toContain("1 resource of 'there.example me@example.com' is at 'here.example me@example.com' now");
+    expect(code).toBe(0);
+    expect(hosts()).toEqual({ state: "here", journal: ["here"] });
+    const locks = readdirSync(folder, { recursive: true }).filter((name) => String(name).endsWith(".lock"));
+    expect(locks).toEqual([]);
+  });
+
+  it.each([
+    ["before its import", "on-import", "there"],
+    ["right after its import", "imported", "here"],
+  ])("killed %s, it finishes when it is called again", async (_, hook, state) => {
+    const { relocate, hosts, write, folder } = moving();
+    write(hook, "kill -9 $PPID; rm -f on-import imported; exit 1");
+    expect((await relocate()).code).not.toBe(0);
+    // With the state at the former account, each run at the new one stops; its notes never stand behind the state.
+    expect(hosts()).toEqual({ state, journal: ["here"] });
+    if (existsSync(join(folder, hook))) rmSync(join(folder, hook));
+    const again = await relocate();
+    if (state === "there") expect(again, again.output).toMatchObject({ code: 0 });
+    expect(hosts()).toEqual({ state: "here", journal: ["here"] });
+  });
+
+  it("as an earlier version was killed: the journal alone is left to move", async () => {
+    const { relocate, hosts, folder } = moving();
+    const file = join(folder, "state.json");
+    writeFileSync(file, readFileSync(file, "utf8").replace("there.example", "here.example"));
+    expect(hosts()).toEqual({ state: "here", journal: ["there"] });
+    expect((await relocate()).code).toBe(0);
+    expect(hosts()).toEqual({ state: "here", journal: ["here"] });
+    const done = await relocate();
+    expect(done.output).toContain("no resource of this stack was created at 'there.example me@example.com'");
+    expect(done.code).toBe(2);
+  });
+
+  it("an import that is refused leaves both where they were", async () => {
+    const { relocate, hosts, write } = moving();
+    write("on-import", 'echo "error: the stack is locked" >&2; exit 255');
+    const { code, output } = await relocate();
+    expect(output).toContain("error: the stack is locked");
+    expect(code).toBe(2);
+    expect(hosts()).toEqual({ state: "there", journal: ["there"] });
+  });
+});
+
+it("a journal that can't be read is said, and nothing is changed", async () => {
+  const { run, folder, imports } = newStack([unresolved("a")]);
+  const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
+  mkdirSync(journals, { recursive: true, mode: 0o700 });
+  writeFileSync(pathsIn(journals, NAME).journal, "no journal\n", { mode: 0o600 });
+  for (const args of [[], ["--created", "a=5"]]) {
+    const { code, output } = await run("pending", ...args);
+    expect(output).toMatch(/the journal .*\.jsonl can't be read/);
+    expect(code).toBe(2);
+  }
+  expect(imports()).toBe(0);
+});
