@@ -1,6 +1,6 @@
 /**
- * What can go wrong, one class for each thing that the reader does next. Messages say what was tried, on what, what
- * came back and what to do; they are scrubbed of secrets where they leave the process, in `lifecycle/`.
+ * The errors that this package raises on purpose, one class for each thing that the reader does next. A message says what was
+ * tried, on what, what came back and what to do. Secrets are masked where it leaves the process, in `provider/` and `tools/`.
  * Not of this family: `TransportFailure` and `StopWaiting`, which never leave the client.
  */
 

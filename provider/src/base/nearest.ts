@@ -1,6 +1,4 @@
-/**
- * Which known name a mistyped or shortened one was likely meant to be.
- */
+/** Guesses which known name a mistyped or shortened one was meant to be. */
 import { distance } from "fastest-levenshtein";
 
 /** Shorter pieces occur in too many names to say which one was meant. */
@@ -17,7 +15,7 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
 }
 
 /**
- * What an error says of a name that is not known: `did you mean value?` where one is near, or else which ones are known.
+ * Completes an error about a name that is not known: `did you mean value?` where one is near, else the names that are known.
  * @param suggest how the name that was meant is written. @param list the known names as a sentence names them.
  */
 export function didYouMean(
@@ -32,7 +30,7 @@ export function didYouMean(
 /** Shorter words that differ may well be two. */
 const MIN_WORD_CHARACTERS = 4;
 
-/** Whether one may be the other, misspelt: equal words included, and those that differ in a number not. */
+/** Tells whether one word may be the other, misspelt. Equal words may; words that differ in a number may not. */
 export function differsLittle(word: string, other: string): boolean {
   const [a, b] = [letters(word), letters(other)];
   if (a === b) return true;

@@ -1,4 +1,4 @@
-/** Whether this Node.js fits: npm only warns of another one, which then fails at whatever it lacks. Pure. */
+/** Both halves and the commands check the version of Node.js first: npm only warns of an old one, which fails later. Pure. */
 
 /** As in `engines` of package.json. */
 export const NEEDED_NODE = "22.19.0";

@@ -17,7 +17,7 @@ export function own(value: unknown, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** What ES2023's types do not know yet of JSON; Node has it from version 21 on. */
+/** The part of JSON that TypeScript's types for ES2023 lack; Node has it from version 21 on. */
 interface ExactJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): unknown;

@@ -1,6 +1,6 @@
 /**
- * The events of a CSV file. Spreadsheets separate with commas, semicolons or tabs, and each cell knows where it stands. Which
- * column is which is told by its header, whatever its spelling; what a cell says is told by its field (`spelling.ts`).
+ * Reads the events of a CSV file. Spreadsheets separate with commas, semicolons or tabs, and each cell knows where it stands. A
+ * column is known by its header, however that is spelled; its field (`spelling.ts`) reads its cells.
  */
 import { didYouMean, letters } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
@@ -27,7 +27,7 @@ type Column = (typeof COLUMNS)[number];
 /** Absent, each row would lack it. */
 const REQUIRED: readonly Column[] = ["key", "advertiser", "eventName", "value"];
 
-/** By the letters of a header. Wire names and spaced names have the letters of the arguments'. */
+/** Columns by the letters of a header: wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map<string, Column>([
   ...COLUMNS.map((column) => [letters(column), column] as const),
   // The wire name of the one that is called otherwise here.

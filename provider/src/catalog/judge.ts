@@ -29,7 +29,7 @@ export function judgeCatalog(written: WrittenCatalog, limits: Limits): Catalog {
 
 class Judge {
   readonly #findings: Finding[] = [];
-  /** What has a key, its case aside, or an existingId already. */
+  /** The objects by their key, its case aside, and by their existingId: each may be taken once. */
   readonly #taken = new Map<string, Written>();
 
   constructor(
@@ -174,7 +174,7 @@ class Judge {
   }
 }
 
-/** What to write instead of a value that was refused. */
+/** Says what to write instead of a value that was refused, where its field knows. */
 function adviceFor(property: string, value: unknown): string | undefined {
   // `{ value: 12,50 }`
   if (/^\d+$/.test(property) && value === null) return "within { } a comma begins another entry: write a decimal point";

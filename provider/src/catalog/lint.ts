@@ -1,6 +1,6 @@
 /**
- * What is likely a mistake although every value fits: a team's own rules for a catalog, each an error or a warning by the team's
- * choice, and advertisers that are almost named alike.
+ * Finds likely mistakes in a catalog whose values all fit: breaches of a team's own rules, each an error or a warning by the team's
+ * choice, and advertisers that have almost the same name.
  */
 import { z } from "zod";
 import { differsLittle, letters } from "../base/index.js";
@@ -19,13 +19,13 @@ export interface RuleValues {
   readonly maxViewWindow?: number;
 }
 
-/** What is looked at where a file says nothing about it. */
+/** The warnings of a file that says nothing about them. */
 export const DEFAULT_WARNINGS: RuleValues = { uniqueNames: true };
 
 const casing = expecting(`one of ${CASINGS.join(", ")}`, z.enum(CASINGS)).optional();
 const window = expecting("whole seconds from 1 up", z.int().min(1)).optional();
 
-/** By name: what may be written for it, and the same for windows as the fields of events. */
+/** The rules that a file may set, by name. Windows are written as in the fields of events. */
 export const RULES = z.strictObject({
   uniqueNames: truth.optional(),
   nameCasing: casing,
@@ -81,7 +81,7 @@ export function lint(
   return findings;
 }
 
-/** Of an advertiser with a single event whose name is almost that of one with more. */
+/** Warns of an advertiser that has a single event and almost the name of one that has more. */
 export function misspeltAdvertisers(events: readonly WrittenEvent[]): Finding[] {
   const groups = [...Map.groupBy(events, ({ advertiser }) => advertiser)];
   const settled = groups.filter(([, own]) => own.length > 1).map(([name]) => name);

@@ -71,7 +71,7 @@ function unread(file: string, findings: readonly Finding[]): WrittenCatalog {
 /** More is no catalog. */
 const MAX_BYTES = 50_000_000;
 
-/** @param named where a problem with the file itself is told. */
+/** @param named the place at which a problem with the file itself is reported. */
 function textOf(file: string, folder: string, named: Source): string | Finding {
   const path = resolve(folder, file);
   const problem = (reason: string) =>

@@ -36,10 +36,10 @@ export function catalogJsonSchema(): object {
     })
     .meta({ title: "Advertisers and conversion events", anyOf: ["advertisers", "eventsFile"].map(required) });
   return z.toJSONSchema(catalog, {
-    // What the editors' plug-ins know.
+    // The version that editors' plug-ins know.
     target: "draft-7",
     io: "input",
-    // Of what can't be said, nothing is.
+    // A rule that JSON Schema can't express is left out.
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
       const { expected } = jsonSchema as { readonly expected?: string };
@@ -54,7 +54,7 @@ function required(name: string) {
   return { required: [name] };
 }
 
-/** What may be written for each, in the place of its rule. */
+/** The rules of an object with the spellings that a file may use for each field. */
 function written({ shape }: Rules): Record<string, z.ZodType> {
   return Object.fromEntries(
     Object.entries(shape).map(([name, rule]) => {

@@ -1,6 +1,6 @@
 /**
- * How people and spreadsheets spell the fields of advertisers and events: in a cell, where everything is text, and in YAML or
- * JSON. What is no value of its kind stays as it was written: the resource's own rules then refuse it, and the advice here says
+ * Reads the fields of advertisers and events as people and spreadsheets spell them: in a cell, where everything is text, and in YAML
+ * or JSON. What is no value of its kind stays as it was written: the resource's own rules then refuse it, and the advice here says
  * what to write instead. The styles of names that a team's rules may ask for stand here too.
  */
 import { z } from "zod";
@@ -10,9 +10,9 @@ interface Field {
   /** @param text trimmed, and not empty. */
   readonly fromCell: (text: string) => unknown;
   readonly fromData: (value: unknown) => unknown;
-  /** What to write instead of a value that was refused; completes a sentence of its own. */
+  /** Says what to write instead of a value that was refused; a clause behind a semicolon. */
   readonly advice: (value: unknown) => string | undefined;
-  /** What may be written in YAML and JSON, for editors. @param rule the resource's own. */
+  /** The rule with the spellings that YAML and JSON may use, for editors. @param rule the resource's own. */
   readonly written: (rule: z.ZodType) => z.ZodType;
 }
 
@@ -122,7 +122,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   attribution,
   existingId: id,
   additionalFields: data,
-  // Of the catalog's rules.
+  // Fields of the catalog's own rules.
   maxClickWindow: window,
   maxViewWindow: window,
 };

@@ -9,14 +9,14 @@ import { expecting, type Problem, type Source } from "../rules/index.js";
 export interface Written {
   /** As people know it: `acme/purchase`, `acme defaults`, `rules.errors`. */
   readonly subject: string;
-  /** By property in camelCase, as far as the file says. */
+  /** The values that the file gives, by property in camelCase. */
   readonly given: Values;
-  /** Where a property stands: its value, or its name. Without a property, or without that one, where the object does. */
+  /** Finds where a property stands: its value, or its name. Without a property, or without that one, where the object does. */
   readonly sourceOf: (property?: string, part?: "value" | "name") => Source;
 }
 
 export interface WrittenEvent extends Written {
-  /** Properties whose absence is told already. */
+  /** Properties whose absence is reported elsewhere. */
   readonly told?: ReadonlySet<string>;
   readonly key: string;
   /** The key of its advertiser, or the id of a live one. */

@@ -121,7 +121,7 @@ type Path = readonly (string | number)[];
 
 export interface YamlFile {
   readonly data: unknown;
-  /** Where the value at `path` stands, or its name; where there is none, the name of what would hold it. */
+  /** Finds where the value at `path` stands, or its name; where there is none, the name of what would hold it. */
   readonly sourceOf: (path: Path, part?: "value" | "name") => Source;
 }
 
@@ -164,7 +164,7 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
   }
 }
 
-/** How often aliases may repeat what they stand for, before the library takes the file for a trap. */
+/** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */
 const MAX_ALIASES = 100_000;
 
 function isJson(text: string): boolean {
@@ -193,7 +193,7 @@ function withoutBigints(value: unknown, holders: readonly object[] = []): unknow
 
 function offsetOf(document: Document.Parsed, path: Path, part: "value" | "name"): number {
   let node = resolved(document, document.contents);
-  /** Of the last part that there is. */
+  /** The places of the last part of the path that exists. */
   let [name, value] = [startOf(document.contents) ?? 0, startOf(document.contents) ?? 0];
   for (const segment of path) {
     const pair = typeof segment === "string" ? pairIn(document, node, segment) : undefined;

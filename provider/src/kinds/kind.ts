@@ -1,5 +1,5 @@
 /**
- * What is known of a kind of resource: its names, its rules, its operations, and what deserves a warning.
+ * A kind of resource as data: its names, its rules, its operations, and the values that deserve a warning.
  */
 import { count, idRanges, type Values } from "../base/index.js";
 import type { Problem, Rules } from "../rules/index.js";
@@ -19,7 +19,7 @@ export const CATALOG_TYPE = "advertising:index:Catalog";
 /** Between the catalog's name and the keys in the names of its resources: no key holds it. A contract as well. */
 export const CATALOG_SEPARATOR = "/";
 
-/** What the rules depend on in the settings of an installation. */
+/** The settings of an installation that the rules depend on. */
 export interface Limits {
   /** The longest window in seconds (setting `maxWindowSeconds`). */
   readonly maxWindowSeconds: number;
@@ -42,15 +42,15 @@ export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   };
 }
 
-/** What every resource class has. */
+/** The data that every resource class has. */
 interface ResourceKind {
-  /** What `handlers.ts` exports its provider as: a contract with every stored state. */
+  /** The name under which `handlers.ts` exports its provider: a contract with every stored state. */
   readonly handler: "advertiser" | "conversionEvent" | "conversionEventSet";
   /** Every output, arguments included. */
   readonly outputs: readonly string[];
   /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
   readonly exactIds: ReadonlySet<string>;
-  /** Of those, the ones that the other object's resource itself may stand for. */
+  /** Those of {@link exactIds} for which a program may give the other object's resource itself. */
   readonly refersTo: Readonly<Record<string, Kind>>;
   /** The rules of every argument. */
   rules(limits: Limits): Rules;
@@ -67,7 +67,7 @@ export interface Kind extends ResourceKind {
   readonly nameProperty: string;
   /** Arguments that tell an object from others of its name. */
   readonly tellingProperties: readonly string[];
-  /** What goes on happening with an object that is live and managed by nobody: completes the sentence "it …". */
+  /** Completes the sentence "it …" about an object that is live and managed by nobody. */
   readonly afterlife: string;
   /** Argument → field of the request body, for each argument that is sent. */
   readonly wireNames: Readonly<Record<string, string>>;
@@ -98,7 +98,7 @@ export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): str
   return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];
 }
 
-/** What is said of a set that the program no longer declares. @param isDeleted whether its objects are deleted with it. */
+/** Tells people that a set is no longer declared. @param isDeleted whether its objects are deleted with it. */
 export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], isDeleted: boolean): string {
   const events = count(ids.length, member.create.noun);
   if (isDeleted) {
@@ -110,7 +110,7 @@ export function setRemovalWarning(member: Kind, label: string, ids: readonly str
   );
 }
 
-/** What is said of an object that the program no longer declares. @param isDeleted whether the object is deleted with its resource. */
+/** Tells people that a single object is no longer declared. @param isDeleted whether the object is deleted with its resource. */
 export function removalWarning(kind: Kind, label: string, id: string, isDeleted: boolean): string {
   if (isDeleted)
     return `${label} (${id}) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.`;

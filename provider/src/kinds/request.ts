@@ -1,5 +1,5 @@
 /**
- * What the API is asked, as data: its operations with their addresses, the body of a create, and the fingerprint by which two
+ * The requests to the API, as data: its operations with their addresses, the body of a create, and the fingerprint by which two
  * creates of one resource are told apart. The journal and the state keep fingerprints, so how they are made is a contract. Pure.
  */
 import { createHash } from "node:crypto";
@@ -36,7 +36,7 @@ export function createOf(noun: string, wireNames: Readonly<Record<string, string
   return { method: "POST", path: `rest/${noun}`, repeatable: false, noun, fields: Object.values(wireNames) };
 }
 
-/** Where an operation goes. @param values for the placeholders of its path. */
+/** The address that an operation is sent to. @param values for the placeholders of its path. */
 export function addressOf({ path }: Operation, baseUrl: string, values?: Readonly<Record<string, string>>): URL {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values?.[name] ?? ""));
   return new URL(`${baseUrl}/${filled}`);

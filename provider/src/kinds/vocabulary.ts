@@ -12,7 +12,7 @@ export const EventType = {
 /** `EventType.Purchase` (0) or `EventType.LandingPage` (1). An event's `eventTypeId` may be any other integer from 0 up as well. */
 export type EventType = (typeof EventType)[keyof typeof EventType];
 
-/** Which line items a conversion may be credited to. `ALL`: every one of the advertiser; `WHITELIST`: selected ones. */
+/** The line items that a conversion may be credited to. `ALL`: every one of the advertiser; `WHITELIST`: selected ones. */
 export const Attribution = {
   /** `"ALL"`: every line item of the advertiser is eligible. */
   All: "ALL",

@@ -28,7 +28,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
 /** Something besides white space and format characters, which have no shape; no control characters, and no half ones. */
 const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
 
-/** Whether `text` is 1 to `most` characters that people can see and type. */
+/** Tells whether `text` is 1 to `most` characters that people can see and type. */
 export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
   // Code points: what a person counts.
   return NAME.test(text) && [...text].length <= most;
@@ -69,7 +69,7 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   );
 }
 
-/** What a resource that is read must have as its id, as Pulumi takes it. */
+/** Said where a program reads a resource by an id that is none. */
 export const READABLE_ID = "an id of the platform, an integer from 0";
 
 /** Tells the id of an object from what stands in its place: nothing, `unresolved-…`, an unknown. Text from the state, of any length. */
@@ -145,7 +145,7 @@ export function additionalFieldsBeside(owned: ReadonlySet<string>, traceField: s
   );
 }
 
-/** Whether each text in it can be sent: half of a character (a lone surrogate) would arrive as another one. */
+/** Each text in the value must be one that can be sent: half of a character (a lone surrogate) would arrive as another one. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;

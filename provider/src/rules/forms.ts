@@ -42,7 +42,7 @@ export function asSent(
 }
 
 /**
- * What a rule makes of a value that the platform answered.
+ * Called for each argument that is read back from the platform, before it is compared with what is declared.
  * @returns `value` in the first form that the rule accepts; nothing for `null`; as it came where no form fits.
  */
 export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown {

@@ -1,5 +1,5 @@
 /**
- * How a value that was not accepted is shown to its author: short, on one line, safe for a terminal.
+ * Shows a value that was not accepted to its author: short, on one line, safe for a terminal.
  */
 import { printable } from "../base/index.js";
 

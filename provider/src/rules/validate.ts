@@ -13,7 +13,7 @@ import { show } from "./show.js";
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
 export type Rules = z.ZodObject;
 
-/** Where a value was written, where that is a file. Lines and columns count from 1. */
+/** The place in a file where a value was written. Lines and columns count from 1. */
 export interface Source {
   readonly file: string;
   readonly line: number;
@@ -24,12 +24,12 @@ export interface Source {
 export interface Problem {
   /** Its path: `value`, or `events["purchase"].value` inside a map of members. */
   readonly property: string;
-  /** What was expected and what was got, without the property's name. */
+  /** Says what was expected and what was got, without the property's name. */
   readonly reason: string;
   readonly source?: Source;
 }
 
-/** How a caller's values are to be read. */
+/** Each caller says here how its values are to be read. */
 export interface Reading {
   /** Tells what is not known yet, or holds such a part: an Output in the program, the engine's placeholder in a preview. */
   readonly isUnknown: (value: unknown) => boolean;
@@ -144,7 +144,7 @@ class Walk {
   }
 }
 
-/** Of a `refine` without words. */
+/** A `refine` without words of its own has this message. */
 const ZOD_DEFAULT_MESSAGE = "Invalid input";
 
 /** Properties that are the provider's or the engine's own are passed over. */
@@ -157,7 +157,7 @@ function isWalked(schema: z.ZodType): schema is z.ZodObject | z.ZodRecord {
   return isObject(schema) || (schema.type === "record" && isObject((schema as z.ZodRecord).valueType as z.ZodType));
 }
 
-// By name: `instanceof` of zod's classes takes as long as to parse a number.
+// The type's name is compared because `instanceof` of zod's classes takes as long as parsing a number.
 function isObject(schema: z.ZodType): schema is z.ZodObject {
   return schema.type === "object";
 }

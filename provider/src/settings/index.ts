@@ -1,6 +1,6 @@
 /**
  * The front door of `settings/`: the settings of a stack as a table, and the reading of them. It promises that everything that is
- * wrong is told at once, each with a command that fixes it, and that no secret value is shown. It reads no files and no
+ * wrong is reported at once, each with a command that fixes it, and that no secret value is shown. It reads no files and no
  * environment itself. It may import `base/`, `rules/` and `kinds/`.
  */
 export { knownOperations, type Operations, operationsSchema } from "./operations-setting.js";

@@ -1,6 +1,6 @@
 /**
- * The setting `operations`: what an installation has besides the creates that every one is known to have. Anything that is wrong
- * is told with its path and with the edits that make it right.
+ * The setting `operations` names what an installation offers in addition to the creates, which every installation has. Each mistake
+ * is reported with its path and with the edits that correct it.
  */
 import { z } from "zod";
 import { asRecord, didYouMean, enumerate, nearest, own, type Values } from "../base/index.js";
@@ -18,8 +18,8 @@ export interface Operations {
   /** By the kind's name on the wire, such as `event`. */
   readonly of: Readonly<Record<string, KnownOperations>>;
   /**
-   * How many seconds after its time limit a request can't be carried out any more: a create that a search does not find then
-   * was not carried out, and is sent again. Absent where nothing is ever sent again.
+   * So many seconds after its time limit a request can no longer be carried out: a create that a search does not find then was not
+   * carried out, and is sent again. Absent where nothing is ever sent again.
    */
   readonly resendAfterSeconds: number | undefined;
 }
@@ -30,7 +30,7 @@ export interface Edit {
   readonly value?: unknown;
 }
 
-/** Assumption: whoever handles a request has given it up a minute after its sender has. */
+/** Assumption: a server has given up a request a minute after its sender has. */
 const RESEND_AFTER_SECONDS = 60;
 const MAX_RESEND_AFTER_SECONDS = 86_400;
 
@@ -109,7 +109,7 @@ function readKind(kind: Kind, given: unknown, refuse: Refuse): KnownOperations {
   return known;
 }
 
-/** Of a name that is not known the fix is the nearest one with the same content, or to do without it. */
+/** Refuses a name that is not known. The fix moves its content to the nearest known name, or removes it. */
 function refuseName(
   within: readonly string[],
   name: string,
@@ -153,7 +153,7 @@ function faultsIn(kind: Kind, name: OptionalOperation, operation: Operation, met
     : [`has the path of another kind, ${other.create.noun}; expected one such as ${exampleOf(kind.create.noun, name)}`];
 }
 
-/** What a path may hold besides placeholders: what an address may, without a fragment. */
+/** A path holds what an address may hold, without a fragment; placeholders are taken out before. */
 const PATH = /^[\w.~!$&'()*+,;=:@%/?[\]-]*$/;
 const BASE = "https://installation.invalid/base";
 
@@ -220,7 +220,7 @@ function isName(name: string): name is OptionalOperation {
   return (NAMES as string[]).includes(name);
 }
 
-/** The operations that the installation is known to have for a kind, besides its create. */
+/** The operations that the installation is known to have for a kind, in addition to its create. */
 export function knownOperations(
   { create }: { readonly create: Operation },
   { operations }: { readonly operations: Operations | undefined },

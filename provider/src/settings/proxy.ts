@@ -9,7 +9,7 @@ export interface ProxySetting {
   readonly url: string;
   /** Host and port, for people. */
   readonly host: string;
-  /** Where it came from, such as `HTTPS_PROXY`. */
+  /** The variable that it came from, such as `HTTPS_PROXY`. */
   readonly variable: string;
   /** The list of `NO_PROXY`, which undici reads. */
   readonly noProxy: string;

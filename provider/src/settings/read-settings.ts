@@ -25,7 +25,7 @@ export interface SettingsReading {
   readonly warnings: readonly string[];
 }
 
-/** Where raw settings come from. Values are never printed. */
+/** Both processes and the commands pass what they can read of the raw settings. Values are never printed. */
 export interface SettingsSource {
   /** The value of `advertising:<key>` in the stack's configuration. */
   readonly config: (key: string) => string | undefined;
@@ -74,7 +74,7 @@ interface Given {
   readonly rule: SettingRule;
   readonly raw: string | undefined;
   readonly isConfigured: boolean;
-  /** Where it stands, or belongs. */
+  /** The key or the variable where it stands, or the key where it belongs. */
   readonly label: string;
 }
 
@@ -86,7 +86,7 @@ function givenIn({ config, environment }: SettingsSource, key: keyof Settings): 
   return { key, rule: SETTINGS[key], raw, isConfigured: configured !== undefined, label };
 }
 
-/** What came of one setting; nothing at all where it is absent and may be. */
+/** The result for one setting; it has no part where the setting is absent and may be. */
 interface Judged {
   readonly value?: unknown;
   readonly problems?: readonly SettingProblem[];
@@ -114,10 +114,10 @@ function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSo
 }
 
 interface Refusal {
-  /** Of the entry of a structured value, such as `.event.read`; empty for the whole value. */
+  /** The path of an entry in a structured value, such as `.event.read`; empty for the whole value. */
   readonly path: string;
   readonly reason: string;
-  /** What makes the entry of a structured value right. */
+  /** The edits that correct the entry of a structured value. */
   readonly fix?: readonly Edit[];
 }
 
@@ -195,7 +195,7 @@ function commandForEdits({ key, raw = "", isConfigured, label }: Given, edits: r
 
 /** A search looks for the mark that `traceField` puts into each create. */
 function searchesWithoutField(source: SettingsSource): SettingProblem[] {
-  // A misspelt key is told by itself.
+  // A misspelt key is a problem of its own, and the only one.
   const isMisspelt = (source.keys ?? []).some((key) => !isSetting(key) && nearest(key, SETTING_NAMES) === "traceField");
   if (isMisspelt || givenIn(source, "traceField").raw !== undefined) return [];
   return searchedNouns(structureIn(givenIn(source, "operations").raw ?? "")).map((noun) => ({
@@ -221,7 +221,7 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
 
 const VARIABLE_PREFIX = environmentNameOf("");
 
-/** What is read from the environment and is no setting: `ADVERTISING_LOG`, the debug log. */
+/** `ADVERTISING_LOG`, the debug log, is read from the environment and is no setting. */
 const OTHER_VARIABLES = ["log"];
 
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */

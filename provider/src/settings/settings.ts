@@ -26,12 +26,12 @@ export interface Settings {
   readonly maxWaitSeconds: number;
   readonly maxConcurrentRequests: number;
   readonly traceField: string | undefined;
-  /** What the installation has besides the three operations that every one is known to have. */
+  /** The operations that the installation offers in addition to those that every one has. */
   readonly operations: Operations | undefined;
 }
 
 export interface SettingRule {
-  /** Of the text that was set; of the data where the setting is structured. What is not set has its default, or is absent. */
+  /** Reads the text that was set, or the data of a structured setting. A setting that is not set has its default, or is absent. */
   readonly schema: z.ZodType;
   readonly expected: string;
   /** A value for the command that sets it. */
