@@ -9,8 +9,8 @@
 
 import { settles } from "../decision/index.js";
 import type { Settings } from "../settings/index.js";
-import { aboutWhom, type CreateRecord, resourceKeyIn, type Told } from "../state/index.js";
-import type { Live } from "../store/index.js";
+import { aboutWhom, resourceKeyIn, type Told } from "../state/index.js";
+import type { Snapshot } from "../store/index.js";
 import type { Declaration, DeclaredObject } from "./declaration.js";
 import { addTo, type Declared } from "./declared.js";
 import {
@@ -22,14 +22,6 @@ import {
   renamedTooEarly,
   sameArguments,
 } from "./findings.js";
-
-/** What this machine remembers of a stack. */
-export interface Snapshot {
-  /** The creates that are not settled. */
-  readonly creates: readonly CreateRecord[];
-  /** The objects that the last runs created or held, by journal key. */
-  readonly objects: ReadonlyMap<string, Live>;
-}
 
 export interface Judgement {
   /** With any of these, nothing may be registered. */

@@ -6,8 +6,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { identityText, stackOf, type Told } from "../state/index.js";
-import { look, pathsIn, placesOf } from "../store/index.js";
-import { type Judgement, judge, judgeRemovals, type Snapshot, wrongIn } from "./batch.js";
+import { look, pathsIn, placesOf, type Snapshot } from "../store/index.js";
+import { type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
 import type { Declaration } from "./declaration.js";
 import { Declared } from "./declared.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
