@@ -38,7 +38,7 @@ async function start(options: RunOptions = {}, platform: SandboxOptions = {}) {
   return { ...run, sandbox, journals, nextAfterKill };
 }
 
-it("a create in doubt that the engine asks for again, as its error hooks do, is not sent again", async () => {
+it("C6: a create in doubt that the engine asks for again, as its error hooks do, is not sent again", async () => {
   const { sandbox, advertiser, closeNow, journals } = await start();
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
   const first = await failureOf(advertiser.create(inputs));
@@ -54,7 +54,7 @@ it("a create in doubt that the engine asks for again, as its error hooks do, is 
   expect(journals()).toHaveLength(1);
 });
 
-it("a defect of ours after the sending leaves it unresolved: nobody knows what became of it", async () => {
+it("C4: a defect of ours after the sending leaves it unresolved: nobody knows what became of it", async () => {
   const { sandbox, advertiser, journals } = await start({
     adapt: (runtime) => {
       const client = runtime.client();
@@ -73,7 +73,7 @@ it("a defect of ours after the sending leaves it unresolved: nobody knows what b
   expect(journals()).toHaveLength(1);
 });
 
-it("a defect of ours before the sending leaves nothing", async () => {
+it("C4: a defect of ours before the sending leaves nothing", async () => {
   const { sandbox, advertiser } = await start({
     adapt: (runtime) => ({
       ...runtime,
@@ -88,7 +88,7 @@ it("a defect of ours before the sending leaves nothing", async () => {
   expect(sandbox.advertiserPosts).toBe(0);
 });
 
-it("a journal that can't be kept: nothing is sent, and the way out is told", async () => {
+it("C1: a journal that can't be kept: nothing is sent, and the way out is told", async () => {
   const file = join(newFolder(), "file");
   writeFileSync(file, "");
   const { sandbox, advertiser } = await start({ cookieFile: join(file, "session.json") });
@@ -118,7 +118,7 @@ it.each(refusalShapes)(
 );
 
 describe("created by a run that was killed before the state was saved", () => {
-  it("the same is taken over and said, and nothing is sent", async () => {
+  it("C2: the same is taken over and said, and nothing is sent", async () => {
     const { sandbox, advertiser, nextAfterKill, journals } = await start();
     const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();
@@ -135,7 +135,7 @@ describe("created by a run that was killed before the state was saved", () => {
     expect(journals()).toEqual([]);
   });
 
-  it("with other arguments now: unresolved, and nothing is sent", async () => {
+  it("C2: with other arguments now: unresolved, and nothing is sent", async () => {
     const { sandbox, advertiser, nextAfterKill } = await start();
     const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();

@@ -45,7 +45,7 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("stays unresolved where it is not found; the next run sends it when it can't come any more", async () => {
+  it("C2, C3: stays unresolved where it is not found; the next run sends it when it can't come any more", async () => {
     const { sandbox, advertiser, clock, open } = await start();
     sandbox.fail({ on: "advertiser", with: lost });
     const failure = await failureOf(advertiser.create(inputs));
@@ -77,7 +77,7 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("is found by a machine that has no journal of it", async () => {
+  it("C3: is found by a machine that has no journal of it", async () => {
     const { sandbox, advertiser, open, clock } = await start({ searchLagSeconds: 65 });
     sandbox.fail({ on: "advertiser", act: true, with: lost });
     const failure = await failureOf(advertiser.create(inputs));
@@ -88,6 +88,16 @@ describe("an answer that is lost", () => {
     const later = open(newFolder());
     await later.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs);
     expect((await later.advertiser.create(inputs)).id).toBe("1");
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("C6: on such a machine it is not sent when the engine asks again, as its error hooks do", async () => {
+    const { sandbox, advertiser, open } = await start({ searchLagSeconds: 65 });
+    sandbox.fail({ on: "advertiser", act: true, with: lost });
+    const failure = await failureOf(advertiser.create(inputs));
+    const elsewhere = open(newFolder());
+    await elsewhere.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs);
+    for (let i = 0; i < 3; i++) expect((await failureOf(elsewhere.advertiser.create(inputs))).id).toBe(failure.id);
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
@@ -103,7 +113,7 @@ describe("an answer that is lost", () => {
       { kind: "answer", status: 200, body: { payload: [{ id: 9, advertiser_name: "x", alternative_id: "y" }] } },
     ],
   ];
-  it.each(troubles)("a search that answers %s never makes it sent again", async (_, fault) => {
+  it.each(troubles)("C2: a search that answers %s never makes it sent again", async (_, fault) => {
     const { sandbox, advertiser, clock, open } = await start();
     sandbox.fail({ on: "advertiser", with: lost });
     sandbox.fail({ on: "search", with: fault, times: 1000 });

@@ -55,13 +55,7 @@ export function decide(facts: Facts): Action {
   }
   const { adopts } = wanted;
   const isUnknown = adopts === UNKNOWN;
-  if (adopts !== undefined && !isUnknown) {
-    if (adopts !== held || unresolved !== undefined) return { do: "adopt", id: adopts };
-    if (changed.names.length === 0) return { do: "keep" };
-    if (canUpdate(facts)) return { do: "update", changed: changed.names };
-    // The same object under other arguments, which somebody has changed by hand.
-    return changed.perhaps ? { do: "keep" } : { do: "adopt", id: adopts };
-  }
+  if (adopts !== undefined && !isUnknown) return whereNamed(facts, adopts);
   if (unresolved !== undefined) {
     if (isUnknown) return { do: "adopt", id: undefined };
     return can.search(unresolved.field) ? { do: "look for", record: unresolved } : { do: "wait", record: unresolved };
@@ -70,6 +64,16 @@ export function decide(facts: Facts): Action {
   if (changed.names.length === 0 && !isUnknown) return { do: "keep" };
   if (!isUnknown && canUpdate(facts)) return { do: "update", changed: changed.names };
   return { do: "replace", perhaps: changed.perhaps || changed.names.length === 0 };
+}
+
+/** Somebody has named the object, by an id that is known. */
+function whereNamed(facts: Facts, adopts: string): Action {
+  const { held, unresolved, changed } = facts;
+  if (adopts !== held || unresolved !== undefined) return { do: "adopt", id: adopts };
+  if (changed.names.length === 0) return { do: "keep" };
+  if (canUpdate(facts)) return { do: "update", changed: changed.names };
+  // The same object under other arguments, which somebody has changed by hand.
+  return changed.perhaps ? { do: "keep" } : { do: "adopt", id: adopts };
 }
 
 /** Another owner is another object, and of what nobody can name nobody knows what to change. */
