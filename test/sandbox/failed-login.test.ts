@@ -6,7 +6,7 @@ import { useSandbox } from "../support/stack.js";
 
 vi.setConfig({ testTimeout: 30_000 });
 
-describe("a login that fails", () => {
+describe("S4: a login that fails", () => {
   it("row 38: a wrong password is tried once, for 20 resources", async () => {
     const { sandbox, client } = await start({}, { settings: { password: "wrong-password" } });
     const endings = await client.createMany(20);

@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 30_000 });
 
 const WAYS: readonly SessionRefusal[] = ["401", "403", "redirect", "login-page", "success-false"];
 
-describe("one login", () => {
+describe("S3: one login", () => {
   it("row 37: for the first create, and none for the next", async () => {
     const { sandbox, client } = await start();
     expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
@@ -105,7 +105,7 @@ describe("answers of every shape are read", () => {
   });
 });
 
-describe("a refusal of the content is none of the session", () => {
+describe("S5: a refusal of the content is none of the session", () => {
   it.each(refusalShapes)("%s: the platform's words, one POST, no second login", async (refusalShape) => {
     const { sandbox, client } = await start({ refusalShape });
     // As the first request of a session, and after it has served another.
@@ -127,7 +127,7 @@ describe("a refusal of the content is none of the session", () => {
   });
 });
 
-describe("a session that has ended", () => {
+describe("S1: a session that has ended", () => {
   it.each(WAYS)("row 39: refused as %s: one login, sent again, created once", async (sessionRefusal) => {
     const { sandbox, client } = await start({ sessionRefusal });
     await client.create("A");

@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/clock.js";
 import { SessionJar } from "../../provider/src/client/jar.js";
-import { SharedStore } from "../../provider/src/client/shared-store.js";
+import { SharedStore } from "../../provider/src/client/session-store.js";
 import { acquireLock } from "../../provider/src/files/lock.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";

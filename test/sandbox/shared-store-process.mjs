@@ -35,7 +35,7 @@ if (dieAtCall !== undefined) {
 const dist = new URL("../../provider/dist/", import.meta.url);
 const load = (path) => import(new URL(path, dist).href);
 const { advertiser } = await load("kinds/advertiser-kind.js");
-const { systemClock } = await load("clock.js");
+const { systemClock } = await load("base/clock.js");
 const { connect, secretsIn, transportFor } = await load("client/wiring.js");
 
 const settings = {

@@ -34,7 +34,7 @@ const APART: Record<string, string[]> = {
 };
 
 const LIBRARIES: Record<string, RegExp> = {
-  undici: /^client\/(transport|sockets|tunnel)\.ts$/,
+  undici: /^client\/(transport|connections)\.ts$/,
   "tough-cookie": /^client\/jar\.ts$/,
   zod: /^(rules|kinds|settings|catalog|store|client|tools|sandbox)\//,
   "fastest-levenshtein": /^base\/nearest\.ts$|^sandbox\/nearest\.ts$/,

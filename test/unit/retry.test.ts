@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideRetry } from "../../provider/src/client/retry.js";
-import { retryAfterMs } from "../../provider/src/client/retry-after.js";
+import { decideRetry, retryAfterMs } from "../../provider/src/client/retry.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
 import { answer } from "../support/answers.js";
 

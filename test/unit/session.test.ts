@@ -64,7 +64,7 @@ function answer(status: number): HttpAnswer {
 
 const nothing = async () => undefined;
 
-it("the moment of sending is told, anew with each sending", async () => {
+it("S2: the moment of sending is told again before each sending", async () => {
   let refuses = true;
   const { session, clock, creates, logins } = start({
     create: () => {
@@ -81,7 +81,7 @@ it("the moment of sending is told, anew with each sending", async () => {
   expect(logins()).toBe(2);
 });
 
-it("what was about to be sent when the session ended is not sent on it", async () => {
+it("S1: what was about to be sent when the session ended is not sent on it", async () => {
   let ended = false;
   const { session, creates } = start({
     create: ({ headers }) => answer(ended && headers.cookie === "x_service_cookie=1" ? 401 : 200),
@@ -125,7 +125,7 @@ it("creates that are sent and not answered do not hold up the others one after t
   expect(clock.monotonicMs()).toBe(4 * 30_000); // one, one, two, and four at once
 });
 
-it("an answer does not wait for its cookies to be stored, but whoever is sent because of it does", async () => {
+it("S6: an answer does not wait for its cookies to be stored, but whoever is sent because of it does", async () => {
   const stored = Promise.withResolvers<void>();
   const { session, creates } = start({
     settings: { keepLoggedIn: true },

@@ -8,7 +8,7 @@ import type { HttpAnswer } from "./transport.js";
 export interface Answer extends HttpAnswer {
   /** The body's kind by its content, not by its Content-Type: services of this kind send JSON as text/html and the reverse. */
   readonly kind: "json" | "html" | "text" | "empty";
-  /** The body as data. For JSON that is nested too deep for exact integers `kind` is `text`: it is told, and decides nothing. */
+  /** The body as data. For JSON that is nested too deep for exact integers `kind` is `text`: people see it, and nothing is decided by it. */
   readonly data?: unknown;
 }
 
@@ -24,12 +24,12 @@ export function readAnswer(answer: HttpAnswer): Answer {
   }
 }
 
-/** Where a value stands in an answer: names from the inside out. Positions in a list are no names. */
+/** The place of a value in an answer, as names from the inside out. Positions in a list are no names. */
 export interface Place {
   readonly name: string;
   readonly parent: Place | undefined;
   readonly depth: number;
-  /** Whether a name on the way sounds secret. */
+  /** True if a name on the way sounds secret. */
   readonly isSecret: boolean;
 }
 
@@ -47,7 +47,7 @@ interface Frame {
   /** Absent for a list. */
   readonly names: readonly string[] | undefined;
   readonly place: Place | undefined;
-  /** How many more strings of JSON are read within this one. */
+  /** So many more strings of JSON are read as data within this one. */
   readonly strings: number;
   next: number;
 }
@@ -94,7 +94,7 @@ const SECRET_PART =
 const SECRET_WORDS = /pass|auth|private|sid|pin|otp|sig/i;
 const SECRET_WORD = /^(pass|auth|authentication|private|sid|pin|otp|sig|signature)$/i;
 
-/** Whether what stands under this name may be secret, even where it reads like a sentence. */
+/** Tells whether what stands under this name may be secret, even if it reads like a sentence. */
 export function isSecretName(name: string): boolean {
   if (SECRET_PART.test(name)) return true;
   if (!SECRET_WORDS.test(name)) return false;
@@ -102,7 +102,7 @@ export function isSecretName(name: string): boolean {
   return words.some((word) => SECRET_WORD.test(word));
 }
 
-/** Whether a list or an object holds nothing. */
+/** Tells whether a list or an object holds nothing. */
 export function isEmpty(value: object): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
@@ -133,7 +133,7 @@ const OBJECT_IN_QUERY = /[?&](\w+_)?id=\d+(&|$)/i;
 const NOWHERE = "https://nowhere.invalid";
 
 /**
- * Where an answer leads. No redirect is ever followed.
+ * Tells where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
  * @returns none where the answer does not lead elsewhere; `object` where it names one by a number, as services answer
  *   that carried a create out and want the browser to show it; otherwise `login`: an assumption (PLATFORM knows of
  *   redirects to a login page, whose address may have any name).
@@ -150,7 +150,7 @@ export function redirectOf(answer: HttpAnswer): "login" | "object" | undefined {
   return namesOne ? "object" : "login";
 }
 
-/** Where to, in words: without what may be secret (user info, query, parameters of the path). */
+/** Describes where a redirect leads, without what may be secret (user info, query, parameters of the path). */
 export function describeTarget(answer: HttpAnswer): string | undefined {
   const target = targetOf(answer);
   if (target === undefined) return undefined;

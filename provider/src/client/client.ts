@@ -16,7 +16,6 @@ import {
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
-import { describeFailure } from "./describe-failure.js";
 import { hintsFor, sessionHint } from "./hints.js";
 import {
   type CreateJudgement,
@@ -30,11 +29,12 @@ import {
   Witness,
 } from "./judgement.js";
 import { StopWaiting } from "./patient.js";
+import { describeFailure } from "./retry.js";
 import type { BeforeSend, SessionAnswer, SessionRequest } from "./session.js";
 import { TransportFailure } from "./transport.js";
 import { type Reading, refusalIn, saidIn, warningsOf, wordsOf } from "./words.js";
 
-/** What the client needs of a session. */
+/** The part of a session that the client needs. */
 export interface Sender {
   send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer>;
 }
@@ -60,7 +60,7 @@ export interface CreateRequest {
 export interface Created {
   /** The platform's id, exact, as decimal digits. */
   readonly id: string;
-  /** What the platform said beside its success. */
+  /** The warnings that the platform gave beside its success. */
   readonly warnings: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export interface Target {
   readonly kind: Kind;
   readonly operation: Operation;
   readonly id: string;
-  /** For messages. */
+  /** The resource, for messages. */
   readonly label: string;
 }
 
@@ -309,7 +309,7 @@ export class Client {
   }
 }
 
-/** Some answers tell that there is no such object only where the operation has found others. */
+/** Some answers tell that there is no such object only if the operation has found others. @returns the trouble otherwise. */
 async function unlessWitnessed({ unlessWitnessed }: Gone, witness: Witness): Promise<Trouble | undefined> {
   return unlessWitnessed === undefined || (await witness.hasWorked()) ? undefined : unlessWitnessed;
 }
@@ -319,7 +319,7 @@ function isData({ status, kind }: Answer): boolean {
   return status < 300 && kind === "json";
 }
 
-/** What the session refused says nothing of the object. */
+/** A request that the session refused says nothing of the object, so its answer is not judged. */
 function throughSession<T>(judge: (answer: Answer) => T): Judge<T | Trouble> {
   return (answer, session) => (session === "accepted" ? judge(answer) : { kind: "refused" });
 }

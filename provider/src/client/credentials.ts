@@ -22,7 +22,7 @@ type Verdict =
   /** The credentials are wrong, and there are no others: final for the run. */
   | "wrong";
 
-/** How a login has fared until it refused a request. */
+/** The history of a login until it refused a request. */
 interface Standing {
   readonly hasAccepted: boolean;
   /** As other requests have found out meanwhile. */
@@ -34,7 +34,7 @@ interface Standing {
 
 /** A login, or what stands in its place. */
 export interface Login {
-  /** What goes with the next request to `url`. */
+  /** Makes the headers that go with the next request to `url`. */
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
   /** Takes in what an answer brings. Never fails: what the answer says counts for more. */
   keep(answer: HttpAnswer, url: URL): Promise<void>;

@@ -9,9 +9,9 @@ import { type Answer, isEmpty, type Leaf, leavesOf, namesTo } from "./answer.js"
 import { documented, type Statement, said } from "./said.js";
 import { isSentence } from "./words.js";
 
-/** What an answer was asked for. */
+/** The object that a request was about. */
 export interface Asked {
-  /** Of what kind the object is. */
+  /** The name of its kind on the wire. */
   readonly noun: string;
   /** Which object; absent for a create and a search. */
   readonly id?: string;
@@ -79,7 +79,7 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
   ],
 };
 
-/** Whether an answer proves an outcome, alone or together with a witness. @param isRead the answer is one to a read. */
+/** Tells whether an answer proves an outcome, alone or with a witness; `judgement.ts` asks. @param isRead the request was a read. */
 export function proves(
   outcome: Outcome,
   answer: Answer,
@@ -135,7 +135,7 @@ function isNothing(value: unknown): boolean {
   return NOTHING.has(value) || (typeof value === "object" && value !== null && isEmpty(value));
 }
 
-/** Whether anything in an answer, at any depth, says or may say that what was asked for was not done. */
+/** Tells whether anything in an answer, at any depth, says or may say that the request was not carried out. */
 function saysNoAnywhere({ data }: Answer): boolean {
   for (const leaf of leavesOf(data)) if (saysNo(leaf)) return true;
   return false;
@@ -158,14 +158,14 @@ function isError(value: unknown): boolean {
 }
 
 /**
- * Whether an answer says that it refuses, in the ways that the platform is known to use: `success: false`, or an entry of
+ * Tells whether an answer says that it refuses, in the ways that the platform is known to use: `success: false`, or an entry of
  * `errors` that begins with `ERROR:`, of the answer itself or of what stands in its `payload` or under the noun.
  */
 export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
   return kind === "json" && anyPart(data, noun, (part) => isFlaggedNo(part) || holdsError(own(part, "errors")));
 }
 
-/** Whether an answer is JSON with a `success` flag that says no. */
+/** Tells the session whether an answer is JSON with a `success` flag that says no. */
 export function isFlaggedFailure({ kind, data }: Answer): boolean {
   return kind === "json" && anyPart(data, undefined, isFlaggedNo);
 }
@@ -184,7 +184,7 @@ function holdsError(errors: unknown): boolean {
 const MAX_DEPTH = 4;
 
 /**
- * Whether `test` holds for a part of an answer that speaks of the request: the answer itself, what stands in its `payload` or
+ * Tells whether `test` holds for a part of an answer that speaks of the request: the answer itself, what stands in its `payload` or
  * under the noun, and so on inward. For a list only where it holds for each entry: of several, nobody knows which is meant.
  */
 function anyPart(value: unknown, noun: string | undefined, test: (part: unknown) => boolean, depth = 0): boolean {
@@ -242,7 +242,7 @@ function asId(value: unknown): string | undefined {
   return typeof text === "string" && /^\d{1,30}$/.test(text.trim()) ? text.trim() : undefined;
 }
 
-/** Whether an answer holds nothing where objects stand, of the kind that is looked for, and all else in it is known to be harmless. */
+/** Tells whether an answer holds nothing (of the sort `isIt` looks for) where objects stand, and all else is known to be harmless. */
 function holdsOnly({ status, data }: Answer, noun: string, isIt: (nothing: unknown) => boolean): boolean {
   const places = [...WRAPPERS, noun, `${noun}s`];
   let isFound = false;
@@ -258,7 +258,7 @@ function holdsOnly({ status, data }: Answer, noun: string, isIt: (nothing: unkno
 const AMOUNT =
   /^(total|count|size|hits|matches|found|results|records|num|number)(of)?(count|results|records|items|hits|rows|found|objects)?$/;
 
-/** Whether a member of an answer that holds no object is known to say nothing more than that. */
+/** Tells whether a member of an answer without objects is known to say nothing more than that there are none. */
 function isHarmless({ place, value }: Leaf, status: number, noun: string): boolean {
   const name = (place?.name ?? "").toLowerCase().replace(/[_-]/g, "");
   const text = String(value).trim();
@@ -284,12 +284,12 @@ function nothingFound(noun: string): RegExp {
   );
 }
 
-/** What answers say beside the absence of an object, without meaning anything by it. */
+/** These phrases stand beside the absence of an object, and mean nothing. */
 const BESIDE = /^((error:? )?there (was a|were) problems?|with your request)[.:!]?$/i;
-/** All that an answer says which tells of nothing but its status. */
+/** These phrases repeat the status. */
 const BARE = /^(error:? )?((404|410)[ :-]*)?(((resource|object|record|entity|page) )?(not found|gone))?[.!]?$/i;
 
-/** What an answer says, without single words such as paths and moments. */
+/** Everything that an answer says, without single words such as paths and moments. */
 function spoken(answer: Answer): Statement[] {
   return said(answer).filter(({ where, text }) => where === "documented" || isSentence(text));
 }
@@ -299,7 +299,7 @@ function isBare(answer: Answer, noun: string): boolean {
   return recordsIn(answer.data, noun).length === 0 && spoken(answer).every((each) => isWord(each, answer, noun));
 }
 
-/** Whether a statement has no meaning beside the status: a phrase, and no code but one that says the same. */
+/** Tells whether a statement adds nothing to the status: it is a phrase, and its code says the same. */
 function isWord({ text, code }: Statement, { status }: Answer, noun: string): boolean {
   const codes = new RegExp(`^(${status}|((resource|object|record|entity|${noun})_)?not_?found|gone)$`, "i");
   if (code !== undefined && !codes.test(code.value)) return false;
@@ -307,7 +307,7 @@ function isWord({ text, code }: Statement, { status }: Answer, noun: string): bo
   return words === "" || BARE.test(words) || BESIDE.test(words) || words.toLowerCase() === `${noun} not found`;
 }
 
-/** Whether an answer says in a sentence that just this object is not there, and says nothing else that has a meaning. */
+/** Tells whether an answer says in a sentence that just this object is not there, and says nothing else that means something. */
 function saysAbsent(answer: Answer, { noun, id }: Asked): boolean {
   if (id === undefined) return false;
   const absence = absenceOf(noun, id);

@@ -66,7 +66,7 @@ export function hintsFor(answer: Answer, operation: Pick<Operation, "fields">, s
   return [...(status === 404 || status === 405 ? [ADDRESS] : []), ...fitting.map(({ advice }) => advice)];
 }
 
-/** What to do where the session refused a request. */
+/** Advises what to do about a request that the session refused. */
 export function sessionHint(session: SessionAnswer["session"], settings: Settings): string | undefined {
   if (session === "accepted") return undefined;
   if (settings.authMode === "basic") {

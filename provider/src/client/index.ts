@@ -1,6 +1,13 @@
-/** The front door of `client/`. */
+/**
+ * The front door of `client/`: the platform's operations over one session.
+ *
+ * The room promises that a create is written at most once, that its outcome is said plainly (created, refused, or not known),
+ * that what an answer proves stands in one table (`evidence.ts`), that refused credentials are tried once, and that no secret
+ * leaves it in a text. It may import base, files, kinds and settings. It loads undici and tough-cookie: so the program's half
+ * never imports it, and the commands only when they need it.
+ */
 export { Client } from "./client.js";
 export type { WireRecord } from "./judgement.js";
+export type { NewSession } from "./login.js";
 export type { AttemptReport } from "./patient.js";
-export type { NewSession } from "./renew.js";
 export { connect, logInAnew, secretsIn, systemSurroundings, transportFor } from "./wiring.js";

@@ -34,7 +34,7 @@ export class SessionJar {
     return (await this.#jar.serialize()).cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   }
 
-  /** Whether a session cookie would go with a request to `url`. */
+  /** Tells whether a session cookie would go with a request to `url`. */
   async hasSession(url: URL): Promise<boolean> {
     return (await this.#jar.getCookies(url.href)).some(isSession);
   }
@@ -77,7 +77,7 @@ function isSession({ key, value }: Cookie): boolean {
 /** A login sets one or two; a hostile answer may set thousands. */
 const MAX_COOKIES = 20;
 
-/** Why no session came of these cookies, in words; `setCookies` are those of a login that said it succeeded. */
+/** Says why no session came of these cookies, which a login set that said it succeeded. */
 export function whyNoSession(setCookies: readonly string[], url: URL): string {
   if (setCookies.length === 0) return "the answer set no cookie";
   const cookies = setCookies.slice(0, MAX_COOKIES).flatMap((header) => Cookie.parse(header, { loose: true }) ?? []);

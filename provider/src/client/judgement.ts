@@ -106,7 +106,7 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): ReadJudgement
   return { kind: "unclear", reason: holdsNothing(answer, noun) ? MORE : `it holds ${what}` };
 }
 
-/** Of an update or a delete. */
+/** Judges the answer to an update or a delete. */
 export function judgeChange(answer: Answer, kind: Kind, id: string, outcome: "changed" | "deleted"): ChangeJudgement {
   const { noun } = kind.create;
   if (proves(outcome, answer, { noun, id }) !== undefined) return { kind: "done" };
@@ -148,7 +148,7 @@ const MORE = "it holds no object, and says something besides";
 const NOTHING =
   "it holds no object, and nothing says whether the object is missing: the operation has found nothing in this run";
 
-/** What a status, a flag or the body's kind says against the answer before its data is looked at. */
+/** Names what the status, a flag or the kind of body says against an answer, before its data is looked at. */
 function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   const { status, broken, kind } = answer;
   if (broken !== undefined) return { kind: "unclear", reason: `its body is not whole or not readable (${broken})` };
@@ -166,7 +166,7 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   return { kind: "unclear", reason: what[kind] };
 }
 
-/** Whether an answer holds an empty list or an empty payload, and no object. */
+/** Tells whether an answer holds an empty list or an empty payload, and no object. */
 function holdsNothing({ data }: Answer, noun: string): boolean {
   if (recordsIn(data, noun).length > 0) return false;
   const parts = Array.isArray(data) ? [data] : [...partsIn(data, noun)];

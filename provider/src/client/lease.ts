@@ -10,7 +10,7 @@
  *   holds its lease until it is answered on the next login.
  */
 
-/** How a login has fared. */
+/** The history of one login. */
 interface Fate<Login> {
   readonly login: Login;
   readonly openedAtMs: number;
@@ -19,7 +19,7 @@ interface Fate<Login> {
   isUnreachable: boolean;
 }
 
-/** What all leases share. */
+/** All leases share one of these. */
 class Book<Login> {
   current: Fate<Login> | undefined;
   /** On the current login, and on ended ones. */
@@ -60,7 +60,7 @@ export class Lease<Login> {
     return this.#fate.openedAtMs;
   }
 
-  /** Whether any request was accepted on the login. */
+  /** True if any request was accepted on the login. */
   get hasAccepted(): boolean {
     return this.#fate.accepted > 0;
   }

@@ -1,22 +1,22 @@
 /**
- * One login: what is sent, and what its answers mean. Bypasses the session; never repeats refused credentials.
+ * One login: what is sent, and what its answers mean. It bypasses the session, and never repeats refused credentials. The
+ * session logs in where it has none; the command `login` does so for its own sake ({@link renewSession}).
  */
-
-import { enumerate, LoginError, type Values } from "../base/index.js";
+import { type Clock, enumerate, LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
-import { describeFailure } from "./describe-failure.js";
 import { saysRefused } from "./evidence.js";
 import { SessionJar, whyNoSession } from "./jar.js";
-import type { PatientSender } from "./patient.js";
-import { StopWaiting } from "./patient.js";
+import { type PatientSender, StopWaiting } from "./patient.js";
+import { describeFailure } from "./retry.js";
+import type { SessionStore } from "./session-store.js";
 import { TransportFailure } from "./transport.js";
 import { type Clean, wordsOf } from "./words.js";
 
 export interface LoginRequest {
   readonly settings: Settings;
   readonly sender: PatientSender;
-  /** Where the cookies must be good for. */
+  /** The cookies must be good for this address. */
   readonly usedAt: URL;
   /** Removes secrets from the platform's words. */
   readonly clean: Clean;
@@ -70,7 +70,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
   return jar;
 }
 
-/** Why the answer is no success, as sentences; none where it is one. */
+/** Says in sentences why the answer is no success; none if it is one. */
 function refusalOf(answer: Answer, sent: Values, clean: Clean): string | undefined {
   const { status } = answer;
   const words = wordsOf(answer, { fields: [], sent, clean });
@@ -91,4 +91,60 @@ function refusalOf(answer: Answer, sent: Values, clean: Clean): string | undefin
   }
   if (status >= 400 && status < 500) return `the platform refused it (${said}). ${credentials}`;
   return `the platform answered ${said}. ${enumerate(["Wait a while", "run it again"])}.`;
+}
+
+/** The platform grants this long if a cookie does not say when it ends (API page, sessions). */
+const BY_DEFAULT_MS = { short: 15 * 60_000, longLived: 30 * 24 * 3_600_000 } as const;
+
+export interface RenewRequest extends LoginRequest {
+  readonly clock: Clock;
+  readonly store: SessionStore;
+  /** The same place, as another process would come to it. */
+  readonly stored: SessionStore;
+}
+
+export interface NewSession {
+  /** Milliseconds since 1970. */
+  readonly endsAtMs: number;
+  /** True if the platform's answer says so; otherwise it is the platform's default. */
+  readonly isEndStated: boolean;
+  /** True if other processes find it. */
+  readonly isKept: boolean;
+}
+
+/**
+ * Logs in once for its own sake: nothing else is sent on the login, and what is stored is replaced. So the credentials are
+ * checked, and later runs find a session of full length.
+ * @throws LoginError
+ */
+export async function renewSession({ store, stored, clock, ...request }: RenewRequest): Promise<NewSession> {
+  const { settings, usedAt } = request;
+  const { jar } = await store.open(
+    undefined,
+    () => logIn(request),
+    async () => false,
+  );
+  const stated = await jar.endsAtMs(usedAt, settings.keepLoggedIn);
+  return {
+    endsAtMs: stated ?? clock.wallMs() + defaultMs(settings),
+    isEndStated: stated !== undefined,
+    isKept: await isFound(stored, usedAt),
+  };
+}
+
+function defaultMs({ keepLoggedIn }: Settings): number {
+  return keepLoggedIn ? BY_DEFAULT_MS.longLived : BY_DEFAULT_MS.short;
+}
+
+/** Nothing is sent where it is not. */
+async function isFound(store: SessionStore, url: URL): Promise<boolean> {
+  const refuse = async () => {
+    throw new Error("no session is stored");
+  };
+  return store
+    .open(undefined, refuse, (jar) => jar.hasSession(url))
+    .then(
+      () => true,
+      () => false,
+    );
 }

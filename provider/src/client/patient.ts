@@ -29,7 +29,7 @@ export interface Later {
 }
 
 export interface SendOptions {
-  /** Whether being acted upon twice does no harm; see {@link decideRetry}. */
+  /** True if being acted upon twice does no harm; see {@link decideRetry}. */
   readonly repeatable: boolean;
   readonly patience: Patience;
   /** Told when an attempt is over and another may follow, with what kept it from being answered. */
@@ -61,7 +61,7 @@ export interface AttemptReport {
   readonly sent?: boolean;
 }
 
-/** So many attempts without a connection are no blip any more: the user is told why nothing moves. */
+/** So many attempts without a connection are no blip any more: the user hears why nothing moves. */
 const NOTABLE_ATTEMPTS = 5;
 
 export class PatientSender {
@@ -75,7 +75,7 @@ export class PatientSender {
     this.#slots = new Slots(options.maxConcurrentRequests);
   }
 
-  /** What one create or login may wait in all, however often it is handed to {@link send}. */
+  /** Grants one request the time that it may wait in all, however often it is handed to {@link send}. */
   patience(): Patience {
     return { leftMs: this.#options.maxWaitSeconds * 1000 };
   }
@@ -167,7 +167,7 @@ export class PatientSender {
   }
 }
 
-/** So many at once, in the order of asking; whoever has to wait for something else holds no slot meanwhile. */
+/** Lets so many work at once, in the order of asking; one that has to wait for something else holds no slot meanwhile. */
 class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,7 +1,7 @@
 /**
  * The statements of an answer, made once from its flat list of values. Judges, the session and hints look at the
- * `documented` ones alone, since the name of an event could otherwise change what becomes of it; people are told all of them
- * (`words.ts`). Nothing is formatted here. Pure.
+ * `documented` ones alone, since the name of an event could otherwise change what becomes of it; `words.ts` tells people
+ * all of them. Nothing is formatted here. Pure.
  */
 import { own } from "../base/index.js";
 import { type Answer, type Leaf, leavesOf, namesTo } from "./answer.js";
@@ -15,7 +15,7 @@ export interface Statement {
   readonly code?: { readonly name: string; readonly value: string };
   /** Empty for a code alone. */
   readonly text: string;
-  /** Whether it stands where the platform is known to put what it says of a request. */
+  /** `documented` if it stands where the platform is known to put what it says of a request. */
   readonly where: "documented" | "elsewhere";
   /** It stands under a name that sounds secret: it may be looked at, and is never shown. */
   readonly isSecret: boolean;

@@ -1,12 +1,34 @@
 /**
- * The file that a session is kept in: its format, whose sessions it may hold, and how it is read and written.
+ * The file that a session is kept in: its format, whose sessions it may hold, and how it is read and written. A stored session
+ * is bound to the password that opened it, so that a changed password is tried and not hidden by a session from before: the
+ * file holds a salted verifier that is costly to guess against (scrypt, RFC 7914), never the password or a fast digest of it.
  */
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { type Clock, LoginError } from "../base/index.js";
 import { type Lock, readPrivate, removeLeftovers, replacePrivate, UntrustedFile, withLock } from "../files/index.js";
 import type { Account } from "../store/index.js";
 import { SessionJar } from "./jar.js";
-import { PasswordCheck, verifierSchema } from "./password-check.js";
+
+/** 32 MiB of memory and about 80 ms on one core for each guess. Other values need a new version of the file's format. */
+const COST = { N: 32_768, r: 8, p: 1 } as const;
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
+const BYTES = 32;
+
+const verifierSchema = z.object({
+  algorithm: z.literal("scrypt"),
+  N: z.literal(COST.N),
+  r: z.literal(COST.r),
+  p: z.literal(COST.p),
+  salt: z.base64(),
+  hash: z.base64(),
+});
+
+/** This is stored in the place of a password. */
+type Verifier = z.infer<typeof verifierSchema>;
+
+/** This machine can't compute a verifier, as where scrypt is not allowed. */
+export class NoVerifier extends Error {}
 
 /** The format is a contract: later versions read what this one wrote. 1 did not say which password opened the session. */
 const VERSION = 2;
@@ -18,7 +40,7 @@ const formatSchema = z.object({
   baseUrl: z.string(),
   email: z.string(),
   keepLoggedIn: z.boolean(),
-  /** Of the password that opened the session. */
+  /** Checks the password that opened the session. */
   verifier: verifierSchema,
   /** The login's id. */
   stamp: z.string().min(1),
@@ -42,7 +64,7 @@ export interface SessionFileOptions {
   readonly keepLoggedIn: boolean;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** How long another process's login may be waited for. */
+  /** The login of another process may be waited for so long. */
   readonly maxLockWaitMs: number;
   readonly say: (message: string) => void;
 }
@@ -123,4 +145,51 @@ function parsed(text: string): unknown {
   } catch {
     return undefined; // damaged, as any other text that is no session
   }
+}
+
+/** For one password; each salt is computed once. */
+class PasswordCheck {
+  readonly #password: string;
+  readonly #hashes = new Map<string, Promise<Buffer>>();
+  #verifier: Promise<Verifier> | undefined;
+
+  constructor(password: string) {
+    this.#password = password;
+  }
+
+  async matches(stored: Verifier): Promise<boolean> {
+    const [expected, found] = [await this.#hash(stored.salt), Buffer.from(stored.hash, "base64")];
+    if (found.length !== expected.length || !timingSafeEqual(found, expected)) return false;
+    this.#verifier ??= Promise.resolve(stored);
+    return true;
+  }
+
+  /** For a session that this password has opened; one that matched serves again. */
+  verifier(): Promise<Verifier> {
+    this.#verifier ??= this.#newVerifier();
+    return this.#verifier;
+  }
+
+  async #newVerifier(): Promise<Verifier> {
+    const salt = randomBytes(BYTES).toString("base64");
+    return { algorithm: "scrypt", ...COST, salt, hash: (await this.#hash(salt)).toString("base64") };
+  }
+
+  #hash(salt: string): Promise<Buffer> {
+    let hash = this.#hashes.get(salt);
+    if (hash === undefined) {
+      hash = derive(this.#password, Buffer.from(salt, "base64"));
+      this.#hashes.set(salt, hash);
+    }
+    return hash;
+  }
+}
+
+/** In a thread of its own: requests go on meanwhile. */
+function derive(password: string, salt: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, BYTES, { ...COST, maxmem: MAX_MEMORY_BYTES }, (error, hash) =>
+      error === null ? resolve(hash) : reject(new NoVerifier(`its password can't be checked (${error.message})`)),
+    );
+  });
 }

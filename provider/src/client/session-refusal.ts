@@ -1,5 +1,5 @@
 /**
- * Whether an answer says that the session is the trouble. Pure. What an expired session answers is not documented, so
+ * Tells the session whether an answer says that the session is the trouble. Pure. What an expired session answers is not documented, so
  * every way that PLATFORM-like services use is recognised.
  */
 
@@ -22,9 +22,9 @@ const ABOUT_A_TOKEN = /\btoken\b/i;
 const ABOUT_SYNTAX = /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
 /** As all that is said: the login; about something that is named: a permission. */
 const UNAUTHORIZED = /^(\W|error\b|\d{3}\b)*(unauthori[sz]ed|not authori[sz]ed|authori[sz]ation required)\W*$/i;
-/** What a sentence quotes is somebody else's: the name of an event may be "Login". */
+/** A quoted part of a sentence is somebody else's: the name of an event may be "Login". */
 const QUOTED = /(?<=.)("[^"]*"|\u201c[^\u201d]*\u201d|`[^`]*`|(?<!\w)'[^']*'(?!\w))/g;
-/** What servers put beside a bare status: no information. */
+/** Servers put this beside a bare status; it holds no information. */
 const STATUS_PHRASE =
   /^(\W|error|\d{3}|unauthori[sz]ed|forbidden|access denied|denied|not authori[sz]ed|authori[sz]ation required)*$/i;
 const LOGIN_FORM = /<input\b[^>]*\btype\s*=\s*["']?password/i;
@@ -59,7 +59,7 @@ function isLoginPage({ body, broken }: Answer): boolean {
   return LOGIN_FORM.test(body) || (LOGIN_TITLE.test(body) && /<form\b/i.test(body));
 }
 
-/** Whether a statement speaks of the login: in its text, in its code, or by the name of what it is about. */
+/** Tells whether a statement speaks of the login: in its text, in its code, or by the name of what it is about. */
 function isAboutALogin(statement: Statement): boolean {
   const { text, code } = statement;
   const words = code === undefined ? [] : [codeAsWords(code.value)];
@@ -74,7 +74,7 @@ function namesOf(statement: Statement): string[] {
   return statement.path.length < 2 && statement.subject === undefined ? [] : aboutOf(statement);
 }
 
-/** Whether a statement holds nothing but what servers put beside a bare status, and about nothing that is named. */
+/** Tells whether a statement holds nothing but what servers put beside a bare status, about nothing that is named. */
 function saysNothing(statement: Statement): boolean {
   const { text, code } = statement;
   const isCodeOfWords = code?.name === "code" && !/^\d+$/.test(code.value);

@@ -1,6 +1,17 @@
 /**
- * Who is logged in. Sends each request on a login, logs in once for all who need it, and once more where the login turns
- * out to have ended.
+ * The session: sends each request on a login, logs in once for all that need it, and once more where the login turns out to
+ * have ended. `client.ts` hands it each request; `lease.ts` says which requests may be in flight on a login.
+ *
+ * S1. A request that must not be repeated is sent a second time only if its first answer was refused for its session, so was
+ *     not acted upon, and never a third time. Anything else could be a second live object.
+ * S2. `beforeSend` is awaited before each sending, right before the request leaves: what it notes is never behind what the
+ *     platform may hold.
+ * S3. One login is under way at a time, and all that need one wait for it: twenty resources are one login.
+ * S4. A login that fails, or credentials that are wrong, end the run's sending: refused credentials are tried once.
+ * S5. What a new login did not cure costs no further login for a minute: a missing permission must not cost one for each
+ *     resource.
+ * S6. Storing an answer's cookies neither delays nor changes what the answer says: a create is reported whatever becomes of a
+ *     file. Only what is sent because of the answer waits for its cookies.
  */
 
 import { type Clock, LoginError } from "../base/index.js";
@@ -30,12 +41,12 @@ export interface SessionAnswer {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-/** What is sent on a login. */
+/** A request as it is sent on a login. */
 export interface SessionRequest {
   readonly method: HttpRequest["method"];
   readonly url: URL;
   readonly body?: string | undefined;
-  /** Whether being carried out twice does no harm. */
+  /** True if being carried out twice does no harm. */
   readonly repeatable: boolean;
 }
 

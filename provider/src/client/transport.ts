@@ -1,11 +1,27 @@
 /**
- * One request over undici, once: no retry, no redirect, no cache. Says whether any byte of it may have been sent.
+ * One request over undici, once. It is no retry, no redirect, no cache and no cookie jar; `patient.ts` calls it for each
+ * attempt, and decides by what it says whether there may be another one.
+ *
+ * T1. A request is written at most once. Without this a create that the platform has carried out could be sent again by undici.
+ * T2. A failure says `sent: false` only if undici had not begun to write (its `onRequestStart` had not come). Everything else
+ *     is `sent: true`, whatever its code. A wrong `false` is a second POST; a wrong `true` only asks a person to look.
+ * T3. Once a status line has come, the answer is an answer: whatever befalls its body stands in `broken`, and is no failure.
+ * T4. No redirect is followed, so that neither a body nor a cookie reaches another address.
+ * T5. One exchange at a time goes over a connection, and none over a connection that has idled for longer than a second:
+ *     T2 would not hold with pipelining, and what is written into a connection that the other side closes is in doubt.
+ * T6. From the connection to the last byte a request takes no longer than its limit, and no more than a megabyte of its answer
+ *     is kept, packed or unpacked. Without this one answer could hold up the run, or its memory.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
-import { createConnector } from "./sockets.js";
-import { createProxyAgent, type ProxyRoute, TunnelFailure, type TunnelTrouble } from "./tunnel.js";
+import {
+  createConnector,
+  createProxyAgent,
+  type ProxyRoute,
+  TunnelFailure,
+  type TunnelTrouble,
+} from "./connections.js";
 
 /** A request. */
 export interface HttpRequest {
@@ -16,7 +32,7 @@ export interface HttpRequest {
   readonly body?: string | undefined;
 }
 
-/** What came back: at least a status line. */
+/** An answer: at least its status line came back. */
 export interface HttpAnswer {
   readonly status: number;
   /** Lower-case names; a repeated header's values joined, but for Set-Cookie. */
@@ -24,21 +40,21 @@ export interface HttpAnswer {
   readonly setCookies: readonly string[];
   /** The body as text, as far as it came. */
   readonly body: string;
-  /** Why the body is not whole or not readable; absent where it is. */
+  /** Says why the body is not whole or not readable; absent if it is. */
   readonly broken?: string;
 }
 
 /** No status line came back. */
 export class TransportFailure extends Error {
-  /** Where the way through a proxy failed; then nothing was sent. */
+  /** Says where the way through a proxy failed; then nothing was sent. */
   readonly tunnel: TunnelTrouble | undefined;
 
   constructor(
     /** A code of Node or undici, such as `ECONNREFUSED`. */
     readonly code: string,
-    /** Whether bytes of the request may have left: then nobody knows whether it was acted upon. */
+    /** True if bytes of the request may have left: then nobody knows whether it was acted upon. */
     readonly sent: boolean,
-    /** What happened, for people. */
+    /** Says what happened, for people. */
     message: string,
     { tunnel, ...options }: ErrorOptions & { readonly tunnel?: TunnelTrouble | undefined } = {},
   ) {

@@ -5,16 +5,15 @@ import { randomUUID } from "node:crypto";
 import { type Clock, Secrets, systemClock } from "../base/index.js";
 import type { Settings, SettingsReading } from "../settings/index.js";
 import { Client } from "./client.js";
+import { type NewSession, renewSession } from "./login.js";
 import { type AttemptReport, PatientSender } from "./patient.js";
-import { type NewSession, renewSession } from "./renew.js";
 import { Session } from "./session.js";
-import { memoryStore, type SessionStore } from "./session-store.js";
-import { SharedStore } from "./shared-store.js";
+import { memoryStore, type SessionStore, SharedStore } from "./session-store.js";
 import { createTransport, type Transport } from "./transport.js";
 
 type Reading = Pick<SettingsReading, "settings" | "proxy">;
 
-/** What the client is made of, besides the settings. */
+/** All that the client is made of, except for the settings. */
 export interface Surroundings {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -22,7 +21,7 @@ export interface Surroundings {
   readonly random: () => number;
   /** Unique over all processes. */
   readonly newId: () => string;
-  /** Where the session is kept between runs; none for memory. Not used with Basic credentials, which have no session. */
+  /** The session is kept there between runs; none for memory. Not used with Basic credentials, which have no session. */
   readonly cookieFile: string | undefined;
   /** Gets to know the session's cookies too. */
   readonly secrets: Secrets;
@@ -41,7 +40,7 @@ export function transportFor({ settings, proxy }: Reading): Transport {
   });
 }
 
-/** What the settings hold that must not be shown. */
+/** Collects what the settings hold that must not be shown. */
 export function secretsIn({ settings, proxy }: Reading): Secrets {
   const secrets = new Secrets();
   secrets.add(settings.password);
@@ -50,7 +49,8 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
 }
 
 /**
- * Those of a process that makes one client: the system's clock and chance, and the real connections, which whoever asked closes.
+ * Makes the surroundings of a process that has one client: the system's clock and chance, and the real connections, which the caller
+ * closes.
  * @param say is given scrubbed text.
  */
 export function systemSurroundings(
@@ -83,10 +83,10 @@ export function logInAnew(settings: Settings, surroundings: Surroundings): Promi
   return renewSession({
     settings,
     sender: senderFor(settings, surroundings),
-    secrets,
-    clock,
     // All operations that are documented are below it: a cookie that is good for one of them is good there.
-    url: new URL(`${settings.baseUrl}/rest/`),
+    usedAt: new URL(`${settings.baseUrl}/rest/`),
+    clean: (text) => secrets.scrub(text),
+    clock,
     store: storeFor(settings, surroundings),
     stored: storeFor(settings, surroundings),
   });

@@ -1,7 +1,7 @@
 /**
  * The platform's own words on their way to people. The promise is: a refusal that holds readable text is never told without
  * it. Left out are the values that were sent, what stands under a name that sounds secret, and flags. Of a body that is no
- * data people are told the visible text. Every text is scrubbed of secrets before it is cut. Pure.
+ * data people see the visible text. Every text is scrubbed of secrets before it is cut. Pure.
  */
 import { decodeHTMLStrict } from "entities/decode";
 import { excerpt, printable, type Values } from "../base/index.js";
@@ -24,7 +24,7 @@ const MAX_WORDS = 20;
 const MAX_CHARACTERS = 500;
 const MAX_LABEL_CHARACTERS = 150;
 
-/** Of a person: such a record is told only where nothing else is said. */
+/** Names of a person's record: it is quoted only if nothing else is said. */
 const PERSON = /^(users?|owner|customer|contact|person|profile|(created|updated|modified)_?by)$/i;
 const FLAG = /^(success(ful)?|ok|status|result|state|outcome)$/i;
 const FLAG_VALUE = /^(true|false|yes|no|0|1|n?ok|ko|success(ful)?|unsuccessful|err(or)?|fail(ed|ure)?)$/i;
@@ -45,7 +45,7 @@ export function wordsOf(answer: Answer, reading: Reading): string[] {
   return word === "" ? [] : [word];
 }
 
-/** What stands in `errors` beside a success. */
+/** The warnings that stand in `errors` beside a success. */
 export function warningsOf(answer: Answer, reading: Reading): string[] {
   if (!answer.body.includes('"errors"')) return []; // as after nearly every create
   const warnings = said(answer).filter(({ path }) => path.includes("errors"));
@@ -78,7 +78,7 @@ function wordsIn(statements: readonly Statement[], status: number, { fields, sen
   return [`what it says stands under ${where} secret, and is not shown`];
 }
 
-/** In which order a statement is told: 0 to 3. */
+/** Ranks a statement from 0, which comes first, to 3; none if it is not quoted at all. */
 function rankOf(statement: Statement, known: ReadonlySet<string>, status: number): 0 | 1 | 2 | 3 | undefined {
   const { path, text, code, where } = statement;
   const name = path.at(-1) ?? "";
@@ -90,7 +90,7 @@ function rankOf(statement: Statement, known: ReadonlySet<string>, status: number
   return isSentence(text) ? (known.has(name) ? 0 : 2) : 3;
 }
 
-/** Whether a statement is about the whole request. */
+/** Tells whether a statement is about the whole request. */
 function isPlain(statement: Statement): boolean {
   return aboutOf(statement).length === 0;
 }
@@ -99,7 +99,7 @@ function isPlain(statement: Statement): boolean {
 const SINGLE =
   /^(no|required|(in)?valid|unknown|taken|exists?|missing|blank|empty|unsupported|wrong|inactive|duplicate|forbidden|denied|expired)[.!]*$/i;
 
-/** Whether a text has words with spaces between them, or one that says enough. */
+/** Tells whether a text has words with spaces between them, or one that says enough. */
 export function isSentence(text: string): boolean {
   return SINGLE.test(text.trim()) || (/\S\s+\S/.test(text) && /\p{L}{2}/u.test(text));
 }
@@ -126,9 +126,9 @@ const NAMED =
   /((?:passw(?:or)?d|passphrase|pwd|secret|(?<!unexpected )token|cookie|session[-_ ]?id|sessid|credentials?|api[-_ ]?key|csrf|jwt)[\w-]{0,30}(?:\\{0,3}["'])?)(\s{0,3}[=:]\s{0,3})(\\{0,3}"[^"]*(?:"|$)|\\{0,3}'[^']*(?:'|$)|[^\s,;&<>"']+)([^\r\n]?)/gi;
 const COOKIE_HEADER = /(cookie["']?\s{0,3}:\s{0,3})["']?[^\s=;,"']{1,200}=[^\r\n<]*/gi;
 const CREDENTIALS = /\b(basic|bearer|digest)\s{1,3}([\w.~+/=-]{8,})/gi;
-/** What a word of a sentence never holds. */
+/** A word of a sentence never holds this. */
 const ODD = /[\d=._~+/-](?!$)|\d$|[a-z][A-Z]/;
-/** How a sentence goes on after the name of what it is about. */
+/** A sentence goes on so after the name of what it is about. */
 const COMPLAINT =
   /^(is|was|are|has|must|may|can|cannot|can't|not|no|too|required|missing|invalid|expired|wrong|incorrect|empty|blank|unknown)\b/i;
 
@@ -151,13 +151,13 @@ function withoutNamedSecrets(text: string): string {
     });
 }
 
-/** Whether a text is a value that was sent. @param isField it stands under a name of the request. */
+/** Tells whether a text is a value that was sent. @param isField it stands under a name of the request. */
 type IsEcho = (text: string, isField?: boolean) => boolean;
 
 /** Shorter beginnings of a value may be anything. */
 const MIN_BEGINNING = 12;
 
-/** By the values, not by the names alone: under the name of a field may stand what is wrong with it. */
+/** Knows an echo by the values, not by the names alone: under the name of a field may stand what is wrong with it. */
 function echoOf(sent: Values): IsEcho {
   const values = new Set<string>();
   for (const { place, value } of leavesOf(sent, 1)) {

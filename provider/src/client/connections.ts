@@ -1,10 +1,14 @@
 /**
- * Connections through a proxy: undici's own agent, with what our connections need. It asks the proxy with CONNECT for a
- * tunnel, and speaks TLS with the platform through it. A request is begun only when that stands, so that whatever fails
- * before was not sent.
+ * Connections to the platform: direct ones, and those through a proxy. Through a proxy undici's own agent asks with CONNECT for
+ * a tunnel and speaks TLS with the platform through it; a request is begun only when that stands, so that whatever fails before
+ * was not sent.
+ *
+ * On each connection an unasked `100 Continue` is ignored, as HTTP demands of every client (RFC 9110, section 15.2.1) and some
+ * servers send it for each POST. undici takes it for an attack and drops the connection, which would leave the outcome of a
+ * create unknown.
  */
-import { type Agent, type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-import { readContinueAsProcessing } from "./sockets.js";
+import type { Socket } from "node:net";
+import { type Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 
 export interface ProxyRoute {
   /** With its credentials, if it has any. */
@@ -17,11 +21,11 @@ export interface ProxyRoute {
   readonly noProxy: string;
 }
 
-/** What is known of a tunnel that did not come about. */
+/** This is known of a tunnel that did not come about. */
 export interface TunnelTrouble {
   readonly host: string;
   readonly variable: string;
-  /** Whether the proxy had granted the tunnel: then it failed between the platform and us. Absent where nobody knows. */
+  /** True if the proxy had granted the tunnel, which then failed between the platform and us. Absent if nobody knows. */
   readonly granted?: boolean;
   /** With which the proxy refused. */
   readonly status?: number;
@@ -120,4 +124,31 @@ function asTunnelFailure(error: Error, trouble: TunnelTrouble): TunnelFailure {
   const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
   const code = (real as NodeJS.ErrnoException).code ?? "UND_ERR_UNKNOWN";
   return new TunnelFailure(code, trouble, real.message || code, { cause: error });
+}
+
+const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
+/** The status code begins here. */
+const FIRST_DIGIT = "HTTP/1.1 ".length;
+/** The last digit of the status code stands here. */
+const LAST_DIGIT = "HTTP/1.1 10".length;
+const [ONE, TWO] = ["1", "2"].map((digit) => digit.charCodeAt(0)) as [number, number];
+
+export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options);
+  return (target, callback) =>
+    connect(target, (...result) => {
+      if (result[0] === null) readContinueAsProcessing(result[1]);
+      callback(...result);
+    });
+}
+
+/** `102 Processing` means as little, and undici waits on after it. */
+function readContinueAsProcessing(socket: Socket): void {
+  const read = socket.read.bind(socket);
+  socket.read = (size?: number) => {
+    const chunk: unknown = read(size);
+    if (!Buffer.isBuffer(chunk) || chunk[FIRST_DIGIT] !== ONE) return chunk; // as nearly all are
+    if (CONTINUE.test(chunk.toString("latin1", 0, LAST_DIGIT + 2))) chunk[LAST_DIGIT] = TWO;
+    return chunk;
+  };
 }
