@@ -25,7 +25,7 @@
  */
 import { aboutWhom, type CreateRecord, isUnresolvedId } from "../state/index.js";
 import { JournalFile, type StoreOptions } from "./journal-file.js";
-import { reviseNow } from "./look.js";
+import { recordsIn, reviseNow } from "./look.js";
 import { type Note, sentNote } from "./notes.js";
 
 /** A create that is about to be sent. */
@@ -66,10 +66,11 @@ export interface Reconciled {
 }
 
 /**
- * What has become of a record in this run. `left`: an earlier run's, not settled. `open`: this run's, not handed over. `handed`:
- * the engine has it. `handed beside an error`: the engine has it, and may ask for it again. `history`: the state holds it.
+ * What has become of a record in this run. `left`: an earlier run's, not settled. `open`: this run's, not handed over. `handed
+ * beside an error`: the engine has it, and may ask for it again. `history`: the state holds it. What was handed over otherwise
+ * stands in the file alone: a run may create tens of thousands.
  */
-type Fate = "left" | "open" | "handed" | "handed beside an error" | "history";
+type Fate = "left" | "open" | "handed beside an error" | "history";
 
 interface Remembered {
   readonly record: CreateRecord;
@@ -141,7 +142,7 @@ export class Store {
 
   /** The engine is handed what this create made, and will have saved it when the run ends cleanly. */
   handOver(mark: string): void {
-    this.#settleAs(mark, "handed");
+    this.#drop(mark);
   }
 
   /** As {@link handOver}, beside an error: the engine's error hooks may have this run asked for the same again. */
@@ -208,7 +209,10 @@ export class Store {
     try {
       if (this.#file.use === "open") {
         const open = this.#withFate(this.#remembered.keys(), ["left", "open"]);
-        const handed = this.#withFate(this.#remembered.keys(), ["handed", "handed beside an error"]);
+        const handed = recordsIn(this.path).filter(({ mark }) => {
+          const fate = this.#remembered.get(mark)?.fate;
+          return fate === undefined || fate === "handed beside an error";
+        });
         const kept = this.#savedLast ? handed : [];
         this.#file.endNow([...open.map(marked), ...kept], handed);
       } else if (this.#file.use === "none" && this.#reading !== undefined) {
@@ -253,7 +257,7 @@ export class Store {
 
   async #forget(mark: string): Promise<void> {
     const forgotten = this.#write({ note: "settled", mark });
-    this.#remembered.delete(mark);
+    this.#drop(mark);
     await forgotten;
   }
 
@@ -267,6 +271,15 @@ export class Store {
     const marks = this.#marksByKey.get(record.key);
     if (marks === undefined) this.#marksByKey.set(record.key, new Set([record.mark]));
     else marks.add(record.mark);
+  }
+
+  #drop(mark: string): void {
+    const key = this.#remembered.get(mark)?.record.key;
+    this.#remembered.delete(mark);
+    const marks = key === undefined ? undefined : this.#marksByKey.get(key);
+    if (key === undefined || marks === undefined) return;
+    marks.delete(mark);
+    if (marks.size === 0) this.#marksByKey.delete(key);
   }
 
   #settleAs(mark: string, fate: Fate): void {
