@@ -92,7 +92,10 @@ describe("an answer that is lost", () => {
   });
 
   it("C6: on such a machine it is not sent when the engine asks again, as its error hooks do", async () => {
-    const { sandbox, advertiser, open } = await start({ searchLagSeconds: 65 });
+    const { sandbox, advertiser, open } = await start(
+      { searchLagSeconds: 600 },
+      { ...SEARCH, resendAfterSeconds: "never" },
+    );
     sandbox.fail({ on: "advertiser", act: true, with: lost });
     const failure = await failureOf(advertiser.create(inputs));
     const elsewhere = open(newFolder());
