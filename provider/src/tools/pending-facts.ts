@@ -143,7 +143,7 @@ function together(facts: readonly PendingCreate[], notes: readonly CreateRecord[
 }
 
 /** The note of a create's id, where the create is what the journal knows: then the next run takes it over. */
-export function noteOf(resource: Resource, noted: Notes): CreateRecord | undefined {
+function noteOf(resource: Resource, noted: Notes): CreateRecord | undefined {
   const kind = kindOfType(resource.type);
   const note = noted.get(resource.urn)?.findLast(({ id }) => id !== undefined);
   const isOfThisBody = kind !== undefined && note?.fingerprint === fingerprintOfBody(kind, resource.inputs ?? {});
