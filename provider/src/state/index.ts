@@ -1,4 +1,8 @@
-/** The front door of `state/`. */
+/**
+ * The front door of `state/`: the contracts with stored state, and what follows from them alone. Which resource is meant, what an
+ * unresolved create, a set and an object that is left live look like in the state, and what the program's half tells the
+ * provider's. Whatever an earlier version wrote stays readable. It imports base, kinds and rules, and touches no file.
+ */
 export {
   type CreateRecord,
   describe,
