@@ -8,7 +8,6 @@ import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from
 import { dirname } from "node:path";
 import { z } from "zod";
 import { readNow } from "../files/index.js";
-import { aboutWhom, type Noted } from "../state/index.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
 
@@ -66,8 +65,6 @@ export class Inventory {
   readonly declared = new Set<string>();
   readonly #resources = new Set<string>();
   #asItBegan: ReadonlyMap<string, Live> | undefined;
-  /** By kind and id; made when it is first asked for, since most runs adopt nothing. */
-  #holders: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -100,15 +97,6 @@ export class Inventory {
   get asItBegan(): ReadonlyMap<string, Live> {
     this.#asItBegan ??= readInventory(this.#path);
     return this.#asItBegan;
-  }
-
-  /** The journal keys of the resources that held this object as this run began. */
-  holdersOf(kind: Noted["kind"], id: string): readonly string[] {
-    this.#holders ??= Map.groupBy(
-      this.asItBegan.keys(),
-      (key) => `${aboutWhom(key).kind} ${this.asItBegan.get(key)?.id}`,
-    );
-    return this.#holders.get(`${kind} ${id}`) ?? [];
   }
 
   /**
