@@ -69,7 +69,10 @@ export class Run {
     if (isNew && this.#decided.has(key)) this.#askedAgain.add(key);
     else this.#askedAgain.delete(key);
     const { wasSecret, wasDeleting } = before ?? checked;
-    this.#checked.set(key, { ...checked, wasSecret, wasDeleting });
+    // Most resources leave nothing to remember, and a run may have tens of thousands.
+    const isPlain = wasSecret.size === 0 && !wasDeleting && Object.keys(checked.declared).length === 1;
+    if (isPlain) this.#checked.delete(key);
+    else this.#checked.set(key, { ...checked, wasSecret, wasDeleting });
     const { run } = checked.declared;
     this.declared.add(key);
     if (run === undefined) return;
