@@ -447,7 +447,7 @@ it(`killed at any moment: the file can be read, and holds every note that was on
     expect(await ended).toBe("SIGKILL");
 
     const what = `SEED=${seed}, round ${round}`;
-    const records = readJournal(existsSync(path) ? readFileSync(path, "utf8") : "");
+    const records = existsSync(path) ? readJournal(readFileSync(path, "utf8")) : [];
     const remembered = new Map(records.map((record) => [record.mark, record]));
     const steps = new Map<string, string>();
     for (const line of readFileSync(log, "utf8").trim().split("\n")) {

@@ -41,7 +41,7 @@ const LIBRARIES: Record<string, RegExp> = {
   yaml: /^$/, // required when a catalog is read; so is csv-parse
   "csv-parse": /^$/,
   entities: /^client\/words\.ts$/,
-  "@pulumi/pulumi": /^(program\/|testing\/|handlers\.ts$|provider\/)/,
+  "@pulumi/pulumi": /^(program\/|testing\/|handlers\.ts$|provider\/(single|set|engine|failure)\.ts$)/,
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" })
@@ -110,7 +110,7 @@ it("no file imports itself by a way around, types included", () => {
     done.add(file);
   };
   for (const file of files) visit(file, []);
-  expect(circles.length, circles.join("\n")).toBeLessThanOrEqual(11); // to be none once the shape is done
+  expect(circles).toEqual([]);
 });
 
 it("each library is loaded by one room", () => {

@@ -85,7 +85,7 @@ export class JournalFile {
     try {
       const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
       this.#overtaking = this.#lookForOvertaking();
-      return readJournal(bytes === undefined ? "" : bytes.toString("utf8"));
+      return bytes === undefined ? [] : readJournal(bytes.toString("utf8"));
     } catch (error) {
       throw inWords(this.path, error);
     }

@@ -37,7 +37,8 @@ export function byKey(creates: readonly CreateRecord[]): ReadonlyMap<string, rea
 
 /** @throws JournalDamaged; the system's errors. */
 export function recordsIn(journal: string): CreateRecord[] {
-  return readJournal(readNow(journal) ?? "");
+  const text = readNow(journal);
+  return text === undefined ? [] : readJournal(text);
 }
 
 /** Another record in the place of one, the same, or none. */

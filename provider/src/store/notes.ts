@@ -59,8 +59,13 @@ export function lineOf(note: Note | typeof HEADER): string {
  */
 export function readJournal(text: string): CreateRecord[] {
   const lines = text.split("\n");
-  lines.pop(); // empty after a whole last line, unfinished otherwise
-  if (lines.length === 0) return [];
+  const unfinished = lines.pop() ?? ""; // empty after a whole last line
+  if (lines.length === 0) {
+    // A journal is put in its place whole, with its first line. An empty file, or one of zero bytes, is what a lost disk leaves.
+    if (text === "" || !lineOf(HEADER).startsWith(unfinished))
+      throw new JournalDamaged("it does not begin as a journal does");
+    return [];
+  }
   const header = parse(lines[0]) as { journal?: unknown; version?: unknown } | undefined;
   if (header?.journal !== HEADER.journal) throw new JournalDamaged("its first line is not that of a journal");
   if (header.version !== HEADER.version) {

@@ -55,25 +55,7 @@ export function settle(
     dropped.add(resource.urn);
     return [];
   });
-  const since = deployment.manifest?.time ?? "";
-  const takenOver = pending.created.flatMap(({ urn, record }): Resource[] => {
-    const resource = pending.inFlight.get(urn);
-    return resource === undefined || record.id === undefined ? [] : [adopted(resource, record.id, account)];
-  });
-  const decided = pending.open.flatMap((create): Resource[] => {
-    const resource = pending.inFlight.get(create.urn);
-    const kind = resource === undefined ? undefined : kindOfType(resource.type);
-    if (create.known !== "engine" || resource === undefined || kind === undefined) return [];
-    const verdict = verdictOn(create.urn);
-    if (verdict === undefined) {
-      const kept = markToKeep(create, newMark);
-      // A search counts from when it was sent at the latest.
-      const at = kept.field === undefined ? since : (sentUntil ?? now);
-      return [asUnresolved(kind, resource, { at, ...kept }, account)];
-    }
-    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs, account)];
-  });
-  const fresh = [...takenOver, ...decided];
+  const fresh = fromEngineRecord(stack, pending, verdictOn, account, { now, sentUntil, newMark });
   const others = (deployment.pending_operations ?? []).filter(
     (operation) => !isOurCreate(operation) && setOfType(operation.resource.type) === undefined,
   );
@@ -90,6 +72,38 @@ export function settle(
   const created = [...fresh, ...sets.filter(({ urn }) => !isKept.has(urn))];
   const resources = inOrder([...replaced(restored(kept, dropped), fresh), ...created]);
   return { ...stack, deployment: { ...deployment, resources, pending_operations: others } };
+}
+
+/**
+ * The single resources that only the engine's record of a killed run holds, as they are saved: those whose object a journal of this
+ * machine knows, and those that were answered or stay unresolved.
+ */
+function fromEngineRecord(
+  { deployment }: ExportedStack,
+  pending: Pending,
+  verdictOn: (urn: string) => Verdict | undefined,
+  account: Record<string, unknown>,
+  { now, sentUntil, newMark }: Surroundings,
+): Resource[] {
+  const since = deployment.manifest?.time ?? "";
+  const known = pending.created.flatMap(({ urn, record }): Resource[] => {
+    const resource = pending.inFlight.get(urn);
+    return resource === undefined || record.id === undefined ? [] : [adopted(resource, record.id, account)];
+  });
+  const open = pending.open.flatMap((create): Resource[] => {
+    const resource = pending.inFlight.get(create.urn);
+    const kind = resource === undefined ? undefined : kindOfType(resource.type);
+    if (create.known !== "engine" || resource === undefined || kind === undefined) return [];
+    const verdict = verdictOn(create.urn);
+    if (verdict === undefined) {
+      const kept = markToKeep(create, newMark);
+      // A search counts from when it was sent at the latest.
+      const at = kept.field === undefined ? since : (sentUntil ?? now);
+      return [asUnresolved(kind, resource, { at, ...kept }, account)];
+    }
+    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs, account)];
+  });
+  return [...known, ...open];
 }
 
 /**

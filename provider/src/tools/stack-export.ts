@@ -70,7 +70,8 @@ export function expectNothingPending({ pending_operations }: Deployment): void {
   if ((pending_operations ?? []).length === 0) return;
   throw new Error(
     "the engine lists operations of a run that was killed, and changing the state would drop them: settle them first with " +
-      "`pulumi-advertising pending`, or `pulumi refresh --clear-pending-creates`",
+      "`npx pulumi-advertising pending`. What that no longer lists is settled, or another package's: once it lists nothing, " +
+      "`pulumi refresh --clear-pending-creates` clears the engine's list",
   );
 }
 
