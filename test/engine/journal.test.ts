@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { systemClock } from "../../provider/src/base/clock.js";
 import { fingerprintOf } from "../../provider/src/kinds/request.js";
+import { Journal } from "../../provider/src/store/journal.js";
 import { placesOf } from "../../provider/src/store/places.js";
-import { Store } from "../../provider/src/store/store.js";
 import { struck, upAndKill } from "../support/killing.js";
 import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
@@ -124,7 +124,7 @@ it("a create that a killed run had noted with its id is announced, and taken ove
   const account = { baseUrl: sandbox.url, email: sandbox.email };
   const { journalFolder: folder } = placesOf(account, "", "session.json", stack.programFolder);
   const stackName = "organization/tiny/dev";
-  const { path } = new Store({ folder, stack: stackName, clock: systemClock, newMark: () => "", maxWaitMs: 0 });
+  const { path } = new Journal({ folder, stack: stackName, clock: systemClock, newMark: () => "", maxWaitMs: 0 });
   mkdirSync(folder, { recursive: true });
   const body = {
     event_name: "E0",

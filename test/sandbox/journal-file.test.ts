@@ -22,9 +22,9 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/clock.js";
 import type { Runtime } from "../../provider/src/provider/services.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { Journal } from "../../provider/src/store/journal.js";
 import { HEADER, readJournal } from "../../provider/src/store/notes.js";
 import { backendIn } from "../../provider/src/store/run-end.js";
-import { Store } from "../../provider/src/store/store.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
@@ -44,7 +44,7 @@ interface Options {
   /** A resource of the run's stack. */
   readonly of?: string;
   /** In the place of its own. */
-  readonly journal?: Store;
+  readonly journal?: Journal;
 }
 
 /** One run of `of`'s stack, with cookie file and journal in `folder`. */
@@ -66,9 +66,9 @@ async function start() {
 function newJournal(
   folder: string,
   more: { stack?: string; clock?: Clock; maxWaitMs?: number; beganMs?: number; backend?: string } = {},
-): Store {
+): Journal {
   let marks = 0;
-  const journal = new Store({
+  const journal = new Journal({
     folder,
     stack: more.stack ?? STACK,
     clock: more.clock ?? new FakeClock(Date.now()),

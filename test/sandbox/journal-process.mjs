@@ -10,7 +10,7 @@
 import { appendFileSync } from "node:fs";
 
 const { systemClock } = await import(new URL("../../provider/dist/base/clock.js", import.meta.url).href);
-const { Store } = await import(new URL("../../provider/dist/store/store.js", import.meta.url).href);
+const { Store } = await import(new URL("../../provider/dist/store/journal.js", import.meta.url).href);
 
 const { folder, stack, log, round, atOnce } = JSON.parse(process.argv[2]);
 let unique = 0;

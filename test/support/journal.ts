@@ -1,6 +1,6 @@
 /** Creates as a journal sees them. */
 import { randomUUID } from "node:crypto";
-import type { Sending, Store, Unsent } from "../../provider/src/store/store.js";
+import type { Journal, Sending, Unsent } from "../../provider/src/store/journal.js";
 
 /** A create that is about to be sent, with a mark of its own. */
 export function unsent(key: string, fingerprint = "f", mark: string = randomUUID()): Unsent {
@@ -9,7 +9,7 @@ export function unsent(key: string, fingerprint = "f", mark: string = randomUUID
 
 /** Begins a create that nothing stands in the way of, and notes that it is sent. */
 export async function sendNoted(
-  journal: Store,
+  journal: Journal,
   key: string,
   fingerprint = "f",
 ): Promise<Sending & { readonly mark: string }> {

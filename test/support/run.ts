@@ -7,10 +7,10 @@ import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
 import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
-import type { Severity } from "../../provider/src/provider/engine.js";
+import { createSetProvider } from "../../provider/src/provider/dynamic-set.js";
+import { createProvider } from "../../provider/src/provider/dynamic-single.js";
+import type { Severity } from "../../provider/src/provider/engine-log.js";
 import { createRuntime, type Runtime } from "../../provider/src/provider/services.js";
-import { createSetProvider } from "../../provider/src/provider/set.js";
-import { createProvider } from "../../provider/src/provider/single.js";
 import { untilTestEnds } from "./until-test-ends.js";
 
 export interface RunOptions {

@@ -4,13 +4,13 @@ import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/request.js";
 import {
   type CreateRecord,
-  describe as describeRecord,
   lastMomentSent,
   memberRecord,
   recordIn,
   writeMemberRecord,
   writeRecord,
 } from "../../provider/src/state/create-record.js";
+import { describe as describeRecord } from "../../provider/src/state/unresolved-words.js";
 
 const sent = { eventName: "E", advertiserId: 1, value: 2 };
 const record: CreateRecord = {

@@ -132,6 +132,12 @@ const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) =>
     () => "live",
   ],
   [
+    "an argument differs that replaceOnChanges names in brackets",
+    { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ['["value"]'], set: ['["events"]'] } },
+    "replace",
+    () => "live",
+  ],
+  [
     "an argument differs, with replaceOnChanges: *",
     { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["*"], set: ["*"] } },
     "replace",

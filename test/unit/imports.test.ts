@@ -41,7 +41,8 @@ const LIBRARIES: Record<string, RegExp> = {
   yaml: /^$/, // required when a catalog is read; so is csv-parse
   "csv-parse": /^$/,
   entities: /^client\/words\.ts$/,
-  "@pulumi/pulumi": /^(program\/|testing\/|handlers\.ts$|provider\/(single|set|engine|failure)\.ts$)/,
+  "@pulumi/pulumi":
+    /^(program\/|testing\/|handlers\.ts$|provider\/(dynamic-single|dynamic-set|engine-log|failure)\.ts$)/,
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" })

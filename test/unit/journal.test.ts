@@ -15,8 +15,8 @@ import {
   stackOf,
   urnOf,
 } from "../../provider/src/state/identity.js";
+import { Journal } from "../../provider/src/store/journal.js";
 import { JournalDamaged, journalOf, readJournal } from "../../provider/src/store/notes.js";
-import { Store } from "../../provider/src/store/store.js";
 import { newFolder } from "../support/folder.js";
 import { sendNoted, unsent } from "../support/journal.js";
 
@@ -104,7 +104,14 @@ it("both forms of an identity are one key of the journal", () => {
 });
 
 function journalIn(text: string, folder = newFolder(), savedLast = false) {
-  const made = new Store({ folder, stack: "o/p/s", clock: systemClock, newMark: randomUUID, maxWaitMs: 0, savedLast });
+  const made = new Journal({
+    folder,
+    stack: "o/p/s",
+    clock: systemClock,
+    newMark: randomUUID,
+    maxWaitMs: 0,
+    savedLast,
+  });
   if (text !== "") writeFileSync(made.path, text, { mode: 0o600 });
   /** The next run of the same stack. */
   return Object.assign(made, { next: () => journalIn("", folder), marks: () => marksIn(made.path) });
@@ -159,7 +166,7 @@ describe("what the state holds under another id is told", () => {
 
 describe("J7: what was created and not yet handed to the engine", () => {
   const create = unsent("ConversionEvent::o/p/s::new");
-  const createIn = async (run: Store) => {
+  const createIn = async (run: Journal) => {
     const begun = await run.begin(create);
     if (begun.kind !== "send") throw new Error(begun.kind);
     await begun.sending("2026-01-01T00:00:00Z");
@@ -186,7 +193,7 @@ describe("J7: what was created and not yet handed to the engine", () => {
 
 describe("what no run declares", () => {
   const E = "ConversionEvent::o/p/s::e";
-  const unclaimed = async (run: Store) => (await run.leftovers()).filter((entry) => entry.unclaimed);
+  const unclaimed = async (run: Journal) => (await run.leftovers()).filter((entry) => entry.unclaimed);
 
   it("is marked by a run that ends cleanly, and told by the next", async () => {
     const run = journalIn(journal);

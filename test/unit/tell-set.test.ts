@@ -147,8 +147,7 @@ describe("the error of the whole set", () => {
         (member, index) => [member.key, refusedFor(member, index === 7 ? "the name is taken" : "no")] as const,
       ),
     );
-    const { text = "", code } =
-      troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map()) ?? {};
+    const { text = "", code } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map());
     expect(code).toBe("ADVERTISING_REFUSED");
     expect(text.split("\n")).toEqual([
       'ConversionEventSet "funnel": 0 of 50 declared events are in the state; this is wrong:',
@@ -163,7 +162,7 @@ describe("the error of the whole set", () => {
   it("counts what would be too long: 3,000 refusals, each with words of its own", () => {
     const members = plan({}, { events: many(3000) });
     const outcomes = new Map(members.map((member) => [member.key, refusedFor(member, `no ${member.key}`)] as const));
-    const { text = "" } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map()) ?? {};
+    const { text } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map());
     expect(text).toContain("and 2980 more reasons");
     expect(text.length).toBeLessThan(4000);
   });
@@ -176,8 +175,13 @@ describe("the error of the whole set", () => {
       ["b", doubt],
       ["c", { kind: "adopted", id: "1" }],
     ]);
-    const { text = "", code } =
-      troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map([["c", "1"]])) ?? {};
+    const { text = "", code } = troubleInWords(
+      conversionEvent,
+      set,
+      members,
+      resultOf(members, outcomes),
+      new Map([["c", "1"]]),
+    );
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
     expect(text).toContain("The outcome of 2 is unknown");
     expect(text).toContain('the ConversionEvent named "A" (advertiserId 7, value 1), sent at 2026-01-01T00:00:00Z');
@@ -190,7 +194,7 @@ describe("the error of the whole set", () => {
   it("cuts the list of unknown outcomes", () => {
     const members = plan({}, { events: many(500) });
     const outcomes = new Map(members.map(({ key }) => [key, doubt] as const));
-    const { text = "" } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map()) ?? {};
+    const { text } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map());
     expect(text).toContain("The outcome of 500 is unknown");
     expect(text).toContain("and 480 more");
     expect(text.length).toBeLessThan(6000);

@@ -1,6 +1,8 @@
 /**
- * The front door of `decision/`, which promises that what becomes of an object is decided in one place, from facts: everything here
- * is pure and asks neither the platform nor the disk. It may import `base`, `rules`, `kinds`, `settings` and `state`.
+ * The front door of `decision/`, which promises that what becomes of an object is decided in one place, from facts. `decide.ts` decides
+ * it for every object, also whether one that a set lets go of is deleted; `members.ts` makes the facts of a single resource or of each
+ * member of a set; `holders.ts` knows who else has an object. Everything here is pure and asks neither the platform nor the disk.
+ * The room may import `base`, `rules`, `kinds`, `settings` and `state`.
  */
 export { type Abilities, abilitiesOf, NO_ABILITIES } from "./abilities.js";
 export { ANY, argumentNames, type Changes, canonical, changesIn, hasValue, holdsUnknown } from "./changes.js";
@@ -8,6 +10,7 @@ export { type Action, decide, type Facts, type Former, formerOf, type Wanted } f
 export { type Holder, Holders, type Knowledge } from "./holders.js";
 export {
   type Circumstances,
+  formerIfReplaced,
   isChange,
   type Member,
   membersOf,

@@ -71,7 +71,7 @@ export function singleMember(
     unresolved,
     wanted: news === undefined ? undefined : { adopts: adoptedBy(news) },
     changed,
-    replaceOn: replaceOnChanges.map((path) => path.split(/[.[]/, 1)[0] ?? path),
+    replaceOn: replaceOnChanges.map(propertyOf),
     deletes: held !== undefined && deletes(held, ""),
     can,
   };
@@ -90,6 +90,16 @@ export function singleMember(
   };
 }
 
+/** The property that a path of `replaceOnChanges` begins with: `value`, `tags[0]`, `events.purchase` and `["value"]` are all Pulumi's. */
+function propertyOf(path: string): string {
+  return /^(?:\["?)?([^.[\]"]+)/.exec(path)?.[1] ?? path;
+}
+
+/** What becomes of the object that is held if the engine is asked to replace the resource, whatever was decided (`up --replace`). */
+export function formerIfReplaced(held: string | undefined, { can, deletes }: Circumstances): Former | undefined {
+  return formerOf({ held, can, deletes: held !== undefined && deletes(held, "") }, { do: "replace", perhaps: false });
+}
+
 /** The members of a set. @param stored an empty one for a set that is new. */
 export function membersOf(
   kind: Kind,
@@ -99,7 +109,9 @@ export function membersOf(
 ): Member[] {
   const entries = declared.events ?? stored.events;
   // Pulumi's option names properties of the set: whichever of its events' arguments changes, another object is asked for.
-  const replaceOn = replaceOnChanges.some((path) => /^(\*|(events|defaults)(?=$|[.[]))/.test(path)) ? [ANY] : [];
+  const replaceOn = replaceOnChanges.some((path) => [ANY, "events", "defaults"].includes(propertyOf(path)))
+    ? [ANY]
+    : [];
   const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
     const id = stored.eventIds.get(key);
     const entry = isDeclared ? asRecord(given) : {};

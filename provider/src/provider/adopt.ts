@@ -33,8 +33,7 @@ export async function adoptExisting(kind: Kind, services: Services, adoption: Ad
   const { subject, id, values } = adoption;
   const { label } = subject;
   if (abilitiesOf(kind, services.reading.settings).read) {
-    const { problem, differences } = await lookAt(kind, services, adoption);
-    if (problem !== undefined) throw new ArgumentsError(`${label}: ${problem}`);
+    const differences = await lookAt(kind, services, adoption);
     if (differences.size > 0) {
       const theirs = withDifferences({ ...values }, differences);
       await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
@@ -70,24 +69,27 @@ async function settle(kind: Kind, services: Services, adoption: Adoption): Promi
   }
 }
 
-/** Holds what the program declares against the live object. */
+/**
+ * Holds what the program declares against the live object.
+ * @returns the arguments that differ, as the platform has them: all can be changed in place.
+ * @throws ArgumentsError the object is not there, or differs where it can't be changed. @throws AdvertisingError nothing is known of it.
+ */
 async function lookAt(
   kind: Kind,
   services: Services,
   { subject: { label }, id, values, secret }: Adoption,
-): Promise<{ readonly problem?: string; readonly differences: Differences }> {
+): Promise<Differences> {
   const { settings } = services.reading;
   const record = await readLive(kind, services, { id, label });
-  const none: Differences = new Map();
   if (record === undefined) {
-    return { problem: `existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`, differences: none };
+    throw new ArgumentsError(`${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`);
   }
   const differences = differencesIn(kind, settings, values, record);
   const { update } = abilitiesOf(kind, settings);
   const wrong = [...differences].filter(([property]) => !update || property in kind.refersTo);
-  if (wrong.length === 0) return { differences };
+  if (wrong.length === 0) return differences;
   const told = wrong.map(([property, theirs]) =>
     secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,
   );
-  return { problem: `existingId ${id} differs: ${told.join("; ")}`, differences };
+  throw new ArgumentsError(`${label}: existingId ${id} differs: ${told.join("; ")}`);
 }

@@ -17,7 +17,7 @@ import {
   waysOut,
   whatHappened,
 } from "../state/index.js";
-import type { Store } from "../store/index.js";
+import type { Journal } from "../store/index.js";
 import type { Runtime } from "./services.js";
 import { type KnownSubject, memberSubject } from "./subject.js";
 import type { Before } from "./tell.js";
@@ -153,7 +153,7 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
 /** For what only looks: a journal that can't be read is said, and stops the next create. */
 async function journalled<T>(
   runtime: Runtime,
-  look: (journal: Store) => Promise<T>,
+  look: (journal: Journal) => Promise<T>,
   identity: string,
 ): Promise<T | undefined> {
   try {

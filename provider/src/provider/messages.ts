@@ -3,7 +3,7 @@
  */
 import { setTimeout } from "node:timers";
 import type { Secrets } from "../base/index.js";
-import type { Severity, TellAt } from "./engine.js";
+import type { Severity, TellAt } from "./engine-log.js";
 
 /** So many warnings of a sort are told one by one; what comes within this time after them, together. */
 const MAX_WARNINGS = 20;

@@ -7,8 +7,8 @@ import { type Clock, type Secrets, SettingsError, systemClock } from "../base/in
 import { type Client, connect, secretsIn, transportFor } from "../client/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
-import { backendIn, Inventory, pathsIn, placesFor, Store } from "../store/index.js";
-import { debugLog, engineLog, type TellAt } from "./engine.js";
+import { backendIn, Inventory, Journal, pathsIn, placesFor } from "../store/index.js";
+import { debugLog, engineLog, type TellAt } from "./engine-log.js";
 import { createMessages, type Messages } from "./messages.js";
 import { Progress } from "./progress.js";
 import { Run } from "./run.js";
@@ -32,7 +32,7 @@ export interface Services extends Messages {
   /** ISO 8601. */
   readonly now: () => string;
   /** The journal of the stack that `identity` is of; a process serves one stack. */
-  journal(identity: string): Store;
+  journal(identity: string): Journal;
   /** Does one thing that sends; `mayBegin` throws once the engine is gone. */
   track<T>(work: (mayBegin: () => void) => Promise<T>): Promise<T>;
   /** That an object was read: a long refresh tells how far it has come. */
@@ -64,7 +64,7 @@ export function createRuntime(
   const underWay = new UnderWay();
   const run = new Run();
   let client: Client | undefined;
-  let journal: Store | undefined;
+  let journal: Journal | undefined;
   let inventory: Inventory | undefined;
   let reads: Progress | undefined;
 
@@ -99,7 +99,7 @@ export function createRuntime(
       return inventory;
     },
     journal(identity) {
-      journal ??= new Store({
+      journal ??= new Journal({
         folder: places.journalFolder,
         stack: stackOf(identity),
         clock: systemClock,

@@ -228,15 +228,14 @@ export interface Trouble {
   readonly code: string;
 }
 
-/** @param held the keys that the state holds afterwards. @returns nothing where all went well. */
+/** Called where the result is not well. @param held the keys that the state holds afterwards. */
 export function troubleInWords(
   kind: Kind,
   set: Subject,
   members: readonly Member[],
-  { failed: refused, kept, open, waiting, isWell }: Result,
+  { failed: refused, kept, open, waiting }: Result,
   held: ReadonlyMap<string, unknown>,
-): Trouble | undefined {
-  if (isWell) return undefined;
+): Trouble {
   const failed = [...refused, ...kept];
   const [first] = failed;
   const [anyOpen] = open;

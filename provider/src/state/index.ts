@@ -1,26 +1,20 @@
 /**
  * The front door of `state/`: the contracts with stored state, and what follows from them alone. Which resource is meant, what an
  * unresolved create, a set and an object that is left live look like in the state, and what the program's half tells the
- * provider's. Whatever an earlier version wrote stays readable. It imports base, kinds and rules, and touches no file.
+ * provider's. `unresolved-words.ts` has the sentences about an unresolved create that both halves and the command say. Whatever an
+ * earlier version wrote stays readable. It imports base, kinds and rules, and touches no file.
  */
 export {
   type CreateRecord,
-  describe,
-  explain,
   type Facts,
-  forgetCommand,
   isUnresolved,
   isUnresolvedId,
   lastMomentSent,
   markOf,
   readMark,
   recordIn,
-  settleCommand,
   tellingIn,
   unresolvedId,
-  waysOut,
-  whatHappened,
-  whatIsOpen,
   writeMark,
   writeMemberRecord,
   writeRecord,
@@ -71,3 +65,12 @@ export {
   writeStoredSet,
 } from "./stored-set.js";
 export { readDeclared, type Told, writeDeclared } from "./told.js";
+export {
+  describe,
+  explain,
+  forgetCommand,
+  settleCommand,
+  waysOut,
+  whatHappened,
+  whatIsOpen,
+} from "./unresolved-words.js";

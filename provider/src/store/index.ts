@@ -1,9 +1,11 @@
 /**
  * The front door of `store/`: what this machine remembers of a stack. The journal promises that no create is sent twice over any
- * number of runs and kills; the hint file only helps to warn. It imports base, files, settings and state, and knows nothing of
- * requests.
+ * number of runs and kills; the hint file only helps to warn. `journal.ts` is a run's use of the journal: what is written before a create is
+ * sent, and what later runs read; `notes.ts` is its format, `journal-file.ts` the file with its lock, `look.ts` how others read it. The
+ * room imports base, files, settings and state, and knows nothing of requests.
  */
 export { Inventory, type Live } from "./inventory.js";
+export { type Beginning, type Ending, Journal, type Sending, type Unsent } from "./journal.js";
 export {
   byKey,
   type HeldJournal,
@@ -26,4 +28,3 @@ export {
   stackPathsHere,
 } from "./places.js";
 export { backendIn } from "./run-end.js";
-export { type Beginning, type Ending, type Sending, Store, type Unsent } from "./store.js";

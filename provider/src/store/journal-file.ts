@@ -28,7 +28,7 @@ import { type RunEnd, readRunEnd, writeRunEnd } from "./run-end.js";
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
 
-export interface StoreOptions {
+export interface JournalOptions {
   readonly folder: string;
   /** `<organization>/<project>/<stack>` */
   readonly stack: string;
@@ -51,7 +51,7 @@ export interface StoreOptions {
 /** All that it throws are {@link JournalError}s, in words for users. */
 export class JournalFile {
   readonly path: string;
-  readonly #options: StoreOptions;
+  readonly #options: JournalOptions;
   readonly #beganMs: number;
   readonly #runEnd: string;
   /** The end of another run that this one is behind, as far as it was looked at. */
@@ -61,7 +61,7 @@ export class JournalFile {
   /** Throws where the open file is not this run's any more. */
   #confirmOurs: (() => void) | undefined;
 
-  constructor(options: StoreOptions) {
+  constructor(options: JournalOptions) {
     this.#options = options;
     const { journal, runEnd } = pathsIn(options.folder, options.stack);
     this.path = journal;

@@ -1,5 +1,5 @@
 /**
- * A single resource as the engine calls it: check, diff, create, read, update, delete. It turns each call into facts, asks
+ * The face that Pulumi's dynamic providers see of a single resource: check, diff, create, read, update, delete. It turns each call into facts, asks
  * `decision/` and `carry-out.ts`, and turns what they answer into what the engine understands. The order of the calls is in `run.ts`.
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
@@ -8,6 +8,7 @@ import {
   type Action,
   abilitiesOf,
   type Circumstances,
+  formerIfReplaced,
   hasValue,
   holdsUnknown,
   type Member,
@@ -145,12 +146,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const { action, former } = member;
         const held = member.id;
         const secret = new Set([...secretArgumentsOf(news), ...run.checked(key).wasSecret]);
-        const isDeleted = held !== undefined && circumstances.can.delete && circumstances.deletes(held, "");
-        run.noteDecided(key, {
-          member,
-          former: held === undefined ? undefined : { id: held, isDeleted },
-          leaves: leavingIn(kind, id, olds, secret, isDeleted),
-        });
+        const replaced = formerIfReplaced(held, circumstances);
+        const isDeleted = replaced?.isDeleted === true;
+        run.noteDecided(key, { member, former: replaced, leaves: leavingIn(kind, id, olds, secret, isDeleted) });
         if (former !== undefined) run.holders.release(kind.name, former.id, key);
         else if (held !== undefined) noteHolds(kind, runtime(), subject, held, { values: olds, secret });
         const left = isKnown(subject)

@@ -1,5 +1,5 @@
 /**
- * A set of objects as the engine calls it: one resource, which is updated member by member and never replaced. It turns each call
+ * The face that Pulumi's dynamic providers see of a set: one resource, which is updated member by member and never replaced. It turns each call
  * into facts, asks `decision/` and `carry-out.ts`, and turns what they answer into what the engine understands. The order of the calls
  * is in `run.ts`.
  */
@@ -36,7 +36,7 @@ import {
 } from "../state/index.js";
 import { noLongerToDelete, setAfter, stillToDelete, toDelete } from "./after.js";
 import { carryOutAll, deleteAll, deleteSet, isDue, type Managed } from "./carry-out.js";
-import type { Severity } from "./engine.js";
+import type { Severity } from "./engine-log.js";
 import { checkResult, expectSameAccount, forDisplay, forEngine, guard, Incomplete, readingOf } from "./failure.js";
 import { adoptedTwice, isAdopted, isHeldElsewhere, learnHolders, noteAdoptedSomewhere, noteAdopts } from "./holding.js";
 import {
@@ -148,12 +148,12 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     tell("info", subject, deletedInWords(kind, deletions));
     const result = resultOf(members, outcomes, deletions);
     handOver(subject, outcomes, !result.isWell);
-    const trouble = troubleInWords(kind, subject, members, result, after.eventIds);
-    if (trouble === undefined) return outs;
+    if (result.isWell) return outs;
     const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
     const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
     // What has no member is not saved: the next run creates it.
-    throw new Incomplete(trouble.text, isNothing ? undefined : saved, trouble.code);
+    const { text, code } = troubleInWords(kind, subject, members, result, after.eventIds);
+    throw new Incomplete(text, isNothing ? undefined : saved, code);
   };
 
   /** The engine is handed what was created, perhaps beside an error. */
@@ -244,9 +244,10 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         tell("warn", subject, besidesInWords(await besidesOf(runtime(), subject, members)));
         await tellBefore(kind, runtime(), subject, members, stored, circumstances);
         // An `up` fails with it.
-        const trouble = troubleInWords(kind, subject, members, resultOf(members), stored.eventIds);
-        if (trouble !== undefined && runtime().run.isUp !== true) {
-          tell("warn", subject, withCode(trouble.text, trouble.code));
+        const result = resultOf(members);
+        if (!result.isWell && runtime().run.isUp !== true) {
+          const { text, code } = troubleInWords(kind, subject, members, result, stored.eventIds);
+          tell("warn", subject, withCode(text, code));
         }
         const isDeleting = stillToDelete(stored.left, circumstances).length > 0;
         const forgets = noLongerToDelete(stored.left, circumstances).length > 0;

@@ -24,7 +24,7 @@
  * `ended` one or more times, then `handOver` when the engine is given the outcome. `closeNow` or `release` is the last call.
  */
 import { aboutWhom, type CreateRecord, isUnresolvedId } from "../state/index.js";
-import { JournalFile, type StoreOptions } from "./journal-file.js";
+import { JournalFile, type JournalOptions } from "./journal-file.js";
 import { recordsIn, reviseNow } from "./look.js";
 import { type Note, sentNote } from "./notes.js";
 
@@ -77,7 +77,7 @@ interface Remembered {
   readonly fate: Fate;
 }
 
-export class Store {
+export class Journal {
   readonly #file: JournalFile;
   readonly #savedLast: boolean;
   /** By mark, in the order of sending. */
@@ -88,7 +88,7 @@ export class Store {
   #reading: Promise<void> | undefined;
   #opening: Promise<void> | undefined;
 
-  constructor(options: StoreOptions) {
+  constructor(options: JournalOptions) {
     this.#file = new JournalFile(options);
     this.#savedLast = options.savedLast === true;
   }

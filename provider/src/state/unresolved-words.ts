@@ -1,0 +1,74 @@
+/**
+ * Every sentence about a create whose outcome is unknown, and the commands that settle it: what people read in a preview, in an
+ * error, in `pending` and from the program's half comes from here, so that it is the same everywhere. Pure.
+ */
+import { printable, shellWord } from "../base/index.js";
+import type { Kind } from "../kinds/index.js";
+import type { CreateRecord } from "./create-record.js";
+
+/** What a person looks for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
+export function describe(
+  kind: Kind["name"],
+  { name, facts = {}, at, field, mark, replaces }: Omit<CreateRecord, "key" | "fingerprint">,
+): string {
+  const named = name === undefined ? "" : ` named "${printable(name)}"`;
+  const told = Object.entries(facts)
+    .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+    .map(([property, value]) => `${property} ${printable(String(value))}`);
+  return [
+    `the ${kind}${named}${told.length === 0 ? "" : ` (${told.join(", ")})`}`,
+    at === "" ? "" : `, sent at ${at}`,
+    field === undefined ? "" : `, ${field} = ${mark}`,
+    replaces === undefined ? "" : `; it is not ${replaces}, which it was to replace`,
+  ].join("");
+}
+
+/** The sentences that each message about a create of an earlier run begins with. */
+export function whatHappened(label: string, { at, id, told }: Pick<CreateRecord, "at" | "id" | "told">): string {
+  if (told === true && id === undefined)
+    return `${label} was sent at ${at}, and its outcome is unknown until somebody settles it.`;
+  return id === undefined
+    ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`
+    : `${label}: a run that was interrupted created it at ${at} as ${id}.`;
+}
+
+/** The two commands that settle it, one for each answer. */
+export function waysOut(urn: string): string[] {
+  return [
+    `  If it is there:     npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}`,
+    `  If it is not there: npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+    "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
+  ];
+}
+
+/** The same two commands within a line. */
+export function settleCommand(urn: string): string {
+  return `npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}, or --not-created ${shellWord(urn)}`;
+}
+
+/** The command that takes what the journal remembers of a resource, or of a set's members, out of it. */
+export function forgetCommand(urn: string): string {
+  return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
+}
+
+/** What people are told of a create that is not settled and declared no longer. @param hints between what it is and the commands. */
+export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string, hints: readonly string[]): string[] {
+  const { id } = record;
+  if (id !== undefined) {
+    return [
+      ...hints,
+      `To go on with ${id}: give the resource existingId: ${id}. To forget it (it stays live):`,
+      `  ${forgetCommand(urn)}`,
+    ];
+  }
+  return [`Look into the account for ${describe(kind, record)}.`, ...hints, ...waysOut(urn)];
+}
+
+/** What people are told of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
+export function explain(kind: Kind["name"], record: CreateRecord): string {
+  return [
+    `Look into the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`,
+    ...waysOut(record.urn ?? "<urn>"),
+    `What happened: ${record.what}`,
+  ].join("\n");
+}
