@@ -9,10 +9,11 @@ const CREATES = 2000;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
-  const [{ kindNamed }, { readSettings }] = await load("kinds/index.js", "settings/read-settings.js");
-  const [{ Journal }, { fingerprintOf }, { connect, systemSurroundings }] = await load(
+  const [{ kindNamed }, { fingerprintOf }, { readSettings }, { Journal }, { connect, systemSurroundings }] = await load(
+    "kinds/index.js",
+    "kinds/request.js",
+    "settings/read-settings.js",
     "store/journal.js",
-    "state/fingerprint.js",
     "client/wiring.js",
   );
   const [advertiser, conversionEvent] = ["Advertiser", "ConversionEvent"].map(kindNamed);
@@ -45,9 +46,9 @@ export async function measureJournal({ folder, sandbox, rounds }) {
     return async (fields) => {
       const key = `ConversionEvent::organization/bench/dev::${fields.event_name}`;
       const fingerprint = fingerprintOf(fields);
-      const { attempt } = await journal.begin({ key, fingerprint, name: undefined });
-      const { id } = await create(conversionEvent.create, fields, attempt.sending);
-      await attempt.finish({ kind: "created", id });
+      const { sending, ended } = await journal.begin({ key, fingerprint, mark: randomUUID() });
+      const { id } = await create(conversionEvent.create, fields, sending);
+      await ended({ kind: "created", id });
     };
   };
 

@@ -10,12 +10,12 @@
 import { appendFileSync } from "node:fs";
 
 const { systemClock } = await import(new URL("../../provider/dist/base/clock.js", import.meta.url).href);
-const { Store } = await import(new URL("../../provider/dist/store/journal.js", import.meta.url).href);
+const { Journal } = await import(new URL("../../provider/dist/store/journal.js", import.meta.url).href);
 
 const { folder, stack, log, round, atOnce } = JSON.parse(process.argv[2]);
 let unique = 0;
 const newMark = () => `r${round}-${unique++}`;
-const journal = new Store({ folder, stack, clock: systemClock, newMark, maxWaitMs: 60_000 });
+const journal = new Journal({ folder, stack, clock: systemClock, newMark, maxWaitMs: 60_000 });
 const noted = (...words) => appendFileSync(log, `${words.join(" ")}\n`);
 
 async function create() {
