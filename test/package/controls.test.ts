@@ -33,9 +33,9 @@ const controls: [string, Control][] = [
   [
     "unresolved resources are not marked",
     {
-      file: "state/unresolved.ts",
-      from: 'return typeof unresolved === "object" && unresolved !== null',
-      to: 'return typeof unresolved === "never"',
+      file: "state/create-record.ts",
+      from: 'return typeof stored === "object" && stored !== null;',
+      to: "return stored === null;",
       test: "test/unit/lifecycle.test.ts",
       named: "stops diff, read and update with the same advice",
     },
