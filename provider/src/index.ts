@@ -1,19 +1,17 @@
-/** The public names, and nothing else. Types apart: the compiler that Pulumi brings along (3.8) knows no `type` among names. */
+/**
+ * The public names, and nothing else. Straight from their files, types apart: the compiler that Pulumi brings along (3.8) knows no `type`
+ * among names, and can't read zod's types, which the front doors lead to.
+ */
 
-export { Attribution, days, EventType, hours } from "./kinds/index.js";
-export {
-  Advertiser,
-  type AdvertiserArgs,
-  type AdvertiserReference,
-  Catalog,
-  type CatalogArgs,
-  ConversionEvent,
-  type ConversionEventArgs,
-  type ConversionEventEntry,
-  type ConversionEventReference,
-  ConversionEventSet,
-  type ConversionEventSetArgs,
-  type ValidateOptions,
-  validate,
-} from "./program/index.js";
-export type { Problem, Source } from "./rules/index.js";
+export { Attribution, days, EventType, hours } from "./kinds/vocabulary.js";
+export type { AdvertiserArgs, AdvertiserReference } from "./program/advertiser.js";
+export { Advertiser } from "./program/advertiser.js";
+export type { CatalogArgs } from "./program/catalog.js";
+export { Catalog } from "./program/catalog.js";
+export type { ConversionEventArgs, ConversionEventReference } from "./program/conversion-event.js";
+export { ConversionEvent } from "./program/conversion-event.js";
+export type { ConversionEventEntry, ConversionEventSetArgs } from "./program/conversion-event-set.js";
+export { ConversionEventSet } from "./program/conversion-event-set.js";
+export type { ValidateOptions } from "./program/public-validate.js";
+export { validate } from "./program/public-validate.js";
+export type { Problem, Source } from "./rules/problem.js";

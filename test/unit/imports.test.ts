@@ -33,6 +33,9 @@ const APART: Record<string, string[]> = {
   catalog: ["client", "provider", "store", "state"],
 };
 
+/** What public declarations are made of: old compilers read them, and can't read zod's, which the front doors lead to. */
+const PUBLIC_TYPES = ["kinds/vocabulary.ts", "rules/problem.ts"];
+
 const LIBRARIES: Record<string, RegExp> = {
   undici: /^client\/(transport|connections)\.ts$/,
   "tough-cookie": /^client\/jar\.ts$/,
@@ -79,7 +82,11 @@ it("a room imports only what stands before it, by its front door", () => {
     if (!isOurs || from === to || from === "") return false;
     const before =
       from in TOPS ? ROOMS.filter((room) => !TOPS[from]?.includes(room)) : ROOMS.slice(0, ROOMS.indexOf(from));
-    return !before.includes(to) || APART[from]?.includes(to) || target !== `${to}/index.ts`;
+    return (
+      !before.includes(to) ||
+      APART[from]?.includes(to) ||
+      (target !== `${to}/index.ts` && !PUBLIC_TYPES.includes(target))
+    );
   });
   expect(wrong).toEqual([]);
 });

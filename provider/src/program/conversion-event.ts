@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { type Attribution, conversionEvent, type EventType, typeTokenOf } from "../kinds/index.js";
+import { conversionEvent, typeTokenOf } from "../kinds/index.js";
+import type { Attribution, EventType } from "../kinds/vocabulary.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import { isOfType, readIdOf } from "./ids.js";
 import { pauseStackTraces } from "./pulumi-internals.js";

@@ -3,7 +3,8 @@
  */
 import { ArgumentsError, asRecord, withCode } from "../base/index.js";
 import { conversionEventSet, KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
-import { type Problem, show, validate as validateAgainst } from "../rules/index.js";
+import { show, validate as validateAgainst } from "../rules/index.js";
+import type { Problem } from "../rules/problem.js";
 import { isNotPlain, Outputs } from "./ids.js";
 
 /** What the rules depend on if an installation differs from the API's documentation. */

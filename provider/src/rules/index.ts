@@ -21,5 +21,6 @@ export {
   windowOf,
 } from "./fields.js";
 export { asAccepted, defaultOf, formsOf, isContainer } from "./forms.js";
+export type { Problem, Source } from "./problem.js";
 export { InWords, show } from "./show.js";
-export { type Problem, type Reading, type Rules, type Source, validate } from "./validate.js";
+export { type Reading, type Rules, validate } from "./validate.js";

@@ -8,26 +8,11 @@ import type { z } from "zod";
 import { didYouMean, type Values } from "../base/index.js";
 import { expectationOf, unwrapped } from "./fields.js";
 import { asSent, isContainer } from "./forms.js";
+import type { Problem, Source } from "./problem.js";
 import { show } from "./show.js";
 
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
 export type Rules = z.ZodObject;
-
-/** The place in a file where a value was written. Lines and columns count from 1. */
-export interface Source {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-/** One thing to fix in one property. */
-export interface Problem {
-  /** Its path: `value`, or `events["purchase"].value` inside a map of members. */
-  readonly property: string;
-  /** Says what was expected and what was got, without the property's name. */
-  readonly reason: string;
-  readonly source?: Source;
-}
 
 /** Each caller says here how its values are to be read. */
 export interface Reading {
