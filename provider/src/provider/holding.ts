@@ -11,8 +11,13 @@ import type { Runtime } from "./services.js";
 import type { KnownSubject, Subject } from "./subject.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
-export function noteAdopts(kind: Kind, { run, inventory }: Runtime, { identity, key }: KnownSubject, id: string): void {
-  run.holders.add(kind.name, id, key, "adopts");
+export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: KnownSubject, id: string): void {
+  runtime.run.holders.add(kind.name, id, key, "adopts");
+  releaseFormer(kind, runtime, identity, key, id);
+}
+
+/** A resource goes on with this object: it has no other one any more, whatever the inventory of this machine says. */
+function releaseFormer(kind: Kind, { run, inventory }: Runtime, identity: string, key: string, id: string): void {
   const before = inventory(identity).asItBegan.get(key);
   if (before !== undefined && before.id !== id) run.holders.release(kind.name, before.id, key);
 }
@@ -37,12 +42,10 @@ export function noteHolds(
   const { run } = runtime;
   if (identity === undefined) return;
   run.holders.add(kind.name, id, key, "state");
-  const inventory = runtime.inventory(identity);
-  const before = inventory.asItBegan.get(key);
-  if (before !== undefined && before.id !== id) run.holders.release(kind.name, before.id, key);
+  releaseFormer(kind, runtime, identity, key, id);
   if (run.isUp !== true) return;
   const deletes = isDeleting(runtime, key);
-  inventory.noteHeld(key, id, deletes, () => liveOf(kind, live, id, deletes));
+  runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, live, id, deletes));
 }
 
 /** The engine is handed this object: remembered for the warnings of later runs. */
