@@ -106,8 +106,8 @@ async function bareUndici({ url, email, password }) {
 }
 
 async function ourClient({ url, email, password }) {
-  const [{ kindNamed }, { readSettings }, { connect, systemSurroundings }] = await Promise.all(
-    ["kinds/index.js", "settings/read-settings.js", "client/wiring.js"].map(
+  const [{ kindNamed }, { readSettings }, { Client, systemSurroundings }] = await Promise.all(
+    ["kinds/index.js", "settings/read-settings.js", "client/index.js"].map(
       (path) => import(pathToFileURL(inRoot("provider", "dist", path)).href),
     ),
   );
@@ -120,7 +120,7 @@ async function ourClient({ url, email, password }) {
   const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
   const surroundings = systemSurroundings(reading, undefined, () => {});
   const { transport } = surroundings;
-  const client = connect(reading.settings, surroundings);
+  const client = new Client(reading.settings, surroundings);
   const create = (kind, fields) =>
     client.create({
       operation: kindNamed(kind).create,

@@ -9,12 +9,12 @@ const CREATES = 2000;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
-  const [{ kindNamed }, { fingerprintOf }, { readSettings }, { Journal }, { connect, systemSurroundings }] = await load(
+  const [{ kindNamed }, { fingerprintOf }, { readSettings }, { Journal }, { Client, systemSurroundings }] = await load(
     "kinds/index.js",
     "kinds/request.js",
     "settings/read-settings.js",
     "store/journal.js",
-    "client/wiring.js",
+    "client/index.js",
   );
   const [advertiser, conversionEvent] = ["Advertiser", "ConversionEvent"].map(kindNamed);
   const { url, email, password } = sandbox.address;
@@ -28,7 +28,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
 
   const surroundings = systemSurroundings(reading, undefined, () => {});
   const { transport, clock } = surroundings;
-  const client = connect(reading.settings, surroundings);
+  const client = new Client(reading.settings, surroundings);
   const create = (operation, fields, beforeSend) =>
     client.create({ operation, fields, label: "bench", beforeSend, onCreated: async () => undefined });
 

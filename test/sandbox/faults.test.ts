@@ -12,8 +12,10 @@ import {
 import { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { createTransport } from "../../provider/src/client/transport.js";
 import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { type Ending, everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
+import { FakeClock } from "../support/clock.js";
 import { seededRandom } from "../support/random.js";
 import { useSandbox } from "../support/stack.js";
 import { makeCertificate } from "./certificates.js";
@@ -654,6 +656,49 @@ describe("created, whatever the answer looks like", () => {
     sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 503 } });
     expect(await client.create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 });
+  });
+});
+
+describe("T7: a machine that was suspended between the note and the first byte", () => {
+  it("while a create is noted: not written then, noted and sent again, one POST", async () => {
+    const { sandbox, client } = await start();
+    client.whileNoting = () => client.clock.jumpWall(client.announced === 1 ? 20_001 : 20_000);
+    expect(await client.create()).toMatchObject({ kind: "created" });
+    expect(client.announced).toBe(2);
+    expect(client.attempts.filter(({ path }) => path.endsWith("advertiser"))).toMatchObject([
+      { sent: false, failure: "ADVERTISING_TOO_LATE" },
+      { status: 200 },
+    ]);
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+  });
+
+  it("while it connects: no byte leaves", async () => {
+    const server = await startRawServer(async (connection) => {
+      await connection.readRequest();
+      await connection.answer(200, { payload: { id: 1 } });
+    });
+    const clock = new FakeClock();
+    const transport = createTransport({ timeoutSeconds: 20, connections: 1, clock });
+    onTestFinished(() => transport.close());
+    const request = { method: "POST", url: new URL(server.url), headers: {}, body: "{}" } as const;
+    const suspended = transport.send({ ...request, notedAtMs: clock.wallMs() });
+    clock.jumpWall(20_001);
+    await expect(suspended).rejects.toMatchObject({ code: "ADVERTISING_TOO_LATE", sent: false });
+    expect(server.posts).toHaveLength(0);
+    expect(await transport.send({ ...request, notedAtMs: clock.wallMs() })).toMatchObject({ status: 200 });
+    expect(server.posts).toHaveLength(1);
+  });
+
+  it("again and again: not sent, and said so", async () => {
+    const { sandbox, client } = await start();
+    client.whileNoting = () => client.clock.jumpWall(3_600_000);
+    const ending = await client.create();
+    expect(ending.kind).toBe("NotSentError");
+    expectProperMessage(ending, sandbox.url, client);
+    expect(messageOf(ending)).toMatch(
+      /was not sent: more than 20 s \(advertising:requestTimeoutSeconds\) passed before its first byte, as on a machine that was suspended\. Nothing was created\./,
+    );
+    expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });
 });
 

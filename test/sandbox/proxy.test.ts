@@ -4,6 +4,7 @@
  */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { systemClock } from "../../provider/src/base/clock.js";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { type ProxyOptions, startProxy, startTlsFront, type Treatment } from "../support/proxy.js";
@@ -94,6 +95,7 @@ describe("which way requests go", () => {
       const transport = createTransport({
         timeoutSeconds: 5,
         connections: 1,
+        clock: systemClock,
         proxy: {
           url: `http://${proxy.host}/`,
           host: proxy.host,

@@ -3,21 +3,22 @@
  * goes on with an old one, is refused, and has to log in again.
  */
 import { fork } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import fsp from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/clock.js";
 import { SessionJar } from "../../provider/src/client/jar.js";
-import { SharedStore } from "../../provider/src/client/session-store.js";
+import { SessionStore } from "../../provider/src/client/session-store.js";
 import { acquireLock } from "../../provider/src/files/lock.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { seededRandom } from "../support/random.js";
 import { replaceInFs } from "../support/session-file.js";
+import { settingsOf } from "../support/settings.js";
 import { useSandbox } from "../support/stack.js";
+import { surroundingsOf } from "../support/surroundings.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -126,22 +127,16 @@ async function twoRuns(clock: FakeClock) {
     sleep: () => turn.promise,
   };
   const newRun = (clock: Clock) =>
-    new SharedStore({
-      path: file,
-      account: { baseUrl: "http://127.0.0.1", email: "ops@example.com" },
-      password: "sandbox-password",
-      keepLoggedIn: true,
-      clock,
-      newId: randomUUID,
-      maxLockWaitMs: 60_000,
-      say: (message) => expect.fail(message),
-    });
+    new SessionStore(
+      settingsOf({ baseUrl: "http://127.0.0.1", keepLoggedIn: true }),
+      surroundingsOf({ cookieFile: file, clock }),
+    );
   const logIn = async () => {
     const jar = new SessionJar();
     jar.store(["x_service_cookie=first; Path=/"], url);
     return jar;
   };
-  const open = async (run: SharedStore) => ({ run, session: await run.open(undefined, logIn, async () => true) });
+  const open = async (run: SessionStore) => ({ run, session: await run.open(undefined, logIn, async () => true) });
   const [early, late] = [await open(newRun(sleeping)), await open(newRun(clock))];
   const keep = ({ run, session }: typeof early, value: string) =>
     run.keep(session, [`x_service_cookie=${value}; Path=/`], url);

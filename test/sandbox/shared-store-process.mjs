@@ -36,7 +36,7 @@ const dist = new URL("../../provider/dist/", import.meta.url);
 const load = (path) => import(new URL(path, dist).href);
 const { advertiser } = await load("kinds/advertiser-kind.js");
 const { systemClock } = await load("base/clock.js");
-const { connect, secretsIn, transportFor } = await load("client/wiring.js");
+const { Client, secretsIn, transportFor } = await load("client/index.js");
 
 const settings = {
   baseUrl,
@@ -51,7 +51,7 @@ const settings = {
 };
 const said = [];
 const transport = transportFor({ settings });
-const client = connect(settings, {
+const client = new Client(settings, {
   transport,
   clock: systemClock,
   random: Math.random,

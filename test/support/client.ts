@@ -5,9 +5,8 @@ import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { AdvertisingError } from "../../provider/src/base/errors.js";
 import type { Secrets } from "../../provider/src/base/secrets.js";
-import type { Client, Created } from "../../provider/src/client/client.js";
-import type { AttemptReport } from "../../provider/src/client/patient.js";
-import { connect, secretsIn, transportFor } from "../../provider/src/client/wiring.js";
+import { Client, type Created } from "../../provider/src/client/client.js";
+import { type AttemptReport, secretsIn, transportFor } from "../../provider/src/client/surroundings.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Operation } from "../../provider/src/kinds/request.js";
@@ -48,6 +47,8 @@ export class TestClient {
   readonly attempts: AttemptReport[] = [];
   /** How often a create was about to be sent. */
   announced = 0;
+  /** Done while a create is noted. */
+  whileNoting: () => void = () => undefined;
   /** Before the test's end. */
   readonly close: () => Promise<void>;
   readonly #client: Client;
@@ -57,13 +58,13 @@ export class TestClient {
     this.clock = clock ?? new FakeClock();
     const reading = { settings: this.settings, proxy: readProxy(proxyVariables, baseUrl).proxy };
     this.secrets = secretsIn(reading);
-    const transport = transportFor(reading);
+    const transport = transportFor(reading, this.clock);
     const release = untilTestEnds(() => transport.close());
     this.close = async () => {
       release();
       await transport.close();
     };
-    this.#client = connect(this.settings, {
+    this.#client = new Client(this.settings, {
       transport: {
         send: (request) => this.clock.during(() => transport.send(request)),
         close: () => transport.close(),
@@ -98,7 +99,10 @@ export class TestClient {
   }
 
   async send(operation: Operation, fields: Readonly<Record<string, unknown>>, label: string): Promise<Ending> {
-    const beforeSend = async () => void this.announced++;
+    const beforeSend = async () => {
+      this.announced++;
+      this.whileNoting();
+    };
     try {
       return {
         kind: "created",

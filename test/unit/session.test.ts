@@ -1,13 +1,12 @@
 /** The session over a transport that is told what happens, where a real platform would have to be met at the right moment. */
 import { expect, it } from "vitest";
-import { Secrets } from "../../provider/src/base/secrets.js";
-import { PatientSender } from "../../provider/src/client/patient.js";
 import { Session } from "../../provider/src/client/session.js";
-import { memoryStore, type SessionStore } from "../../provider/src/client/session-store.js";
+import { SessionStore } from "../../provider/src/client/session-store.js";
 import { type HttpAnswer, type HttpRequest, TransportFailure } from "../../provider/src/client/transport.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "../support/clock.js";
 import { settingsOf } from "../support/settings.js";
+import { surroundingsOf } from "../support/surroundings.js";
 
 const url = new URL("https://platform.example/rest/advertiser");
 const START = Date.parse("2026-01-01T00:00:00Z");
@@ -28,7 +27,7 @@ function start({ settings, store, create }: Given) {
   const creates: HttpRequest[] = [];
   let logins = 0;
   const all = settingsOf({ baseUrl: url.origin, ...settings });
-  const sender = new PatientSender({
+  const surroundings = surroundingsOf({
     transport: {
       send: async (request) => {
         if (request.url.pathname.endsWith("authenticate")) {
@@ -40,20 +39,9 @@ function start({ settings, store, create }: Given) {
       close: async () => undefined,
     },
     clock,
-    random: () => 0,
-    maxWaitSeconds: all.maxWaitSeconds,
-    maxConcurrentRequests: all.maxConcurrentRequests,
-    onWait: () => undefined,
-    onRetry: () => undefined,
+    say: () => undefined,
   });
-  const newId = () => `login ${logins}`;
-  const session = new Session({
-    settings: all,
-    sender,
-    secrets: new Secrets(),
-    clock,
-    store: { ...memoryStore(newId), ...store },
-  });
+  const session = new Session(all, surroundings, Object.assign(new SessionStore(all, surroundings), store));
   return { session, clock, creates, logins: () => logins };
 }
 

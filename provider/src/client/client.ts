@@ -3,48 +3,27 @@
  * `judgement.ts`, and says plainly what is known afterwards. A create is never repeated; the others, which only some installations
  * have, may be.
  */
-import {
-  AdvertisingError,
-  NoAnswerError,
-  NotSentError,
-  OutcomeUnknownError,
-  RateLimitedError,
-  RefusedError,
-  SettingsError,
-  type Values,
-} from "../base/index.js";
+import { OutcomeUnknownError, RefusedError, type Secrets, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
-import { hintsFor, sessionHint } from "./hints.js";
 import {
+  type ChangeJudgement,
   type CreateJudgement,
-  type Gone,
   judgeChange,
   judgeCreate,
   judgeRead,
   judgeSearch,
+  type ReadJudgement,
   type Trouble,
   type WireRecord,
   Witness,
 } from "./judgement.js";
-import { StopWaiting } from "./patient.js";
-import { describeFailure } from "./retry.js";
-import type { BeforeSend, SessionAnswer, SessionRequest } from "./session.js";
-import { TransportFailure } from "./transport.js";
-import { type Reading, refusalIn, saidIn, warningsOf, wordsOf } from "./words.js";
-
-/** The part of a session that the client needs. */
-export interface Sender {
-  send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer>;
-}
-
-export interface ClientOptions {
-  readonly settings: Settings;
-  readonly session: Sender;
-  /** Removes secrets from the platform's words. */
-  readonly clean: (text: string) => string;
-}
+import { type BeforeSend, Session } from "./session.js";
+import type { LetThrough } from "./session-refusal.js";
+import type { Surroundings } from "./surroundings.js";
+import { type Answered, hintsFor, refusal, troubled, unanswered } from "./trouble.js";
+import { type Reading, saidIn, warningsOf, wordsOf } from "./words.js";
 
 export interface CreateRequest {
   readonly operation: Operation;
@@ -93,33 +72,32 @@ interface Request {
   readonly beforeSend?: BeforeSend;
 }
 
-/** An answer with its judgement and with what messages say of the request. */
-interface Performed<T> {
+/** An answer with its judgement. */
+interface Performed<T> extends Answered {
   readonly judged: T;
-  readonly answer: Answer;
-  readonly session: SessionAnswer["session"];
-  /** The request, for messages: `ConversionEvent "purchase": POST https://…` */
-  readonly what: string;
   /** ISO 8601. */
   readonly sentAt: string;
-  readonly reading: Reading;
 }
 
 /** Judges an answer, and finishes what has to be finished before anything else may take time. */
-type Judge<T> = (answer: Answer, session: SessionAnswer["session"], reading: Reading) => T | Promise<T>;
+type Judge<T> = (answer: Answer, session: LetThrough, reading: Reading) => T | Promise<T>;
 
 const NOTHING_CREATED = "Nothing was created.";
 const NOTHING_CHANGED = "Nothing was changed.";
 const NOTHING_DELETED = "Nothing was deleted.";
 
 export class Client {
-  readonly #options: ClientOptions;
+  readonly #settings: Settings;
+  readonly #session: Session;
+  readonly #secrets: Secrets;
   /** The addresses of operations without placeholders: thousands of creates go to one. */
   readonly #addresses = new Map<Operation, URL>();
   readonly #witnesses = new Map<string, Witness>();
 
-  constructor(options: ClientOptions) {
-    this.#options = options;
+  constructor(settings: Settings, surroundings: Surroundings) {
+    this.#settings = settings;
+    this.#session = new Session(settings, surroundings);
+    this.#secrets = surroundings.secrets;
   }
 
   /**
@@ -148,7 +126,7 @@ export class Client {
     }
     const hints = session === "accepted" ? hintsFor(answer, operation, fields) : [];
     const why = judged.why === undefined ? [] : [judged.why];
-    throw this.#refusal(performed, [...words, ...why], NOTHING_CREATED, hints);
+    throw refusal(performed, [...words, ...why], hints);
   }
 
   /**
@@ -157,20 +135,10 @@ export class Client {
    * @throws {AdvertisingError} nothing is known of it.
    */
   async read({ kind, operation, id, label }: Target): Promise<WireRecord | undefined> {
-    const witness = this.#witnessOf(operation);
-    const performed = await witness.during(async () => {
-      const result = await this.#perform(
-        { operation, values: { id }, label, otherwise: "" },
-        throughSession((answer) => judgeRead(answer, kind, id)),
-      );
-      if (result.judged.kind === "found") witness.works();
-      return result;
-    });
-    const { judged } = performed;
-    if (judged.kind === "found") return judged.record;
-    const trouble = judged.kind === "gone" ? await unlessWitnessed(judged, witness) : judged;
-    if (trouble === undefined) return undefined;
-    throw this.#trouble(trouble, performed, "");
+    const found = await this.#witnessed({ operation, values: { id }, label, otherwise: "" }, (answer) =>
+      judgeRead(answer, kind, id),
+    );
+    return found?.kind === "found" ? found.record : undefined;
   }
 
   /**
@@ -191,24 +159,14 @@ export class Client {
         `${what} was refused: there is no object ${id} any more. To create another one: \`pulumi refresh\`, then \`pulumi up\`.`,
       );
     }
-    throw this.#trouble(trouble, performed, NOTHING_CHANGED);
+    throw troubled(trouble, performed);
   }
 
   /** Deletes an object; one that is not there is deleted. @throws {AdvertisingError} it was not deleted, or nobody knows. */
   async delete({ kind, operation, id, label }: Target): Promise<void> {
-    const witness = this.#witnessOf(operation);
-    const performed = await witness.during(async () => {
-      const result = await this.#perform(
-        { operation, values: { id }, label, otherwise: NOTHING_DELETED },
-        throughSession((answer) => judgeChange(answer, kind, id, "deleted")),
-      );
-      if (result.judged.kind === "done") witness.works();
-      return result;
-    });
-    const { judged } = performed;
-    if (judged.kind === "done") return;
-    const trouble = judged.kind === "gone" ? await unlessWitnessed(judged, witness) : judged;
-    if (trouble !== undefined) throw this.#trouble(trouble, performed, NOTHING_DELETED);
+    await this.#witnessed({ operation, values: { id }, label, otherwise: NOTHING_DELETED }, (answer) =>
+      judgeChange(answer, kind, id, "deleted"),
+    );
   }
 
   /**
@@ -222,35 +180,56 @@ export class Client {
       throughSession((answer) => judgeSearch(answer, kind, field, mark)),
     );
     if (performed.judged.kind === "listed") return performed.judged.ids;
-    throw this.#trouble(performed.judged, performed, "");
+    throw troubled(performed.judged, performed);
+  }
+
+  /**
+   * Asks about an object whose absence some answers prove only where the operation has worked for another one.
+   * @returns none where it is gone.
+   */
+  async #witnessed(
+    request: Request,
+    judge: (answer: Answer) => ReadJudgement | ChangeJudgement,
+  ): Promise<ReadJudgement | ChangeJudgement | undefined> {
+    const witness = this.#witnessOf(request.operation);
+    const performed = await witness.during(async () => {
+      const result = await this.#perform(request, throughSession(judge));
+      if (isWell(result.judged)) witness.works();
+      return result;
+    });
+    const { judged } = performed;
+    if (isWell(judged)) return judged;
+    if (judged.kind !== "gone") throw troubled(judged, performed);
+    const { unlessWitnessed } = judged;
+    if (unlessWitnessed === undefined || (await witness.hasWorked())) return undefined;
+    throw troubled(unlessWitnessed, performed);
   }
 
   /** Sends one request and judges its answer. @throws {AdvertisingError} there is no answer. */
   async #perform<T>(request: Request, judge: Judge<T>): Promise<Performed<T>> {
-    const { settings, session, clean } = this.#options;
-    const { operation, values, fields, label, beforeSend } = request;
+    const { operation, values, fields, label, otherwise, beforeSend } = request;
     const { method, repeatable } = operation;
     const url = this.#addressOf(operation, values);
-    const what = `${label}: ${method} ${url.href}`;
+    const asked = { what: `${label}: ${method} ${url.href}`, otherwise, settings: this.#settings };
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     let sentAt = "";
-    let result: SessionAnswer;
-    try {
-      result = await session.send({ method, url, body, repeatable }, async (at) => {
-        await beforeSend?.(at);
-        sentAt = at;
+    const noted = async (at: string) => {
+      await beforeSend?.(at);
+      sentAt = at;
+    };
+    const { answer, session, kept } = await this.#session
+      .send({ method, url, body, repeatable }, noted)
+      .catch((error: unknown) => {
+        throw unanswered(error, asked, url, sentAt, operation);
       });
-    } catch (error) {
-      throw unanswered(error, { request, what, url, sentAt, settings });
-    }
-    const reading = { ...operation, sent: fields ?? {}, clean };
-    const judged = await judge(result.answer, result.session, reading);
-    await result.kept;
-    return { judged, answer: result.answer, session: result.session, what, sentAt, reading };
+    const reading = { ...operation, sent: fields ?? {}, clean: (text: string) => this.#secrets.scrub(text) };
+    const judged = await judge(answer, session, reading);
+    await kept;
+    return { ...asked, judged, answer, session, sentAt, reading };
   }
 
   #addressOf(operation: Operation, values: Request["values"]): URL {
-    const { baseUrl } = this.#options.settings;
+    const { baseUrl } = this.#settings;
     if (values !== undefined) return addressOf(operation, baseUrl, values);
     const known = this.#addresses.get(operation) ?? addressOf(operation, baseUrl);
     this.#addresses.set(operation, known);
@@ -263,94 +242,13 @@ export class Client {
     this.#witnesses.set(key, witness);
     return witness;
   }
-
-  #refusal(
-    { what, answer, session }: Performed<unknown>,
-    words: readonly string[],
-    otherwise: string,
-    hints: readonly string[] = [],
-  ): RefusedError {
-    const hint = sessionHint(session, this.#options.settings);
-    const sentences = [refusalIn(words), otherwise, ...(hint === undefined ? [] : [hint]), ...hints];
-    return new RefusedError(
-      `${what} was refused with status ${answer.status}: ${sentences.filter((each) => each !== "").join(" ")}`,
-    );
-  }
-
-  #trouble(trouble: Trouble, performed: Performed<unknown>, otherwise: string): Error {
-    const { answer, what, reading } = performed;
-    const words = wordsOf(answer, reading);
-    const unchanged = otherwise === "" ? "" : ` ${otherwise}`;
-    switch (trouble.kind) {
-      case "refused":
-        return this.#refusal(performed, words, otherwise);
-      case "no-operation":
-        return new SettingsError(
-          `${what} was answered with status ${answer.status}: this is not an operation of this installation.${unchanged} ` +
-            "Check advertising:operations.",
-        );
-      case "not-found":
-        return new SettingsError(
-          `${what} was answered with status ${answer.status}, and nothing says whether the object is missing, or the operation: ` +
-            `${trouble.isBare ? "it has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look into the account. If the object is there, this is not an operation ` +
-            "of this installation: check advertising:operations. If it is not there: pulumi state delete, or, of a set, take its " +
-            "key out of the program.",
-        );
-      case "another":
-        return new RefusedError(
-          `${what} was answered with the id ${trouble.id}: look into the account for an object ${trouble.id} that nothing ` +
-            "manages, and check advertising:operations.",
-        );
-      case "unclear":
-        return new NoAnswerError(
-          `${what} has no usable answer (status ${answer.status}): ${trouble.reason}.${isData(answer) ? "" : saidIn(words)} Run it again.`,
-        );
-    }
-  }
 }
 
-/** Some answers tell that there is no such object only if the operation has found others. @returns the trouble otherwise. */
-async function unlessWitnessed({ unlessWitnessed }: Gone, witness: Witness): Promise<Trouble | undefined> {
-  return unlessWitnessed === undefined || (await witness.hasWorked()) ? undefined : unlessWitnessed;
-}
-
-/** A success holds other objects' data, which is nobody's business here. */
-function isData({ status, kind }: Answer): boolean {
-  return status < 300 && kind === "json";
+function isWell<T extends { readonly kind: string }>(judged: T): judged is T & { readonly kind: "found" | "done" } {
+  return judged.kind === "found" || judged.kind === "done";
 }
 
 /** A request that the session refused says nothing of the object, so its answer is not judged. */
 function throughSession<T>(judge: (answer: Answer) => T): Judge<T | Trouble> {
   return (answer, session) => (session === "accepted" ? judge(answer) : { kind: "refused" });
-}
-
-interface Unanswered {
-  readonly request: Request;
-  readonly what: string;
-  readonly url: URL;
-  readonly sentAt: string;
-  readonly settings: Settings;
-}
-
-/** Says in words why there is no answer, and what is known of the request. */
-function unanswered(error: unknown, { request, what, url, sentAt, settings }: Unanswered): unknown {
-  const { otherwise, operation } = request;
-  if (error instanceof AdvertisingError) return error;
-  if (error instanceof StopWaiting) {
-    const status = error.answer === undefined ? "" : ` (status ${error.answer.status})`;
-    return new RateLimitedError(
-      `${what} was not carried out: the platform limits the rate${status} and takes requests again from ` +
-        `${error.allowedFrom} on; that is longer than advertising:maxWaitSeconds ` +
-        `(${settings.maxWaitSeconds} s) allows. ${otherwise} Run it again then.`,
-    );
-  }
-  if (error instanceof TransportFailure) {
-    const happened = describeFailure(error, url);
-    if (!error.sent) return new NotSentError(`${what} was not sent: ${happened}. ${otherwise}`, { cause: error });
-    const told = `${what} was sent at ${sentAt}, but ${happened}.`;
-    return operation.repeatable
-      ? new NoAnswerError(`${told} Run it again.`, { cause: error })
-      : new OutcomeUnknownError(told, sentAt, { cause: error });
-  }
-  return error;
 }

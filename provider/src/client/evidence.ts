@@ -5,8 +5,7 @@
  * proves nothing is unknown for a create, and trouble for everything else (`judgement.ts`). Pure.
  */
 import { asRecord, own, printable, type Values } from "../base/index.js";
-import { type Answer, isEmpty, type Leaf, leavesOf, namesTo } from "./answer.js";
-import { documented, type Statement, said } from "./said.js";
+import { type Answer, documented, isEmpty, type Leaf, leavesOf, namesTo, type Statement, said } from "./answer.js";
 import { isSentence } from "./words.js";
 
 /** The object that a request was about. */

@@ -8,6 +8,5 @@
  */
 export { Client } from "./client.js";
 export type { WireRecord } from "./judgement.js";
-export type { NewSession } from "./login.js";
-export type { AttemptReport } from "./patient.js";
-export { connect, logInAnew, secretsIn, systemSurroundings, transportFor } from "./wiring.js";
+export { logInAnew, type NewSession } from "./login.js";
+export { type AttemptReport, secretsIn, systemSurroundings, transportFor } from "./surroundings.js";

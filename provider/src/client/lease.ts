@@ -10,7 +10,7 @@
  *   holds its lease until it is answered on the next login.
  */
 
-/** The history of one login. */
+/** One login, and how it has fared. */
 interface Fate<Login> {
   readonly login: Login;
   readonly openedAtMs: number;
@@ -19,102 +19,41 @@ interface Fate<Login> {
   isUnreachable: boolean;
 }
 
-/** All leases share one of these. */
-class Book<Login> {
-  current: Fate<Login> | undefined;
-  /** On the current login, and on ended ones. */
-  held = 0;
-  /** Absent while nobody waits. */
-  #change: PromiseWithResolvers<void> | undefined;
-
-  change(): Promise<void> {
-    this.#change ??= Promise.withResolvers();
-    return this.#change.promise;
-  }
-
-  /** All that wait look again. */
-  changed(): void {
-    this.#change?.resolve();
-    this.#change = undefined;
-  }
-}
-
 /** One request's hold on a login. Every way to give it back may be taken again, without effect. */
-export class Lease<Login> {
-  readonly #book: Book<Login>;
-  readonly #fate: Fate<Login>;
-  #isHeld = true;
-
-  constructor(book: Book<Login>, fate: Fate<Login>) {
-    this.#book = book;
-    this.#fate = fate;
-    fate.held++;
-    book.held++;
-  }
-
-  get login(): Login {
-    return this.#fate.login;
-  }
-
-  get openedAtMs(): number {
-    return this.#fate.openedAtMs;
-  }
-
+export interface Lease<Login> {
+  readonly login: Login;
+  readonly openedAtMs: number;
   /** True if any request was accepted on the login. */
-  get hasAccepted(): boolean {
-    return this.#fate.accepted > 0;
-  }
-
-  get hasEnded(): boolean {
-    return this.#book.current !== this.#fate;
-  }
-
+  readonly hasAccepted: boolean;
+  readonly hasEnded: boolean;
   /** Gives it back: the login was no obstacle. */
-  accept(): void {
-    if (this.#isHeld) {
-      this.#fate.accepted++;
-      this.#fate.isUnreachable = false;
-    }
-    this.release();
-  }
-
+  accept(): void;
   /** Ends the login for all. The lease is held on until {@link release}. */
-  refuse(): void {
-    if (this.hasEnded) return;
-    this.#book.current = undefined;
-    this.#book.changed();
-  }
-
+  refuse(): void;
   /**
    * Gives it back: there was no connection, which says nothing of the login. Until a request is accepted nobody waits for
    * what others learn, or those that wait for a time-out would do so one after the other.
    */
-  unreachable(): void {
-    if (this.#isHeld) this.#fate.isUnreachable = true;
-    this.release();
-  }
-
+  unreachable(): void;
   /** Gives it back: nothing was learnt. */
-  release(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.#fate.held--;
-    this.#book.held--;
-    this.#book.changed();
-  }
+  release(): void;
 }
 
 export class Leases<Login> {
-  readonly #book = new Book<Login>();
+  #current: Fate<Login> | undefined;
+  /** On the current login, and on ended ones. */
+  #held = 0;
+  /** Absent while nobody waits. */
+  #change: PromiseWithResolvers<void> | undefined;
 
   get hasLogin(): boolean {
-    return this.#book.current !== undefined;
+    return this.#current !== undefined;
   }
 
   /** From now on leases are on this login. */
   begin(login: Login, openedAtMs: number): void {
-    this.#book.current = { login, openedAtMs, accepted: 0, held: 0, isUnreachable: false };
-    this.#book.changed();
+    this.#current = { login, openedAtMs, accepted: 0, held: 0, isUnreachable: false };
+    this.#changed();
   }
 
   /**
@@ -122,15 +61,63 @@ export class Leases<Login> {
    * @returns none where the request has to wait for a {@link change}.
    */
   take(goesFirst: boolean): Lease<Login> | undefined {
-    const { current, held } = this.#book;
+    const current = this.#current;
     if (current === undefined) return undefined;
     const hasRoom = current.isUnreachable || current.held < Math.max(1, current.accepted);
-    const isItsTurn = goesFirst || held === current.held;
-    return hasRoom && isItsTurn ? new Lease(this.#book, current) : undefined;
+    const isItsTurn = goesFirst || this.#held === current.held;
+    return hasRoom && isItsTurn ? this.#leaseOn(current) : undefined;
+  }
+
+  #leaseOn(fate: Fate<Login>): Lease<Login> {
+    let isHeld = true;
+    fate.held++;
+    this.#held++;
+    const release = () => {
+      if (!isHeld) return;
+      isHeld = false;
+      fate.held--;
+      this.#held--;
+      this.#changed();
+    };
+    const hasEnded = () => this.#current !== fate;
+    return {
+      login: fate.login,
+      openedAtMs: fate.openedAtMs,
+      get hasAccepted() {
+        return fate.accepted > 0;
+      },
+      get hasEnded() {
+        return hasEnded();
+      },
+      accept: () => {
+        if (isHeld) {
+          fate.accepted++;
+          fate.isUnreachable = false;
+        }
+        release();
+      },
+      refuse: () => {
+        if (hasEnded()) return;
+        this.#current = undefined;
+        this.#changed();
+      },
+      unreachable: () => {
+        if (isHeld) fate.isUnreachable = true;
+        release();
+      },
+      release,
+    };
   }
 
   /** Resolves when a request that could take no lease may try again. */
   change(): Promise<void> {
-    return this.#book.change();
+    this.#change ??= Promise.withResolvers();
+    return this.#change.promise;
+  }
+
+  /** All that wait look again. */
+  #changed(): void {
+    this.#change?.resolve();
+    this.#change = undefined;
   }
 }

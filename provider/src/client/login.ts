@@ -1,29 +1,135 @@
 /**
- * One login: what is sent, and what its answers mean. It bypasses the session, and never repeats refused credentials. The
- * session logs in where it has none; the command `login` does so for its own sake ({@link renewSession}).
+ * What lets requests in, in one of two ways: the cookies of a session, which a login opens, or Basic credentials. Both say what goes
+ * with a request, and what it means for the login where a request is refused. A login bypasses the session, and never repeats refused
+ * credentials. The session logs in where it has none; the command `login` does so for its own sake ({@link logInAnew}).
  */
-import { type Clock, enumerate, LoginError, type Values } from "../base/index.js";
+import { enumerate, LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import { saysRefused } from "./evidence.js";
 import { SessionJar, whyNoSession } from "./jar.js";
-import { type PatientSender, StopWaiting } from "./patient.js";
-import { describeFailure } from "./retry.js";
-import type { SessionStore } from "./session-store.js";
-import { TransportFailure } from "./transport.js";
-import { type Clean, wordsOf } from "./words.js";
+import { PatientSender, StopWaiting } from "./patient.js";
+import type { SessionSign } from "./session-refusal.js";
+import { type OpenedSession, SessionStore } from "./session-store.js";
+import type { Surroundings } from "./surroundings.js";
+import { type HttpAnswer, TransportFailure } from "./transport.js";
+import { describeFailure } from "./trouble.js";
+import { wordsOf } from "./words.js";
 
-export interface LoginRequest {
-  readonly settings: Settings;
-  readonly sender: PatientSender;
-  /** The cookies must be good for this address. */
-  readonly usedAt: URL;
-  /** Removes secrets from the platform's words. */
-  readonly clean: Clean;
+type Verdict =
+  /** It is none of the login: the answer speaks of something else. */
+  | "accepted"
+  /** It is about the login, but a new one would not help. */
+  | "refused"
+  /** The login has ended: a new one may help. */
+  | "ended"
+  /** The credentials are wrong, and there are no others: final for the run. */
+  | "wrong";
+
+/** The history of a login until it refused a request. */
+interface Standing {
+  readonly hasAccepted: boolean;
+  /** As other requests have found out meanwhile. */
+  readonly hasEnded: boolean;
+  readonly ageMs: number;
+  /** A refusal of the same kind came again on a new login. */
+  readonly isIncurable: boolean;
 }
 
-/** @returns the cookies of a new session. @throws {LoginError} with the cause and the next step. */
-export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): Promise<SessionJar> {
+/** A login, or what stands in its place. */
+export interface Login {
+  /** Makes the headers that go with the next request to `url`. */
+  headers(url: URL): Promise<Readonly<Record<string, string>>>;
+  /** Takes in what an answer brings. Never fails: what the answer says counts for more. */
+  keep(answer: HttpAnswer, url: URL): Promise<void>;
+  judge(sign: SessionSign, standing: Standing): Verdict;
+}
+
+/** Opens a login other than the one before, which is good for `url`. @throws LoginError */
+export type OpenLogin = (url: URL) => Promise<Login>;
+
+/** As the settings say. */
+export function credentialsOf(
+  settings: Settings,
+  surroundings: Surroundings,
+  sender: PatientSender,
+  store: SessionStore,
+): OpenLogin {
+  const { secrets } = surroundings;
+  secrets.add(settings.password);
+  if (settings.authMode === "basic") return basicCredentials(settings, surroundings);
+  let last: OpenedSession | undefined;
+  return async (url) => {
+    last = await store.open(
+      last?.loginId,
+      () => logIn(settings, surroundings, sender, url),
+      (jar) => jar.hasSession(url),
+    );
+    return cookieLogin(last, settings.keepLoggedIn, store, async (jar) => {
+      for (const value of await jar.values()) secrets.addPassing(value);
+    });
+  };
+}
+
+/** A session this young is not taken for ended on a sign that may have another meaning. */
+const YOUNG_MS = 60_000;
+
+/** @param register makes the cookies' values secrets. */
+async function cookieLogin(
+  session: OpenedSession,
+  keepLoggedIn: boolean,
+  store: SessionStore,
+  register: (jar: SessionJar) => Promise<void>,
+): Promise<Login> {
+  await register(session.jar);
+  return {
+    headers: async (url) => {
+      // In long-lived mode another process may have stored newer cookies.
+      if (keepLoggedIn) await register(await store.newest(session));
+      return { cookie: session.jar.header(url) };
+    },
+    keep: async ({ setCookies }, url) => {
+      // In long-lived mode every answer may bring newer cookies.
+      if (!keepLoggedIn || setCookies.length === 0) return;
+      try {
+        await store.keep(session, setCookies, url);
+        await register(session.jar);
+      } catch {
+        // The older cookie goes on being sent; where the platform takes it no more, there is one login.
+      }
+    },
+    judge: (sign, { hasAccepted, hasEnded, ageMs, isIncurable }) => {
+      // A restored one is of unknown age: its end is the likeliest reason.
+      if (hasEnded || session.restored || ageMs >= YOUNG_MS) return "ended";
+      if (sign === "doubtful") return "accepted";
+      if (sign === "bare" && !hasAccepted) return "refused";
+      // A permission that is missing must not cost a login for each resource.
+      return isIncurable ? "refused" : "ended";
+    },
+  };
+}
+
+/** No login: the credentials go with every request. */
+function basicCredentials({ email, password }: Settings, { secrets }: Surroundings): OpenLogin {
+  const encoded = Buffer.from(`${email}:${password ?? ""}`).toString("base64");
+  secrets.add(encoded);
+  return async () => ({
+    headers: async () => ({ authorization: `Basic ${encoded}` }),
+    keep: async () => undefined,
+    judge: (sign, { hasAccepted }) => {
+      if (sign !== "clear") return "accepted";
+      return hasAccepted ? "refused" : "wrong"; // once good, they stay so: then it is about the request
+    },
+  });
+}
+
+/** @param usedAt the cookies must be good for this address. @returns the cookies of a new session. @throws {LoginError} with the cause and the next step. */
+async function logIn(
+  settings: Settings,
+  { secrets }: Surroundings,
+  sender: PatientSender,
+  usedAt: URL,
+): Promise<SessionJar> {
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
   const asked = `The login of ${settings.email} at ${url.href} failed`;
   const nothingSent = "No create was sent.";
@@ -57,7 +163,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
     throw error;
   }
 
-  const refusal = refusalOf(answer, sent, clean);
+  const refusal = refusalOf(answer, sent, (text) => secrets.scrub(text));
   if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingSent}`);
   const jar = new SessionJar();
   jar.store(answer.setCookies, url);
@@ -71,7 +177,7 @@ export async function logIn({ settings, sender, usedAt, clean }: LoginRequest): 
 }
 
 /** Says in sentences why the answer is no success; none if it is one. */
-function refusalOf(answer: Answer, sent: Values, clean: Clean): string | undefined {
+function refusalOf(answer: Answer, sent: Values, clean: (text: string) => string): string | undefined {
   const { status } = answer;
   const words = wordsOf(answer, { fields: [], sent, clean });
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
@@ -96,13 +202,6 @@ function refusalOf(answer: Answer, sent: Values, clean: Clean): string | undefin
 /** The platform grants this long if a cookie does not say when it ends (API page, sessions). */
 const BY_DEFAULT_MS = { short: 15 * 60_000, longLived: 30 * 24 * 3_600_000 } as const;
 
-export interface RenewRequest extends LoginRequest {
-  readonly clock: Clock;
-  readonly store: SessionStore;
-  /** The same place, as another process would come to it. */
-  readonly stored: SessionStore;
-}
-
 export interface NewSession {
   /** Milliseconds since 1970. */
   readonly endsAtMs: number;
@@ -117,34 +216,29 @@ export interface NewSession {
  * checked, and later runs find a session of full length.
  * @throws LoginError
  */
-export async function renewSession({ store, stored, clock, ...request }: RenewRequest): Promise<NewSession> {
-  const { settings, usedAt } = request;
-  const { jar } = await store.open(
+export async function logInAnew(settings: Settings, surroundings: Surroundings): Promise<NewSession> {
+  // All operations that are documented are below it: a cookie that is good for one of them is good there.
+  const usedAt = new URL(`${settings.baseUrl}/rest/`);
+  const sender = new PatientSender(settings, surroundings);
+  const { jar } = await new SessionStore(settings, surroundings).open(
     undefined,
-    () => logIn(request),
+    () => logIn(settings, surroundings, sender, usedAt),
     async () => false,
   );
   const stated = await jar.endsAtMs(usedAt, settings.keepLoggedIn);
+  const byDefault = settings.keepLoggedIn ? BY_DEFAULT_MS.longLived : BY_DEFAULT_MS.short;
+  // The same place, as another process would come to it: nothing is sent where there is none.
+  const isKept = new SessionStore(settings, surroundings).open(
+    undefined,
+    () => Promise.reject(new Error("no session is stored")),
+    (stored) => stored.hasSession(usedAt),
+  );
   return {
-    endsAtMs: stated ?? clock.wallMs() + defaultMs(settings),
+    endsAtMs: stated ?? surroundings.clock.wallMs() + byDefault,
     isEndStated: stated !== undefined,
-    isKept: await isFound(stored, usedAt),
-  };
-}
-
-function defaultMs({ keepLoggedIn }: Settings): number {
-  return keepLoggedIn ? BY_DEFAULT_MS.longLived : BY_DEFAULT_MS.short;
-}
-
-/** Nothing is sent where it is not. */
-async function isFound(store: SessionStore, url: URL): Promise<boolean> {
-  const refuse = async () => {
-    throw new Error("no session is stored");
-  };
-  return store
-    .open(undefined, refuse, (jar) => jar.hasSession(url))
-    .then(
+    isKept: await isKept.then(
       () => true,
       () => false,
-    );
+    ),
+  };
 }

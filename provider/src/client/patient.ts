@@ -1,10 +1,11 @@
 /**
  * Sends a request, waits where waiting helps, and keeps to the limits: so many at once, so long in all. All requests
- * of a process share one instance, so that a rate limit is waited out together.
+ * of a process share one instance, so that a rate limit is waited out together. Whether a failed attempt may be followed by another
+ * one is a pure decision, with a reason a branch ({@link decideRetry}).
  */
-import type { Clock } from "../base/index.js";
-import { decideRetry } from "./retry.js";
-import { type HttpAnswer, type HttpRequest, type Transport, TransportFailure } from "./transport.js";
+import type { Settings } from "../settings/index.js";
+import type { Surroundings } from "./surroundings.js";
+import { type HttpAnswer, type HttpRequest, TransportFailure } from "./transport.js";
 
 /** The platform asks for a longer wait than this request may spend. Nothing was acted upon. */
 export class StopWaiting extends Error {
@@ -36,48 +37,25 @@ export interface SendOptions {
   readonly onPause?: (failure: TransportFailure | undefined) => void;
 }
 
-export interface PatientOptions {
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxWaitSeconds: number;
-  readonly maxConcurrentRequests: number;
-  /** Told once a wait that all share, with its length. */
-  readonly onWait: (seconds: number, reason: string) => void;
-  /** Told once a request when several attempts found no connection, with the seconds that are left for more. */
-  readonly onRetry: (secondsLeft: number, reason: string) => void;
-  /** Told each attempt's end, for the debug log. */
-  readonly onAttempt?: (report: AttemptReport) => void;
-}
-
-/** One attempt, without anything that may be secret. */
-export interface AttemptReport {
-  readonly method: string;
-  readonly path: string;
-  readonly attempt: number;
-  readonly durationMs: number;
-  readonly status?: number;
-  readonly failure?: string;
-  readonly sent?: boolean;
-}
-
 /** So many attempts without a connection are no blip any more: the user hears why nothing moves. */
 const NOTABLE_ATTEMPTS = 5;
 
 export class PatientSender {
-  readonly #options: PatientOptions;
+  readonly #surroundings: Surroundings;
+  readonly #maxWaitMs: number;
   readonly #slots: Slots;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #quietUntilMs = 0;
 
-  constructor(options: PatientOptions) {
-    this.#options = options;
-    this.#slots = new Slots(options.maxConcurrentRequests);
+  constructor({ maxWaitSeconds, maxConcurrentRequests }: Settings, surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+    this.#maxWaitMs = maxWaitSeconds * 1000;
+    this.#slots = new Slots(maxConcurrentRequests);
   }
 
   /** Grants one request the time that it may wait in all, however often it is handed to {@link send}. */
   patience(): Patience {
-    return { leftMs: this.#options.maxWaitSeconds * 1000 };
+    return { leftMs: this.#maxWaitMs };
   }
 
   /**
@@ -89,11 +67,11 @@ export class PatientSender {
     prepare: () => HttpRequest | Promise<HttpRequest | Later>,
     { repeatable, patience, onPause }: SendOptions,
   ): Promise<HttpAnswer> {
-    const { clock, maxWaitSeconds } = this.#options;
+    const { clock, random, say } = this.#surroundings;
     const spend = async (delayMs: number, answer?: HttpAnswer) => {
       if (delayMs > patience.leftMs) {
         const allowedFrom = new Date(clock.wallMs() + delayMs).toISOString();
-        throw new StopWaiting(answer, allowedFrom, maxWaitSeconds * 1000 - patience.leftMs);
+        throw new StopWaiting(answer, allowedFrom, this.#maxWaitMs - patience.leftMs);
       }
       patience.leftMs -= delayMs;
       await clock.sleep(delayMs);
@@ -111,7 +89,7 @@ export class PatientSender {
           attemptNumber,
           repeatable,
           wallClockMs: clock.wallMs(),
-          random: this.#options.random(),
+          random: random(),
         });
         // Still in its place, so that nobody takes it and sends before all know of the wait.
         if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, patience.leftMs, decision.reason);
@@ -128,7 +106,8 @@ export class PatientSender {
         patience.leftMs -= attempt.durationMs;
         if (decision.delayMs <= patience.leftMs) {
           if (attemptNumber === NOTABLE_ATTEMPTS) {
-            this.#options.onRetry(Math.ceil(patience.leftMs / 1000), decision.reason);
+            const seconds = Math.ceil(patience.leftMs / 1000);
+            say(`No connection to the platform yet (${decision.reason}): trying for up to ${seconds} s more.`);
           }
           await spend(decision.delayMs);
           continue;
@@ -140,30 +119,34 @@ export class PatientSender {
   }
 
   async #attempt(request: HttpRequest, attempt: number) {
-    const { clock, transport, onAttempt } = this.#options;
+    const { clock, transport, onAttempt } = this.#surroundings;
     const begin = clock.monotonicMs();
     const report = { method: request.method, path: request.url.pathname, attempt };
     try {
       const answer = await transport.send(request);
-      onAttempt?.({ ...report, durationMs: clock.monotonicMs() - begin, status: answer.status });
-      return { answer, durationMs: clock.monotonicMs() - begin };
+      const durationMs = clock.monotonicMs() - begin;
+      onAttempt?.({ ...report, durationMs, status: answer.status });
+      return { answer, durationMs };
     } catch (failure) {
       if (!(failure instanceof TransportFailure)) throw failure;
-      onAttempt?.({ ...report, durationMs: clock.monotonicMs() - begin, failure: failure.code, sent: failure.sent });
-      return { failure, durationMs: clock.monotonicMs() - begin };
+      const durationMs = clock.monotonicMs() - begin;
+      onAttempt?.({ ...report, durationMs, failure: failure.code, sent: failure.sent });
+      return { failure, durationMs };
     }
   }
 
   #quietMs(): number {
-    return this.#quietUntilMs - this.#options.clock.monotonicMs();
+    return this.#quietUntilMs - this.#surroundings.clock.monotonicMs();
   }
 
   #keepQuiet(delayMs: number, budgetMs: number, reason: string): void {
-    const until = this.#options.clock.monotonicMs() + delayMs;
+    const until = this.#surroundings.clock.monotonicMs() + delayMs;
     if (until <= this.#quietUntilMs) return;
     const isNewWait = this.#quietMs() <= 0;
     this.#quietUntilMs = until;
-    if (isNewWait && delayMs <= budgetMs) this.#options.onWait(Math.ceil(delayMs / 1000), reason);
+    if (!isNewWait || delayMs > budgetMs) return;
+    const seconds = Math.ceil(delayMs / 1000);
+    this.#surroundings.say(`The platform limits the rate (${reason}): all requests wait for ${seconds} s.`);
   }
 }
 
@@ -193,4 +176,115 @@ class Slots {
       await result.until;
     }
   }
+}
+
+/** The end of one attempt. */
+export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: TransportFailure };
+
+export interface RetryQuestion {
+  readonly attempt: Attempt;
+  /** 1 for the first. */
+  readonly attemptNumber: number;
+  /**
+   * Whether the request may be acted upon twice without harm: true for a login, a read, an update and a delete, false for a
+   * create, which has no idempotency key.
+   */
+  readonly repeatable: boolean;
+  readonly wallClockMs: number;
+  /** From 0 to 1, for the jitter. */
+  readonly random: number;
+}
+
+export type RetryDecision =
+  | { readonly kind: "done" }
+  /** Only this request waits. */
+  | { readonly kind: "again"; readonly delayMs: number; readonly reason: string }
+  /** The platform asks for quiet: all requests wait. */
+  | { readonly kind: "limited"; readonly delayMs: number; readonly reason: string };
+
+const FIRST_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 20_000;
+/** A rate limit without a usable Retry-After: its window is unknown, so begin higher. */
+const FIRST_LIMIT_BACKOFF_MS = 1000;
+/** A request that may be repeated is tried so often while its outcome is unknown: logins are rate limited. */
+const MAX_REPEATED_ATTEMPTS = 3;
+
+const CERTIFICATE_CODE =
+  /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH|UND_ERR_PRX_TLS)/;
+
+/** Tells whether a failure is about a certificate or TLS: trying again gives the same answer. */
+export function isCertificateFailure(failure: TransportFailure): boolean {
+  return CERTIFICATE_CODE.test(failure.code) || /certificate|SSL routines/i.test(failure.message);
+}
+
+/** Statuses with which a proxy says that it could not get through just now; it goes on giving any other one. */
+const PASSING_PROXY_STATUS = [408, 429, 500, 502, 503, 504];
+
+/** Tells whether a proxy refuses for good, for its credentials or its rules. */
+function isProxyRefusal({ tunnel }: TransportFailure): boolean {
+  return tunnel?.status !== undefined && !PASSING_PROXY_STATUS.includes(tunnel.status);
+}
+
+export function decideRetry(question: RetryQuestion): RetryDecision {
+  const { attempt, attemptNumber, repeatable, random } = question;
+  const done: RetryDecision = { kind: "done" };
+
+  if ("failure" in attempt) {
+    const { failure } = attempt;
+    if (!failure.sent) {
+      // Proof that nothing was acted upon: undici had not begun to write (its onRequestStart had not come).
+      if (isCertificateFailure(failure) || isProxyRefusal(failure)) return done;
+      const { message, tunnel } = failure;
+      const reason = tunnel === undefined ? message : `through the proxy ${tunnel.host}: ${message}`;
+      return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason };
+    }
+    if (repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {
+      return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason: failure.message };
+    }
+    return done; // sent, and nobody knows whether it was acted upon
+  }
+
+  const { status, headers } = attempt.answer;
+  const asked = retryAfterMs(headers, question.wallClockMs);
+  // Assumption: a 429 was refused before anything was done, and so was a 503 that says when to come back.
+  if (status === 429 || (status === 503 && asked !== undefined)) {
+    // An answer of 0 seconds must not make it spin.
+    const delayMs = Math.max(asked ?? 0, backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random));
+    return {
+      kind: "limited",
+      delayMs: asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : delayMs,
+      reason: `status ${status}`,
+    };
+  }
+  if (status >= 500 && repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {
+    return {
+      kind: "again",
+      delayMs: backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random),
+      reason: `status ${status}`,
+    };
+  }
+  return done;
+}
+
+/** Doubles with each attempt up to a ceiling, of which a random half is taken off so that many don't come back at once. */
+function backoffMs(firstMs: number, attemptNumber: number, random: number): number {
+  const full = Math.min(MAX_BACKOFF_MS, firstMs * 2 ** Math.min(attemptNumber - 1, 20));
+  return Math.round(full * (1 - random / 2));
+}
+
+/** Retry-After asks for no more than this: longer than anybody waits, and short enough to add to a date. */
+const MAX_RETRY_AFTER_MS = 366 * 24 * 3600 * 1000;
+
+/**
+ * Reads a Retry-After header (RFC 9110, section 10.2.3), which holds seconds or a date: how many milliseconds it asks to wait, a year at most; none where it is absent or unreadable.
+ * A date is compared with the answer's own `Date` where it has one, so that a wrong clock on either side does no harm.
+ */
+export function retryAfterMs(headers: Readonly<Record<string, string>>, wallClockMs: number): number | undefined {
+  const value = headers["retry-after"]?.trim();
+  if (value === undefined || value === "") return undefined;
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1000);
+  const until = Date.parse(value);
+  if (!/[a-z]{3}/i.test(value) || Number.isNaN(until)) return undefined;
+  const answered = Date.parse(headers.date ?? "");
+  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, until - (Number.isNaN(answered) ? wallClockMs : answered)));
 }

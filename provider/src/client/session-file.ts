@@ -5,10 +5,11 @@
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { type Clock, LoginError } from "../base/index.js";
+import { LoginError } from "../base/index.js";
 import { type Lock, readPrivate, removeLeftovers, replacePrivate, UntrustedFile, withLock } from "../files/index.js";
-import type { Account } from "../store/index.js";
+import type { Settings } from "../settings/index.js";
 import { SessionJar } from "./jar.js";
+import type { Surroundings } from "./surroundings.js";
 
 /** 32 MiB of memory and about 80 ms on one core for each guess. Other values need a new version of the file's format. */
 const COST = { N: 32_768, r: 8, p: 1 } as const;
@@ -57,25 +58,15 @@ interface StoredSession {
   readonly newestAtMs: number;
 }
 
-export interface SessionFileOptions {
-  readonly path: string;
-  readonly account: Account;
-  readonly password: string;
-  readonly keepLoggedIn: boolean;
-  readonly clock: Clock;
-  readonly newId: () => string;
-  /** The login of another process may be waited for so long. */
-  readonly maxLockWaitMs: number;
-  readonly say: (message: string) => void;
-}
-
 export class SessionFile {
-  readonly #options: SessionFileOptions;
   readonly #password: PasswordCheck;
 
-  constructor(options: SessionFileOptions) {
-    this.#options = options;
-    this.#password = new PasswordCheck(options.password);
+  constructor(
+    readonly path: string,
+    readonly settings: Settings,
+    readonly surroundings: Surroundings,
+  ) {
+    this.#password = new PasswordCheck(settings.password ?? "");
   }
 
   /**
@@ -83,7 +74,7 @@ export class SessionFile {
    * @throws UntrustedFile; LoginError for a file of a later version.
    */
   async read(): Promise<(StoredSession & { hasSamePassword(): Promise<boolean> }) | undefined> {
-    const { path, account, keepLoggedIn, say } = this.#options;
+    const { path, settings, surroundings } = this;
     const bytes = await readPrivate(path, MAX_FILE_BYTES);
     if (bytes === undefined) return undefined;
     const data = parsed(bytes.toString("utf8"));
@@ -98,33 +89,34 @@ export class SessionFile {
     const { data: stored } = formatSchema.safeParse(data);
     const jar = stored && (await SessionJar.fromJSON(stored.jar).catch(() => undefined));
     if (stored === undefined || jar === undefined) {
-      say(`The session file ${path} is damaged; it is written anew at the next login.`);
+      surroundings.say(`The session file ${path} is damaged; it is written anew at the next login.`);
       return undefined;
     }
-    if (stored.baseUrl !== account.baseUrl || stored.email !== account.email) {
+    if (stored.baseUrl !== settings.baseUrl || stored.email !== settings.email) {
       throw new UntrustedFile("it holds another account's session; give each account a file of its own");
     }
-    if (stored.keepLoggedIn !== keepLoggedIn) return undefined;
+    if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;
     const { stamp: loginId, newestAtMs, verifier } = stored;
     return { jar, loginId, newestAtMs, hasSamePassword: () => this.#password.matches(verifier) };
   }
 
   /** @param lock under which it is written; throws where that was lost. */
   async write({ jar, loginId, newestAtMs }: StoredSession, lock: Lock): Promise<void> {
-    const { path, account, keepLoggedIn, newId, clock } = this.#options;
+    const { baseUrl, email, keepLoggedIn } = this.settings;
+    const { newId, clock } = this.surroundings;
     const stored: Format = {
       session: "pulumi-advertising",
       version: VERSION,
-      baseUrl: account.baseUrl,
-      email: account.email,
+      baseUrl,
+      email,
       keepLoggedIn,
       verifier: await this.#password.verifier(),
       stamp: loginId,
       newestAtMs,
       jar: await jar.toJSON(),
     };
-    await replacePrivate(path, JSON.stringify(stored), newId(), lock.confirm);
-    await removeLeftovers(path, clock.wallMs());
+    await replacePrivate(this.path, JSON.stringify(stored), newId(), lock.confirm);
+    await removeLeftovers(this.path, clock.wallMs());
   }
 
   /** Computes what {@link write} needs of the password, while something else is awaited. */
@@ -134,8 +126,11 @@ export class SessionFile {
 
   /** Does `work` while no other process writes the file. */
   locked<T>(work: (lock: Lock) => Promise<T>): Promise<T> {
-    const { path, clock, newId, maxLockWaitMs } = this.#options;
-    return withLock(`${path}.lock`, { clock, unique: newId(), maxWaitMs: maxLockWaitMs }, work);
+    const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
+    const { clock, newId } = this.surroundings;
+    // Another process's login may have to wait for the rate limit, as long as this one would.
+    const maxWaitMs = (maxWaitSeconds + requestTimeoutSeconds) * 1000;
+    return withLock(`${this.path}.lock`, { clock, unique: newId(), maxWaitMs }, work);
   }
 }
 
@@ -176,11 +171,8 @@ class PasswordCheck {
   }
 
   #hash(salt: string): Promise<Buffer> {
-    let hash = this.#hashes.get(salt);
-    if (hash === undefined) {
-      hash = derive(this.#password, Buffer.from(salt, "base64"));
-      this.#hashes.set(salt, hash);
-    }
+    const hash = this.#hashes.get(salt) ?? derive(this.#password, Buffer.from(salt, "base64"));
+    this.#hashes.set(salt, hash);
     return hash;
   }
 }

@@ -3,9 +3,15 @@
  * every way that PLATFORM-like services use is recognised.
  */
 
-import { type Answer, redirectOf } from "./answer.js";
+import { type Answer, aboutOf, documented, redirectOf, type Statement } from "./answer.js";
 import { isFlaggedFailure } from "./evidence.js";
-import { aboutOf, documented, type Statement } from "./said.js";
+
+/**
+ * Whether the session let a request through. `refused`: its answer speaks of the session, but a new one would not help, or
+ * there is none to be had (Basic). `refused-again`: also on a session that was opened for it.
+ * Assumption: what was refused for its session was not acted upon.
+ */
+export type LetThrough = "accepted" | "refused" | "refused-again";
 
 export type SessionSign =
   /** Speaks of the login itself: a redirect to one, a login page, words about a session, a 401 with hardly any. */

@@ -8,8 +8,10 @@
  * cookies of all processes, but for those that came after them and are still to be written by this one.
  */
 import { LockHeld, LockLost, UntrustedFile } from "../files/index.js";
+import type { Settings } from "../settings/index.js";
 import type { SessionJar } from "./jar.js";
-import { NoVerifier, SessionFile, type SessionFileOptions } from "./session-file.js";
+import { NoVerifier, SessionFile } from "./session-file.js";
+import type { Surroundings } from "./surroundings.js";
 
 /** A session as it was found or opened. */
 export interface OpenedSession {
@@ -20,38 +22,6 @@ export interface OpenedSession {
   readonly restored: boolean;
 }
 
-export interface SessionStore {
-  /**
-   * A session of another login than `ended`: a stored one, or a new one from `logIn`. Processes that ask for one at
-   * the same time share one login.
-   * @param isUsable whether a stored jar holds a session for the platform.
-   */
-  open(
-    ended: string | undefined,
-    logIn: () => Promise<SessionJar>,
-    isUsable: (jar: SessionJar) => Promise<boolean>,
-  ): Promise<OpenedSession>;
-  /** Long-lived sessions: the newest cookies, where another process has stored newer ones. */
-  newest(session: OpenedSession): Promise<SessionJar>;
-  /** Long-lived sessions: takes in the cookies of an answer. Never fails: a create must still be reported. */
-  keep(session: OpenedSession, setCookies: readonly string[], url: URL): Promise<void>;
-}
-
-/** For this process only. */
-export function memoryStore(newId: () => string): SessionStore {
-  return {
-    async open(_ended, logIn) {
-      return { jar: await logIn(), loginId: newId(), restored: false };
-    },
-    async newest({ jar }) {
-      return jar;
-    },
-    async keep({ jar }, setCookies, url) {
-      jar.store(setCookies, url);
-    },
-  };
-}
-
 /** Cookies that an answer brought. */
 interface Arrival {
   readonly setCookies: readonly string[];
@@ -59,12 +29,10 @@ interface Arrival {
   readonly atMs: number;
 }
 
-export class SharedStore implements SessionStore {
-  readonly #options: SessionFileOptions;
-  readonly #file: SessionFile;
-  readonly #memory: SessionStore;
-  /** Set once the file turned out not to be usable. */
-  #isAbandoned = false;
+export class SessionStore {
+  readonly #surroundings: Surroundings;
+  /** Absent where there is none, and once it turned out not to be usable. */
+  #file: SessionFile | undefined;
   /** The login that the file is kept for. */
   #current: OpenedSession | undefined;
   /** The cookies of that login that are not in the file yet, in the order of their coming. */
@@ -72,19 +40,27 @@ export class SharedStore implements SessionStore {
   #saving: Promise<void> | undefined;
   #lastTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: SessionFileOptions) {
-    this.#options = options;
-    this.#file = new SessionFile(options);
-    this.#memory = memoryStore(options.newId);
+  constructor(settings: Settings, surroundings: Surroundings) {
+    const { cookieFile } = surroundings;
+    this.#surroundings = surroundings;
+    if (cookieFile !== undefined && settings.authMode !== "basic")
+      this.#file = new SessionFile(cookieFile, settings, surroundings);
   }
 
+  /**
+   * A session of another login than `ended`: a stored one, or a new one from `logIn`. Processes that ask for one at
+   * the same time share one login.
+   * @param isUsable whether a stored jar holds a session for the platform.
+   */
   async open(
     ended: string | undefined,
     logIn: () => Promise<SessionJar>,
     isUsable: (jar: SessionJar) => Promise<boolean>,
   ): Promise<OpenedSession> {
-    const restore = async (): Promise<OpenedSession | undefined> => {
-      const stored = await this.#file.read();
+    const { clock, newId } = this.#surroundings;
+    const logInNow = async () => ({ jar: await logIn(), loginId: newId(), restored: false });
+    const restore = async (file: SessionFile): Promise<OpenedSession | undefined> => {
+      const stored = await file.read();
       if (stored === undefined || stored.loginId === ended || !(await isUsable(stored.jar))) return undefined;
       // The platform decides about a changed password. Until it takes it, the file stays for those that have the other one.
       if (!(await stored.hasSamePassword())) return undefined;
@@ -92,30 +68,32 @@ export class SharedStore implements SessionStore {
     };
     let session = await this.#attempt(restore);
     if (session === undefined) {
-      await this.#attempt(() =>
-        this.#file.locked(async (lock) => {
-          session = await restore(); // another process may have logged in while this one waited for the lock
+      await this.#attempt((file) =>
+        file.locked(async (lock) => {
+          session = await restore(file); // another process may have logged in while this one waited for the lock
           if (session !== undefined) return;
-          this.#file.prepare();
-          session = await this.#memory.open(ended, logIn, isUsable);
-          await this.#file.write({ ...session, newestAtMs: this.#options.clock.wallMs() }, lock);
+          file.prepare();
+          session = await logInNow();
+          await file.write({ ...session, newestAtMs: clock.wallMs() }, lock);
         }),
       );
     }
-    this.#current = session ?? (await this.#memory.open(ended, logIn, isUsable));
+    this.#current = session ?? (await logInNow());
     this.#unsaved = [];
     return this.#current;
   }
 
+  /** Long-lived sessions: the newest cookies, where another process has stored newer ones. */
   async newest(session: OpenedSession): Promise<SessionJar> {
-    await this.#attempt(() => this.#inTurn(() => this.#merge(session)));
+    await this.#attempt((file) => this.#inTurn(() => this.#merge(session, file)));
     return session.jar;
   }
 
+  /** Long-lived sessions: takes in the cookies of an answer. Never fails: a create must still be reported. */
   async keep(session: OpenedSession, setCookies: readonly string[], url: URL): Promise<void> {
     // Of a login that has ended it comes late.
-    const isShared = session === this.#current && !this.#isAbandoned;
-    if (isShared) this.#unsaved.push({ setCookies, url, atMs: this.#options.clock.wallMs() });
+    const isShared = session === this.#current && this.#file !== undefined;
+    if (isShared) this.#unsaved.push({ setCookies, url, atMs: this.#surroundings.clock.wallMs() });
     session.jar.store(setCookies, url); // at once for this process, whatever becomes of the file
     if (!isShared) return;
     // Answers that come while one write is under way share the next one.
@@ -126,25 +104,20 @@ export class SharedStore implements SessionStore {
   }
 
   async #saveAll(): Promise<void> {
-    while (this.#unsaved.length > 0 && this.#current !== undefined && !this.#isAbandoned) {
+    while (this.#unsaved.length > 0 && this.#current !== undefined && this.#file !== undefined) {
       const session = this.#current;
       // What comes up here comes up after an answer: the create must still be reported.
-      const saved = this.#attempt(() =>
-        this.#file.locked((lock) =>
+      const saved = this.#attempt((file) =>
+        file.locked((lock) =>
           this.#inTurn(async () => {
             const count = this.#unsaved.length; // later ones may be merged too: they are written once more
-            const newestAtMs = await this.#merge(session);
-            if (newestAtMs !== undefined) await this.#file.write({ ...session, newestAtMs }, lock);
+            const newestAtMs = await this.#merge(session, file);
+            if (newestAtMs !== undefined) await file.write({ ...session, newestAtMs }, lock);
             if (session === this.#current) this.#unsaved.splice(0, count);
           }),
         ),
       );
-      await saved.catch(() => {
-        this.#isAbandoned = true;
-        this.#options.say(
-          `The session file ${this.#options.path} was changed meanwhile and is left as it is. This run keeps its session in memory.`,
-        );
-      });
+      await saved.catch(() => this.#abandon("was changed meanwhile and is left as it is"));
     }
   }
 
@@ -152,8 +125,8 @@ export class SharedStore implements SessionStore {
    * Makes the session's jar what the file holds, and what came after that.
    * @returns when the newest cookies that are to be written came; none where there are none.
    */
-  async #merge(session: OpenedSession): Promise<number | undefined> {
-    const stored = await this.#file.read();
+  async #merge(session: OpenedSession, file: SessionFile): Promise<number | undefined> {
+    const stored = await file.read();
     // Meanwhile this process has logged in again, or another one has: theirs must stay.
     if (session !== this.#current || (stored !== undefined && stored.loginId !== session.loginId)) return undefined;
     const jar = stored?.jar ?? session.jar;
@@ -169,7 +142,7 @@ export class SharedStore implements SessionStore {
 
   /** A moment in the future is that of a clock that was set. */
   #isOlder(atMs: number, storedAtMs: number): boolean {
-    return atMs < storedAtMs && storedAtMs <= this.#options.clock.wallMs();
+    return atMs < storedAtMs && storedAtMs <= this.#surroundings.clock.wallMs();
   }
 
   /** One after the other, so that what was read is still true when it is used. */
@@ -180,19 +153,22 @@ export class SharedStore implements SessionStore {
   }
 
   /** Runs what needs the file; where the file is the trouble, the run goes on without it. */
-  async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (this.#isAbandoned) return undefined;
+  async #attempt<T>(work: (file: SessionFile) => Promise<T>): Promise<T | undefined> {
+    if (this.#file === undefined) return undefined;
     try {
-      return await work();
+      return await work(this.#file);
     } catch (error) {
       const reason = fileTrouble(error);
       if (reason === undefined) throw error;
-      this.#isAbandoned = true;
-      this.#options.say(
-        `The session file ${this.#options.path} is not used: ${reason}. This run keeps its session in memory.`,
-      );
+      this.#abandon(`is not used: ${reason}`);
       return undefined;
     }
+  }
+
+  #abandon(why: string): void {
+    this.#file = undefined;
+    const { say, cookieFile } = this.#surroundings;
+    say(`The session file ${cookieFile} ${why}. This run keeps its session in memory.`);
   }
 }
 

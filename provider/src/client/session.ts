@@ -2,10 +2,11 @@
  * The session: sends each request on a login, logs in once for all that need it, and once more where the login turns out to
  * have ended. `client.ts` hands it each request; `lease.ts` says which requests may be in flight on a login.
  *
- * S1. A request that must not be repeated is sent a second time only if its first answer was refused for its session, so was
- *     not acted upon, and never a third time. Anything else could be a second live object.
- * S2. `beforeSend` is awaited before each sending, right before the request leaves: what it notes is never behind what the
- *     platform may hold.
+ * S1. A request that must not be repeated is sent again only if its last sending was surely not acted upon: no byte of it left, or it
+ *     was answered with 429 or with a 503 that says when to come back (`patient.ts`), or it was refused for its session, after which
+ *     it goes once more, on another login. Anything else could be a second live object.
+ * S2. `beforeSend` is awaited before each sending, whatever the one before it came to: what it notes is never behind what the platform
+ *     may hold. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
  * S3. One login is under way at a time, and all that need one wait for it: twenty resources are one login.
  * S4. A login that fails, or credentials that are wrong, end the run's sending: refused credentials are tried once.
  * S5. What a new login did not cure costs no further login for a minute: a missing permission must not cost one for each
@@ -14,26 +15,20 @@
  *     file. Only what is sent because of the answer waits for its cookies.
  */
 
-import { type Clock, LoginError } from "../base/index.js";
+import { LoginError } from "../base/index.js";
+import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
-import { type CredentialsOptions, credentialsOf, type Login } from "./credentials.js";
 import { type Lease, Leases } from "./lease.js";
-import type { Later, Patience } from "./patient.js";
-import { type SessionSign, sessionSignOf } from "./session-refusal.js";
+import { credentialsOf, type Login, type OpenLogin } from "./login.js";
+import { type Later, type Patience, PatientSender } from "./patient.js";
+import { type LetThrough, type SessionSign, sessionSignOf } from "./session-refusal.js";
+import { SessionStore } from "./session-store.js";
+import type { Surroundings } from "./surroundings.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
-
-export interface SessionOptions extends CredentialsOptions {
-  readonly clock: Clock;
-}
 
 export interface SessionAnswer {
   readonly answer: Answer;
-  /**
-   * Whether the session let it through. `refused`: the answer speaks of the session, but a new one would not help, or
-   * there is none to be had (Basic). `refused-again`: also on a session that was opened for it.
-   * Assumption: what was refused for its session was not acted upon.
-   */
-  readonly session: "accepted" | "refused" | "refused-again";
+  readonly session: LetThrough;
   /** Resolves once the answer's cookies are stored; never fails. */
   readonly kept: Promise<void>;
 }
@@ -65,8 +60,9 @@ interface Answered {
 }
 
 export class Session {
-  readonly #options: SessionOptions;
-  readonly #credentials: ReturnType<typeof credentialsOf>;
+  readonly #clock: Surroundings["clock"];
+  readonly #sender: PatientSender;
+  readonly #openLogin: OpenLogin;
   readonly #leases = new Leases<Login>();
   #loggingIn: Promise<void> | undefined;
   /** The credentials are wrong, or the login failed: nothing more is sent in this run. */
@@ -74,19 +70,18 @@ export class Session {
   /** Refusals that a new login did not cure: operation, status and kind of sign. */
   readonly #incurable = new Set<string>();
 
-  constructor(options: SessionOptions) {
-    this.#options = options;
-    this.#credentials = credentialsOf(options);
+  constructor(settings: Settings, surroundings: Surroundings, store = new SessionStore(settings, surroundings)) {
+    this.#clock = surroundings.clock;
+    this.#sender = new PatientSender(settings, surroundings);
+    this.#openLogin = credentialsOf(settings, surroundings, this.#sender, store);
   }
 
   /**
-   * Sends a request. One that must not be repeated is sent again only where its first sending was refused for its session, so
-   * not acted upon.
    * @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws
    */
   async send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer> {
     const { url } = request;
-    const sending: Sending = { ...request, beforeSend, patience: this.#options.sender.patience() };
+    const sending: Sending = { ...request, beforeSend, patience: this.#sender.patience() };
     const first = await this.#send(sending, false);
     const verdict = this.#judge(first, url);
     if (verdict === "wrong") this.#hasFailed = true;
@@ -104,7 +99,6 @@ export class Session {
   }
 
   async #send({ method, url, body, repeatable, beforeSend, patience }: Sending, isResend: boolean): Promise<Answered> {
-    const { sender, clock } = this.#options;
     const held: { lease?: Lease<Login> | undefined } = {};
     const prepare = async (): Promise<HttpRequest | Later> => {
       if (this.#hasFailed) throw failedBefore();
@@ -112,14 +106,15 @@ export class Session {
       const lease = this.#leases.take(isResend);
       if (lease === undefined) return { until: this.#leases.change() };
       held.lease = lease;
-      await beforeSend(new Date(clock.wallMs()).toISOString());
+      const notedAtMs = this.#clock.wallMs();
+      await beforeSend(new Date(notedAtMs).toISOString());
       const own = await lease.login.headers(url);
-      if (!lease.hasEnded) return { method, url, headers: { ...HEADERS, ...own }, body };
+      if (!lease.hasEnded) return { method, url, headers: { ...HEADERS, ...own }, body, notedAtMs };
       lease.release();
       return { until: DONE };
     };
     try {
-      const received = await sender.send(prepare, {
+      const received = await this.#sender.send(prepare, {
         repeatable,
         patience,
         // Between two attempts it holds nothing.
@@ -143,7 +138,7 @@ export class Session {
     return lease.login.judge(sign, {
       hasAccepted: lease.hasAccepted,
       hasEnded: lease.hasEnded,
-      ageMs: this.#options.clock.monotonicMs() - lease.openedAtMs,
+      ageMs: this.#clock.monotonicMs() - lease.openedAtMs,
       isIncurable: this.#incurable.has(kindOf(answered, url)),
     });
   }
@@ -164,7 +159,7 @@ export class Session {
 
   async #open(url: URL): Promise<void> {
     try {
-      this.#leases.begin(await this.#credentials.open(url), this.#options.clock.monotonicMs());
+      this.#leases.begin(await this.#openLogin(url), this.#clock.monotonicMs());
     } catch (error) {
       this.#hasFailed ||= error instanceof LoginError;
       throw error;
@@ -175,7 +170,7 @@ export class Session {
 const DONE = Promise.resolve();
 const HEADERS = { "content-type": "application/json", accept: "application/json" };
 
-function conclude({ answer, lease, kept }: Answered, session: SessionAnswer["session"]): SessionAnswer {
+function conclude({ answer, lease, kept }: Answered, session: LetThrough): SessionAnswer {
   // Whoever waits for the lease goes with the cookies of this answer.
   void kept.then(() => (session === "accepted" ? lease.accept() : lease.release()));
   return { answer, session, kept };

@@ -11,10 +11,13 @@
  *     T2 would not hold with pipelining, and what is written into a connection that the other side closes is in doubt.
  * T6. From the connection to the last byte a request takes no longer than its limit, and no more than a megabyte of its answer
  *     is kept, packed or unpacked. Without this one answer could hold up the run, or its memory.
+ * T7. Nothing is written later than the request's limit after its sending was noted, by the wall clock at the event of T2: a machine or
+ *     a container that was suspended in between sends nothing. Whoever has read the note meanwhile may have taken the create for not made.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
+import type { Clock } from "../base/index.js";
 import {
   createConnector,
   createProxyAgent,
@@ -30,6 +33,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; none where there is nothing to say. */
   readonly body?: string | undefined;
+  /** When its sending was noted, on the wall clock; absent where nobody notes it. */
+  readonly notedAtMs?: number;
 }
 
 /** An answer: at least its status line came back. */
@@ -68,6 +73,7 @@ export interface TransportOptions {
   readonly timeoutSeconds: number;
   /** Connections at most. Callers keep to the same number of requests, so that none waits inside undici. */
   readonly connections: number;
+  readonly clock: Pick<Clock, "wallMs">;
   /** For whatever is not in its list of exceptions; absent for direct connections alone. */
   readonly proxy?: ProxyRoute | undefined;
 }
@@ -104,14 +110,20 @@ export function createTransport(options: TransportOptions): Transport {
   const { proxy } = options;
   const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
   return {
-    send: (request) => exchange(agent, request, timeoutMs),
+    send: (request) => exchange(agent, request, timeoutMs, options.clock),
     close: () => agent.destroy(),
   };
 }
 
-async function exchange(agent: Dispatcher, request: HttpRequest, timeoutMs: number): Promise<HttpAnswer> {
+async function exchange(
+  agent: Dispatcher,
+  request: HttpRequest,
+  timeoutMs: number,
+  clock: Pick<Clock, "wallMs">,
+): Promise<HttpAnswer> {
+  const { notedAtMs = Number.POSITIVE_INFINITY } = request;
   const received = await new Promise<Received>((resolve, reject) => {
-    const handler = new Exchange(timeoutMs, resolve, reject);
+    const handler = new Exchange(timeoutMs, () => clock.wallMs() - notedAtMs > timeoutMs, resolve, reject);
     agent.dispatch(
       {
         origin: request.url.origin,
@@ -134,9 +146,6 @@ interface Received {
 
 /** undici's view of one request. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (received: Received) => void;
-  readonly #reject: (failure: TransportFailure) => void;
-  readonly #timeoutMs: number;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
@@ -144,22 +153,22 @@ class Exchange implements Dispatcher.DispatchHandler {
   #received: Received | undefined;
   #bytes = 0;
 
-  constructor(timeoutMs: number, resolve: (received: Received) => void, reject: (failure: TransportFailure) => void) {
-    this.#timeoutMs = timeoutMs;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
-  }
-
-  #onTimeout(): void {
-    this.#timedOut = true;
-    // Without a controller nothing was written yet: undici's own connect timeout ends it, or onRequestStart does.
-    this.#controller?.abort(new Error("timed out"));
+  constructor(
+    readonly timeoutMs: number,
+    readonly isTooLate: () => boolean,
+    readonly resolve: (received: Received) => void,
+    readonly reject: (failure: TransportFailure) => void,
+  ) {
+    this.#timer = setTimeout(() => {
+      this.#timedOut = true;
+      // Without a controller nothing was written yet: undici's own connect timeout ends it, or onRequestStart does.
+      this.#controller?.abort(new Error("timed out"));
+    }, timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#timedOut) {
-      controller.abort(new Error("timed out"));
+    if (this.#timedOut || this.isTooLate()) {
+      controller.abort(this.#timedOut ? new Error("timed out") : new TooLate(this.timeoutMs));
       return;
     }
     this.#controller = controller;
@@ -188,29 +197,39 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
-    if (this.#received !== undefined) this.#resolve(this.#received);
-    else this.#reject(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, "the connection ended without an answer"));
+    if (this.#received !== undefined) this.resolve(this.#received);
+    else this.reject(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, "the connection ended without an answer"));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     clearTimeout(this.#timer);
     const failure = this.#timedOut ? this.#timeoutFailure(error) : failureFrom(error, this.#sent);
     // With a status line in hand the status decides; the body is then just broken.
-    if (this.#received === undefined) this.#reject(failure);
+    if (this.#received === undefined) this.reject(failure);
     else {
       const { head, chunks } = this.#received;
-      this.#resolve({ head: { ...head, broken: failure.message }, chunks });
+      this.resolve({ head: { ...head, broken: failure.message }, chunks });
     }
   }
 
   #timeoutFailure(cause: Error): TransportFailure {
-    const seconds = this.#timeoutMs / 1000;
+    const seconds = this.timeoutMs / 1000;
     const what = this.#sent ? "no whole answer came" : "no connection could be made";
     const message = `${what} within ${seconds} s (advertising:requestTimeoutSeconds)`;
     return new TransportFailure(this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT", this.#sent, message, {
       cause,
       tunnel: this.#sent ? undefined : tunnelOf(cause),
     });
+  }
+}
+
+/** See T7. */
+class TooLate extends Error {
+  readonly code = "ADVERTISING_TOO_LATE";
+  constructor(limitMs: number) {
+    super(
+      `more than ${limitMs / 1000} s (advertising:requestTimeoutSeconds) passed before its first byte, as on a machine that was suspended`,
+    );
   }
 }
 

@@ -5,8 +5,7 @@
  */
 import { decodeHTMLStrict } from "entities/decode";
 import { excerpt, printable, type Values } from "../base/index.js";
-import { type Answer, isSecretName, leavesOf } from "./answer.js";
-import { aboutOf, type Statement, said } from "./said.js";
+import { type Answer, aboutOf, isSecretName, leavesOf, type Statement, said } from "./answer.js";
 
 /** Removes secrets that an answer echoes; must come before anything is cut, or half of one would be left. */
 export type Clean = (text: string) => string;

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, type Secrets, SettingsError, systemClock } from "../base/index.js";
-import { type Client, connect, secretsIn, transportFor } from "../client/index.js";
+import { Client, secretsIn, transportFor } from "../client/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
 import { backendIn, Inventory, Journal, pathsIn, placesFor } from "../store/index.js";
@@ -73,7 +73,7 @@ export function createRuntime(
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
     if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-    return connect(settings, {
+    return new Client(settings, {
       transport: transportFor(reading),
       clock: underWay.clock,
       random: Math.random,

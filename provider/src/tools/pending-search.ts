@@ -4,7 +4,7 @@
  */
 
 import { count, enumerate } from "../base/index.js";
-import { connect, systemSurroundings } from "../client/index.js";
+import { Client, systemSurroundings } from "../client/index.js";
 import { abilitiesOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
 import { lookFor, resendDueMs } from "../provider/index.js";
@@ -42,7 +42,7 @@ export async function searchFor(
   const { cookieFile } = placesFor(reading.settings, folder);
   const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message));
   const { transport, clock, secrets } = surroundings;
-  const client = connect(reading.settings, surroundings);
+  const client = new Client(reading.settings, surroundings);
   const searcher = { reading, clock, client: () => client };
   const startedMs = clock.wallMs();
   const startedAt = new Date(startedMs).toISOString();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideRetry, retryAfterMs } from "../../provider/src/client/retry.js";
+import { decideRetry, retryAfterMs } from "../../provider/src/client/patient.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
 import { answer } from "../support/answers.js";
 

@@ -1,6 +1,6 @@
 /** A hint needs a sign in the answer, and none advises what replaces a live object. */
 import { describe, expect, it } from "vitest";
-import { HINTS, hintsFor } from "../../provider/src/client/hints.js";
+import { HINTS, hintsFor } from "../../provider/src/client/trouble.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { answer } from "../support/answers.js";

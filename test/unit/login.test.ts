@@ -1,12 +1,12 @@
 /** What a refusal means for a login: the strategies' judgements, as tables. */
 import { expect, it } from "vitest";
-import { Secrets } from "../../provider/src/base/secrets.js";
-import { credentialsOf, type Login } from "../../provider/src/client/credentials.js";
 import { SessionJar } from "../../provider/src/client/jar.js";
+import { credentialsOf, type Login } from "../../provider/src/client/login.js";
 import { PatientSender } from "../../provider/src/client/patient.js";
 import type { SessionSign } from "../../provider/src/client/session-refusal.js";
-import { FakeClock } from "../support/clock.js";
+import { SessionStore } from "../../provider/src/client/session-store.js";
 import { settingsOf } from "../support/settings.js";
+import { surroundingsOf } from "../support/surroundings.js";
 
 type Standing = Parameters<Login["judge"]>[1];
 type Verdict = ReturnType<Login["judge"]>;
@@ -16,23 +16,12 @@ const fresh: Standing = { hasAccepted: false, hasEnded: false, ageMs: 0, isIncur
 const used: Standing = { ...fresh, hasAccepted: true };
 
 function open(authMode: "session" | "basic", restored = false) {
-  const secrets = new Secrets();
-  const sender = new PatientSender({
-    transport: { send: () => expect.fail("nothing is sent"), close: async () => undefined },
-    clock: new FakeClock(),
-    random: () => 0,
-    maxWaitSeconds: 0,
-    maxConcurrentRequests: 1,
-    onWait: () => undefined,
-    onRetry: () => undefined,
+  const [settings, surroundings] = [settingsOf({ authMode }), surroundingsOf()];
+  const store = Object.assign(new SessionStore(settings, surroundings), {
+    open: async () => ({ jar: new SessionJar(), loginId: "one", restored }),
   });
-  const jar = new SessionJar();
-  const store = {
-    open: async () => ({ jar, loginId: "one", restored }),
-    newest: async () => jar,
-    keep: async () => undefined,
-  };
-  return { secrets, login: credentialsOf({ settings: settingsOf({ authMode }), sender, secrets, store }).open(url) };
+  const openLogin = credentialsOf(settings, surroundings, new PatientSender(settings, surroundings), store);
+  return { secrets: surroundings.secrets, login: openLogin(url) };
 }
 
 it.each<[string, SessionSign, Standing, Verdict]>([

@@ -1,0 +1,19 @@
+/** What a part of the client is made with, where it is tried without the others: nothing is sent, and nothing said, but for `more`. */
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { Secrets } from "../../provider/src/base/secrets.js";
+import type { Surroundings } from "../../provider/src/client/surroundings.js";
+import { FakeClock } from "./clock.js";
+
+export function surroundingsOf(more: Partial<Surroundings> = {}): Surroundings {
+  return {
+    transport: { send: () => expect.fail("nothing is sent"), close: async () => undefined },
+    clock: new FakeClock(),
+    random: () => 0,
+    newId: randomUUID,
+    cookieFile: undefined,
+    secrets: new Secrets(),
+    say: (message) => expect.fail(message),
+    ...more,
+  };
+}
