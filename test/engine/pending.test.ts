@@ -207,6 +207,30 @@ it("tells Pulumi's reason where it ends without reading the stack", async () => 
   expect(settled.code).toBe(2);
 });
 
+it("a replacement that `--replace` asked for, killed in flight, is listed and settled both ways", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(eventsProgram(1), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  const urn = (await stack.resources()).find(({ id }) => id === "2")?.urn ?? "";
+  const killReplacing = async (act: boolean) => {
+    const lost = sandbox.fail({ on: "event", act, with: { kind: "no-answer" } });
+    expect(await upAndKill(stack, struck(lost), "tree", ["--replace", urn])).toBe(true);
+    await stack.run(["cancel", "--yes"]);
+    const listed = await pendingCommand(stack);
+    expect(listed.code, listed.output).toBe(1);
+    expect(listed.output).toContain("it is not 2, which it was to replace");
+  };
+  await killReplacing(false);
+  expect((await pendingCommand(stack, "--not-created", "e0")).code).toBe(0);
+  expect((await stack.up()).output).toContain("3 unchanged");
+  await killReplacing(true);
+  const [, there] = sandbox.events;
+  expect((await pendingCommand(stack, "--created", `e0=${there?.id}`)).code).toBe(0);
+  expect((await stack.up()).code).toBe(0);
+  expect(await idsByName(stack)).toEqual({ a: ["1"], e0: [String(there?.id)] });
+  expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 0 });
+});
+
 it("settles the journal too where the disk was kept: not created, and the next up creates it", async () => {
   const sandbox = await useSandbox();
   const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { aboutWhom } from "../../provider/src/state/identity.js";
-import { StackJournals } from "../../provider/src/tools/journals.js";
+import { StackJournals } from "../../provider/src/tools/change-stack.js";
 import { newFolder } from "../support/folder.js";
 import { refusalShapes } from "../support/refusal-shapes.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
@@ -185,7 +185,7 @@ it("what a user has found of a create that only the journal knows is taken over,
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
   expect((await failureOf(killed.advertiser.create(inputs))).id).toMatch(/^unresolved-/);
   await killed.kill(); // before the engine has saved anything, as in the fast mode
-  const journals = new StackJournals("organization/tiny/dev", join(folder, "session.json"), folder);
+  const journals = new StackJournals("organization/tiny/dev", { cookieFile: join(folder, "session.json"), folder });
   const [{ key = "" } = {}] = journals.notes();
   expect(journals.noteCreated(aboutWhom(key).urn, "1")).toBe(true);
   const next = newRun(sandbox, folder);

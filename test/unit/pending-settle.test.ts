@@ -163,6 +163,57 @@ describe("what a journal of this machine knows", () => {
   });
 });
 
+describe("a replacement with the same arguments, which `--replace` asked for", () => {
+  const inputs = { eventName: "E", advertiserId: 1, value: 2 };
+  const held = resource(E, { id: "2", inputs });
+  const key = "ConversionEvent::organization/tiny/dev::e";
+  const sent = {
+    mark: "m",
+    key,
+    fingerprint: fingerprintOf({ event_name: "E", advertiser_id: 1, value: 2 }),
+    at: "2026-11-21T09:28:31.735Z",
+  };
+  const note = { ...sent, replaces: "2" };
+  const killed = stackOf([held], [creating(E, { inputs })]);
+
+  it("is open while the state holds what it was to replace, and settled like any other", () => {
+    const open = [{ urn: E, known: "engine", record: { mark: "m", replaces: "2" }, held: { id: "2" } }];
+    expect(pendingIn(killed, [note])).toMatchObject({ open, created: [], history: 0 });
+    const idsOf = (verdicts: Verdict[]) =>
+      (settle(killed, verdicts, [note]).deployment.resources ?? []).map((each) => [each.id, each.delete === true]);
+    expect(idsOf([{ urn: E, createdAs: "7" }])).toEqual([
+      ["7", false],
+      ["2", true],
+    ]);
+    expect(idsOf([{ urn: E, createdAs: undefined }])).toEqual([["2", false]]);
+    // The journal alone remembers it, once the engine's list is cleared.
+    const alone = [{ urn: E, known: "journal", record: { mark: "m" }, held: { id: "2" } }];
+    expect(pendingIn(stackOf([held], []), [note])).toMatchObject({ open: alone, created: [] });
+  });
+
+  it("was created where the journal knows its id", () => {
+    const created = [{ urn: E, record: { id: "7" }, held: { id: "2" } }];
+    expect(pendingIn(killed, [{ ...note, id: "7" }])).toMatchObject({ open: [], created, history: 0 });
+  });
+
+  it("the journal does not say what was replaced, since the engine does not: it is what this machine knows of the resource", () => {
+    const hints = (id: string) => new Map([[key, { id }]]);
+    const open = [{ urn: E, known: "engine", record: { replaces: "2" }, held: { id: "2" } }];
+    expect(pendingIn(killed, [sent], hints("2"))).toMatchObject({ open, history: 0 });
+    // Settled on another machine: what the state holds is not what this one knew.
+    expect(pendingIn(killed, [sent], hints("1"))).toMatchObject({ open: [], history: 1 });
+    expect(pendingIn(stackOf([], [creating(E, { inputs })]), [sent], hints("2")).open[0]?.record.replaces).toBe(
+      undefined,
+    );
+  });
+
+  it("is history once the state holds another object, or no journal tells of it", () => {
+    const replaced = stackOf([resource(E, { id: "7", inputs })], [creating(E, { inputs })]);
+    expect(pendingIn(replaced, [note])).toMatchObject({ open: [], created: [], history: 1 });
+    expect(pendingIn(killed, [])).toMatchObject({ open: [], created: [], history: 1 });
+  });
+});
+
 it("what a journal knows the id of is saved with it, when another one is settled", () => {
   const inputs = { eventName: "E", advertiserId: 1, value: 2 };
   const body = { event_name: "E", advertiser_id: 1, value: 2 };

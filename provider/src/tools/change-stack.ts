@@ -6,9 +6,26 @@
  * What a command does besides the import (in the journals) stands in `before` or `after`, such that it can be killed between any
  * two steps and finishes when it is called again.
  */
+import { randomUUID } from "node:crypto";
 import { systemClock } from "../base/index.js";
-import { readSettings } from "../settings/index.js";
-import { StackJournals } from "./journals.js";
+import { holderNow, LockHeld } from "../files/index.js";
+import { readSettings, type SettingsReading } from "../settings/index.js";
+import { aboutWhom, type CreateRecord, splitMember } from "../state/index.js";
+import {
+  type Account,
+  type HeldJournal,
+  Inventory,
+  type Live,
+  notesToMove,
+  pathsIn,
+  placesOf,
+  type Revise,
+  recordsIn,
+  reviseNow,
+  type StorePaths,
+  stackPathsHere,
+  withJournal,
+} from "../store/index.js";
 import { passed, pulumi, type StackChoice, settingsOf, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
@@ -23,6 +40,8 @@ export interface Decided<T> {
 }
 
 const MAX_TURNS = 3;
+const MAX_WAIT_MS = 5000;
+const POLL_MS = 100;
 
 /**
  * @param judge shown the stack and the journals of this machine; asked again where the stack is another one by then.
@@ -37,7 +56,7 @@ export async function changeStack<T>(
   const turn = (text: string, left: number): Promise<T> => {
     const stack = readExport(text);
     // A stack that was renamed since its last run has its journals under its former name, as its resources have it.
-    return journals.whileHeld(stackIn(stack), systemClock, async () => {
+    return journals.whileHeld(stackIn(stack), async () => {
       const decided = await judge(stack, journals);
       const now = await exportOf(choice);
       if (now === text) return carryOut(choice, decided);
@@ -47,7 +66,7 @@ export async function changeStack<T>(
       );
     });
   };
-  return journals.whileHeld(name, systemClock, async () => turn(await exportOf(choice), MAX_TURNS));
+  return journals.whileHeld(name, async () => turn(await exportOf(choice), MAX_TURNS));
 }
 
 async function carryOut<T>(choice: StackChoice, { stack, before, after }: Decided<T>): Promise<T> {
@@ -71,7 +90,169 @@ export function exportOf(choice: StackChoice): Promise<string> {
 /** The journals of a stack, beside the cookie file that its settings name. @param name none where nobody knows it. */
 export async function journalsOf(name: string | undefined, choice: StackChoice): Promise<StackJournals> {
   const given = await settingsOf(["baseUrl", "email", "cookieFile"], passed(choice));
-  const { settings, problems } = readSettings({ config: (key) => given[key], environment: {}, mayLackPassword: true });
-  const account = problems.length === 0 ? settings : undefined;
-  return new StackJournals(name, given.cookieFile, choice.cwd ?? process.cwd(), account);
+  const reading = readSettings({
+    config: (key) => (key === "cookieFile" ? undefined : given[key]),
+    environment: {},
+    mayLackPassword: true,
+  });
+  return new StackJournals(name, { cookieFile: given.cookieFile, folder: choice.cwd ?? process.cwd(), reading });
+}
+
+/** What says where the journals of a stack are. */
+interface Place {
+  /** The setting, where it is set: the journals stand beside that file. */
+  readonly cookieFile: string | undefined;
+  /** The program's. */
+  readonly folder: string;
+  /** The address and the account, where they are known. */
+  readonly reading?: SettingsReading;
+}
+
+/**
+ * The journals of one stack on this machine, of whichever account, where there are any: what a user says of a create settles its note
+ * as well, so that the next `up` does not stumble over it.
+ */
+export class StackJournals {
+  readonly #place: Place;
+  /** By the journal's path. A stack that was renamed since its last run has its journals under the former name. */
+  readonly #paths = new Map<string, StorePaths>();
+  readonly #held = new Map<string, HeldJournal>();
+
+  /** @param stack `<organization>/<project>/<stack>`. */
+  constructor(stack: string | undefined, place: Place) {
+    this.#place = place;
+    if (stack !== undefined) this.#add(stack);
+  }
+
+  #add(stack: string): void {
+    const { cookieFile, folder } = this.#place;
+    for (const paths of stackPathsHere(stack, cookieFile, folder)) this.#paths.set(paths.journal, paths);
+  }
+
+  /** The address and account that the settings name. @throws Error in words. */
+  account(): Account {
+    const { settings, problems = [] } = this.#place.reading ?? {};
+    if (settings !== undefined && problems.length === 0) return settings;
+    throw new Error(problems.map(({ source, reason }) => `${source} ${reason}`).join("; "));
+  }
+
+  /** Those that stand under a former address and account, as they are to move. @param stack its name. */
+  standingAt(from: string, stack: string | undefined): ReturnType<typeof notesToMove> {
+    const { cookieFile, folder } = this.#place;
+    return stack === undefined ? [] : notesToMove(from, this.account(), stack, cookieFile, folder);
+  }
+
+  /** What is not settled. @throws Error about a journal that can't be read: then nobody can tell what is pending. */
+  notes(): CreateRecord[] {
+    return [...this.#paths.keys()].flatMap((journal) => {
+      try {
+        return recordsIn(journal);
+      } catch (error) {
+        throw new Error(
+          `the journal ${journal} can't be read (${(error as Error).message}), so nobody can tell what is pending, and nothing was changed; ` +
+            "the next `pulumi up` says what to do about it",
+        );
+      }
+    });
+  }
+
+  /** By journal key: the objects that runs on this machine had. Only a hint. */
+  hints(): ReadonlyMap<string, Live> {
+    return new Map([...this.#paths.values()].flatMap(({ objects }) => [...new Inventory(objects).asItBegan]));
+  }
+
+  /**
+   * Waits a moment for a run that is under way, since one that was just killed may still be ending.
+   * @returns whether there was one. @throws Error it goes on: what is in flight looks like what a killed run has left.
+   */
+  async waitForRun(): Promise<boolean> {
+    const deadline = systemClock.monotonicMs() + MAX_WAIT_MS;
+    for (let waited = false; ; waited = true) {
+      const holder = [...this.#paths.keys()]
+        .map((path) => holderNow(`${path}.lock`, systemClock.wallMs()))
+        .find(Boolean);
+      if (holder === undefined) return waited;
+      if (systemClock.monotonicMs() > deadline) throw underWay(holder);
+      await systemClock.sleep(POLL_MS);
+    }
+  }
+
+  /** Holds all of them that are not held yet, while `work` runs. @param stack the name, or the former one. @throws Error in words. */
+  async whileHeld<T>(stack: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (stack === undefined) return work();
+    this.#add(stack);
+    // That of the account is locked too, though no run has written it yet.
+    const { cookieFile, folder, reading } = this.#place;
+    const accounts = reading?.problems.length === 0 ? [reading.settings] : [];
+    const own = accounts.map((each) => pathsIn(placesOf(each, "", cookieFile, folder).journalFolder, stack).journal);
+    return this.#hold([...new Set([...this.#paths.keys(), ...own])], work);
+  }
+
+  async #hold<T>([journal, ...rest]: readonly string[], work: () => Promise<T>): Promise<T> {
+    if (journal === undefined) return work();
+    if (this.#held.has(journal)) return this.#hold(rest, work);
+    let isHeld = false;
+    const options = { clock: systemClock, unique: randomUUID(), maxWaitMs: MAX_WAIT_MS };
+    try {
+      return await withJournal(journal, options, async (held) => {
+        isHeld = true;
+        this.#held.set(journal, held);
+        return this.#hold(rest, work).finally(() => this.#held.delete(journal));
+      });
+    } catch (error) {
+      if (isHeld) throw error;
+      if (error instanceof LockHeld) throw underWay(error.holder);
+      // Where no journal can be written, no run can hold one either.
+      if (!this.#paths.has(journal)) return this.#hold(rest, work);
+      throw new Error(`the journal ${journal} can't be locked (${(error as Error).message}), and nothing was changed`);
+    }
+  }
+
+  /** Forgets the notes about these resources, and of sets those about their members; and about these attempts. @returns how many those were. */
+  forget(urns: readonly string[], marks: ReadonlySet<string> = new Set()): number {
+    const isAbout = ({ key, mark }: CreateRecord) => {
+      const { urn, member } = aboutWhom(key);
+      return marks.has(mark) || urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
+    };
+    const counts = [...this.#paths.keys()].map((path) =>
+      this.#revise(path, (entry) => (isAbout(entry) ? undefined : entry)),
+    );
+    return counts.reduce((sum, amount) => sum + amount, 0);
+  }
+
+  /**
+   * A user said what a create that only a journal knows has made: the next `up` takes that over.
+   * @returns whether a journal has it now; none has where a run holds it.
+   */
+  noteCreated(urn: string, id: string): boolean {
+    const about = (entry: CreateRecord) => aboutWhom(entry.key).urn === urn;
+    return [...this.#paths.keys()]
+      .map((path) => {
+        const open = recordsIn(path).findLast((entry) => about(entry) && entry.id === undefined);
+        this.#revise(path, (entry) => {
+          if (!about(entry) || open === undefined) return entry;
+          const { told: _, ...sent } = entry;
+          return entry.mark === open.mark ? { ...sent, id } : undefined;
+        });
+        return recordsIn(path).some((entry) => about(entry) && entry.id === id);
+      })
+      .includes(true);
+  }
+
+  /** A user said that this object exists: from now on a rename of its resource is warned of. */
+  noteLive(key: string, live: Live): void {
+    for (const { objects } of this.#paths.values()) new Inventory(objects).note(key, live);
+  }
+
+  /** @returns how many notes were forgotten. */
+  #revise(journal: string, revise: Revise): number {
+    return this.#held.get(journal)?.revise(revise) ?? reviseNow(journal, revise);
+  }
+}
+
+function underWay(holder: string): Error {
+  return new Error(
+    `a run of this stack is under way on this machine (${holder}), so nobody can tell yet what is pending, and nothing ` +
+      "was changed; let that run end, and run this again",
+  );
 }

@@ -25,12 +25,8 @@ const FORMATS: Readonly<Record<string, (file: string, catalog: Catalog) => strin
 export const checkCommand = command({
   help: HELP,
   options: { format: { type: "string" } },
-  takesWords: true,
-  run: async ({ format = "text" }, words) => {
-    const [file, ...rest] = words;
-    if (file === undefined || rest.length > 0) {
-      throw new Error(`it takes one file; got ${words.length === 0 ? "none" : words.join(" ")}`);
-    }
+  takes: { amount: 1, words: "one file" },
+  run: async ({ format = "text" }, file = "") => {
     const inFormat = chosen(FORMATS, format, "format");
     const catalog = readCatalog(file, process.cwd(), limitsInEnvironment());
     return say(inFormat(file, catalog), errorsIn(catalog).length === 0 ? 0 : 1);

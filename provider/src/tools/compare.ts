@@ -3,16 +3,7 @@
  * against each other by key, without ids, which always differ.
  */
 import { count, printable } from "../base/index.js";
-import {
-  advertisersById,
-  type Contents,
-  contentsOf,
-  type Entry,
-  nameOf,
-  SECRET,
-  type Shown,
-  shown,
-} from "./contents.js";
+import { type Contents, contentsOf, type Entry, nameOf, SECRET, type Shown, shown } from "./contents.js";
 import { chosen, command, write } from "./harness.js";
 import { stateOf } from "./pulumi.js";
 import { stateIn } from "./stack-export.js";
@@ -37,12 +28,8 @@ export const compareCommand = command({
     cwd: { type: "string" },
     out: { type: "string" },
   },
-  takesWords: true,
-  run: async ({ format = "text", files = false, cwd, out }, words) => {
-    const [first, second, ...rest] = words;
-    if (first === undefined || second === undefined || rest.length > 0) {
-      throw new Error(`it takes two stacks; got ${words.join(" ") || "none"}`);
-    }
+  takes: { amount: 2, words: "two stacks" },
+  run: async ({ format = "text", files = false, cwd, out }, first = "", second = "") => {
     const inFormat = chosen(COMPARISON_FORMATS, format, "format");
     // One after the other: Pulumi may ask for a passphrase.
     const read = async (name: string) =>
@@ -89,16 +76,15 @@ interface Comparable {
   readonly values: Readonly<Record<string, Shown>>;
 }
 
-/** By kind and key. */
-function comparable(contents: Contents): Map<string, Comparable> {
-  const byId = advertisersById(contents);
+/** By kind and key. Ids always differ: what an event belongs to is told by its advertiser's key, where the stack has that. */
+function comparable({ advertisers, events, advertiserKeys }: Contents): Map<string, Comparable> {
   return new Map(
-    [...contents.advertisers, ...contents.events].map((entry): [string, Comparable] => {
-      const { advertiserId, eventId: _, existingId: __, ...values } = entry.values;
-      const own = entry.kind === "Advertiser" ? undefined : advertiserId;
+    [...advertisers, ...events].map((entry): [string, Comparable] => {
+      const { [entry.kind.idProperty]: _, existingId: __, ...given } = entry.values;
+      const { advertiserId: owner, ...values } = given;
       const advertiser: Record<string, Shown> =
-        own === undefined ? {} : { advertiser: byId.get(shown(own))?.key ?? own };
-      return [`${entry.kind} ${entry.key}`, { entry, values: { ...values, ...advertiser } }];
+        owner === undefined ? {} : { advertiser: advertiserKeys.get(shown(owner)) ?? owner };
+      return [`${entry.kind.name} ${entry.key}`, { entry, values: { ...values, ...advertiser } }];
     }),
   );
 }
@@ -149,7 +135,7 @@ function asText(comparison: Comparison, [first = "", second = ""]: readonly stri
 function labelOf(entry: Entry): string {
   const { kind, key } = entry;
   const name = nameOf(entry);
-  return printable(`${kind} ${key}${name === "" || name === key ? "" : ` "${name}"`}`);
+  return printable(`${kind.name} ${key}${name === "" || name === key ? "" : ` "${name}"`}`);
 }
 
 function told(text: string): string {
@@ -159,7 +145,7 @@ function told(text: string): string {
 /** A contract: fields are only added. */
 function asJson(comparison: Comparison, names: readonly string[]): string {
   const { onlyInFirst, onlyInSecond, differing, same } = comparison;
-  const inShort = ({ kind, key }: Entry) => ({ kind, key });
+  const inShort = ({ kind: { name: kind }, key }: Entry) => ({ kind, key });
   const content = {
     stacks: names,
     same,

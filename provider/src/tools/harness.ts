@@ -14,27 +14,32 @@ export interface Command {
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-type Values<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
+/** What was given of a command's options. */
+export type Values<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
 
 interface Declaration<O extends ParseArgsOptionsConfig> {
   readonly help: string;
   /** All but `--help`, which each command takes. */
   readonly options: O;
-  /** Whether it takes words that belong to no option. */
-  readonly takesWords?: boolean;
-  readonly run: (values: Values<O>, words: readonly string[]) => Promise<number>;
+  /** The words that belong to no option: how many it takes, and what they are. @default none */
+  readonly takes?: { readonly amount: number; readonly words: string; readonly none?: string };
+  readonly run: (values: Values<O>, ...words: string[]) => Promise<number>;
 }
 
 export function command<const O extends ParseArgsOptionsConfig>(declaration: Declaration<O>): Command {
-  const { help, takesWords = false, run } = declaration;
+  const { help, takes, run } = declaration;
   const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
   return {
     help,
     run: async (args) => {
       refuseUnknownOptions(args, options);
-      const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: takesWords });
+      const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: takes !== undefined });
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
-      return isHelpWanted === true ? say(help) : run(given as Values<O>, positionals);
+      if (isHelpWanted === true) return say(help);
+      if (takes !== undefined && positionals.length !== takes.amount) {
+        throw new Error(`it takes ${takes.words}; got ${positionals.join(" ") || (takes.none ?? "none")}`);
+      }
+      return run(given as Values<O>, ...positionals);
     },
   };
 }

@@ -3,6 +3,7 @@
  * itself notes it, and as earlier states of the same stack tell; and how objects are taken off that list.
  */
 import { count, own, printable } from "../base/index.js";
+import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
 import { contentsOf, csvOf, type Entry, nameOf, shown } from "./contents.js";
@@ -11,7 +12,7 @@ import { STACK_OPTIONS } from "./pulumi.js";
 import {
   type ExportedStack,
   expectNothingPending,
-  idsIn,
+  objectsIn,
   type Resource,
   readExport,
   type State,
@@ -51,7 +52,7 @@ export const leftoversCommand = command({
 });
 
 export interface Leftover {
-  readonly kind: Entry["kind"];
+  readonly kind: Kind["name"];
   /** The platform's id, in digits. */
   readonly id: string;
   /** On the platform; empty where it is not known, `(secret)` where it must not be told. */
@@ -71,12 +72,12 @@ export interface Leftover {
  * @returns newest first, without what the state holds (again).
  */
 export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
-  const held = new Set(entriesIn(now).map(identityOf));
+  const held = new Set(entriesIn(now).map(({ kind, id }) => `${kind.name} ${id}`));
   const done = doneIn([now, ...earlier]);
   const found = new Map<string, Leftover>();
   /** @param last when it was seen last, as far as that is known. */
   const add = (leftover: Leftover, last: string) => {
-    const identity = identityOf(leftover);
+    const identity = `${leftover.kind} ${leftover.id}`;
     const doneAt = done.get(identity);
     // What came back, and was left again since, is on the list again.
     if (doneAt !== undefined && !(Date.parse(last) > Date.parse(doneAt))) return;
@@ -143,12 +144,8 @@ function doneIn(states: readonly State[]): ReadonlyMap<string, string> {
 
 function asLeftover(entry: Entry, at: string, why: string): Leftover {
   const { kind, id = "", key, values } = entry;
-  const advertiserId = kind === "Advertiser" ? "" : shown(values.advertiserId);
-  return { kind, id, name: nameOf(entry), advertiserId, key, at, why };
-}
-
-function identityOf({ kind, id }: Pick<Leftover, "kind"> & { readonly id: string | undefined }): string {
-  return `${kind} ${id}`;
+  const advertiserId = "advertiserId" in kind.refersTo ? shown(values.advertiserId) : "";
+  return { kind: kind.name, id, name: nameOf(entry), advertiserId, key, at, why };
 }
 
 /** Each ends with a line break. */
@@ -234,14 +231,12 @@ export function markDone(
 function chosenOf(wanted: readonly string[], stack: ExportedStack): Leftover[] {
   const faults: string[] = [];
   const listed = leftoversOf(stateIn(stack), []);
-  const held = idsIn(stack);
+  const held = objectsIn(stack.deployment.resources ?? []);
   const chosen = [...new Set(wanted)].flatMap((text): Leftover[] => {
     const [, kind, id = ""] = /^(?:(\w+):)?(\d{1,30})$/.exec(text) ?? [];
     const found = listed.filter((each) => each.id === id && (kind === undefined || each.kind === kind));
     const [only] = found;
-    const holder = [...held].find(
-      ([key]) => key.endsWith(` ${id}`) && (kind === undefined || key.startsWith(kind)),
-    )?.[1];
+    const holder = held.find((each) => each.id === id && (kind === undefined || each.kind.name === kind))?.urn;
     if (id === "") faults.push(`--done takes an id of the list, such as 4711 or ConversionEvent:4711; got "${text}"`);
     else if (only === undefined && holder !== undefined)
       faults.push(`${text} is managed: the state holds it as ${holder}`);

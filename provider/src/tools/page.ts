@@ -4,7 +4,7 @@
 
 import { count } from "../base/index.js";
 import { EventType, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
-import { advertisersById, type Contents, type Entry, nameOf, type Shown, shown } from "./contents.js";
+import { type Contents, type Entry, nameOf, type Shown, shown } from "./contents.js";
 import { SCRIPT, STYLE } from "./page-assets.js";
 
 export interface PageHead {
@@ -15,7 +15,7 @@ export interface PageHead {
 }
 
 export function pageOf(contents: Contents, { stack, time }: PageHead): string {
-  const byId = advertisersById(contents);
+  const { advertiserKeys } = contents;
   const advertisers = contents.advertisers.toSorted(byKey);
   const events = contents.events.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)) || byKey(a, b));
   const open = [...advertisers, ...events].filter(isOpen);
@@ -36,9 +36,9 @@ export function pageOf(contents: Contents, { stack, time }: PageHead): string {
 <div class="tools"><label for="filter">Filter</label><input id="filter" type="search" autocomplete="off"><span id="said" role="status"></span></div>
 <main>${[
     openSection(open),
-    matrixSection(events, advertisers, byId),
+    matrixSection(events, advertisers, advertiserKeys),
     advertiserSection(advertisers),
-    eventSection(events, byId),
+    eventSection(events, advertiserKeys),
   ]}</main>
 <script>${raw(SCRIPT)}</script>
 </body>
@@ -55,15 +55,15 @@ function byKey(a: Entry, b: Entry): number {
   return a.key < b.key ? -1 : 1;
 }
 
-function isOpen({ unresolved }: Entry): boolean {
-  return unresolved !== undefined;
+function isOpen({ openSince }: Entry): boolean {
+  return openSince !== undefined;
 }
 
 function openSection(open: readonly Entry[]): Markup {
   if (open.length === 0) return raw("");
   const items = open.map(
-    ({ kind, key, unresolved, values }) =>
-      markup`<li data-row>${kind} <bdi>${key}</bdi> (<bdi>${nameOf({ kind, values })}</bdi>), sent at ${unresolved?.since ?? ""}: nobody knows whether it arrived.</li>\n`,
+    (entry) =>
+      markup`<li data-row>${entry.kind.name} <bdi>${entry.key}</bdi> (<bdi>${nameOf(entry)}</bdi>), sent at ${entry.openSince ?? ""}: nobody knows whether it arrived.</li>\n`,
   );
   return markup`<section class="open" aria-labelledby="open"><h2 id="open">Unresolved (${open.length})</h2>
 <p>Look into the account for each, and settle it with <code>npx pulumi-advertising pending</code>.</p>
@@ -75,7 +75,7 @@ function openSection(open: readonly Entry[]): Markup {
 function matrixSection(
   events: readonly Entry[],
   advertisers: readonly Entry[],
-  byId: ReadonlyMap<string, Entry>,
+  advertiserKeys: Contents["advertiserKeys"],
 ): Markup {
   if (events.length === 0) return raw("");
   // The two that the platform documents are worth a look even where nobody has one.
@@ -89,7 +89,7 @@ function matrixSection(
       const isGap = amount === 0 && type !== NO_TYPE;
       return isGap ? markup`<td class="num gap">none</td>` : markup`<td class="num">${amount}</td>`;
     });
-    return markup`<tr data-row><th scope="row">${keyOf(byId.get(id)?.key ?? id)}</th>${cells}</tr>\n`;
+    return markup`<tr data-row><th scope="row">${keyOf(advertiserKeys.get(id) ?? id)}</th>${cells}</tr>\n`;
   });
   const heads = types.map((type) => markup`<th scope="col" class="num">${type}</th>`);
   return markup`<section aria-labelledby="matrix"><h2 id="matrix">Events by advertiser and type</h2>
@@ -109,23 +109,24 @@ function typeOf(value: Shown | undefined): string {
 
 function advertiserSection(advertisers: readonly Entry[]): Markup {
   const rows = advertisers.map(
-    ({ key, id, values }) =>
-      markup`<tr role="row" data-row><th role="rowheader" scope="row">${keyOf(key)}</th>${[
-        cell("Name", markup`<bdi>${shown(values.advertiserName)}</bdi>`),
-        cell("Id", idCell(id, key), "id"),
+    (entry) =>
+      markup`<tr role="row" data-row><th role="rowheader" scope="row">${keyOf(entry.key)}</th>${[
+        cell("Name", markup`<bdi>${nameOf(entry)}</bdi>`),
+        cell("Id", idCell(entry), "id"),
       ]}</tr>\n`,
   );
   return table("advertisers", "Advertisers", ["Advertiser", "Name", "Id"], rows);
 }
 
-function eventSection(events: readonly Entry[], byId: ReadonlyMap<string, Entry>): Markup {
-  const rows = events.map(({ key, id, values, isEarlier }) => {
+function eventSection(events: readonly Entry[], advertiserKeys: Contents["advertiserKeys"]): Markup {
+  const rows = events.map((entry) => {
+    const { key, values, isEarlier } = entry;
     const advertiserId = shown(values.advertiserId);
     const note = isEarlier ? markup` <span class="soft">(created with other defaults than now)</span>` : raw("");
     return markup`<tr role="row" data-row><th role="rowheader" scope="row">${keyOf(key)}</th>${[
-      cell("Name", markup`<bdi>${shown(values.eventName)}</bdi>${note}`),
-      cell("Advertiser", keyOf(byId.get(advertiserId)?.key ?? advertiserId)),
-      cell("Id", idCell(id, key), "id"),
+      cell("Name", markup`<bdi>${nameOf(entry)}</bdi>${note}`),
+      cell("Advertiser", keyOf(advertiserKeys.get(advertiserId) ?? advertiserId)),
+      cell("Id", idCell(entry), "id"),
       cell("Type", markup`${typeOf(values.eventTypeId)}`),
       cell("Value", markup`${shown(values.value)}`, "num"),
       cell("Clicks", windowCell(values.clickWindow)),
@@ -157,7 +158,7 @@ function cell(label: string, content: Markup, kind = ""): Markup {
   return markup`<td role="cell" data-label="${label}" class="${kind}">${content}</td>`;
 }
 
-function idCell(id: string | undefined, key: string): Markup {
+function idCell({ id, key }: Entry): Markup {
   if (id === undefined) return markup`<span class="gap">unresolved</span>`;
   return markup`<code>${id}</code> <button type="button" data-id="${id}" aria-label="Copy the id ${id} of ${key}">Copy</button>`;
 }

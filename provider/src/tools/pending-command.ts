@@ -3,13 +3,12 @@ import { randomUUID } from "node:crypto";
 import { count, cut, enumerate, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { describe, forgetCommand, splitMember } from "../state/index.js";
-import { changeStack, type Decided, exportOf, journalsOf } from "./change-stack.js";
-import { command, say, textOf } from "./harness.js";
-import { StackJournals } from "./journals.js";
-import { liveIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
+import { changeStack, type Decided, exportOf, journalsOf, StackJournals } from "./change-stack.js";
+import { command, say, textOf, type Values } from "./harness.js";
+import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
-import { type Given, type Known, readVerdicts, type Verdict } from "./pending-verdicts.js";
-import { passed, readingOf, STACK_OPTIONS, type StackChoice, stackName } from "./pulumi.js";
+import { type Known, readVerdicts, type Verdict } from "./pending-verdicts.js";
+import { passed, readingOf, STACK_OPTIONS, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
@@ -42,31 +41,25 @@ const HISTORY =
   "the engine still lists as pending stand in the state with the same arguments: settled since, unless `--replace` had asked for one " +
   "more. To clear the engine's list: pulumi refresh --clear-pending-creates --yes";
 
-interface Options extends Given, StackChoice {
-  readonly forget: readonly string[];
-  readonly search: boolean;
-  readonly file?: string | undefined;
-}
-
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
+
+const OPTIONS = {
+  created: SEVERAL,
+  "not-created": SEVERAL,
+  forget: SEVERAL,
+  search: { type: "boolean", default: false },
+  ...STACK_OPTIONS,
+  file: { type: "string" },
+} as const;
+type Options = Values<typeof OPTIONS>;
 
 export const pendingCommand = command({
   help: HELP,
-  options: {
-    created: SEVERAL,
-    "not-created": SEVERAL,
-    forget: SEVERAL,
-    search: { type: "boolean", default: false },
-    ...STACK_OPTIONS,
-    file: { type: "string" },
-  },
-  run: async ({ "not-created": notCreated, ...values }) => {
-    const settles = [...values.created, ...notCreated, ...values.forget];
-    if (values.file !== undefined && (settles.length > 0 || values.search)) {
-      throw new Error("--file only looks; to settle, leave it out");
-    }
-    const options: Options = { ...values, notCreated };
-    if (settles.length === 0 && !values.search) return lookOnly(options);
+  options: OPTIONS,
+  run: async (options) => {
+    const settles = [...options.created, ...options["not-created"], ...options.forget].length > 0 || options.search;
+    if (options.file !== undefined && settles) throw new Error("--file only looks; to settle, leave it out");
+    if (!settles) return lookOnly(options);
     return changeStack(options, (stack, journals) => judge(stack, journals, options));
   },
 });
@@ -79,25 +72,26 @@ async function lookOnly(options: Options): Promise<number> {
   let stack = await read();
   const journals = await journalsBeside(stack, options);
   // What a run has saved meanwhile is read again.
-  if (await journals.waitForRun(systemClock)) stack = await read();
-  return tell(pendingIn(stack, journals.notes()), () => false, true);
+  if (await journals.waitForRun()) stack = await read();
+  return tell(pendingIn(stack, journals.notes(), journals.hints()), () => false, true);
 }
 
 /** The journals of the stack that was exported; none where it is not known which stack that is. */
 async function journalsBeside(stack: ExportedStack, { file, ...choice }: Options): Promise<StackJournals> {
-  const cwd = choice.cwd ?? process.cwd();
-  if (file !== undefined) return new StackJournals(stackIn(stack), process.env.ADVERTISING_COOKIE_FILE, cwd);
+  if (file !== undefined) {
+    const { ADVERTISING_COOKIE_FILE: cookieFile } = process.env;
+    return new StackJournals(stackIn(stack), { cookieFile, folder: choice.cwd ?? process.cwd() });
+  }
   return journalsOf(stackIn(stack) ?? (await stackName(passed(choice))), choice);
 }
 
 /** What is to be done with one look at the stack: the answers that were given, and what a search tells of the others. */
 async function judge(stack: ExportedStack, journals: StackJournals, options: Options): Promise<Decided<number>> {
   const notes = journals.notes();
-  const pending = pendingIn(stack, notes);
+  const pending = pendingIn(stack, notes, journals.hints());
   const known: Known = { pending: pending.open, stack, notes };
-  const given = readVerdicts(options, known);
-  const search = options.search ? await searched(known, given, options) : { verdicts: [] };
-  const verdicts = [...given, ...search.verdicts];
+  const given = readVerdicts({ created: options.created, notCreated: options["not-created"] }, known);
+  const verdicts = [...given, ...(options.search ? await searched(known, given, options) : [])];
   const { forget } = options;
   const isForgotten = (urn: string) => forget.includes(urn) || forget.includes(splitMember(urn).of);
   const open = pending.open.filter(({ urn, known: by }) => by === "state" && isForgotten(urn));
@@ -111,20 +105,14 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
     pending.open.some((create) => create.urn === urn && create.known !== "journal");
   // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
   const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
-  const surroundings = {
-    now: new Date(systemClock.wallMs()).toISOString(),
-    sentUntil: search.sentUntil,
-    newMark: randomUUID,
-  };
+  const surroundings = { now: new Date(systemClock.wallMs()).toISOString(), newMark: randomUUID };
   const settled =
     verdicts.some(isInState) || isToSave ? settle(stack, pending, verdicts.filter(isInState), surroundings) : undefined;
   return {
     stack: settled,
     after: () => {
-      for (const { urn, createdAs } of verdicts) {
-        const live = createdAs === undefined || settled === undefined ? undefined : liveIn(settled, urn);
-        if (live !== undefined) journals.noteLive(live.key, live.live);
-      }
+      const made = new Set(verdicts.flatMap(({ urn, createdAs }) => (createdAs === undefined ? [] : [urn])));
+      if (settled !== undefined) for (const { key, live } of livesIn(settled, made)) journals.noteLive(key, live);
       settleNotes(pending, verdicts, isInState, journals);
       for (const verdict of verdicts) tellVerdict(verdict, isInState(verdict), pending);
       forgetNotes(forget, journals);
@@ -139,19 +127,19 @@ async function searched(
   { pending, stack, notes }: Known,
   given: readonly Verdict[],
   options: Options,
-): Promise<{ readonly verdicts: readonly Verdict[]; readonly sentUntil?: string }> {
+): Promise<readonly Verdict[]> {
   const left = pending.filter(({ urn }) => !given.some((verdict) => verdict.urn === urn));
-  if (left.length === 0) return { verdicts: [] };
+  if (left.length === 0) return [];
   const { reading, origin } = await readingOf(options);
   if (reading.problems.length > 0) {
     throw new Error(`nothing was searched (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
   }
   // Loaded here, since nothing else of this command needs the HTTP library.
   const { searchFor } = await import("./pending-search.js");
-  const { found, notMade, told, sentUntil } = await searchFor(left, reading, options.cwd ?? process.cwd(), stack);
+  const { found, notMade, told } = await searchFor(left, reading, options.cwd ?? process.cwd());
   for (const line of told) console.log(line);
   const created = found.map(({ urn, id }) => `${urn}=${id}`);
-  return { verdicts: readVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes }), sentUntil };
+  return readVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes });
 }
 
 /** One that the state can hold as unresolved, with the mark that it is looked for by. */

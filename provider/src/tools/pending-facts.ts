@@ -5,12 +5,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, type Values } from "../base/index.js";
-import { conversionEvent, fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { membersOf } from "../decision/index.js";
+import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import {
   aboutWhom,
   type CreateRecord,
   DELETES,
-  eventIn,
   IDENTITY,
   isUnresolved,
   journalKeyOf,
@@ -22,11 +22,8 @@ import {
   readMark,
   readStoredSet,
   recordIn,
-  SECRET_SIGNATURE,
-  splitMember,
   storedFingerprint,
   tellingIn,
-  UNRESOLVED,
 } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import {
@@ -34,8 +31,11 @@ import {
   currentByUrn,
   type Deployment,
   type ExportedStack,
-  type PendingOperation,
+  holdsSecret,
+  objectsIn,
   type Resource,
+  readable,
+  type StoredObject,
   visible,
 } from "./stack-export.js";
 
@@ -56,7 +56,7 @@ export interface PendingCreate {
   readonly known: "state" | "engine" | "journal";
   /** The object that the state holds under this URN, whose place this one takes. */
   readonly held?: { readonly id: string; readonly isDeleted: boolean } | undefined;
-  /** Of a set's member: its entry as it was sent. */
+  /** Of a set's member that the state or the engine's record has: its entry as it was sent. */
   readonly entry?: Values;
 }
 
@@ -67,30 +67,52 @@ export interface Pending {
   readonly created: readonly PendingCreate[];
   /** How many of the engine's pending creates are settled since: the engine keeps them until it is told to clear them. */
   readonly history: number;
-  /** The resources of creates that the engine's record has, as it would have saved them; the latest of each URN. */
-  readonly inFlight: ReadonlyMap<string, Resource>;
-  /** The sets with pending members, each as it is saved once those are settled. */
-  readonly sets: readonly { readonly resource: Resource; readonly members: readonly PendingCreate[] }[];
+  /** The single resources of creates that the engine's record has, as it would have saved them; the latest of each URN. */
+  readonly inFlight: ReadonlyMap<string, Creating>;
+  /** The sets that killed runs were creating, by URN, as they are saved with nothing created yet. */
+  readonly newSets: ReadonlyMap<string, Resource>;
+}
+
+/** A create of a single resource, as the engine noted it before it asked for it. */
+export interface Creating {
+  readonly kind: Kind;
+  readonly resource: Resource;
 }
 
 type Notes = ReadonlyMap<string, readonly CreateRecord[]>;
 
-/** @param notes what the journals of this machine remember of the stack, in the order of sending. */
-export function pendingIn({ deployment }: ExportedStack, notes: readonly CreateRecord[]): Pending {
-  const current = currentByUrn(deployment.resources ?? []);
-  const noted: Notes = Map.groupBy(notes, ({ key }) => aboutWhom(key).urn);
-  const { open: sent, history } = creatingIn(deployment, current);
-  const sets = setsIn(deployment, current, noted);
+/**
+ * @param notes what the journals of this machine remember of the stack, in the order of sending.
+ * @param hints by journal key: the object that a resource had before, as far as this machine knows.
+ */
+export function pendingIn(
+  { deployment }: ExportedStack,
+  notes: readonly CreateRecord[],
+  hints: ReadonlyMap<string, Pick<Live, "id">> = new Map(),
+): Pending {
+  const resources = deployment.resources ?? [];
+  const current = currentByUrn(resources);
+  const objects = objectsIn(resources);
+  const currentObjects = new Map(
+    objects.filter(({ resource }) => resource.delete !== true).map((object) => [object.urn, object]),
+  );
+  const noted: Notes = Map.groupBy(notes.map(withReplaced), ({ key }) => aboutWhom(key).urn);
+  const { open: sent, history } = creatingIn(deployment, current, noted);
+  const sets = sentSetsIn(deployment, current);
+  const since = deployment.manifest?.time ?? "";
   const facts = [
-    ...(deployment.resources ?? []).flatMap(savedIn),
-    ...sent.flatMap((resource) => sentIn(resource, current.get(resource.urn), noted.get(resource.urn) ?? [])),
-    ...sets.flatMap(({ members }) => members),
+    ...objects.flatMap(unresolvedIn),
+    ...sent.flatMap((each) => sentIn(each, current.get(each.resource.urn), noted.get(each.resource.urn) ?? [])),
+    ...sets.flatMap((set) => membersInFlight(set, current.get(set.urn), noted, since)),
   ];
   const known = [...Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) => together(those, noted.get(urn) ?? []));
-  const inFlight = new Map(sent.map((resource) => [resource.urn, resource]));
-  const isTakenOver = (create: PendingCreate) => {
-    const resource = inFlight.get(create.urn);
-    return create.known === "engine" && resource !== undefined && noteOf(resource, noted) !== undefined;
+  const inFlight = new Map(sent.map((each) => [each.resource.urn, each]));
+  /** A journal knows what the create has made: then the next run takes it over. */
+  const isTakenOver = ({ known: by, urn }: PendingCreate) => {
+    const creating = inFlight.get(urn);
+    if (by !== "engine" || creating === undefined) return false;
+    const note = noted.get(urn)?.findLast(({ id }) => id !== undefined);
+    return note?.fingerprint === fingerprintOfBody(creating.kind, creating.resource.inputs ?? {});
   };
   const open = known.filter((create) => !isTakenOver(create));
   const created = known.filter(isTakenOver).map((create): PendingCreate => ({ ...create, known: "journal" }));
@@ -99,29 +121,25 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly CreateR
   const isListed = new Set(known.map(({ urn }) => urn));
   for (const [urn, all] of noted) {
     if (isListed.has(urn)) continue;
-    const object = objectAt(current, urn);
-    // What the state holds, the next run's diff finds out too.
-    const isHeld = ({ id, fingerprint }: CreateRecord) =>
-      object !== undefined && (id === undefined ? fingerprint === object.fingerprint() : id === object.id);
-    const left = all.filter((record) => !marks.has(record.mark) && !isHeld(record));
+    const object = currentObjects.get(urn);
+    const left = all.filter((record) => !marks.has(record.mark) && !isOf(object, record));
     const [record, ...also] = left.toSorted((a, b) => Number(b.id !== undefined) - Number(a.id !== undefined));
     if (record === undefined) continue;
     const held = object?.id === undefined ? undefined : { id: object.id, isDeleted: false };
     const { kind } = aboutWhom(record.key);
     (record.id === undefined ? open : created).push({ urn, kind, record, also, known: "journal", held });
   }
-  const membersOf = (set: string) =>
-    open.filter(({ urn, known: by }) => by !== "journal" && splitMember(urn).of === set);
-  return {
-    open,
-    created,
-    history,
-    inFlight,
-    sets: sets.flatMap(({ resource }) => {
-      const members = membersOf(resource.urn);
-      return members.length === 0 ? [] : [{ resource, members }];
-    }),
-  };
+  const saved = (set: Resource) => ({ ...set, outputs: { ...visible(set), ...accountIn(deployment), eventIds: {} } });
+  // Of several runs that were killed while they created a set, the latest has its arguments.
+  return { open, created, history, inFlight, newSets: new Map(sets.map((set) => [set.urn, saved(set)])) };
+
+  /** With `--replace` the engine does not say what is replaced: it is what the resource had, where the state holds that still. */
+  function withReplaced(record: CreateRecord): CreateRecord {
+    const id = hints.get(record.key)?.id;
+    const isKnown = record.replaces !== undefined || record.id !== undefined || id === undefined;
+    const isHeld = !isKnown && currentObjects.get(aboutWhom(record.key).urn)?.id === id;
+    return isHeld ? { ...record, replaces: id } : record;
+  }
 }
 
 /** A create and all that other runs sent of the same resource. */
@@ -142,55 +160,77 @@ function together(facts: readonly PendingCreate[], notes: readonly CreateRecord[
   return { ...best, record: { ...best.record, id }, also };
 }
 
-/** The note of a create's id, where the create is what the journal knows: then the next run takes it over. */
-function noteOf(resource: Resource, noted: Notes): CreateRecord | undefined {
-  const kind = kindOfType(resource.type);
-  const note = noted.get(resource.urn)?.findLast(({ id }) => id !== undefined);
-  const isOfThisBody = kind !== undefined && note?.fingerprint === fingerprintOfBody(kind, resource.inputs ?? {});
-  return isOfThisBody ? note : undefined;
+/**
+ * Whether the state holds what this create made, as the next run's diff finds out too. What `--replace` asked for has the same
+ * arguments as the object whose place it was to take.
+ */
+function isOf(object: StoredObject | undefined, { id, fingerprint, replaces }: CreateRecord): boolean {
+  if (object?.id === undefined) return false;
+  return id === undefined ? object.id !== replaces && fingerprint === fingerprintIn(object) : id === object.id;
 }
 
-/** A resource that the state holds as unresolved. The arguments are taken from the inputs, where secret ones are encrypted. */
-function savedIn({ urn, type, id, inputs, outputs }: Resource): PendingCreate[] {
-  const kind = kindOfType(type);
-  const record =
-    kind === undefined ? undefined : recordIn(kind, { ...readable(inputs), [UNRESOLVED]: outputs?.[UNRESOLVED] }, id);
-  return kind === undefined || record === undefined ? [] : [{ urn, kind: kind.name, record, known: "state" }];
+function fingerprintIn({ kind, resource, in: place }: StoredObject): string {
+  return place === undefined
+    ? fingerprintOfBody(kind, resource.inputs ?? {})
+    : storedFingerprint(kind, place.set, place.key);
+}
+
+/** What the state holds as unresolved. */
+function unresolvedIn({ kind, urn, record, resource, in: place, id }: StoredObject): PendingCreate[] {
+  // `--replace` of an unresolved resource leaves it there twice.
+  if (record === undefined || (place !== undefined && resource.delete === true)) return [];
+  const create: PendingCreate = { urn, kind: kind.name, record, known: "state" };
+  if (place === undefined) return [create];
+  const { existingId: _, ...entry } = asRecord(asRecord(resource.inputs?.events)[place.key]);
+  return [{ ...create, held: heldIn(id, resource.inputs), entry }];
+}
+
+/** The object whose place another one takes. */
+function heldIn(id: string | undefined, inputs: Resource["inputs"]): PendingCreate["held"] {
+  return id === undefined ? undefined : { id, isDeleted: inputs?.[DELETES] === true };
 }
 
 /** What the engine's record of a killed run tells of a create, with what the journal knows of that very one. */
-function sentIn(resource: Resource, former: Resource | undefined, notes: readonly CreateRecord[]): PendingCreate[] {
-  const { urn, type, inputs } = resource;
-  const kind = kindOfType(type);
-  if (kind === undefined) return [];
+function sentIn(
+  { kind, resource: { urn, inputs } }: Creating,
+  former: Resource | undefined,
+  notes: readonly CreateRecord[],
+): PendingCreate {
   const sent = readMark(inputs?.[MARK]);
   const note = sent === undefined ? notes.at(-1) : notes.findLast(({ mark }) => mark === sent.mark);
-  const { key = "", at = "", fingerprint = "" } = note ?? {};
+  const { key = "", at = "", fingerprint = "", replaces } = note ?? {};
   const telling = tellingIn(kind, readable(inputs), new Set());
   const by = { mark: sent?.mark ?? note?.mark ?? "", field: sent?.field ?? note?.field };
-  const isSaved = former === undefined || isUnresolved(former.outputs);
-  const held = isSaved ? undefined : heldIn(former?.id, former?.inputs);
-  return [{ urn, kind: kind.name, record: { ...telling, ...by, key, at, fingerprint }, known: "engine", held }];
+  const held = isUnresolved(former?.outputs) ? undefined : heldIn(former?.id, former?.inputs);
+  const record = { ...telling, ...by, key, at, fingerprint, replaces };
+  return { urn, kind: kind.name, record, known: "engine", held };
 }
 
 /**
- * The creates that the engine's record has. History is what a later run has settled: the state holds the resource with the create's
- * arguments (with the same ones the create may have been asked for by `--replace` alone), or as unresolved, unless by another mark.
+ * The creates that the engine's record has. History is what a later run has settled: the state holds the resource as unresolved,
+ * unless by another mark, or with the create's arguments. Where a journal does not tell that it was to take the place of just that
+ * object, nobody can see that `--replace` asked for it.
  */
 function creatingIn(
   deployment: Deployment,
   current: ReadonlyMap<string, Resource>,
-): { readonly open: Resource[]; readonly history: number } {
-  const creating = (deployment.pending_operations ?? []).filter(isOurCreate).map(({ resource }) => resource);
-  const isHistory = ({ urn, type, inputs }: Resource) => {
+  noted: Notes,
+): { readonly open: Creating[]; readonly history: number } {
+  const creating = (deployment.pending_operations ?? []).flatMap(({ type, resource }): Creating[] => {
+    const kind = kindOfType(resource.type);
+    return type === "creating" && kind !== undefined ? [{ kind, resource }] : [];
+  });
+  const isHistory = ({ kind, resource: { urn, inputs } }: Creating) => {
     const held = current.get(urn);
-    const kind = kindOfType(type);
-    if (held === undefined || kind === undefined) return false;
-    if (!isUnresolved(held.outputs)) return isDeepStrictEqual(compared(held.inputs), compared(inputs));
+    if (held === undefined) return false;
     const sent = readMark(inputs?.[MARK]);
-    return sent === undefined || sent.mark === recordIn(kind, held.outputs ?? {}, held.id)?.mark;
+    if (isUnresolved(held.outputs)) {
+      return sent === undefined || sent.mark === recordIn(kind, held.outputs ?? {}, held.id)?.mark;
+    }
+    const isToReplace = noted.get(urn)?.some(({ replaces }) => replaces === held.id) === true;
+    return !isToReplace && isDeepStrictEqual(compared(held.inputs), compared(inputs));
   };
-  const open = creating.filter((resource) => !isHistory(resource));
+  const open = creating.filter((each) => !isHistory(each));
   return { open, history: creating.length - open.length };
 }
 
@@ -203,167 +243,69 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
   );
 }
 
-export function isOurCreate({ resource, type }: PendingOperation): boolean {
-  return type === "creating" && kindOfType(resource.type) !== undefined;
-}
-
-/** Each set that the state or the engine's record has, as it is to be saved, with the facts about its members. */
-function setsIn(deployment: Deployment, current: ReadonlyMap<string, Resource>, noted: Notes) {
-  const since = deployment.manifest?.time ?? "";
-  const saved = [...current.values()]
-    .filter(({ type }) => setOfType(type) !== undefined)
-    .map((resource) => ({ resource, members: unresolvedMembers(resource) }));
-  const inFlight = (deployment.pending_operations ?? []).flatMap(({ resource, type }) => {
-    const held = current.get(resource.urn);
-    const isSent = type === "updating" || (type === "creating" && held === undefined);
-    if (setOfType(resource.type) === undefined || !isSent) return [];
-    const members = membersInFlight(conversionEvent, resource, held, noted, since);
-    return [{ resource: held ?? withoutMembers(resource, deployment), members }];
+/** The sets whose members a killed run may have sent, as the run would have saved them. */
+function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<string, Resource>): Resource[] {
+  return (pending_operations ?? []).flatMap(({ resource, type }) => {
+    const isSent = type === "updating" || (type === "creating" && !current.has(resource.urn));
+    return isSent && setOfType(resource.type) !== undefined ? [resource] : [];
   });
-  return [...Map.groupBy([...saved, ...inFlight], ({ resource }) => resource.urn).values()].map((those) => ({
-    // Of several runs that were killed while they created the set, the latest has its arguments.
-    resource: (those.find(({ resource }) => current.has(resource.urn)) ?? (those.at(-1) as (typeof those)[number]))
-      .resource,
-    members: those.flatMap(({ members }) => members),
-  }));
-}
-
-/** A set that was being created, as it is saved with nothing created yet. */
-function withoutMembers(resource: Resource, deployment: Deployment): Resource {
-  return { ...resource, outputs: { ...visible(resource), ...accountIn(deployment), eventIds: {} } };
-}
-
-/** What the state holds as unresolved. */
-function unresolvedMembers({ urn: setUrn, inputs, outputs }: Resource): PendingCreate[] {
-  const { eventIds, unresolved } = readStoredSet(outputs ?? {});
-  return [...unresolved].map(([key, record]) => ({
-    urn: memberOf(setUrn, key),
-    kind: conversionEvent.name,
-    record,
-    known: "state",
-    held: heldIn(eventIds.get(key), inputs),
-    entry: sentAs(asRecord(inputs?.events)[key]),
-  }));
-}
-
-/** The object whose place another one takes. */
-function heldIn(id: string | undefined, inputs: Resource["inputs"]): PendingCreate["held"] {
-  return id === undefined ? undefined : { id, isDeleted: inputs?.[DELETES] === true };
 }
 
 /**
  * What a run that was killed may have sent of a set. Where a journal of this machine has notes of that run about the set, it has one
  * about each create that was sent; where it has none, each may have been.
- * @param pending as the run would have saved it. @param current as the state holds it, where it does.
+ * @param current as the state holds it, where it does.
  */
 function membersInFlight(
-  kind: Kind,
-  pending: Resource,
+  { urn: setUrn, type, inputs = {} }: Resource,
   current: Resource | undefined,
   noted: Notes,
   since: string,
 ): PendingCreate[] {
-  const declared = readDeclaredSet(pending.inputs ?? {});
-  const stored = readStoredSet(current?.outputs ?? {});
-  const ofSet = readMark(pending.inputs?.[MARK]);
-  const notesAbout = (urn: string): CreateRecord[] => {
-    const { key = "" } = splitMember(urn);
-    const isOfThisRun = ({ mark }: CreateRecord) => ofSet === undefined || mark === memberMark(ofSet.mark, key);
-    return (noted.get(urn) ?? []).filter(isOfThisRun);
-  };
-  const isOfThisSet = (urn: string) => urn !== pending.urn && splitMember(urn).of === pending.urn;
-  const isNoted = [...noted.keys()].some((urn) => isOfThisSet(urn) && notesAbout(urn).length > 0);
-  return [...(declared.events ?? [])].flatMap(([key, given]): PendingCreate[] => {
-    const entry = asRecord(given);
-    const urn = memberOf(pending.urn, key);
-    const note = notesAbout(urn).at(-1);
-    const id = stored.eventIds.get(key);
-    const values = eventIn(declared, entry);
-    const implied = sentMember(kind, values, key, pending, since);
-    const saved = stored.unresolved.get(key);
+  const kind = setOfType(type)?.member as Kind;
+  const ofSet = readMark(inputs[MARK]);
+  const markOf = (key: string) => (ofSet === undefined ? "" : memberMark(ofSet.mark, key));
+  const noteAbout = (key: string) =>
+    noted.get(memberOf(setUrn, key))?.findLast(({ mark }) => ofSet === undefined || mark === markOf(key));
+  const sent = membersOf(kind, readStoredSet(current?.outputs ?? {}), readDeclaredSet(inputs)).filter(
+    ({ action, isDeclared }) => isDeclared && ["create", "replace", "wait"].includes(action.do),
+  );
+  const isNoted = sent.some(({ key }) => noteAbout(key) !== undefined);
+  return sent.flatMap(({ key, id, values, entry, unresolved }): PendingCreate[] => {
+    const note = noteAbout(key);
     // By another mark than the state's, it is another create of the same event.
-    const isSaved = saved !== undefined && (implied.field === undefined || saved.mark === implied.mark);
-    if (entry.existingId !== undefined || isSaved) return [];
-    if (id !== undefined && fingerprintOfBody(kind, values) === storedFingerprint(kind, stored, key)) return [];
-    if (note === undefined ? isNoted : note.id !== undefined) return [];
+    const isSaved = unresolved !== undefined && (ofSet === undefined || unresolved.mark === markOf(key));
+    if (isSaved || (note === undefined ? isNoted : note.id !== undefined)) return [];
+    const hidden = new Set(Object.keys(values).filter((property) => holdsSecret(values[property])));
+    // A large set is sent for a long time after the engine has noted it.
+    const implied: CreateRecord = {
+      key: "",
+      mark: markOf(key),
+      field: ofSet?.field,
+      fingerprint: hidden.size === 0 ? fingerprintOfBody(kind, values) : "",
+      at: since,
+      isEarliest: true,
+      ...tellingIn(kind, values, hidden),
+    };
+    const urn = memberOf(setUrn, key);
     const record = { ...(note ?? implied), what: "It was in flight when a run was killed.", urn };
-    const held = heldIn(id, pending.inputs);
-    return [{ urn, kind: kind.name, record, known: "engine", held, entry: sentAs(entry) }];
+    return [{ urn, kind: kind.name, record, known: "engine", held: heldIn(id, inputs), entry }];
   });
 }
 
-function sentAs(entry: unknown): Values {
-  const { existingId: _, ...sent } = asRecord(entry);
-  return sent;
-}
-
-/**
- * A member as the engine's record of its set implies it. A large set is sent for a long time after that was written.
- * @param values its whole arguments.
- */
-function sentMember(kind: Kind, values: Values, key: string, { inputs }: Resource, since: string): CreateRecord {
-  const ofSet = readMark(inputs?.[MARK]);
-  const hidden = new Set(Object.keys(values).filter((property) => holdsSecret(values[property])));
-  return {
-    key: "",
-    mark: ofSet === undefined ? "" : memberMark(ofSet.mark, key),
-    field: ofSet?.field,
-    fingerprint: hidden.size === 0 ? fingerprintOfBody(kind, values) : "",
-    at: since,
-    isEarliest: true,
-    ...tellingIn(kind, values, hidden),
-  };
-}
-
-function holdsSecret(value: unknown): boolean {
-  return JSON.stringify(value ?? null).includes(SECRET_SIGNATURE);
-}
-
-/** Without secret values. */
-function readable(inputs: Resource["inputs"]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(inputs ?? {}).filter(([, value]) => typeof value !== "object"));
-}
-
-/** What the state holds under this URN, of a resource or of a member of a set. */
-function objectAt(current: ReadonlyMap<string, Resource>, urn: string) {
-  const resource = current.get(urn);
-  const kind = resource === undefined ? undefined : kindOfType(resource.type);
-  if (resource !== undefined && kind !== undefined) {
-    return {
-      resource,
-      key: (identity: string) => journalKeyOf(kind.name, identity),
-      id: resource.id,
-      name: resource.inputs?.[kind.nameProperty],
-      fingerprint: () => fingerprintOfBody(kind, resource.inputs ?? {}),
-    };
-  }
-  const { of, key } = splitMember(urn);
-  const holder = current.get(of);
-  const set = holder === undefined ? undefined : setOfType(holder.type);
-  if (holder === undefined || set === undefined || key === undefined) return undefined;
-  const stored = readStoredSet(holder.outputs ?? {});
-  const id = stored.eventIds.get(key);
-  if (id === undefined) return undefined;
-  return {
-    resource: holder,
-    key: (identity: string) => memberOf(journalKeyOf(set.name, identity), key),
-    id,
-    name: stored.events.get(key)?.[set.member.nameProperty],
-    fingerprint: () => storedFingerprint(set.member, stored, key),
-  };
-}
-
-/** What a settled create is known by afterwards: its key in the journal, and what an inventory holds. */
-export function liveIn(
+/** What settled creates are known by afterwards: the key in the journal, and what an inventory holds. */
+export function livesIn(
   { deployment }: ExportedStack,
-  urn: string,
-): { readonly key: string; readonly live: Live } | undefined {
-  const object = objectAt(currentByUrn(deployment.resources ?? []), urn);
-  const declared = readDeclared(object?.resource.inputs?.[IDENTITY]);
-  if (object?.id === undefined || declared === undefined) return undefined;
-  const { key, id, name, fingerprint } = object;
-  return {
-    key: key(declared.identity),
-    live: { id, fingerprint: fingerprint(), ...(typeof name === "string" ? { name } : {}) },
-  };
+  urns: ReadonlySet<string>,
+): { readonly key: string; readonly live: Live }[] {
+  return objectsIn(deployment.resources ?? []).flatMap((object) => {
+    const { kind, urn, resource, in: place, id } = object;
+    const identity = readDeclared(resource.inputs?.[IDENTITY])?.identity;
+    if (!urns.has(urn) || resource.delete === true || id === undefined || identity === undefined) return [];
+    const set = setOfType(resource.type);
+    const ofResource = journalKeyOf(set?.name ?? kind.name, identity);
+    const name = (place === undefined ? resource.inputs : place.set.events.get(place.key))?.[kind.nameProperty];
+    const live = { id, fingerprint: fingerprintIn(object), ...(typeof name === "string" ? { name } : {}) };
+    return [{ key: place === undefined ? ofResource : memberOf(ofResource, place.key), live }];
+  });
 }

@@ -9,10 +9,9 @@ import { abilitiesOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
 import { lookFor, resendDueMs } from "../provider/index.js";
 import type { SettingsReading } from "../settings/index.js";
-import type { CreateRecord } from "../state/index.js";
+import { type CreateRecord, lastMomentSent } from "../state/index.js";
 import { placesFor } from "../store/index.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
-import type { ExportedStack } from "./stack-export.js";
 
 export interface Searched {
   readonly found: readonly { readonly urn: string; readonly id: string }[];
@@ -20,8 +19,6 @@ export interface Searched {
   readonly notMade: readonly string[];
   /** Of the others, in words. */
   readonly told: readonly string[];
-  /** When what only the engine's record knows was sent at the latest, ISO 8601. */
-  readonly sentUntil: string;
 }
 
 /** One create of one resource, and what its search told. */
@@ -37,7 +34,6 @@ export async function searchFor(
   open: readonly PendingCreate[],
   reading: SettingsReading,
   folder: string,
-  stack: ExportedStack,
 ): Promise<Searched> {
   const { cookieFile } = placesFor(reading.settings, folder);
   const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message));
@@ -45,17 +41,15 @@ export async function searchFor(
   const client = new Client(reading.settings, surroundings);
   const searcher = { reading, clock, client: () => client };
   const startedMs = clock.wallMs();
-  const startedAt = new Date(startedMs).toISOString();
-  const latest = sentUntil(stack, reading.settings.maxWaitSeconds, startedMs);
 
   const look = async (create: PendingCreate, record: CreateRecord): Promise<Look> => {
     const kind = kindNamed(create.kind);
     if (!abilitiesOf(kind, reading.settings).search(record.field)) {
       return { create, record, finding: { words: `can't be searched for: ${whyNot(record.field, kind)}.` } };
     }
-    const isOnce = record.isEarliest === true;
-    const sent = { ...record, at: isOnce ? startedAt : record.at || latest };
-    const finding = await lookFor(kind, searcher, create.urn, sent, { wasJustSent: false, isOnce });
+    const sent = { ...record, at: new Date(lastMomentSent(record, startedMs)).toISOString() };
+    const how = { wasJustSent: false, isOnce: record.isEarliest === true };
+    const finding = await lookFor(kind, searcher, create.urn, sent, how);
     if (finding.kind === "open") return { create, record, finding: { words: secrets.scrub(finding.words) } };
     return { create, record, finding: { id: finding.kind === "found" ? finding.id : undefined } };
   };
@@ -64,7 +58,7 @@ export async function searchFor(
 
   try {
     let looks = await Promise.all(open.flatMap((create) => recordsOf(create).map((record) => look(create, record))));
-    const dueMs = resendDueMs({ at: startedAt }, searcher);
+    const dueMs = resendDueMs({ at: new Date(startedMs).toISOString() }, searcher);
     const again = looks.filter(isLookedForAgain);
     if (again.length > 0 && dueMs !== undefined) {
       console.error(
@@ -74,14 +68,14 @@ export async function searchFor(
       await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
       looks = await Promise.all(looks.map((each) => (isLookedForAgain(each) ? look(each.create, each.record) : each)));
     }
-    return { ...summed(looks), sentUntil: latest };
+    return summed(looks);
   } finally {
     await transport.close();
   }
 }
 
 /** Of a resource that several runs sent: one that is found is its object; only where none of them was made, it was not made. */
-function summed(looks: readonly Look[]): Omit<Searched, "sentUntil"> {
+function summed(looks: readonly Look[]): Searched {
   const found: { urn: string; id: string }[] = [];
   const notMade: string[] = [];
   const told: string[] = [];
@@ -100,12 +94,6 @@ function summed(looks: readonly Look[]): Omit<Searched, "sentUntil"> {
     else told.push(`${urn}\n  ${[...new Set(words)].join(" ")}`);
   }
   return { found, notMade, told };
-}
-
-/** The engine notes a create before it asks for it, so that what only its record knows was sent until the last wait was over. */
-function sentUntil({ deployment }: ExportedStack, maxWaitSeconds: number, nowMs: number): string {
-  const latestMs = Date.parse(deployment.manifest?.time ?? "") + maxWaitSeconds * 1000;
-  return new Date(Number.isNaN(latestMs) ? nowMs : Math.min(latestMs, nowMs)).toISOString();
 }
 
 function whyNot(field: string | undefined, kind: Kind): string {

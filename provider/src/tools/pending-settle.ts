@@ -3,11 +3,12 @@
  */
 
 import { asRecord } from "../base/index.js";
-import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { fingerprintOfBody, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   type CreateRecord,
   isUnresolved,
+  lastMomentSent,
   leftLiveIn,
   SECRET_ARGUMENTS,
   splitMember,
@@ -17,19 +18,28 @@ import {
   writeMemberRecord,
   writeRecord,
 } from "../state/index.js";
-import { isOurCreate, type Pending, type PendingCreate } from "./pending-facts.js";
+import type { Creating, Pending, PendingCreate } from "./pending-facts.js";
 import type { Verdict } from "./pending-verdicts.js";
-import { accountIn, type ExportedStack, inOrder, type Resource, visible } from "./stack-export.js";
+import {
+  accountIn,
+  currentByUrn,
+  type ExportedStack,
+  inOrder,
+  isOurs,
+  type Resource,
+  visible,
+} from "./stack-export.js";
 
 /** What a settlement takes from the machine. */
 export interface Surroundings {
   /** ISO 8601. */
   readonly now: string;
-  /** When a create that only the engine's record knows was sent at the latest, where that is known. ISO 8601. */
-  readonly sentUntil?: string | undefined;
   /** Makes a text that no other create has. */
   readonly newMark: () => string;
 }
+
+/** By URN: the platform's id, or that there is none. */
+type Answers = ReadonlyMap<string, string | undefined>;
 
 /**
  * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
@@ -41,36 +51,40 @@ export function settle(
   stack: ExportedStack,
   pending: Pending,
   verdicts: readonly Verdict[],
-  { now, sentUntil, newMark }: Surroundings,
+  surroundings: Surroundings,
 ): ExportedStack {
   const { deployment } = stack;
-  const verdictOn = (urn: string) => verdicts.find((verdict) => verdict.urn === urn);
+  const all = deployment.resources ?? [];
+  const answers: Answers = new Map(verdicts.map(({ urn, createdAs }) => [urn, createdAs]));
   const account = accountIn(deployment);
   const dropped = new Set<string>();
-  const saved = (deployment.resources ?? []).flatMap((resource) => {
-    const verdict = isUnresolved(resource.outputs) ? verdictOn(resource.urn) : undefined;
-    if (verdict === undefined) return [resource];
+  const saved = all.flatMap((resource) => {
+    const { urn } = resource;
+    if (!isUnresolved(resource.outputs) || !answers.has(urn)) return [resource];
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
-    if (verdict.createdAs !== undefined) return [adopted(resource, verdict.createdAs, account)];
-    dropped.add(resource.urn);
+    const createdAs = answers.get(urn);
+    if (createdAs !== undefined) return [adopted(resource, createdAs, account)];
+    dropped.add(urn);
     return [];
   });
-  const fresh = fromEngineRecord(stack, pending, verdictOn, account, { now, sentUntil, newMark });
-  const others = (deployment.pending_operations ?? []).filter(
-    (operation) => !isOurCreate(operation) && setOfType(operation.resource.type) === undefined,
+  const fresh = fromEngineRecord(stack, pending, answers, account, surroundings);
+  const current = currentByUrn(all);
+  const members = Map.groupBy(
+    pending.open.filter(({ entry }) => entry !== undefined),
+    ({ urn }) => splitMember(urn).of,
   );
-  const sets = pending.sets.map(({ resource, members }) => {
-    const answered = members.filter(({ urn }) => verdictOn(urn) !== undefined);
-    const byKey = new Map(answered.map(({ urn }) => [splitMember(urn).key ?? "", verdictOn(urn)?.createdAs]));
-    return settleMembers({ ...resource, id: resource.id ?? `set-${newMark()}` }, members, byKey, newMark, now);
-  });
-  const settledSets = new Map(sets.map((each) => [each.urn, each]));
-  const kept = saved.map((resource) =>
-    resource.delete === true ? resource : (settledSets.get(resource.urn) ?? resource),
+  const sets = new Map(
+    [...members].flatMap(([urn, creates]) => {
+      const set = current.get(urn) ?? pending.newSets.get(urn);
+      return set === undefined ? [] : [[urn, settleMembers(set, creates, answers, surroundings)] as const];
+    }),
   );
-  const isKept = new Set(kept.map(({ urn }) => urn));
-  const created = [...fresh, ...sets.filter(({ urn }) => !isKept.has(urn))];
+  const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
+  const created = [...fresh, ...[...sets.values()].filter(({ urn }) => !current.has(urn))];
   const resources = inOrder([...replaced(restored(kept, dropped), fresh), ...created]);
+  const others = (deployment.pending_operations ?? []).filter(({ type, resource }) => {
+    return !isOurs(resource) || (type !== "creating" && setOfType(resource.type) === undefined);
+  });
   return { ...stack, deployment: { ...deployment, resources, pending_operations: others } };
 }
 
@@ -80,30 +94,34 @@ export function settle(
  */
 function fromEngineRecord(
   { deployment }: ExportedStack,
-  pending: Pending,
-  verdictOn: (urn: string) => Verdict | undefined,
+  { created, open, inFlight }: Pending,
+  answers: Answers,
   account: Record<string, unknown>,
-  { now, sentUntil, newMark }: Surroundings,
+  { now, newMark }: Surroundings,
 ): Resource[] {
-  const since = deployment.manifest?.time ?? "";
-  const known = pending.created.flatMap(({ urn, record }): Resource[] => {
-    const resource = pending.inFlight.get(urn);
-    return resource === undefined || record.id === undefined ? [] : [adopted(resource, record.id, account)];
+  const known = created.flatMap(({ urn, record: { id } }): Resource[] => {
+    const creating = inFlight.get(urn);
+    return creating === undefined || id === undefined ? [] : [adopted(creating.resource, id, account)];
   });
-  const open = pending.open.flatMap((create): Resource[] => {
-    const resource = pending.inFlight.get(create.urn);
-    const kind = resource === undefined ? undefined : kindOfType(resource.type);
-    if (create.known !== "engine" || resource === undefined || kind === undefined) return [];
-    const verdict = verdictOn(create.urn);
-    if (verdict === undefined) {
+  const decided = open.flatMap((create): Resource[] => {
+    const { urn, record } = create;
+    const creating = inFlight.get(urn);
+    if (create.known !== "engine" || creating === undefined) return [];
+    if (!answers.has(urn)) {
       const kept = markToKeep(create, newMark);
-      // A search counts from when it was sent at the latest.
-      const at = kept.field === undefined ? since : (sentUntil ?? now);
-      return [asUnresolved(kind, resource, { at, ...kept }, account)];
+      // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
+      const at = kept.field === undefined ? (deployment.manifest?.time ?? "") : latestOf(record, now);
+      return [asUnresolved(creating, { at, ...kept }, account)];
     }
-    return verdict.createdAs === undefined ? [] : [adopted(resource, verdict.createdAs, account)];
+    const id = answers.get(urn);
+    return id === undefined ? [] : [adopted(creating.resource, id, account)];
   });
-  return [...known, ...open];
+  return [...known, ...decided];
+}
+
+/** When it was sent at the latest. @param now ISO 8601. */
+function latestOf(record: CreateRecord, now: string): string {
+  return lastMomentSent(record, Date.parse(now)) === Date.parse(now) ? now : record.at;
 }
 
 /**
@@ -145,8 +163,7 @@ function adopted({ initErrors: _, ...resource }: Resource, id: string, account: 
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
 function asUnresolved(
-  kind: Kind,
-  resource: Resource,
+  { kind, resource }: Creating,
   sent: Pick<CreateRecord, "mark" | "at" | "field">,
   account: Record<string, unknown>,
 ): Resource {
@@ -165,33 +182,28 @@ function asUnresolved(
   return { ...resource, id: unresolvedId(record.mark), outputs, initErrors: [what] };
 }
 
-/**
- * The set with these members settled.
- * @param verdicts by key: the platform's id, or none where it was not created. @param now ISO 8601.
- */
+/** The set with those of these members settled that were answered. */
 function settleMembers(
   resource: Resource,
   open: readonly PendingCreate[],
-  verdicts: ReadonlyMap<string, string | undefined>,
-  newMark: () => string,
-  now: string,
+  answers: Answers,
+  { now, newMark }: Surroundings,
 ): Resource {
-  const outputs = resource.outputs ?? {};
+  const { earlier: formerBodies, [UNRESOLVED]: formerlyOpen, ...outputs } = resource.outputs ?? {};
   const eventIds: Record<string, unknown> = { ...asRecord(outputs.eventIds) };
-  const earlier: Record<string, unknown> = { ...asRecord(outputs.earlier) };
+  const earlier: Record<string, unknown> = { ...asRecord(formerBodies) };
   const events: Record<string, unknown> = { ...asRecord(outputs.events) };
-  const unresolved: Record<string, unknown> = { ...asRecord(outputs[UNRESOLVED]) };
+  const unresolved: Record<string, unknown> = { ...asRecord(formerlyOpen) };
   const left = [...leftLiveIn(outputs)];
   for (const create of open) {
     const { urn, entry, record, held } = create;
     const { key = "" } = splitMember(urn);
-    if (!verdicts.has(key)) {
-      const at = record.isEarliest === true ? now : record.at;
-      unresolved[key] = writeMemberRecord({ ...record, at, ...markToKeep(create, newMark) });
+    if (!answers.has(urn)) {
+      unresolved[key] = writeMemberRecord({ ...record, at: latestOf(record, now), ...markToKeep(create, newMark) });
       continue;
     }
     delete unresolved[key];
-    const id = verdicts.get(key);
+    const id = answers.get(urn);
     if (id === undefined) continue;
     const replaced = eventIds[key];
     if (replaced !== undefined) {
@@ -202,14 +214,14 @@ function settleMembers(
     events[key] ??= entry; // for reports, where it held nothing before
     if (record.fingerprint !== "") earlier[key] = record.fingerprint;
   }
-  const { earlier: _e, [UNRESOLVED]: _u, ...rest } = outputs;
-  const { initErrors, ...whole } = resource;
+  const { initErrors, id = `set-${newMark()}`, ...rest } = resource;
   const isOpen = Object.keys(unresolved).length > 0;
   return {
-    ...whole,
+    ...rest,
+    id,
     ...(isOpen ? { initErrors: initErrors ?? ["Creates of some events have an unknown outcome."] } : {}),
     outputs: {
-      ...rest,
+      ...outputs,
       events,
       eventIds,
       ...writeLeftLive(left),

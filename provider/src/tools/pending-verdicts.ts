@@ -2,10 +2,9 @@
  * What users, or a search, say of creates of unknown outcome, held against what is known of them. Pure.
  */
 import { Holders } from "../decision/index.js";
-import type { Kind } from "../kinds/index.js";
 import { aboutWhom, type CreateRecord, nameInUrn, splitMember } from "../state/index.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
-import { type ExportedStack, idsIn } from "./stack-export.js";
+import { type ExportedStack, objectsIn } from "./stack-export.js";
 
 /** As it is typed: `URN=ID`, or a URN. */
 export interface Given {
@@ -124,9 +123,8 @@ export function readVerdicts(given: Given, { pending, stack, notes }: Known): Ve
 /** Who has which object by URN: in the state, or as a journal of this machine noted it of a killed run. */
 function holdersIn(stack: ExportedStack, notes: readonly CreateRecord[], pending: readonly PendingCreate[]): Holders {
   const holders = new Holders();
-  for (const [object, urn] of idsIn(stack)) {
-    const [kind = "", id = ""] = object.split(" ");
-    holders.add(kind as Kind["name"], id, urn, "state");
+  for (const { kind, id, urn } of objectsIn(stack.deployment.resources ?? [])) {
+    if (id !== undefined) holders.add(kind.name, id, urn, "state");
   }
   // A create goes under the name that its resource has now.
   const nameNow = new Map(

@@ -3,12 +3,12 @@
  * under another address. The state then says so.
  */
 import { count, enumerate } from "../base/index.js";
-import { accountOf, readSettings } from "../settings/index.js";
+import { accountOf } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
-import { moveNotes, notesToMove } from "../store/index.js";
+import { moveNotes } from "../store/index.js";
 import { changeStack } from "./change-stack.js";
 import { command, say } from "./harness.js";
-import { passed, STACK_OPTIONS, settingsOf } from "./pulumi.js";
+import { STACK_OPTIONS } from "./pulumi.js";
 import { type ExportedStack, expectNothingPending, isOurs, type Resource, stackIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
@@ -22,31 +22,17 @@ sent. To use another platform or account, make a stack of its own instead.
 
 Exit codes: 0 done, 2 it could not be done, and nothing was changed.`;
 
+const WORDS = "'<host> <e-mail>' as the message names them";
+
 export const relocateCommand = command({
   help: HELP,
   options: STACK_OPTIONS,
-  takesWords: true,
-  run: async (choice, words) => {
-    const [from, ...rest] = words;
-    if (from === undefined || rest.length > 0 || !/^\S+ \S+$/.test(from)) {
-      throw new Error(
-        `it takes '<host> <e-mail>' as the message names them; got ${words.length === 0 ? "nothing" : words.join(" ")}`,
-      );
-    }
-    const given = await settingsOf(["baseUrl", "email", "cookieFile"], passed(choice));
-    const { settings, problems } = readSettings({
-      config: (key) => (key === "cookieFile" ? undefined : given[key]),
-      environment: {},
-      mayLackPassword: true,
-    });
-    if (problems.length > 0) {
-      throw new Error(problems.map(({ source, reason }) => `${source} ${reason}`).join("; "));
-    }
-    const to = accountOf(settings);
-    return changeStack(choice, (exported) => {
-      const name = stackIn(exported);
-      const folder = choice.cwd ?? process.cwd();
-      const notes = name === undefined ? [] : notesToMove(from, settings, name, given.cookieFile, folder);
+  takes: { amount: 1, words: WORDS, none: "nothing" },
+  run: async (choice, from = "") => {
+    if (!/^\S+ \S+$/.test(from)) throw new Error(`it takes ${WORDS}; got ${from}`);
+    return changeStack(choice, (exported, journals) => {
+      const to = accountOf(journals.account());
+      const notes = journals.standingAt(from, stackIn(exported));
       const { stack, moved } = relocate(exported, from, to, notes.length > 0);
       return {
         stack: moved === 0 ? undefined : stack,

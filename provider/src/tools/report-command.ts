@@ -3,11 +3,11 @@ import { count, enumerate } from "../base/index.js";
 import { environmentNameOf } from "../settings/index.js";
 import { commentOf } from "./comment.js";
 import { type Contents, contentsOf } from "./contents.js";
-import { chosen, command, textOf, write } from "./harness.js";
+import { chosen, command, textOf, type Values, write } from "./harness.js";
 import { earlierStateOf, LEFTOVER_FORMATS, leftoversOf } from "./leftovers.js";
 import { pageOf } from "./page.js";
 import { readPreview } from "./preview.js";
-import { STACK_OPTIONS, type StackChoice, stateOf } from "./pulumi.js";
+import { STACK_OPTIONS, stateOf } from "./pulumi.js";
 import { addressesBy, ID_FORMATS, idsOf } from "./report-ids.js";
 import { type ExportedStack, stackIn, stateIn } from "./stack-export.js";
 
@@ -47,14 +47,7 @@ const OPTIONS = {
   out: { type: "string" },
 } as const;
 
-interface Options extends StackChoice {
-  /** A file, or `-` for standard input. */
-  readonly state?: string | undefined;
-  readonly format?: string | undefined;
-  readonly template?: string | undefined;
-  readonly preview?: string | undefined;
-  readonly before?: readonly string[] | undefined;
-}
+type Options = Omit<Values<typeof OPTIONS>, "out">;
 
 interface Report {
   /** The options that mean something to it, beside those that all reports have. */
@@ -85,12 +78,8 @@ function settingsInEnvironment() {
 export const reportCommand = command({
   help: HELP,
   options: OPTIONS,
-  takesWords: true,
-  run: async ({ out, ...options }, words) => {
-    const [name, ...rest] = words;
-    if (name === undefined || rest.length > 0) {
-      throw new Error(`it takes one report: ${enumerate(Object.keys(REPORTS))}; got ${words.join(" ") || "none"}`);
-    }
+  takes: { amount: 1, words: `one report: ${enumerate(Object.keys(REPORTS))}` },
+  run: async ({ out, ...options }, name = "") => {
     const report = chosen(REPORTS, name, "report");
     const given = Object.keys(options) as (keyof Options)[];
     const foreign = given.filter((option) => !report.takes.includes(option));

@@ -4,7 +4,7 @@
  */
 import { enumerate, nearest } from "../base/index.js";
 import { exactId } from "../rules/index.js";
-import { advertisersById, type Contents, csvOf, type Entry, nameOf, SECRET, shown } from "./contents.js";
+import { type Contents, csvOf, type Entry, nameOf, SECRET, shown } from "./contents.js";
 
 /** An event or advertiser with its id. */
 type Identified = Entry & { readonly id: string };
@@ -16,20 +16,18 @@ export interface Ids {
   readonly unresolved: readonly Entry[];
   /** The tag's address of an event, where there is a template. */
   readonly addressOf: ((event: Identified) => string) | undefined;
-  /** For a CSV's columns. */
-  readonly advertiserOf: (event: Entry) => Entry | undefined;
+  readonly advertiserKeys: Contents["advertiserKeys"];
 }
 
 /** Sorted by key, so that the same state is always the same text. */
 export function idsOf(contents: Contents, addressOf: Ids["addressOf"]): Ids {
-  const byId = advertisersById(contents);
-  const all = [...contents.advertisers, ...contents.events];
+  const { advertisers, events, advertiserKeys } = contents;
   return {
-    advertisers: identified(contents.advertisers),
-    events: identified(contents.events),
-    unresolved: all.filter(({ id, unresolved }) => id === undefined && unresolved !== undefined),
+    advertisers: identified(advertisers),
+    events: identified(events),
+    unresolved: [...advertisers, ...events].filter(({ id, openSince }) => id === undefined && openSince !== undefined),
     addressOf,
-    advertiserOf: ({ values }) => byId.get(shown(values.advertiserId)),
+    advertiserKeys,
   };
 }
 
@@ -64,13 +62,13 @@ function addressesByKey(events: readonly Identified[], addressOf: (event: Identi
   return Object.fromEntries(events.map((event) => [event.key, addressOf(event)]));
 }
 
-function asCsv({ advertisers, events, addressOf, advertiserOf }: Ids): string {
+function asCsv({ advertisers, events, addressOf, advertiserKeys }: Ids): string {
   const header = ["kind", "key", "id", "name", "advertiser", "advertiserId"];
   const rows = [
     ...advertisers.map((each) => ["advertiser", each.key, each.id, nameOf(each), "", ""]),
     ...events.map((each) => {
-      const advertiser = advertiserOf(each)?.key ?? "";
-      return ["event", each.key, each.id, nameOf(each), advertiser, shown(each.values.advertiserId)];
+      const advertiserId = shown(each.values.advertiserId);
+      return ["event", each.key, each.id, nameOf(each), advertiserKeys.get(advertiserId) ?? "", advertiserId];
     }),
   ];
   const tags = addressOf === undefined ? [] : [...advertisers.map(() => ""), ...events.map(addressOf)];

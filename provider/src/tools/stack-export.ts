@@ -3,8 +3,22 @@
  * accepts. Pure.
  */
 import { z } from "zod";
-import { kindOfType, setOfType } from "../kinds/index.js";
-import { ACCOUNT, IDENTITY, memberOf, PROVIDER, readDeclared, readStoredSet, stackOf } from "../state/index.js";
+import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
+import {
+  ACCOUNT,
+  type CreateRecord,
+  IDENTITY,
+  memberOf,
+  PROVIDER,
+  readDeclared,
+  readStoredSet,
+  recordIn,
+  SECRET_SIGNATURE,
+  type StoredSet,
+  stackOf,
+  UNRESOLVED,
+} from "../state/index.js";
 
 const properties = z.record(z.string(), z.unknown()).optional();
 const resourceSchema = z.looseObject({
@@ -24,7 +38,6 @@ const resourceSchema = z.looseObject({
 });
 export type Resource = z.infer<typeof resourceSchema>;
 const operationSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
-export type PendingOperation = z.infer<typeof operationSchema>;
 /** As far as it is looked at; the rest is kept as it is. */
 const exportSchema = z.looseObject({
   version: z.literal([3, 4]),
@@ -80,19 +93,57 @@ export function currentByUrn(resources: readonly Resource[]): ReadonlyMap<string
   return new Map(resources.filter((each) => each.delete !== true).map((each) => [each.urn, each]));
 }
 
-/** By kind and id: the URN that the state holds an object under. */
-export function idsIn({ deployment }: ExportedStack): ReadonlyMap<string, string> {
-  return new Map(
-    (deployment.resources ?? []).flatMap(({ type, id, urn, outputs }) => {
-      const set = setOfType(type);
-      if (set !== undefined) {
-        const { eventIds } = readStoredSet(outputs ?? {});
-        return [...eventIds].map(([key, held]) => [`${set.member.name} ${held}`, memberOf(urn, key)] as const);
-      }
-      const kind = kindOfType(type)?.name;
-      return kind === undefined || id === undefined ? [] : [[`${kind} ${id}`, urn] as const];
-    }),
-  );
+/** One object of the platform that a state is about: a single resource, or a member of a set. */
+export interface StoredObject {
+  readonly kind: Kind;
+  /** Of a member, with its key behind it. */
+  readonly urn: string;
+  /** The resource that has it. */
+  readonly resource: Resource;
+  /** Of a member: its set, as it is stored, and its key there. */
+  readonly in?: { readonly set: StoredSet; readonly key: string };
+  /** The platform's, in digits; none where no create is known to have arrived. */
+  readonly id: string | undefined;
+  /** Its create of unknown outcome. */
+  readonly record: CreateRecord | undefined;
+}
+
+/** The objects of these resources, whatever they are declared with. Of what is secret as a whole nothing is told. */
+export function objectsIn(resources: readonly Resource[]): StoredObject[] {
+  return resources.flatMap((resource): StoredObject[] => {
+    const { urn, type, id, inputs, outputs = {} } = resource;
+    const kind = kindOfType(type);
+    if (kind !== undefined) {
+      const record = recordIn(kind, { ...readable(inputs), [UNRESOLVED]: outputs[UNRESOLVED] }, id);
+      return [{ kind, urn, resource, id: isPlatformId(id) ? id : undefined, record }];
+    }
+    const member = setOfType(type)?.member;
+    if (member === undefined) return [];
+    const { events, eventIds, ...rest } = outputs;
+    const plain = { events: isSecret(events) ? {} : events, eventIds: isSecret(eventIds) ? {} : eventIds };
+    const set = readStoredSet({ ...rest, ...plain });
+    const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
+    return [...keys].map((key) => {
+      const held = set.eventIds.get(key);
+      const record = set.unresolved.get(key);
+      const place = { kind: member, urn: memberOf(urn, key), resource, in: { set, key } };
+      return { ...place, id: isPlatformId(held) ? held : undefined, record };
+    });
+  });
+}
+
+/** Whether Pulumi marked it as a secret. */
+export function isSecret(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
+}
+
+export function holdsSecret(value: unknown): boolean {
+  return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
+}
+
+/** Without secret values. */
+export function readable(inputs: Resource["inputs"]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(inputs ?? {}).filter(([, value]) => typeof value !== "object"));
 }
 
 /** Whether it is a resource of this package's classes. */
