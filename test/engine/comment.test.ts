@@ -84,6 +84,7 @@ it.each([
   ["an update", UPDATE],
   ["a delete", DELETE],
   ["both", { ...UPDATE, ...DELETE }],
+  ["both, and a read", { ...UPDATE, ...DELETE, read: "GET rest/event/{id}" }],
 ])("with %s", async (_, event) => {
   const found = NAMES.flatMap((name) => [foundId(name, false), foundId(name, true)]).map((id) => ({
     id,

@@ -1,0 +1,120 @@
+/**
+ * R3 with Pulumi's own CLI: a command that changes a stack beside another one, beside a run of another machine, and killed between its steps.
+ * `test/unit/change-stack.test.ts` has the finer moments, with a stand-in for the CLI.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { afterEach, expect, it, vi } from "vitest";
+import { pathsIn, placesOf } from "../../provider/src/store/places.js";
+import { struck, upAndKill } from "../support/killing.js";
+import { pendingCommand } from "../support/recovery.js";
+import { eventsProgram, newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+
+const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const idsIn = async (stack: TestStack) => (await stack.resources()).map(({ id }) => id).sort();
+
+it("two answers at the same moment: both are kept, or one is refused and nothing of it done", async () => {
+  const sandbox = await useSandbox();
+  const lost = () => sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  lost();
+  lost();
+  const stack = await newStack(eventsProgram(2), { sandbox });
+  expect((await stack.up("--continue-on-error")).code).not.toBe(0);
+  expect(sandbox.eventPosts).toBe(2);
+  const answers = sandbox.events.map(({ event_name, id }) => `${String(event_name).toLowerCase()}=${id}`);
+  const answered = await Promise.all(answers.map((answer) => pendingCommand(stack, "--created", answer)));
+  const kept = answered.filter(({ code }) => code !== 2);
+  expect(kept.length, JSON.stringify(answered)).toBeGreaterThan(0);
+  for (const { output } of kept) expect(output).toContain("Settled as created");
+  const isOpen = (await idsIn(stack)).filter((id) => id?.startsWith("unresolved-"));
+  expect(isOpen).toHaveLength(answers.length - kept.length);
+  for (const [index, { code, output }] of answered.entries()) {
+    if (code !== 2) continue;
+    expect(output).toContain("nothing was changed");
+    expect((await pendingCommand(stack, "--created", answers[index] ?? "")).output).toContain("Settled as created");
+  }
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(await idsIn(stack)).toEqual(["1", "2", "3"]);
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("an `up` of another machine that begins and ends while `pending --search` looks is not overwritten", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const environment = {
+    ADVERTISING_TRACE_FIELD: "alternative_id",
+    ADVERTISING_OPERATIONS: JSON.stringify({ event: { search: "GET rest/event?alternative_id={mark}" } }),
+  };
+  const stack = await newStack(eventsProgram(1), { sandbox, environment });
+  const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  stack.program(eventsProgram(2));
+  const other = await stack.onAnotherMachine();
+
+  const answer = sandbox.fail({ on: "search", act: true, with: { kind: "slow-body", msPerByte: 1 } });
+  const searching = spawn("node", [command, "pending", "--search"], {
+    cwd: stack.programFolder,
+    env: stack.environment,
+    stdio: "ignore",
+  });
+  const ended = once(searching, "exit");
+  await struck(answer);
+  searching.kill("SIGSTOP");
+  const e1 = "urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:ConversionEvent::e1";
+  const overtaking = await other.up("--target", e1);
+  expect(overtaking.code, overtaking.output).toBe(0);
+  searching.kill("SIGCONT");
+  expect(await ended).toEqual([0, null]);
+
+  expect(await idsIn(stack)).toEqual(["1", "2", "3"]);
+  for (const machine of [stack, other]) expect((await machine.up()).output).toContain("4 unchanged");
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
+});
+
+it("`relocate` that is killed right after its import has moved the journal with the state, and can be called again", async () => {
+  const old = await useSandbox();
+  old.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  const stack = await newStack(eventsProgram(1), { sandbox: old });
+  expect((await stack.up()).code).not.toBe(0);
+  const moved = await useSandbox({ objects: old.snapshot() });
+  const path = stack.environment.PATH ?? "";
+  const pulumi =
+    path
+      .split(delimiter)
+      .map((folder) => join(folder, "pulumi"))
+      .find(existsSync) ?? "";
+  const folder = join(stack.folder, "bin");
+  mkdirSync(folder);
+  const killing = `#!/bin/sh\n"${pulumi}" "$@"\ncode=$?\n[ "$1 $2" = "stack import" ] && kill -9 $PPID\nexit $code\n`;
+  writeFileSync(join(folder, "pulumi"), killing, { mode: 0o755 });
+  stack.setEnvironment({ ADVERTISING_BASE_URL: moved.url, PATH: [folder, path].join(delimiter) });
+  const relocate = () => {
+    const from = `${old.url.replace("http://", "")} ops@example.com`;
+    return runProcess("node", [command, "relocate", from], stack.programFolder, stack.environment);
+  };
+  expect((await relocate()).code).toBe(null);
+  stack.setEnvironment({ PATH: path });
+  const again = await relocate();
+  expect(again.output).toContain(`there are '${moved.url.replace("http://", "")} ops@example.com'`);
+
+  vi.stubEnv("XDG_CACHE_HOME", stack.cache);
+  const hasJournal = ({ url }: { readonly url: string }) => {
+    const { journalFolder } = placesOf({ baseUrl: url, email: "ops@example.com" }, "", undefined, stack.folder);
+    return existsSync(pathsIn(journalFolder, "organization/tiny/dev").journal);
+  };
+  expect([old, moved].map(hasJournal)).toEqual([false, true]);
+  const stopped = await stack.up();
+  expect(stopped.code).not.toBe(0);
+  expect(stopped.output).toContain("Its outcome is unknown, so it is not sent again");
+  expect((await pendingCommand(stack, "--created", `e0=${moved.events[0]?.id}`)).code).toBe(0);
+  expect((await stack.up()).code).toBe(0);
+  expect([old.eventPosts, moved.creates]).toEqual([1, 0]);
+});
