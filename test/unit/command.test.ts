@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { NEEDED_NODE, whyTooOld } from "../../provider/src/base/node-version.js";
+import { NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
 import { folderWith } from "../support/catalogs.js";
 import { exportOf, storedAdvertiser, storedEvent } from "../support/stored.js";
 

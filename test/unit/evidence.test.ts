@@ -1,6 +1,7 @@
 /** What an answer proves: the table of `evidence.ts`, with answers that prove each outcome and answers that only look like it. */
 import { describe, expect, it } from "vitest";
-import { EVIDENCE, idIn, type Outcome, proves } from "../../provider/src/client/evidence.js";
+import { idIn } from "../../provider/src/client/answer.js";
+import { EVIDENCE, type Outcome, proves } from "../../provider/src/client/evidence.js";
 import { answer } from "../support/answers.js";
 
 const ID = "1003";

@@ -40,7 +40,7 @@ const LIBRARIES: Record<string, RegExp> = {
   undici: /^client\/(transport|connections)\.ts$/,
   "tough-cookie": /^client\/jar\.ts$/,
   zod: /^(rules|kinds|settings|catalog|store|client|tools|sandbox)\//,
-  "fastest-levenshtein": /^base\/nearest\.ts$|^sandbox\/nearest\.ts$/,
+  "fastest-levenshtein": /^base\/text\.ts$|^sandbox\/nearest\.ts$/,
   yaml: /^$/, // required when a catalog is read; so is csv-parse
   "csv-parse": /^$/,
   entities: /^client\/words\.ts$/,

@@ -21,8 +21,19 @@ export {
   UsageError,
   withCode,
 } from "./errors.js";
-export { didYouMean, differsLittle, letters, nearest } from "./nearest.js";
-export { whyTooOld } from "./node-version.js";
 export { asRecord, exactInteger, own, parseExact, type Values } from "./record.js";
 export { Secrets } from "./secrets.js";
-export { count, cut, enumerate, excerpt, idRanges, printable, shellWord } from "./text.js";
+export {
+  count,
+  cut,
+  didYouMean,
+  differsLittle,
+  enumerate,
+  excerpt,
+  idRanges,
+  letters,
+  nearest,
+  printable,
+  shellWord,
+  whyTooOld,
+} from "./text.js";

@@ -4,7 +4,7 @@
  * at the `documented` ones alone, since the name of an event could otherwise change what becomes of it, and `words.ts` tells people all
  * of them. Pure.
  */
-import { own, parseExact } from "../base/index.js";
+import { asRecord, own, parseExact, type Values } from "../base/index.js";
 import type { HttpAnswer } from "./transport.js";
 
 export interface Answer extends HttpAnswer {
@@ -44,46 +44,32 @@ export interface Leaf {
   readonly isEntry: boolean;
 }
 
-interface Frame {
-  readonly container: object;
-  /** Absent for a list. */
-  readonly names: readonly string[] | undefined;
-  readonly place: Place | undefined;
-  /** So many more strings of JSON are read as data within this one. */
-  readonly strings: number;
-  next: number;
-}
+/** @param strings so many more strings of JSON are read as data within it. */
+type ToVisit = Leaf & { readonly strings: number };
 
 /**
  * Lists all values in the order in which they stand. Without recursion: an answer may be nested a hundred thousand times.
  * @param strings how many times JSON in a string is read as data: an echo of a request may be a string.
  */
 export function* leavesOf(root: unknown, strings = 0): Generator<Leaf, undefined> {
-  const frames = [frameOf({ root }, undefined, strings)];
-  for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
-    const { container, names } = frame;
-    const at = frame.next++;
-    if (at >= (names ?? (container as unknown[])).length) {
-      frames.pop();
+  const stack: ToVisit[] = [{ place: undefined, value: root, holder: undefined, isEntry: false, strings }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const embedded = typeof next.value === "string" && next.strings > 0 ? containerIn(next.value) : undefined;
+    const value = embedded ?? next.value;
+    if (typeof value !== "object" || value === null || isEmpty(value)) {
+      yield { ...next, value };
       continue;
     }
-    const name = frames.length === 1 ? undefined : names?.[at];
-    const place = name === undefined ? frame.place : placeBelow(frame.place, name);
-    const found = (container as Record<string, unknown>)[names?.[at] ?? at];
-    const embedded = typeof found === "string" && frame.strings > 0 ? containerIn(found) : undefined;
-    const value = embedded ?? found;
-    if (typeof value === "object" && value !== null && !isEmpty(value)) {
-      frames.push(frameOf(value, place, frame.strings - (embedded === undefined ? 0 : 1)));
+    const { place } = next;
+    const within = { strings: next.strings - (embedded === undefined ? 0 : 1) };
+    if (Array.isArray(value)) {
+      for (let at = value.length - 1; at >= 0; at--)
+        stack.push({ place, value: value[at], holder: undefined, isEntry: true, ...within });
     } else {
-      const isEntry = names === undefined;
-      yield { place, value, holder: name === undefined ? undefined : container, isEntry };
+      for (const [name, part] of Object.entries(value).reverse())
+        stack.push({ place: placeBelow(place, name), value: part, holder: value, isEntry: false, ...within });
     }
   }
-}
-
-function frameOf(container: object, place: Place | undefined, strings: number): Frame {
-  const names = Array.isArray(container) ? undefined : Object.keys(container);
-  return { container, names, place, strings, next: 0 };
 }
 
 function placeBelow(parent: Place | undefined, name: string): Place {
@@ -125,44 +111,6 @@ function containerIn(text: string): object | undefined {
   } catch {
     return undefined; // It only began like JSON, or broke off.
   }
-}
-
-/** Statuses after which a client asks again with GET. (307 and 308 ask for the same POST elsewhere.) */
-const SEE_ELSEWHERE = new Set([301, 302, 303]);
-const LOGIN_SEGMENT = /^(log|sign)[-_]?(in|on)(\.\w+)?$/i;
-const OBJECT_IN_QUERY = /[?&](\w+_)?id=\d+(&|$)/i;
-/** For a location that is relative, as most are. */
-const NOWHERE = "https://nowhere.invalid";
-
-/**
- * Tells where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
- * @returns none where the answer does not lead elsewhere; `object` where it names one by a number, as services answer
- *   that carried a create out and want the browser to show it; otherwise `login`: an assumption (PLATFORM knows of
- *   redirects to a login page, whose address may have any name).
- */
-export function redirectOf(answer: HttpAnswer): "login" | "object" | undefined {
-  if (!SEE_ELSEWHERE.has(answer.status)) return undefined;
-  const target = targetOf(answer);
-  if (target === undefined) return "login";
-  const segments = target.pathname.split("/").filter((segment) => segment !== "");
-  if (segments.some((segment) => LOGIN_SEGMENT.test(segment))) return "login";
-  // `…/123` or `…/123/edit`. The request's own path ends with two words, whatever stands before it.
-  const namesOne =
-    segments.slice(-2).some((segment) => /^\d+(;|$)/.test(segment)) || OBJECT_IN_QUERY.test(target.search);
-  return namesOne ? "object" : "login";
-}
-
-/** Describes where a redirect leads, without what may be secret (user info, query, parameters of the path). */
-export function describeTarget(answer: HttpAnswer): string | undefined {
-  const target = targetOf(answer);
-  if (target === undefined) return undefined;
-  const path = target.pathname.split(";", 1)[0] ?? "";
-  return target.origin === NOWHERE ? path : `${target.host}${path}`;
-}
-
-function targetOf({ headers }: HttpAnswer): URL | undefined {
-  const { location } = headers;
-  return location !== undefined && URL.canParse(location, NOWHERE) ? new URL(location, NOWHERE) : undefined;
 }
 
 export interface Statement {
@@ -276,4 +224,52 @@ function subjectIn(holder: object | undefined): string | undefined {
 function codeIn(holder: object | undefined): Statement["code"] {
   const name = CODES.find((each) => /^[\w.:-]{1,60}$/.test(String(own(holder, each) ?? "")));
   return name === undefined ? undefined : { name, value: String(own(holder, name)) };
+}
+
+/** Around the object, or the list of objects, that an answer is about. */
+export const WRAPPERS = ["payload", "result", "data"];
+
+/** The id of the object that an answer is about, exact to the last digit; never another object's, such as an event's advertiser_id. */
+export function idIn(value: unknown, noun: string): string | undefined {
+  for (const part of partsIn(soleOf(value), noun)) {
+    const id = ownIdOf(soleOf(part), noun);
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
+
+/** An object's own id; none where it holds two that differ. */
+export function ownIdOf(record: unknown, noun: string): string | undefined {
+  const [id, named] = [asId(own(record, "id")), asId(own(record, `${noun}_id`))];
+  return id !== undefined && named !== undefined && id !== named ? undefined : (id ?? named);
+}
+
+/** The parts of an answer that may be the object, or a list of objects: the inner ones first. */
+export function* partsIn(value: unknown, noun: string): Generator<unknown, undefined> {
+  for (const name of WRAPPERS) {
+    const part = own(value, name);
+    yield part;
+    yield* namedIn(soleOf(part), noun);
+  }
+  yield value;
+  yield* namedIn(value, noun);
+}
+
+const namedIn = (value: unknown, noun: string) => [own(value, noun), own(value, `${noun}s`)];
+
+/** Every object in an answer that may be one of those that were asked for. */
+export function recordsIn(value: unknown, noun: string): Values[] {
+  const parts = Array.isArray(value) ? [value] : [...partsIn(value, noun)];
+  const records = parts.flatMap((part) => (Array.isArray(part) ? part : [part])).map(asRecord);
+  return [...new Set(records)].filter((record) => ownIdOf(record, noun) !== undefined);
+}
+
+/** The object in a list with just one. */
+function soleOf(value: unknown): unknown {
+  return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
+}
+
+function asId(value: unknown): string | undefined {
+  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  return typeof text === "string" && /^\d{1,30}$/.test(text.trim()) ? text.trim() : undefined;
 }

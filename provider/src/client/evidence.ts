@@ -4,8 +4,20 @@
  * word: an object that is taken for gone, and a create that is taken for not carried out, are each made a second time. What
  * proves nothing is unknown for a create, and trouble for everything else (`judgement.ts`). Pure.
  */
-import { asRecord, own, printable, type Values } from "../base/index.js";
-import { type Answer, documented, isEmpty, type Leaf, leavesOf, namesTo, type Statement, said } from "./answer.js";
+import { own, printable } from "../base/index.js";
+import {
+  type Answer,
+  documented,
+  idIn,
+  isEmpty,
+  type Leaf,
+  leavesOf,
+  namesTo,
+  recordsIn,
+  type Statement,
+  said,
+  WRAPPERS,
+} from "./answer.js";
 import { isSentence } from "./words.js";
 
 /** The object that a request was about. */
@@ -191,54 +203,6 @@ function anyPart(value: unknown, noun: string | undefined, test: (part: unknown)
   if (Array.isArray(value)) return value.length > 0 && value.every((entry) => anyPart(entry, noun, test, depth + 1));
   const inward = noun === undefined ? ["payload"] : ["payload", noun, `${noun}s`];
   return test(value) || inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
-}
-
-/** Around the object, or the list of objects, that an answer is about. */
-const WRAPPERS = ["payload", "result", "data"];
-
-/** The id of the object that an answer is about, exact to the last digit; never another object's, such as an event's advertiser_id. */
-export function idIn(value: unknown, noun: string): string | undefined {
-  for (const part of partsIn(soleOf(value), noun)) {
-    const id = ownIdOf(soleOf(part), noun);
-    if (id !== undefined) return id;
-  }
-  return undefined;
-}
-
-/** An object's own id; none where it holds two that differ. */
-export function ownIdOf(record: unknown, noun: string): string | undefined {
-  const [id, named] = [asId(own(record, "id")), asId(own(record, `${noun}_id`))];
-  return id !== undefined && named !== undefined && id !== named ? undefined : (id ?? named);
-}
-
-/** The parts of an answer that may be the object, or a list of objects: the inner ones first. */
-export function* partsIn(value: unknown, noun: string): Generator<unknown, undefined> {
-  for (const name of WRAPPERS) {
-    const part = own(value, name);
-    yield part;
-    yield* namedIn(soleOf(part), noun);
-  }
-  yield value;
-  yield* namedIn(value, noun);
-}
-
-const namedIn = (value: unknown, noun: string) => [own(value, noun), own(value, `${noun}s`)];
-
-/** Every object in an answer that may be one of those that were asked for. */
-export function recordsIn(value: unknown, noun: string): Values[] {
-  const parts = Array.isArray(value) ? [value] : [...partsIn(value, noun)];
-  const records = parts.flatMap((part) => (Array.isArray(part) ? part : [part])).map(asRecord);
-  return [...new Set(records)].filter((record) => ownIdOf(record, noun) !== undefined);
-}
-
-/** The object in a list with just one. */
-function soleOf(value: unknown): unknown {
-  return Array.isArray(value) ? (value.length === 1 ? value[0] : undefined) : value;
-}
-
-function asId(value: unknown): string | undefined {
-  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
-  return typeof text === "string" && /^\d{1,30}$/.test(text.trim()) ? text.trim() : undefined;
 }
 
 /** Tells whether an answer holds nothing (of the sort `isIt` looks for) where objects stand, and all else is known to be harmless. */

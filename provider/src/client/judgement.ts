@@ -5,8 +5,9 @@
  */
 import { asRecord, excerpt, own, printable, type Values } from "../base/index.js";
 import type { Kind, Operation } from "../kinds/index.js";
-import { type Answer, describeTarget, redirectOf } from "./answer.js";
-import { idIn, ownIdOf, partsIn, proves, recordsIn, saysRefused } from "./evidence.js";
+import { type Answer, idIn, ownIdOf, partsIn, recordsIn } from "./answer.js";
+import { proves, saysRefused } from "./evidence.js";
+import { describeTarget, redirectOf } from "./session-refusal.js";
 import type { Clean } from "./words.js";
 
 export type WireRecord = Values;

@@ -3,8 +3,9 @@
  * every way that PLATFORM-like services use is recognised.
  */
 
-import { type Answer, aboutOf, documented, redirectOf, type Statement } from "./answer.js";
+import { type Answer, aboutOf, documented, type Statement } from "./answer.js";
 import { isFlaggedFailure } from "./evidence.js";
+import type { HttpAnswer } from "./transport.js";
 
 /**
  * Whether the session let a request through. `refused`: its answer speaks of the session, but a new one would not help, or
@@ -109,4 +110,42 @@ function hasFieldErrors({ kind, data }: Answer): boolean {
   return Object.values(data).some(
     (value) => typeof value === "object" && value !== null && Object.keys(value).length > 0,
   );
+}
+
+/** Statuses after which a client asks again with GET. (307 and 308 ask for the same POST elsewhere.) */
+const SEE_ELSEWHERE = new Set([301, 302, 303]);
+const LOGIN_SEGMENT = /^(log|sign)[-_]?(in|on)(\.\w+)?$/i;
+const OBJECT_IN_QUERY = /[?&](\w+_)?id=\d+(&|$)/i;
+/** For a location that is relative, as most are. */
+const NOWHERE = "https://nowhere.invalid";
+
+/**
+ * Tells where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
+ * @returns none where the answer does not lead elsewhere; `object` where it names one by a number, as services answer
+ *   that carried a create out and want the browser to show it; otherwise `login`: an assumption (PLATFORM knows of
+ *   redirects to a login page, whose address may have any name).
+ */
+export function redirectOf(answer: HttpAnswer): "login" | "object" | undefined {
+  if (!SEE_ELSEWHERE.has(answer.status)) return undefined;
+  const target = targetOf(answer);
+  if (target === undefined) return "login";
+  const segments = target.pathname.split("/").filter((segment) => segment !== "");
+  if (segments.some((segment) => LOGIN_SEGMENT.test(segment))) return "login";
+  // `…/123` or `…/123/edit`. The request's own path ends with two words, whatever stands before it.
+  const namesOne =
+    segments.slice(-2).some((segment) => /^\d+(;|$)/.test(segment)) || OBJECT_IN_QUERY.test(target.search);
+  return namesOne ? "object" : "login";
+}
+
+/** Describes where a redirect leads, without what may be secret (user info, query, parameters of the path). */
+export function describeTarget(answer: HttpAnswer): string | undefined {
+  const target = targetOf(answer);
+  if (target === undefined) return undefined;
+  const path = target.pathname.split(";", 1)[0] ?? "";
+  return target.origin === NOWHERE ? path : `${target.host}${path}`;
+}
+
+function targetOf({ headers }: HttpAnswer): URL | undefined {
+  const { location } = headers;
+  return location !== undefined && URL.canParse(location, NOWHERE) ? new URL(location, NOWHERE) : undefined;
 }

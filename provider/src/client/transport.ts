@@ -110,33 +110,17 @@ export function createTransport(options: TransportOptions): Transport {
   const { proxy } = options;
   const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
   return {
-    send: (request) => exchange(agent, request, timeoutMs, options.clock),
+    send: ({ method, url, headers, body = null, notedAtMs = Number.POSITIVE_INFINITY }) =>
+      new Promise((resolve, reject) => {
+        const isTooLate = () => options.clock.wallMs() - notedAtMs > timeoutMs;
+        const path = `${url.pathname}${url.search}`;
+        agent.dispatch(
+          { origin: url.origin, path, method, headers, body, idempotent: false },
+          new Exchange(timeoutMs, isTooLate, resolve, reject),
+        );
+      }),
     close: () => agent.destroy(),
   };
-}
-
-async function exchange(
-  agent: Dispatcher,
-  request: HttpRequest,
-  timeoutMs: number,
-  clock: Pick<Clock, "wallMs">,
-): Promise<HttpAnswer> {
-  const { notedAtMs = Number.POSITIVE_INFINITY } = request;
-  const received = await new Promise<Received>((resolve, reject) => {
-    const handler = new Exchange(timeoutMs, () => clock.wallMs() - notedAtMs > timeoutMs, resolve, reject);
-    agent.dispatch(
-      {
-        origin: request.url.origin,
-        path: `${request.url.pathname}${request.url.search}`,
-        method: request.method,
-        headers: request.headers,
-        body: request.body ?? null,
-        idempotent: false,
-      },
-      handler,
-    );
-  });
-  return readAnswer(received);
 }
 
 interface Received {
@@ -156,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     readonly timeoutMs: number,
     readonly isTooLate: () => boolean,
-    readonly resolve: (received: Received) => void,
+    readonly resolve: (answer: Promise<HttpAnswer>) => void,
     readonly reject: (failure: TransportFailure) => void,
   ) {
     this.#timer = setTimeout(() => {
@@ -197,7 +181,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
-    if (this.#received !== undefined) this.resolve(this.#received);
+    if (this.#received !== undefined) this.resolve(unpacked(this.#received));
     else this.reject(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, "the connection ended without an answer"));
   }
 
@@ -208,7 +192,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#received === undefined) this.reject(failure);
     else {
       const { head, chunks } = this.#received;
-      this.resolve({ head: { ...head, broken: failure.message }, chunks });
+      this.resolve(unpacked({ head: { ...head, broken: failure.message }, chunks }));
     }
   }
 
@@ -262,7 +246,7 @@ const unpackers: Readonly<Record<string, (data: Buffer, options: { maxOutputLeng
 };
 
 /** Unpacks the body, with a limit: a small answer may unpack to gigabytes. */
-async function readAnswer({ head, chunks }: Received): Promise<HttpAnswer> {
+async function unpacked({ head, chunks }: Received): Promise<HttpAnswer> {
   const raw = Buffer.concat(chunks);
   const encoding = head.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "" || raw.length === 0) return { ...head, body: raw.toString("utf8") };

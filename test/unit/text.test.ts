@@ -1,6 +1,6 @@
 /** Which known name a mistyped or shortened one leads to. */
 import { describe, expect, it } from "vitest";
-import { nearest } from "../../provider/src/base/nearest.js";
+import { nearest } from "../../provider/src/base/text.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 
 describe("a setting", () => {
