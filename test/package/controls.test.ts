@@ -23,11 +23,21 @@ const controls: [string, Control][] = [
   [
     "a create is sent again after a reset",
     {
-      file: "client/retry.ts",
-      from: "if (repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {\n      return { kind",
-      to: "if (attemptNumber < MAX_REPEATED_ATTEMPTS) {\n      return { kind",
-      test: "test/unit/retry.test.ts",
+      file: "client/patient.ts",
+      from: "const mayRepeat = repeatable && ",
+      to: "const mayRepeat = ",
+      test: "test/unit/patient.test.ts",
       named: "ECONNRESET after sending: never",
+    },
+  ],
+  [
+    "a create is written however long ago it was noted",
+    {
+      file: "client/transport.ts",
+      from: "this.#timedOut || this.isTooLate()",
+      to: "this.#timedOut",
+      test: "test/sandbox/faults.test.ts",
+      named: "while it connects: no byte leaves",
     },
   ],
   [

@@ -101,6 +101,7 @@ describe("which way requests go", () => {
           host: proxy.host,
           variable: "HTTPS_PROXY",
           noProxy: list.replace("<port>", String(front)),
+          secrets: [],
         },
       });
       const url = new URL(`https://localhost:${front}/rest/advertiser`);

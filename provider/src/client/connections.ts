@@ -9,17 +9,7 @@
  */
 import type { Socket } from "node:net";
 import { type Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-
-export interface ProxyRoute {
-  /** With its credentials, if it has any. */
-  readonly url: string;
-  /** Host and port, for messages. */
-  readonly host: string;
-  /** The environment variable that named it. */
-  readonly variable: string;
-  /** Hosts that are reached without it, as `NO_PROXY` lists them. */
-  readonly noProxy: string;
-}
+import type { ProxySetting } from "../settings/index.js";
 
 /** This is known of a tunnel that did not come about. */
 export interface TunnelTrouble {
@@ -48,7 +38,7 @@ export class TunnelFailure extends Error {
 
 /** @param options of a direct agent; `connect` is what makes its connections. */
 export function createProxyAgent(
-  proxy: ProxyRoute,
+  proxy: ProxySetting,
   options: Agent.Options & { readonly connect: buildConnector.connector },
   timeoutMs: number,
 ): Dispatcher {
@@ -71,7 +61,7 @@ export function createProxyAgent(
 }
 
 /** The connections to the proxy itself. Says why there is no tunnel, which undici's agent reduces to a sentence. */
-function entranceOf(proxy: ProxyRoute, origin: URL, options: Pool.Options): Dispatcher {
+function entranceOf(proxy: ProxySetting, origin: URL, options: Pool.Options): Dispatcher {
   const { host, variable } = proxy;
   const pool = new Pool(origin, options);
   const ask: (asked: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> = pool.connect.bind(pool);
@@ -90,7 +80,7 @@ function entranceOf(proxy: ProxyRoute, origin: URL, options: Pool.Options): Disp
 }
 
 /** @param asked the answer's Proxy-Authenticate. */
-function credentialsProblem({ url }: ProxyRoute, asked: string | string[] | undefined): TunnelTrouble["credentials"] {
+function credentialsProblem({ url }: ProxySetting, asked: string | string[] | undefined): TunnelTrouble["credentials"] {
   if (asked !== undefined && !/\bbasic\b/i.test(String(asked))) return "of another kind";
   return new URL(url).username === "" ? "missing" : "refused";
 }
@@ -98,7 +88,7 @@ function credentialsProblem({ url }: ProxyRoute, asked: string | string[] | unde
 /** One limit for the whole way, from the proxy's address to the platform's TLS: undici knows one for each of its parts. */
 function throughTunnel(
   connect: buildConnector.connector,
-  { host, variable }: ProxyRoute,
+  { host, variable }: ProxySetting,
   timeoutMs: number,
 ): buildConnector.connector {
   return (target, callback) => {

@@ -51,6 +51,11 @@ const CHANGED: readonly Evidence[] = [
   },
 ];
 
+const EMPTY_LIST: Evidence = {
+  proof: "200 with an empty list, and nothing that is not known to be harmless",
+  isIn: (answer, { noun }) => isWell(answer) && holdsOnly(answer, noun, Array.isArray),
+};
+
 export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
   created: [
     {
@@ -65,11 +70,7 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
       proof: "404, 410 or a refusal, with a sentence that ends at the absence of this object",
       isIn: (answer, asked) => (isMissing(answer) || isRefusal(answer, asked.noun)) && saysAbsent(answer, asked),
     },
-    {
-      proof: "200 with an empty list, and nothing that is not known to be harmless",
-      isIn: (answer, { noun }) => isWell(answer) && holdsOnly(answer, noun, Array.isArray),
-      ofReads: true,
-    },
+    { ...EMPTY_LIST, ofReads: true },
     {
       proof: "404 or 410, and no word more",
       isIn: (answer, { noun }) => isMissing(answer) && isBare(answer, noun),
@@ -82,12 +83,7 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
       needsWitness: true,
     },
   ],
-  none: [
-    {
-      proof: "200 with an empty list, and nothing that is not known to be harmless",
-      isIn: (answer, { noun }) => isWell(answer) && holdsOnly(answer, noun, Array.isArray),
-    },
-  ],
+  none: [EMPTY_LIST],
 };
 
 /** Tells whether an answer proves an outcome, alone or with a witness; `judgement.ts` asks. @param isRead the request was a read. */

@@ -225,45 +225,35 @@ function isProxyRefusal({ tunnel }: TransportFailure): boolean {
   return tunnel?.status !== undefined && !PASSING_PROXY_STATUS.includes(tunnel.status);
 }
 
+const DONE: RetryDecision = { kind: "done" };
+
 export function decideRetry(question: RetryQuestion): RetryDecision {
-  const { attempt, attemptNumber, repeatable, random } = question;
-  const done: RetryDecision = { kind: "done" };
+  const { attempt, attemptNumber, repeatable, random, wallClockMs } = question;
+  const mayRepeat = repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS;
+  const again = (firstMs: number, reason: string): RetryDecision => {
+    return { kind: "again", delayMs: backoffMs(firstMs, attemptNumber, random), reason };
+  };
 
   if ("failure" in attempt) {
     const { failure } = attempt;
-    if (!failure.sent) {
-      // Proof that nothing was acted upon: undici had not begun to write (its onRequestStart had not come).
-      if (isCertificateFailure(failure) || isProxyRefusal(failure)) return done;
-      const { message, tunnel } = failure;
-      const reason = tunnel === undefined ? message : `through the proxy ${tunnel.host}: ${message}`;
-      return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason };
-    }
-    if (repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {
-      return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS, attemptNumber, random), reason: failure.message };
-    }
-    return done; // sent, and nobody knows whether it was acted upon
+    const { sent, message, tunnel } = failure;
+    // Nobody knows whether it was acted upon.
+    if (sent) return mayRepeat ? again(FIRST_BACKOFF_MS, message) : DONE;
+    if (isCertificateFailure(failure) || isProxyRefusal(failure)) return DONE;
+    // Proof that nothing was acted upon: undici had not begun to write (its onRequestStart had not come).
+    return again(FIRST_BACKOFF_MS, tunnel === undefined ? message : `through the proxy ${tunnel.host}: ${message}`);
   }
 
   const { status, headers } = attempt.answer;
-  const asked = retryAfterMs(headers, question.wallClockMs);
+  const asked = retryAfterMs(headers, wallClockMs);
   // Assumption: a 429 was refused before anything was done, and so was a 503 that says when to come back.
   if (status === 429 || (status === 503 && asked !== undefined)) {
     // An answer of 0 seconds must not make it spin.
-    const delayMs = Math.max(asked ?? 0, backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random));
-    return {
-      kind: "limited",
-      delayMs: asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : delayMs,
-      reason: `status ${status}`,
-    };
+    const least = backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random);
+    const delayMs = asked !== undefined && asked >= FIRST_LIMIT_BACKOFF_MS ? asked : Math.max(asked ?? 0, least);
+    return { kind: "limited", delayMs, reason: `status ${status}` };
   }
-  if (status >= 500 && repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS) {
-    return {
-      kind: "again",
-      delayMs: backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random),
-      reason: `status ${status}`,
-    };
-  }
-  return done;
+  return status >= 500 && mayRepeat ? again(FIRST_LIMIT_BACKOFF_MS, `status ${status}`) : DONE;
 }
 
 /** Doubles with each attempt up to a ceiling, of which a random half is taken off so that many don't come back at once. */

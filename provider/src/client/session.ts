@@ -76,9 +76,7 @@ export class Session {
     this.#openLogin = credentialsOf(settings, surroundings, this.#sender, store);
   }
 
-  /**
-   * @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws
-   */
+  /** @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws */
   async send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionAnswer> {
     const { url } = request;
     const sending: Sending = { ...request, beforeSend, patience: this.#sender.patience() };

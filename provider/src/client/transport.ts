@@ -18,13 +18,8 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import type { Clock } from "../base/index.js";
-import {
-  createConnector,
-  createProxyAgent,
-  type ProxyRoute,
-  TunnelFailure,
-  type TunnelTrouble,
-} from "./connections.js";
+import type { ProxySetting } from "../settings/index.js";
+import { createConnector, createProxyAgent, TunnelFailure, type TunnelTrouble } from "./connections.js";
 
 /** A request. */
 export interface HttpRequest {
@@ -75,7 +70,7 @@ export interface TransportOptions {
   readonly connections: number;
   readonly clock: Pick<Clock, "wallMs">;
   /** For whatever is not in its list of exceptions; absent for direct connections alone. */
-  readonly proxy?: ProxyRoute | undefined;
+  readonly proxy?: ProxySetting | undefined;
 }
 
 export interface Transport {

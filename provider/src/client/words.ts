@@ -85,13 +85,8 @@ function rankOf(statement: Statement, known: ReadonlySet<string>, status: number
   if (!/[\p{L}\p{N}]/u.test(text)) return undefined;
   if (FLAG.test(name) ? FLAG_VALUE.test(text.trim()) : /^(true|false)$/i.test(text.trim())) return undefined;
   if (path.some((each) => PERSON.test(each))) return 3;
-  if (where === "documented" && (isSentence(text) || known.has(name) || isPlain(statement))) return 0;
+  if (where === "documented" && (isSentence(text) || known.has(name) || aboutOf(statement).length === 0)) return 0;
   return isSentence(text) ? (known.has(name) ? 0 : 2) : 3;
-}
-
-/** Tells whether a statement is about the whole request. */
-function isPlain(statement: Statement): boolean {
-  return aboutOf(statement).length === 0;
 }
 
 /** Words of a refusal: a single one of them says enough. */

@@ -4,6 +4,7 @@
  * environment itself. It may import `base/`, `rules/` and `kinds/`.
  */
 export { knownOperations, type Operations, operationsSchema } from "./operations-setting.js";
+export type { ProxySetting } from "./proxy.js";
 export {
   describeSettingProblem,
   describeSettingProblems,

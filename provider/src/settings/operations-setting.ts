@@ -85,26 +85,21 @@ function readKind(kind: Kind, given: unknown, refuse: Refuse): KnownOperations {
     return {};
   }
   const known: Partial<Record<OptionalOperation, Operation>> = {};
-  for (const [name, text] of Object.entries(given)) {
-    if (!isName(name)) {
-      refuseName([noun], name, text, "operation", NAMES, refuse);
+  for (const [typed, text] of Object.entries(given)) {
+    const name = NAMES.find((each) => each === typed);
+    if (name === undefined) {
+      refuseName([noun], typed, text, "operation", NAMES, refuse);
       continue;
     }
     const [, method, path] = (typeof text === "string" ? /^\s*([A-Za-z]+)\s+(\S+)\s*$/.exec(text) : undefined) ?? [];
-    const isRead = method !== undefined && path !== undefined;
-    const operation: Operation = {
-      method: (method ?? "").toUpperCase() as Operation["method"],
-      path: (path ?? "").replace(/^\//, ""),
-      repeatable: true,
-      noun,
-      fields,
-    };
     const example = exampleOf(noun, name);
-    const faults = isRead
-      ? faultsIn(kind, name, operation, method, path)
-      : [`expected a method and a path, such as ${example}; got ${show(text)}`];
+    const faults =
+      method === undefined || path === undefined
+        ? [`expected a method and a path, such as ${example}; got ${show(text)}`]
+        : faultsIn(kind, name, method, path);
     for (const message of faults) refuse([noun, name], message, [{ path: [noun, name], value: example }]);
-    if (faults.length === 0) known[name] = operation;
+    const operation = { method: method?.toUpperCase() as Operation["method"], path: path?.replace(/^\//, "") ?? "" };
+    if (faults.length === 0) known[name] = { ...operation, repeatable: true, noun, fields };
   }
   return known;
 }
@@ -136,21 +131,22 @@ function exampleOf(noun: string, name: OptionalOperation): string {
   return `${methods[0]} rest/${noun}${name === "search" ? "?alternative_id={mark}" : `/{${placeholder}}`}`;
 }
 
-/** @param method as it was typed. @param path as it was typed. */
-function faultsIn(kind: Kind, name: OptionalOperation, operation: Operation, method: string, path: string): string[] {
+/** @param method as it was typed, as is the path. */
+function faultsIn(kind: Kind, name: OptionalOperation, method: string, path: string): string[] {
   const { methods, placeholder } = OPTIONAL_OPERATIONS[name];
-  const faults = methods.includes(operation.method)
-    ? []
-    : [`expected the method ${methods.join(" or ")}; got ${show(method)}`];
+  const isMethod = (methods as readonly string[]).includes(method.toUpperCase());
+  const faults = isMethod ? [] : [`expected the method ${methods.join(" or ")}; got ${show(method)}`];
   faults.push(...pathFaults(path, placeholder));
   if (faults.length > 0) return faults;
-  const segments = segmentsOf(operation.path);
-  const other = otherKindAt(segments, kind);
-  if (operation.method === "POST" && KINDS.some(({ create }) => isSame(segmentsOf(create.path), segments)))
-    return ["is the create itself, which makes another object"];
-  return other === undefined
+  const segments = segmentsOf(path);
+  const isCreate = KINDS.some(({ create }) => segmentsOf(create.path).join("/") === segments.join("/"));
+  if (method.toUpperCase() === "POST" && isCreate) return ["is the create itself, which makes another object"];
+  // An object stands at the last kind that its path names; at none at all is fine.
+  const named = segments.findLast((segment) => NOUNS.some((noun) => [noun, `${noun}s`].includes(segment)));
+  const other = NOUNS.find((noun) => named === noun || named === `${noun}s`);
+  return other === undefined || other === kind.create.noun
     ? []
-    : [`has the path of another kind, ${other.create.noun}; expected one such as ${exampleOf(kind.create.noun, name)}`];
+    : [`has the path of another kind, ${other}; expected one such as ${exampleOf(kind.create.noun, name)}`];
 }
 
 /** A path holds what an address may hold, without a fragment; placeholders are taken out before. */
@@ -178,9 +174,9 @@ function withoutPlaceholders(path: string): string {
 
 function leavesBase(path: string): boolean {
   if (/^\/\/|^[A-Za-z][\w+.-]*:|\\/.test(path)) return true;
-  const segments = (path.split("?")[0] ?? "").split("/").map((segment) => segment.replaceAll(/%2e/gi, "."));
-  if (segments.some((segment) => segment === "." || segment === "..") || /%2f|%5c/i.test(path.split("?")[0] ?? ""))
-    return true;
+  const [plain = ""] = path.split("?");
+  const dots = plain.split("/").map((segment) => segment.replaceAll(/%2e/gi, "."));
+  if (dots.includes(".") || dots.includes("..") || /%2f|%5c/i.test(plain)) return true;
   return !URL.canParse(`${BASE}/${path}`) || !new URL(`${BASE}/${path}`).href.startsWith(`${BASE}/`);
 }
 
@@ -201,23 +197,6 @@ function decode(text: string): string {
   } catch {
     return text;
   }
-}
-
-function isSame(segments: readonly string[], others: readonly string[]): boolean {
-  return segments.join("/") === others.join("/");
-}
-
-/** The kind whose objects are at a path: the last one that it names. The kind itself, and none at all, are fine. */
-function otherKindAt(segments: readonly string[], kind: Kind): Kind | undefined {
-  const named = segments.flatMap((segment) =>
-    KINDS.filter(({ create: { noun } }) => [noun, `${noun}s`].includes(segment)),
-  );
-  const last = named.at(-1);
-  return last === kind ? undefined : last;
-}
-
-function isName(name: string): name is OptionalOperation {
-  return (NAMES as string[]).includes(name);
 }
 
 /** The operations that the installation is known to have for a kind, in addition to its create. */

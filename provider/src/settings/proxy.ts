@@ -2,7 +2,7 @@
  * The proxy that the environment names, by the rules of undici's own agent: `https_proxy`, or where that is not set or
  * empty `http_proxy`, each before its name in capitals. No I/O.
  */
-import { isLoopback } from "./settings.js";
+import { isLoopback, type SettingProblem } from "./settings.js";
 
 export interface ProxySetting {
   /** With the credentials: never printed. */
@@ -17,16 +17,10 @@ export interface ProxySetting {
   readonly secrets: readonly string[];
 }
 
-/** A variable that names no usable proxy. The value may hold a password, so it is not told. */
-export interface ProxyProblem {
-  readonly source: string;
-  readonly reason: string;
-  readonly command: string;
-}
-
 export interface ProxyReading {
   readonly proxy?: ProxySetting;
-  readonly problem?: ProxyProblem;
+  /** The variable names no usable proxy. The value may hold a password, so it is not told. */
+  readonly problem?: SettingProblem;
 }
 
 const EXAMPLE = "http://proxy.example.com:3128";

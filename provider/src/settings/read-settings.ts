@@ -6,15 +6,15 @@ import { count, didYouMean, nearest, printable, shellWord } from "../base/index.
 import { show } from "../rules/index.js";
 import { type Edit, edited, searchedNouns } from "./operations-setting.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
-import { environmentNameOf, NAMESPACE, SETTING_NAMES, SETTINGS, type SettingRule, type Settings } from "./settings.js";
-
-/** One setting that has to be fixed, with the command that does it. */
-export interface SettingProblem {
-  /** `advertising:baseUrl`, or the environment variable where the value came from there. */
-  readonly source: string;
-  readonly reason: string;
-  readonly command: string;
-}
+import {
+  environmentNameOf,
+  NAMESPACE,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingProblem,
+  type SettingRule,
+  type Settings,
+} from "./settings.js";
 
 export interface SettingsReading {
   /** The settings that could be read; where there are problems, theirs have the default or are absent. */

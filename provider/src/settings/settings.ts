@@ -3,31 +3,17 @@
  */
 import { z } from "zod";
 import { ownerOf, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
-import { type Operations, operationsSchema } from "./operations-setting.js";
+import { operationsSchema } from "./operations-setting.js";
 
 /** The configuration namespace, and the module part of the type tokens. */
 export const NAMESPACE = "advertising";
 
-/** The checked settings. Times in seconds; docs/settings.md has the table. */
-export interface Settings {
-  /** Ends without a slash; path prefix kept. */
-  readonly baseUrl: string;
-  readonly email: string;
-  /** Absent only where a preview may do without. */
-  readonly password: string | undefined;
-  readonly authMode: "session" | "basic";
-  readonly keepLoggedIn: boolean;
-  /** Below `baseUrl`, without a slash in front. */
-  readonly authenticatePath: string;
-  /** A path, `none`, or absent for the default place. */
-  readonly cookieFile: string | undefined;
-  readonly maxWindowSeconds: number;
-  readonly requestTimeoutSeconds: number;
-  readonly maxWaitSeconds: number;
-  readonly maxConcurrentRequests: number;
-  readonly traceField: string | undefined;
-  /** The operations that the installation offers in addition to those that every one has. */
-  readonly operations: Operations | undefined;
+/** One setting that has to be fixed, with the command that does it. */
+export interface SettingProblem {
+  /** `advertising:baseUrl`, or the environment variable where the value came from there. */
+  readonly source: string;
+  readonly reason: string;
+  readonly command: string;
 }
 
 export interface SettingRule {
@@ -83,7 +69,8 @@ function wholeNumber(min: number, max: number) {
 const MAX_SECONDS = 86_400;
 
 /** The table, by the setting's name. */
-export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = {
+const TABLE = {
+  /** Read without a slash at its end; a path prefix is kept. */
   baseUrl: {
     schema: baseUrl,
     expected: "https://… without user info, query or fragment (http only to a loopback address)",
@@ -99,18 +86,27 @@ export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = {
     example: "you@example.com",
     required: true,
   },
-  password: { schema: z.string().min(1), expected: "the password", example: "", secret: true, required: true },
+  /** Absent only where a preview may do without. */
+  password: {
+    schema: z.string().min(1).optional(),
+    expected: "the password",
+    example: "",
+    secret: true,
+    required: true,
+  },
   authMode: {
     schema: z.enum(["session", "basic"]).default("session"),
     expected: "session or basic",
     example: "session",
   },
   keepLoggedIn: { schema: truth.default(false), expected: "true or false", example: "false" },
+  /** Read without a slash in front. */
   authenticatePath: {
     schema: authenticatePath.default("rest/authenticate"),
     expected: "a path below the base URL",
     example: "rest/authenticate",
   },
+  /** Absent for the default place. */
   cookieFile: {
     schema: z
       .string()
@@ -161,7 +157,12 @@ export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = {
     example: "GET rest/event/{id}",
     structured: { path: "event.read" },
   },
-};
+} satisfies Readonly<Record<string, SettingRule>>;
+
+/** The checked settings. Times in seconds; docs/settings.md has the table. */
+export type Settings = { readonly [Name in keyof typeof TABLE]: z.output<(typeof TABLE)[Name]["schema"]> };
+
+export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = TABLE;
 
 /** The known keys of the namespace. */
 export const SETTING_NAMES = Object.keys(SETTINGS) as (keyof Settings)[];
