@@ -10,7 +10,7 @@ function pending(stack: TestStack, ...args: string[]) {
   return runProcess(process.execPath, [commandFile, "pending", ...args], stack.programFolder, stack.environment);
 }
 
-it("a replacement that was asked for by hand, killed in flight: the next up says that there may be one more", async () => {
+it("a replacement that was asked for by hand, killed in flight: each run says that there may be one more, until it is forgotten", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(eventsProgram(1), { sandbox });
   expect((await stack.up()).code).toBe(0);
@@ -18,11 +18,14 @@ it("a replacement that was asked for by hand, killed in flight: the next up says
   const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   expect(await upAndKill(stack, struck(fault), "tree", ["--replace", event?.urn ?? ""])).toBe(true);
   await stack.run(["cancel", "--yes"]);
-  const { code, output } = await stack.up();
-  expect(code).toBe(0);
-  expect(output).toContain(
-    `The state holds ${event?.id}: should the account show one more of it, nothing manages that.`,
-  );
+  for (const command of [stack.up, stack.preview, stack.up]) {
+    const { code, output } = await command();
+    expect(code, output).toBe(0);
+    expect(output).toContain(`The state holds ${event?.id}; whether there is one more, only the account shows.`);
+    expect(output).toContain(`pending --forget '${event?.urn}'`);
+  }
+  expect((await pending(stack, "--forget", event?.urn ?? "")).output).toContain("Forgotten");
+  expect((await stack.up()).output).not.toContain("only the account shows");
   expect(sandbox.eventPosts).toBe(2);
 });
 

@@ -1,5 +1,6 @@
 /** Creates of unknown outcome that a search settles, through the provider as the engine calls it. */
 import { describe, expect, it } from "vitest";
+import { JournalError } from "../../provider/src/base/errors.js";
 import type { Runtime } from "../../provider/src/provider/services.js";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
@@ -196,6 +197,102 @@ describe("a run that was killed", () => {
     // Killed before the state was saved: it is not what the journal says was sent, also where the program goes back to that.
     expect((await open().advertiser.create(inputs)).id).toBe("1");
     expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 2, advertisers: [{ id: 1, advertiser_name: "A" }] });
+  });
+});
+
+describe("C2: a create that this machine's journal knows, and another one of another machine, which the state holds", () => {
+  /** The journal knows the first create, of a killed run; a machine without it has sent another one, and its answer is lost. */
+  async function both(first: "answered" | "not answered", second: Fault) {
+    const { sandbox, advertiser, open, clock, ...rest } = await start(
+      { searchLagSeconds: 600 },
+      { ...SEARCH, resendAfterSeconds: "never" },
+    );
+    if (first === "not answered") sandbox.fail({ on: "advertiser", act: true, with: lost });
+    const creating = advertiser.create(inputs);
+    await (first === "answered" ? creating : failureOf(creating));
+    await rest.kill();
+    sandbox.fail({ on: "advertiser", act: true, with: second });
+    const failure = await failureOf(open(newFolder()).advertiser.create(inputs));
+    expect(sandbox.advertisers.map(({ id }) => id)).toEqual([1, 2]);
+    const next = open();
+    await next.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs);
+    return { sandbox, clock, open, next, failure };
+  }
+
+  it.each(["answered", "not answered"] as const)("is looked for first, and the journal's stays: %s", async (first) => {
+    const { sandbox, clock, next, open } = await both(first, lost);
+    clock.advance(700_000);
+    const { id, outs } = await next.advertiser.create(inputs);
+    expect(id).toBe("2");
+    const later = open();
+    await later.advertiser.check(inputs, inputs);
+    await later.advertiser.diff(id, outs as Record<string, unknown>, inputs);
+    expect(later.said.join("\n")).toMatch(/The state holds 2(;|:)/);
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, searches: expect.any(Number) });
+  });
+
+  it.each(["answered", "not answered"] as const)(
+    "stays unresolved while it is not found, with nothing sent: %s",
+    async (first) => {
+      const { sandbox, next, failure } = await both(first, lost);
+      expect((await failureOf(next.advertiser.create(inputs))).id).toBe(failure.id);
+      expect((await next.runtime.journal(inputs.__identity).leftovers()).map(({ key }) => key)).toEqual([
+        "Advertiser::organization/tiny/dev::a",
+      ]);
+      expect(sandbox.advertiserPosts).toBe(2);
+    },
+  );
+});
+
+describe("C5: the end of a create", () => {
+  /** The journal's note of the end goes through `note`. */
+  const noting =
+    (note: (write: () => Promise<void>) => Promise<void>) =>
+    (runtime: Runtime): Runtime => ({
+      ...runtime,
+      journal: (identity) => {
+        const journal = runtime.journal(identity);
+        const begin: typeof journal.begin = async (create) => {
+          const begun = await journal.begin(create);
+          if (begun.kind !== "send") return begun;
+          return { ...begun, ended: (ending) => note(() => begun.ended(ending)) };
+        };
+        return { begin, handOver: (mark: string) => journal.handOver(mark) } as typeof journal;
+      },
+    });
+
+  it.each([
+    ["created", undefined],
+    ["of unknown outcome", lost],
+    ["refused", { kind: "answer", status: 406, body: { errors: ["no"] } } as Fault],
+  ])("is noted before the engine is told: %s", async (_, fault) => {
+    const sandbox = await useSandbox();
+    const order: string[] = [];
+    const adapt = noting(async (write) => {
+      await write();
+      order.push("noted");
+    });
+    const run = newRun(sandbox, newFolder(), { adapt });
+    if (fault !== undefined) sandbox.fail({ on: "advertiser", with: fault });
+    await run.advertiser.create(inputs).catch(() => undefined);
+    order.push("told");
+    expect(order).toEqual(["noted", "told"]);
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("that can't be noted is said, and changes no outcome", async () => {
+    const sandbox = await useSandbox();
+    const adapt = noting(async () => {
+      throw new JournalError("The journal can't be written: no space left.");
+    });
+    const run = newRun(sandbox, newFolder(), { adapt });
+    expect((await run.advertiser.create(inputs)).id).toBe("1");
+    expect(run.said).toEqual(['Advertiser "a" was created as 1. The journal can\'t be written: no space left.']);
+    sandbox.fail({ on: "advertiser", act: true, with: lost });
+    const other = { ...inputs, __identity: "tiny/dev::b" };
+    expect((await failureOf(run.advertiser.create(other))).id).toMatch(/^unresolved-/);
+    expect(run.said.at(-1)).toBe("The journal can't be written: no space left.");
+    expect(sandbox.advertiserPosts).toBe(2);
   });
 });
 

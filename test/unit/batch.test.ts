@@ -385,6 +385,14 @@ describe("what the provider is told", () => {
     }
   });
 
+  it("of a single resource likewise, where it is deleted with its object: an untargeted one may adopt that", () => {
+    const adopting = [declared("a", "A", { adopts: "7" }), declared("b", "B", { adopts: LATER })];
+    const told = (deletes?: true) =>
+      look(NOTHING, declared("one", "One", {}, { tells: { deletes } }), ...adopting).told.get(keyOf("one"));
+    expect(told(true)).toMatchObject({ adopted: "7", adoptsUnknown: true });
+    expect([told()?.adopted, told()?.adoptsUnknown]).toEqual([undefined, undefined]);
+  });
+
   it("of what is adopted is one text until more is declared, since each of a thousand sets takes it along", () => {
     const known = all([declared("one", "A", { adopts: "7" }), declared("two", "B", { adopts: "8" })]);
     const sets = Array.from({ length: 1000 }, (_, index) => aSet([], `${setKey}${index}`));

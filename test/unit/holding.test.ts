@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Holders, type Knowledge } from "../../provider/src/decision/holders.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { adoptedTwice, isHeldElsewhere, learnHolders, noteAdopts } from "../../provider/src/provider/holding.js";
+import {
+  adoptedTwice,
+  isHeldElsewhere,
+  isSpared,
+  learnHolders,
+  noteAdopts,
+} from "../../provider/src/provider/holding.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
 import { type KnownSubject, subjectOf } from "../../provider/src/provider/subject.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
@@ -68,7 +74,8 @@ describe("what earlier runs noted", () => {
       cookieFile: join(folder, "session.json"),
     };
     const runtime = { ...createRuntime((key) => settings[key], {}), inventory: () => known };
-    await learnHolders(runtime, identity("any"));
+    runtime.run.identity = identity("any");
+    await learnHolders(runtime);
     return runtime;
   }
   const notes = {
@@ -105,5 +112,23 @@ describe("what earlier runs noted", () => {
     runtime.run.declared.add(keyOf("ConversionEvent", "two"));
     expect(isHeldElsewhere(conversionEvent, runtime, "8", own)).toBe(true);
     expect(isHeldElsewhere(conversionEvent, runtime, "8", keyOf("ConversionEvent", "two"))).toBe(false);
+  });
+
+  const [one, two] = ["one", "two"].map((name) => keyOf("ConversionEvent", name)) as [string, string];
+  it.each<[string, Readonly<Record<string, string>>, string | undefined, boolean]>([
+    ["that is noted once belongs to whatever lets go of it", { [one]: "8" }, undefined, false],
+    ["that is noted twice is something else's too", { [one]: "8", [two]: "8" }, undefined, true],
+    ["that is noted of what lets go of it, and of another", { [one]: "8", [two]: "8" }, one, true],
+    ["that is noted under a former name alone", { [two]: "8" }, one, false],
+  ])("an object %s: in a run that looks at nothing else", async (_, noted, lettingGo, isSpared) => {
+    const runtime = await knowing(noted);
+    if (lettingGo !== undefined) runtime.run.holders.release("ConversionEvent", "8", lettingGo);
+    expect(isHeldElsewhere(conversionEvent, runtime, "8", lettingGo)).toBe(isSpared);
+  });
+
+  it("is over once all but one of those that have an object were asked to let go of it", async () => {
+    const runtime = await knowing({ [one]: "8", [two]: "8" });
+    expect(await isSpared(conversionEvent, runtime, "8")).toBe(true);
+    expect(await isSpared(conversionEvent, runtime, "8")).toBe(false);
   });
 });

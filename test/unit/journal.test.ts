@@ -164,6 +164,24 @@ describe("what the state holds under another id is told", () => {
   });
 });
 
+it("J2: a replacement with the same body (`up --replace`) is no history: the state holds what it was to replace", async () => {
+  const run = journalIn("");
+  const create = { ...unsent("ConversionEvent::o/p/s::e", "f"), replaces: "7" };
+  const begun = await run.begin(create);
+  if (begun.kind === "send") await begun.sending("2026-01-01T00:00:00Z");
+  run.closeNow(new Set([create.key]));
+  const next = run.next();
+  const told = await next.reconcile(create.key, "7", () => "f");
+  expect(told).toMatchObject([{ record: { mark: create.mark, replaces: "7" }, isForgotten: false }]);
+  next.closeNow(new Set([create.key]));
+  expect(next.marks()).toEqual([create.mark]);
+  // Of the object that takes its place it may well be the create.
+  const later = run.next();
+  expect(await later.reconcile(create.key, "8", () => "f")).toMatchObject([{ isForgotten: true }]);
+  later.closeNow(new Set([create.key]));
+  expect(existsSync(run.path)).toBe(false);
+});
+
 describe("J7: what was created and not yet handed to the engine", () => {
   const create = unsent("ConversionEvent::o/p/s::new");
   const createIn = async (run: Journal) => {

@@ -59,7 +59,9 @@ it("counts what the program declares once, however often the engine checks the r
   run.noteChecked(KEY, { ...ofState, declared: first }, false);
   changed(run);
   run.noteChecked(KEY, { ...ofNothing, declared: first }, true);
-  expect(run).toMatchObject({ declares: 3, isUp: true });
+  expect(run).toMatchObject({ isUp: true, isWhole: false });
+  for (const name of ["b", "c"]) run.noteChecked(`${KEY}${name}`, ofNothing, true);
+  expect(run.isWhole).toBe(true);
 });
 
 it("a resource without an identity leaves nothing for another one", () => {

@@ -45,6 +45,12 @@ export class Holders {
     this.#released.set(object, known.add(by));
   }
 
+  /** Whether something that was known to have the object lets go of it in this run. */
+  hasLetGo(kind: Kind["name"], id: string): boolean {
+    const known = this.#byObject.get(objectOf(kind, id));
+    return [...(this.#released.get(objectOf(kind, id)) ?? [])].some((by) => known?.has(by));
+  }
+
   /**
    * @param but who asks: it is not its own rival.
    * @param how the kinds of knowledge that count. @default all

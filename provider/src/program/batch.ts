@@ -164,15 +164,20 @@ function toldOf(
   declared: Declared,
   { formerly, settled }: Undeclared,
 ): Omit<Told, "identity" | "run"> {
-  if (setOf === undefined) return { formerly: formerly.get(key), ...tells };
+  // A targeted run asks the provider about nothing else than its targets.
+  const kind = setOf ?? (tells.deletes ? objects[0]?.kind : undefined);
+  const adoptions = kind && {
+    adopted: declared.adoptedIds(kind.name) || undefined,
+    adoptsUnknown: declared.othersAdoptLater(kind.name, key) || undefined,
+  };
+  if (setOf === undefined) return { formerly: formerly.get(key), ...adoptions, ...tells };
   const members = objects.flatMap((member): [string, readonly string[]][] => {
     const former = formerly.get(member.key);
     return former === undefined ? [] : [[member.key, former]];
   });
   return {
     membersFormerly: members.length === 0 ? undefined : Object.fromEntries(members),
-    adopted: declared.adoptedIds(setOf.name) || undefined,
-    adoptsUnknown: declared.othersAdoptLater(setOf.name, key) || undefined,
+    ...adoptions,
     settled: settled.get(key),
     ...tells,
   };

@@ -4,9 +4,10 @@
  * whole program was found good, and one error lists everything that is wrong.
  */
 import * as pulumi from "@pulumi/pulumi";
+import { isPlatformId } from "../rules/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { identityText, stackOf, type Told } from "../state/index.js";
-import { look, pathsIn, placesOf, type Snapshot } from "../store/index.js";
+import { Inventory, look, pathsIn, placesOf, type Snapshot, type StorePaths } from "../store/index.js";
 import { type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
 import type { Declaration } from "./declaration.js";
 import { Declared } from "./declared.js";
@@ -43,7 +44,7 @@ class Program {
    */
   get snapshot(): Snapshot {
     const isUnknown = this.reading.problems.some(({ source }) => !/password/i.test(source));
-    this.#snapshot ??= this.#isUnderTest || isUnknown ? NOTHING_REMEMBERED : lookBack(this.reading);
+    this.#snapshot ??= this.#isUnderTest || isUnknown ? NOTHING_REMEMBERED : look(pathsOfNotes(this.reading));
     return this.#snapshot;
   }
 
@@ -74,6 +75,7 @@ class Program {
         for (const warning of warnings) void pulumi.log.warn(warning);
         try {
           this.#expectGood(findings);
+          if (!isPreview && !this.#isUnderTest) this.#noteAdoptions(declarations);
           resolve(told);
         } catch (error) {
           // Each resource's wait would last for ever in a process that goes on. A process of the program's own ends with the error.
@@ -84,6 +86,22 @@ class Program {
     });
     told.catch(() => undefined); // Each resource listens for itself.
     return { declarations, told };
+  }
+
+  /**
+   * What the program is about to adopt, for whatever deletes in this run: the provider is not asked about a resource that is no target
+   * of the run, and hears of it from this machine's notes alone.
+   */
+  #noteAdoptions(declarations: readonly Declaration[]): void {
+    const objects = declarations.flatMap(({ objects = [], isRead }) => (isRead ? [] : objects));
+    const adopting = objects.flatMap(({ key, adopts }) =>
+      typeof adopts !== "string" || !isPlatformId(adopts) || this.snapshot.objects.has(key)
+        ? []
+        : [{ key, id: adopts }],
+    );
+    if (adopting.length === 0) return;
+    const inventory = new Inventory(pathsOfNotes(this.reading).objects);
+    for (const { key, id } of adopting) inventory.note(key, { id, fingerprint: "" });
   }
 
   /** @throws pulumi.RunError */
@@ -138,10 +156,10 @@ export function currentReading(): SettingsReading {
 
 const NOTHING_REMEMBERED: Snapshot = { creates: [], objects: new Map() };
 
-function lookBack({ settings }: SettingsReading): Snapshot {
+function pathsOfNotes({ settings }: SettingsReading): StorePaths {
   const stack = stackOf(identityText({ ...placeOfProgram(), parentTypes: undefined, name: "" }));
   const { journalFolder } = placesOf(settings, "", settings.cookieFile, process.cwd());
-  return look(pathsIn(journalFolder, stack));
+  return pathsIn(journalFolder, stack);
 }
 
 function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {

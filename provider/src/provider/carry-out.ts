@@ -19,7 +19,7 @@ import { adoptExisting } from "./adopt.js";
 import { isDue as isStillDue } from "./after.js";
 import { createOnce } from "./create.js";
 import { describeDefect, expectSameAccount } from "./failure.js";
-import { isHeldElsewhere, noteLive } from "./holding.js";
+import { isHeldElsewhere, isSpared, noteLive } from "./holding.js";
 import type { Properties } from "./inputs.js";
 import { expectNotUnresolvedElsewhere } from "./interrupted.js";
 import { deleteObject, updateLive } from "./optional.js";
@@ -28,7 +28,7 @@ import { Progress } from "./progress.js";
 import { toLookFor } from "./search.js";
 import type { Runtime } from "./services.js";
 import { isKnown, memberSubject, type Subject, subjectOf } from "./subject.js";
-import { notDeleted, tellAll } from "./tell.js";
+import { notDeleted, spared, tellAll } from "./tell.js";
 
 /** One object of a run: a single resource, or a member of a set. */
 export interface Managed {
@@ -250,7 +250,13 @@ export async function deleteSet(
   const can = abilitiesOf(kind, runtime.reading.settings);
   const due = stored.left.filter(isStillDue);
   const all = [...stored.eventIds, ...due.map((each) => [each.key ?? "", each.id] as const)];
-  const ours = all.filter(([, object]) => !isHeldElsewhere(kind, runtime, object));
+  const ours: (typeof all)[number][] = [];
+  const others: string[] = [];
+  for (const each of all) {
+    if (await isSpared(kind, runtime, each[1])) others.push(each[1]);
+    else ours.push(each);
+  }
+  if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others)} of ${label}`)]);
   if (ours.length === 0) return;
   if (!can.delete || typeof properties[ACCOUNT] !== "string") {
     const ids = idRanges(ours.map(([, object]) => object));

@@ -2,8 +2,8 @@
  * One create, at most once over all runs. What holds of each of them, whatever fails and whenever the process is killed:
  * - C1. It is sent only after the journal has said that no earlier create of the resource is open, and after its own note is on the
  *   disk: `begin` and `sending` come before the first byte, and what they refuse is not sent.
- * - C2. An earlier create of the resource is settled first: its object is taken over, or it is looked for, or it stays unresolved. It
- *   is sent again only where a search has found that it was certainly not carried out.
+ * - C2. Every earlier create of the resource that the journal or the state knows is settled first: its object is taken over, or it is
+ *   looked for, or it stays unresolved. It is sent again only where a search has found that none of them was carried out.
  * - C3. What is sent again carries the mark of before, so that a search finds what either sending made.
  * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
  *   reading the answer included.
@@ -71,20 +71,22 @@ async function attemptOnce(kind: Kind, runtime: Services, create: Create, mayBeg
   };
   if (identity === undefined) return send(kind, runtime, create, record, fields, UNRECORDED, mayBegin);
   const begun = await runtime.journal(identity).begin(record);
+  const noted = begun.kind === "earlier" ? begun.record.mark : begun.kind === "taken over" ? begun.mark : undefined;
+  // The state's may be another create than the journal's, of another machine: it is looked for first, and what is not settled stays.
+  if (unsettled !== undefined && unsettled.mark !== noted) {
+    const outcome = await settled(kind, runtime, create, unsettled, async () => undefined, mayBegin);
+    if (outcome !== undefined) return outcome;
+  }
   switch (begun.kind) {
-    case "send": {
-      const outcome = unsettled && (await settled(kind, runtime, create, unsettled, async () => undefined, mayBegin));
-      return outcome ?? send(kind, runtime, create, record, fields, begun, mayBegin);
-    }
+    case "send":
+      return send(kind, runtime, create, record, fields, begun, mayBegin);
     case "taken over":
       return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
     case "earlier": {
       const { record: sent, ended } = begun;
       const earlier = { ...sent, what: whatHappened(create.subject.label, sent) };
       const outcome = await settled(kind, runtime, create, earlier, ended, mayBegin);
-      // The state's record of it may be of another create, of a run before: that is looked for as well.
-      const another = unsettled?.mark === sent.mark ? undefined : unsettled;
-      return outcome ?? attemptOnce(kind, runtime, { ...create, mark: sent.mark, unsettled: another }, mayBegin);
+      return outcome ?? attemptOnce(kind, runtime, { ...create, mark: sent.mark, unsettled: undefined }, mayBegin);
     }
   }
 }

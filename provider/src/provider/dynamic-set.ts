@@ -127,7 +127,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const declared = readDeclaredSet(values);
     const stored = unsettledOf(subject, before);
     const deletes = inputs[DELETES] === true && isOfAccount;
-    if (deletes && isKnown(subject)) await learnHolders(runtime(), subject.identity);
+    if (deletes && isKnown(subject)) await learnHolders(runtime());
     const circumstances = circumstancesOf(subject, deletes);
     const members = membersOf(kind, stored, declared, circumstances);
     const objects = dueOf(subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime()));
@@ -194,14 +194,13 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
             subject.key,
             { declared: declaration, wasSecret: new Set(), wasDeleting: own(olds, DELETES) === true },
             isNew,
+            keys,
           );
-          for (const key of keys) run.declared.add(key);
-          runtime().inventory(subject.identity).noteDeclared(subject.key, keys);
-          noteAdoptedSomewhere(kind, runtime(), declaration.adopted ?? "");
+          noteAdoptedSomewhere(kind, runtime(), declaration);
           const adopting = adoptingOf(subject, declared.events);
           for (const { member, id } of adopting) noteAdopts(kind, runtime(), member, id);
           await tellUnclaimed(runtime(), subject.identity);
-          if (adopting.length > 0) await learnHolders(runtime(), subject.identity);
+          if (adopting.length > 0) await learnHolders(runtime());
           for (const { key, member, id } of adopting) {
             for (const found of adoptedTwice(kind, runtime(), member, id))
               twice.push(`${memberOf("events", key)}.${found}`);
@@ -233,13 +232,13 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         noteMembers(kind, runtime(), subject, stored, members, secretOfMembers(kind, secretArgumentsOf(news)));
         if (deletes && isKnown(subject)) {
           // Who else has what would be deleted is asked once that is known.
-          await learnHolders(runtime(), subject.identity);
+          await learnHolders(runtime());
           members = membersOf(kind, stored, declared, circumstances);
         }
         // What waits is the set's until somebody settles it, declared or not.
         if (isKnown(subject)) {
           const waiting = await attemptKeys(runtime(), subject, [...stored.unresolved.values()]);
-          runtime().inventory(subject.identity).noteDeclared(subject.key, waiting);
+          for (const key of waiting) runtime().run.declared.add(key);
         }
         tell("warn", subject, besidesInWords(await besidesOf(runtime(), subject, members)));
         await tellBefore(kind, runtime(), subject, members, stored, circumstances);

@@ -44,7 +44,17 @@ import {
   idOrError,
   readingOf,
 } from "./failure.js";
-import { adoptedTwice, expectNotAdopted, isHeldElsewhere, learnHolders, noteAdopts, noteHolds } from "./holding.js";
+import {
+  adoptedTwice,
+  expectNotAdopted,
+  isAdopted,
+  isHeldElsewhere,
+  isSpared,
+  learnHolders,
+  noteAdoptedSomewhere,
+  noteAdopts,
+  noteHolds,
+} from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
 import { knownBefore, noteHeld, tellUnclaimed } from "./interrupted.js";
 import { argumentsOfLive, deleteObject, refreshed } from "./optional.js";
@@ -84,6 +94,15 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     };
   };
 
+  /**
+   * The object that the state may hold of a resource whose `diff` the engine did not ask for, as under `--replace`: the journal notes
+   * that a create is to take its place.
+   */
+  const notedOf = (subject: Subject): string | undefined => {
+    const id = isKnown(subject) ? runtime().inventory(subject.identity).asItBegan.get(subject.key)?.id : undefined;
+    return id === undefined || runtime().run.isGone(kind, id) ? undefined : id;
+  };
+
   const carryOut = async (object: Managed): Promise<Outcome> =>
     (await carryOutAll(kind, runtime(), [object])).get("") as Outcome;
 
@@ -108,7 +127,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         if (declared !== undefined && isKnown(subject)) {
           const wasDeleting = own(olds, DELETES) === true;
           run.noteChecked(subject.key, { declared, wasSecret: secretArgumentsOf(olds), wasDeleting }, isNew);
-          runtime().inventory(subject.identity).noteDeclared(subject.key, []);
+          noteAdoptedSomewhere(kind, runtime(), declared);
           if (adopts !== undefined) noteAdopts(kind, runtime(), subject, adopts);
           await tellUnclaimed(runtime(), subject.identity);
           if (isNew) {
@@ -120,7 +139,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
             tellAll(runtime(), beforeCreate(kind, subject, before));
           }
           if (adopts !== undefined) {
-            await learnHolders(runtime(), subject.identity);
+            await learnHolders(runtime());
             twice.push(...adoptedTwice(kind, runtime(), subject, adopts));
           }
         }
@@ -142,15 +161,27 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const { key } = subject;
         expectSameAccount(olds[ACCOUNT], account, subject.label);
         const circumstances = circumstancesOf(subject, olds);
-        const member = singleMember(kind, id, olds, news, circumstances);
-        const { action, former } = member;
-        const held = member.id;
         const secret = new Set([...secretArgumentsOf(news), ...run.checked(key).wasSecret]);
-        const replaced = formerIfReplaced(held, circumstances);
-        const isDeleted = replaced?.isDeleted === true;
-        run.noteDecided(key, { member, former: replaced, leaves: leavingIn(kind, id, olds, secret, isDeleted) });
-        if (former !== undefined) run.holders.release(kind.name, former.id, key);
+        const decideNow = () => {
+          const member = singleMember(kind, id, olds, news, circumstances);
+          const former = formerIfReplaced(member.id, circumstances);
+          run.noteDecided(key, {
+            member,
+            former,
+            leaves: leavingIn(kind, id, olds, secret, former?.isDeleted === true),
+          });
+          return member;
+        };
+        let member = decideNow();
+        const { action, id: held } = member;
+        if (member.former !== undefined) run.holders.release(kind.name, member.former.id, key);
         else if (held !== undefined) noteHolds(kind, runtime(), subject, held, { values: olds, secret });
+        if (run.checked(key).wasDeleting) {
+          // Who else has what would be deleted is asked once that is known.
+          await learnHolders(runtime());
+          member = decideNow();
+        }
+        const { former } = member;
         const left = isKnown(subject)
           ? await noteHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds))
           : [];
@@ -163,7 +194,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         if (run.isUp !== true) {
           if (action.do === "look for") tellAll(runtime(), [toBeLookedFor(subject, action.record)]);
           const adopts = hasValue(news.existingId) ? String(news.existingId) : undefined;
-          if (former !== undefined) tellAll(runtime(), [beforeReplacement(kind, subject, former, adopts)]);
+          if (former !== undefined && !isAdopted(kind, runtime(), former.id)) {
+            tellAll(runtime(), [beforeReplacement(kind, subject, former, adopts)]);
+          }
         }
         // A replacement asks for what is left of it: its create says so.
         if (replaces.length === 0) for (const words of left) runtime().say(words);
@@ -202,7 +235,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           action: action(),
           values,
           secret,
-          held: decided?.member.id,
+          held: decided === undefined ? notedOf(subject) : decided.member.id,
           olds: {},
           mark: markIn(inputs, runtime()),
           unresolved: decided?.member.unresolved,
@@ -215,7 +248,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           ...(outcome.kind === "created" && outcome.isTakenOver
             ? [takenOver(subject, id, outcome.isUpdated === true)]
             : []),
-          ...(former === undefined ? [] : afterReplacement(kind, subject, former, id)),
+          ...(former === undefined || isAdopted(kind, runtime(), former.id)
+            ? []
+            : afterReplacement(kind, subject, former, id)),
         ]);
         if (outcome.kind === "created" && isKnown(subject)) runtime().journal(subject.identity).handOver(outcome.mark);
         return { id, outs: { ...values, ...recorded, ...leftFor(id), [kind.idProperty]: exactId(id) } };
@@ -270,7 +305,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         // An id of another account would be somebody else's object.
         expectSameAccount(recorded, runtime().account, label);
         const can = abilitiesOf(kind, runtime().reading.settings);
-        if (isHeldElsewhere(kind, runtime(), id)) tellAll(runtime(), [spared(label)]);
+        if (await isSpared(kind, runtime(), id)) tellAll(runtime(), [spared(label)]);
         else if (can.delete && typeof recorded === "string") {
           await deleteObject(kind, runtime(), { id, label: `${kind.name} ${id}` });
         } else {

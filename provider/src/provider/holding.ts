@@ -5,8 +5,8 @@
 import { ArgumentsError, JournalError, type Values } from "../base/index.js";
 import type { Holder } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
-import { aboutWhom, resourceKeyIn } from "../state/index.js";
-import type { Live } from "../store/index.js";
+import { aboutWhom, resourceKeyIn, type Told } from "../state/index.js";
+import type { Live, Snapshot } from "../store/index.js";
 import type { Runtime } from "./services.js";
 import type { KnownSubject, Subject } from "./subject.js";
 
@@ -22,10 +22,11 @@ function releaseFormer(kind: Kind, { run, inventory }: Runtime, identity: string
   if (before !== undefined && before.id !== id) run.holders.release(kind.name, before.id, key);
 }
 
-/** As {@link noteAdopts}, of objects that something in the program adopts: a set is told all of them, without their names. */
-export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, ids: string): void {
-  if (ids === "" || !run.isFirst(`adopted ${ids}`)) return;
-  for (const id of ids.split(" ")) run.holders.add(kind.name, id, SOMEBODY, "adopts");
+/** As {@link noteAdopts}, of objects that something in the program adopts: what may delete is told all of them, without their names. */
+export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "", adoptsUnknown }: Told): void {
+  if (adoptsUnknown === true) run.adoptsLater.add(kind.name);
+  if (adopted === "" || !run.isFirst(`adopted ${adopted}`)) return;
+  for (const id of adopted.split(" ")) run.holders.add(kind.name, id, SOMEBODY, "adopts");
 }
 
 /** The program's half says of some adoptions only that there are such. */
@@ -79,24 +80,33 @@ function liveOf(
   };
 }
 
-/** Reads once a run what the journal and the inventory know. Called before anything of the below is asked. */
-export async function learnHolders(runtime: Runtime, identity: string): Promise<void> {
+/**
+ * Reads once a run what the journal and the inventory know, of every stack where nothing has said which one this is. Called before
+ * anything of the below is asked.
+ */
+export async function learnHolders(runtime: Runtime): Promise<void> {
   const { run } = runtime;
-  run.holdersLearned ??= learn(runtime, identity);
+  run.holdersLearned ??= learn(runtime);
   await run.holdersLearned;
 }
 
-async function learn(runtime: Runtime, identity: string): Promise<void> {
-  const { holders } = runtime.run;
-  for (const [key, { id }] of runtime.inventory(identity).asItBegan) {
-    holders.add(aboutWhom(key).kind, id, key, "inventory");
+async function learn(runtime: Runtime): Promise<void> {
+  const { holders, identity } = runtime.run;
+  for (const { objects, creates } of identity === undefined
+    ? runtime.everyStack()
+    : [await ownStack(runtime, identity)]) {
+    for (const [key, { id }] of objects) holders.add(aboutWhom(key).kind, id, key, "inventory");
+    for (const { key, id } of creates) if (id !== undefined) holders.add(aboutWhom(key).kind, id, key, "journal");
   }
+}
+
+async function ownStack(runtime: Runtime, identity: string): Promise<Snapshot> {
+  const objects = runtime.inventory(identity).asItBegan;
   try {
-    for (const { key, id } of await runtime.journal(identity).leftovers()) {
-      if (id !== undefined) holders.add(aboutWhom(key).kind, id, key, "journal");
-    }
+    return { objects, creates: await runtime.journal(identity).leftovers() };
   } catch (error) {
     if (!(error instanceof JournalError)) throw error; // it stops the next create, and is told by whatever looks there
+    return { objects, creates: [] };
   }
 }
 
@@ -131,9 +141,26 @@ export function isAdopted(kind: Kind, { run }: Pick<Runtime, "run">, id: string)
 }
 
 /**
- * Asked right before an object is deleted: whether something else in the program goes on with it.
+ * Asked where it is decided whether an object is deleted, and right before it is: whether something else goes on with it, as far as the
+ * state, the program and the notes of this machine say. A run of some targets looks at nothing else, and a `destroy` at nothing at
+ * all, so what only notes know counts there too. One of those notes is of whatever lets go of the object, unless that is known.
  * @param but the journal key of what lets go of it, where that is known: its own adoption spares an object all the same.
  */
 export function isHeldElsewhere(kind: Kind, runtime: Pick<Runtime, "run">, id: string, but?: string): boolean {
-  return isAdopted(kind, runtime, id) || rivals(kind, runtime, id, but).length > 0;
+  const { run } = runtime;
+  if (isAdopted(kind, runtime, id) || rivals(kind, runtime, id, but).length > 0) return true;
+  const lettingGo = (run.holders.hasLetGo(kind.name, id) ? 0 : 1) + run.sparedOf(kind, id);
+  const byStack = Map.groupBy(run.holders.of(kind.name, id, but), ({ by }) => by.split("::", 2)[1]);
+  return [...byStack.values()].some((those) => those.length > lettingGo);
+}
+
+/** The same when the engine asks for an object to be deleted; what is spared is told. Then whoever asked has let go of it. */
+export async function isSpared(kind: Kind, runtime: Runtime, id: string): Promise<boolean> {
+  const { run } = runtime;
+  await learnHolders(runtime);
+  // In a run of some targets, an id that nobody knows may be this one.
+  const mayBeAdopted = !run.isWhole && run.adoptsLater.has(kind.name);
+  const isHeld = mayBeAdopted || isHeldElsewhere(kind, runtime, id);
+  if (isHeld) run.noteSpared(kind, id);
+  return isHeld;
 }

@@ -37,8 +37,10 @@ export interface Decided {
 export class Run {
   /** Whether it is an `up`, as the program said; none before it did. */
   isUp: boolean | undefined;
+  /** Of any resource that was looked at, and so of its stack. */
+  identity: string | undefined;
   /** How many resources the program declares, as far as it said. */
-  declares = 0;
+  #declares = 0;
   /** Whether a resource of the program was looked at, as a refresh does not do. */
   hasChecked = false;
   /** Whether anything was refused or failed. */
@@ -46,13 +48,17 @@ export class Run {
   readonly holders = new Holders();
   /** Settled once the journal and the inventory of this machine are in {@link holders}. */
   holdersLearned: Promise<void> | undefined;
-  /** The journal keys of what the program declares, as far as it was looked at. */
+  /** The journal keys of what the program declares, members of sets too, as far as it was looked at. */
   readonly declared = new Set<string>();
+  readonly #resources = new Set<string>();
+  /** The kinds of which the program adopts objects whose ids it does not know. */
+  readonly adoptsLater = new Set<Kind["name"]>();
   readonly #checked = new Map<string, Checked>();
   readonly #decided = new Map<string, Decided>();
   /** Journal keys of what is replaced although `diff` saw no need: the engine was asked to. */
   readonly #askedAgain = new Set<string>();
   readonly #gone = new Set<string>();
+  readonly #spared = new Map<string, number>();
   readonly #asked = new Set<string>();
 
   /** Whether `question` is asked for the first time in this run. */
@@ -62,8 +68,16 @@ export class Run {
     return isFirst;
   }
 
-  /** @param isNew whether the engine named no old inputs: a resource that is new, or the second `check` of a replacement. */
-  noteChecked(key: string, checked: Checked, isNew: boolean): void {
+  /** Whether all that the program declares was looked at: not in a run of some targets, nor in a `destroy`. */
+  get isWhole(): boolean {
+    return this.#declares > 0 && this.#resources.size >= this.#declares;
+  }
+
+  /**
+   * @param isNew whether the engine named no old inputs: a resource that is new, or the second `check` of a replacement.
+   * @param members of a set, the journal keys of its objects.
+   */
+  noteChecked(key: string, checked: Checked, isNew: boolean, members: readonly string[] = []): void {
     const before = isNew ? this.#checked.get(key) : undefined;
     if (!isNew) this.#decided.delete(key);
     if (isNew && this.#decided.has(key)) this.#askedAgain.add(key);
@@ -73,11 +87,13 @@ export class Run {
     const isPlain = wasSecret.size === 0 && !wasDeleting && Object.keys(checked.declared).length === 1;
     if (isPlain) this.#checked.delete(key);
     else this.#checked.set(key, { ...checked, wasSecret, wasDeleting });
-    const { run } = checked.declared;
-    this.declared.add(key);
+    const { run, identity } = checked.declared;
+    this.identity ??= identity;
+    this.#resources.add(key);
+    for (const each of [key, ...members]) this.declared.add(each);
     if (run === undefined) return;
     this.isUp = run.isUp;
-    if (before === undefined) this.declares += run.resources;
+    if (before === undefined) this.#declares += run.resources;
   }
 
   /** What the program's half said of a resource. */
@@ -104,6 +120,15 @@ export class Run {
   /** Whether this run has found that the object is not on the platform any more. */
   isGone(kind: Kind, id: string): boolean {
     return this.#gone.has(`${kind.name} ${id}`);
+  }
+
+  /** An object was not deleted, since something else has it: whoever was asked to delete it has let go of it. */
+  noteSpared(kind: Kind, id: string): void {
+    this.#spared.set(`${kind.name} ${id}`, this.sparedOf(kind, id) + 1);
+  }
+
+  sparedOf(kind: Kind, id: string): number {
+    return this.#spared.get(`${kind.name} ${id}`) ?? 0;
   }
 
   /**

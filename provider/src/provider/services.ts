@@ -7,7 +7,7 @@ import { type Clock, type Secrets, SettingsError, systemClock } from "../base/in
 import { Client, secretsIn, transportFor } from "../client/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
-import { backendIn, Inventory, Journal, pathsIn, placesFor } from "../store/index.js";
+import { backendIn, Inventory, Journal, lookAround, pathsIn, placesFor, type Snapshot } from "../store/index.js";
 import { debugLog, engineLog, type TellAt } from "./engine-log.js";
 import { createMessages, type Messages } from "./messages.js";
 import { Progress } from "./progress.js";
@@ -28,6 +28,8 @@ export interface Services extends Messages {
   readonly account: string;
   /** What runs on this machine have created, for warnings. */
   inventory(identity: string): Inventory;
+  /** What this machine remembers of every stack of the account: for a `destroy`, which does not say whose objects it deletes. */
+  everyStack(): Snapshot[];
   readonly newMark: () => string;
   /** ISO 8601. */
   readonly now: () => string;
@@ -98,6 +100,7 @@ export function createRuntime(
       inventory ??= new Inventory(pathsIn(places.journalFolder, stackOf(identity)).objects);
       return inventory;
     },
+    everyStack: () => lookAround(places.journalFolder),
     journal(identity) {
       journal ??= new Journal({
         folder: places.journalFolder,
@@ -121,9 +124,9 @@ export function createRuntime(
       reads.done();
     },
     closeNow() {
-      const isWhole = run.hasChecked && !run.hasFailed;
-      journal?.closeNow(isWhole ? inventory?.declared : undefined, run.isUp === true);
-      inventory?.closeNow({ letGo: isWhole && run.isUp === true, declares: run.declares });
+      const isWell = run.hasChecked && !run.hasFailed;
+      journal?.closeNow(isWell ? run.declared : undefined, run.isUp === true);
+      if (isWell && run.isUp === true && run.isWhole) inventory?.closeNow(run.declared);
     },
     async abandon() {
       await underWay.end();

@@ -18,11 +18,11 @@ export interface Told {
   /** Where a delete is known: whether the option `retainOnDelete` is off. */
   readonly deletes?: boolean | undefined;
   /**
-   * Of a set: the ids of the objects of its kind that anything in the program adopts, as far as it knows them, with blanks between
-   * them. One text, since each of a thousand sets takes along those of all.
+   * Of what may delete, a set or a resource with {@link deletes}: the ids of the objects of its kind that anything in the program
+   * adopts, as far as it knows them, with blanks between them. One text, since each of a thousand sets takes along those of all.
    */
   readonly adopted?: string | undefined;
-  /** Of a set: whether something else adopts objects of its kind whose ids the program does not know. */
+  /** Likewise: whether something else adopts objects of its kind whose ids the program does not know. */
   readonly adoptsUnknown?: boolean | undefined;
   /** Of a set: the journal keys of undeclared members of unknown outcome, whose object something else in the program adopts. */
   readonly settled?: readonly string[] | undefined;

@@ -10,6 +10,7 @@ export {
   byKey,
   type HeldJournal,
   look,
+  lookAround,
   type Revise,
   recordsIn,
   reviseNow,

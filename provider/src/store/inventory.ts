@@ -61,9 +61,6 @@ function read(path: string): { readonly live: Map<string, Live>; readonly lines:
 /** One run's use of it. */
 export class Inventory {
   readonly #path: string;
-  /** The journal keys of the objects that the program declares, as far as it was looked at. */
-  readonly declared = new Set<string>();
-  readonly #resources = new Set<string>();
   #asItBegan: ReadonlyMap<string, Live> | undefined;
 
   constructor(path: string) {
@@ -87,12 +84,6 @@ export class Inventory {
     this.#append([{ key }]);
   }
 
-  /** The program declares this resource. @param members of a set, the journal keys of its objects. */
-  noteDeclared(key: string, members: readonly string[]): void {
-    this.#resources.add(key);
-    for (const each of [key, ...members]) this.declared.add(each);
-  }
-
   /** What was known as this run began: read once, since a run may ask for thousands. */
   get asItBegan(): ReadonlyMap<string, Live> {
     this.#asItBegan ??= readInventory(this.#path);
@@ -100,14 +91,13 @@ export class Inventory {
   }
 
   /**
-   * For the end of the process. Synchronous; never fails.
-   * @param letGo whether the run has let go of all that it did not declare: an `up` of the whole program that went through.
-   * @param declares how many resources the program declares at least, as far as it said.
+   * For the end of an `up` of the whole program that went through: it has let go of all that it did not declare. Synchronous; never
+   * fails.
+   * @param declared the journal keys of all that the program declares.
    */
-  closeNow({ letGo, declares }: { readonly letGo: boolean; readonly declares: number }): void {
-    if (!letGo || declares === 0 || this.#resources.size < declares) return;
+  closeNow(declared: ReadonlySet<string>): void {
     const { live, lines } = read(this.#path);
-    const gone = [...live.keys()].filter((key) => !this.declared.has(key));
+    const gone = [...live.keys()].filter((key) => !declared.has(key));
     this.#append(gone.map((key) => ({ key })));
     if (lines - live.size > MAX_OLD_LINES) this.#writeAnew();
   }

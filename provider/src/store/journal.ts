@@ -179,8 +179,9 @@ export class Journal {
     if (noted.length === 0) return [];
     const body = fingerprint();
     const found = noted.map((record) => {
-      // A record of a replacement has another body than the resource that it replaces.
-      const isHeld = isOf(record, id) || (record.id === undefined && record.fingerprint === body);
+      // A replacement was to take the place of what the state holds: that is another object, also where the body is the same.
+      const isAsHeld = record.id === undefined && record.fingerprint === body && record.replaces !== id;
+      const isHeld = isOf(record, id) || isAsHeld;
       return { record, isForgotten: isHeld && !isUnresolvedId(id) };
     });
     for (const { record, isForgotten } of found) {

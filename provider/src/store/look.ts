@@ -2,7 +2,8 @@
  * A stack's journal and hint file while no run uses them: the one reader of what this machine remembers of a stack (the program's
  * half, the command), and the one way to change a journal (the end of a run that created nothing, the command).
  */
-import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type LockOptions, readNow, withLock, withLockNow } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { type Live, readInventory } from "./inventory.js";
@@ -18,8 +19,24 @@ export interface Snapshot {
 }
 
 /** Never fails: a journal that can't be read remembers nothing here, and the next create says what is wrong with it. */
-export function look(paths: StorePaths): Snapshot {
+export function look(paths: Pick<StorePaths, "journal" | "objects">): Snapshot {
   return { creates: readableIn(paths.journal), objects: readInventory(paths.objects) };
+}
+
+/** What this machine remembers of every stack whose journals stand in one folder: those of one account. */
+export function lookAround(journalFolder: string): Snapshot[] {
+  const stacks = new Set(namesIn(journalFolder).map((name) => name.replace(/\.(jsonl|live)$/, "")));
+  return [...stacks].map((stack) =>
+    look({ journal: join(journalFolder, `${stack}.jsonl`), objects: join(journalFolder, `${stack}.live`) }),
+  );
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => /\.(jsonl|live)$/.test(name));
+  } catch {
+    return []; // no run has written there
+  }
 }
 
 function readableIn(journal: string): CreateRecord[] {

@@ -1,0 +1,66 @@
+/** Runs of some targets, and a `destroy`: what the engine does not ask about keeps its object. */
+import { expect, it } from "vitest";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+
+const OPERATIONS = { event: { read: "GET rest/event/{id}", delete: "DELETE rest/event/{id}" } };
+const A = `new advertising.ConversionEvent("a", { eventName: "A", advertiserId: 1, value: 1 }, { retainOnDelete: false });`;
+const A2 = A.replace("value: 1", "value: 2");
+const adopting = (id: unknown, options = "") =>
+  `new advertising.ConversionEvent("b", { eventName: "A", advertiserId: 1, value: 1, existingId: ${id} }${options});`;
+
+/** A stack whose resource `a` has an object that is deleted with it. */
+async function start() {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "X", active: true }], events: [] };
+  const sandbox = await useSandbox({ operations: true, objects });
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify(OPERATIONS) };
+  const stack = await newStack(program(A), { sandbox, environment });
+  const run = async (text: string, command: TestStack["up"], ...args: string[]) => {
+    stack.program(program(text));
+    const { code, output } = await command(...args);
+    expect(code, output).toBe(0);
+    return output;
+  };
+  await run(A, stack.up);
+  const [a] = await stack.resources();
+  return { sandbox, stack, run, id: sandbox.events[0]?.id, urn: a?.urn ?? "" };
+}
+
+it("an object that an untargeted resource of the program adopts is not deleted with what is replaced", async () => {
+  const { sandbox, stack, run, id, urn } = await start();
+  const text = `${A2}\n${adopting(id)}`;
+  expect(await run(text, stack.preview, "--target", urn)).not.toContain(`${id} is deleted`);
+  expect(await run(text, stack.up, "--target", urn)).toContain(
+    `Not deleted: the ConversionEvent named "A" with the id ${id}`,
+  );
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  await run(text, stack.up);
+  expect((await stack.resources()).map((each) => each.id)).toContain(String(id));
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+});
+
+it("nor with what is removed, where nothing else of the program is a target", async () => {
+  const { sandbox, stack, run, id, urn } = await start();
+  expect(await run(adopting(id), stack.up, "--target", urn)).toContain(
+    `Not deleted: the ConversionEvent named "A" with the id ${id}`,
+  );
+  expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
+  await run(adopting(id), stack.up);
+  expect((await stack.resources()).map((each) => each.id)).toEqual([String(id)]);
+  expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
+});
+
+it("a destroy deletes nothing that a resource with [retain] has as well, and what several had once none is left", async () => {
+  const { sandbox, stack, run, id, urn } = await start();
+  const b = urn.replace(/::a$/, "::b");
+  // The state holds it twice: the other resource has adopted it, and this one was not asked about.
+  await run(`${A}\n${adopting(id)}`, stack.up, "--target", b);
+  expect((await stack.resources()).map((each) => each.id)).toEqual([String(id), String(id)]);
+  expect((await stack.destroy()).output).toContain(`Not deleted: the ConversionEvent named "A" with the id ${id}`);
+  expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0, events: [{ id }] });
+
+  await run(A, stack.up);
+  const again = sandbox.events[1]?.id;
+  await run(`${A}\n${adopting(again, ", { retainOnDelete: false }")}`, stack.up, "--target", b);
+  expect((await stack.destroy()).code).toBe(0);
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1, events: [{ id }] });
+});
