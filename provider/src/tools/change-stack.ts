@@ -26,7 +26,7 @@ import {
   stackPathsHere,
   withJournal,
 } from "../store/index.js";
-import { passed, pulumi, type StackChoice, settingsOf, stackName } from "./pulumi.js";
+import { exportOf, pulumi, type StackChoice, settingsOf, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
 /** What a command has decided to do with the stack that it was shown. */
@@ -51,7 +51,7 @@ export async function changeStack<T>(
   choice: StackChoice,
   judge: (stack: ExportedStack, journals: StackJournals) => Promise<Decided<T>> | Decided<T>,
 ): Promise<T> {
-  const name = await stackName(passed(choice));
+  const name = await stackName(choice);
   const journals = await journalsOf(name, choice);
   const turn = (text: string, left: number): Promise<T> => {
     const stack = readExport(text);
@@ -73,7 +73,7 @@ async function carryOut<T>(choice: StackChoice, { stack, before, after }: Decide
   const takeBack = before?.();
   if (stack !== undefined) {
     try {
-      await pulumi(["stack", "import", ...passed(choice)], JSON.stringify(stack));
+      await pulumi(["stack", "import"], choice, JSON.stringify(stack));
     } catch (error) {
       takeBack?.();
       throw error;
@@ -82,14 +82,9 @@ async function carryOut<T>(choice: StackChoice, { stack, before, after }: Decide
   return after();
 }
 
-/** What `pulumi stack export` prints. Secrets stay encrypted. */
-export function exportOf(choice: StackChoice): Promise<string> {
-  return pulumi(["stack", "export", ...passed(choice)]);
-}
-
 /** The journals of a stack, beside the cookie file that its settings name. @param name none where nobody knows it. */
 export async function journalsOf(name: string | undefined, choice: StackChoice): Promise<StackJournals> {
-  const given = await settingsOf(["baseUrl", "email", "cookieFile"], passed(choice));
+  const given = await settingsOf(["baseUrl", "email", "cookieFile"], choice);
   const reading = readSettings({
     config: (key) => (key === "cookieFile" ? undefined : given[key]),
     environment: {},

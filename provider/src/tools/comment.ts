@@ -5,6 +5,7 @@
 
 import { count, cut, enumerate, excerpt, printable } from "../base/index.js";
 import { renamesIn } from "../decision/index.js";
+import { advertiser } from "../kinds/index.js";
 import { aliasFor, nameInUrn, UNKNOWN } from "../state/index.js";
 import { type Action, type Change, type Preview, SECRET_TEXT } from "./preview.js";
 
@@ -40,28 +41,21 @@ export function commentOf({ changes, others, diagnostics }: Preview): string {
     summaryTable(changes),
   ].join("\n\n");
   // What comes first takes what it needs; each part says what it had to leave out.
-  const parts = [
-    (room: number) =>
-      listOf(
-        "Errors",
-        errors.map(({ about, message }) => item(about, message)),
-        room,
-      ),
-    (room: number) => listOf("Looks like a rename", renameItems(changes), room),
-    (room: number) => listOf("Replaced advertisers", advertiserItems(changes), room),
-    (room: number) => folded("Changes", changeRows(changes), room),
-    (room: number) =>
-      folded(
-        "Messages",
-        told.map(({ about, message }) => item(about, message)),
-        room,
-        false,
-      ),
+  const parts: Part[] = [
+    { title: "Errors", lines: errors.map(item) },
+    { title: "Looks like a rename", lines: renameItems(changes) },
+    { title: "Replaced advertisers", lines: advertiserItems(changes) },
+    { title: "Changes", lines: changeRows(changes), folded: { header: 2 } },
+    { title: "Messages", lines: told.map(item), folded: { header: 0 } },
   ];
-  return `${parts.reduce((text, part) => {
-    const next = part(MAX_CHARACTERS - text.length - 3);
-    return next === "" ? text : `${text}\n\n${next}`;
-  }, head)}\n`;
+  return `${parts.reduce((text, part) => `${text}${fitting(part, MAX_CHARACTERS - text.length - 3)}`, head)}\n`;
+}
+
+interface Part {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Not open at first. `header`: so many lines before the first item. */
+  readonly folded?: { readonly header: number };
 }
 
 function countsOf(changes: readonly Change[]): string {
@@ -130,7 +124,7 @@ function placeOf({ urn }: Change) {
 
 function advertiserItems(changes: readonly Change[]): string[] {
   return changes
-    .filter(({ kind, action, id }) => kind.name === "Advertiser" && action === "replace" && id !== undefined)
+    .filter(({ kind, action, id }) => kind === advertiser && action === "replace" && id !== undefined)
     .map((change) => {
       const { key, id, urn } = change;
       const events = changes.filter(({ action, advertiserFrom }) => {
@@ -177,26 +171,19 @@ function tableLines(header: readonly string[], rows: readonly (readonly string[]
   return [header, header.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
 }
 
-function item(about: string, message: string): string {
+function item({ about, message }: Preview["diagnostics"][number]): string {
   return `- ${about === "" ? "" : `${code(about)}: `}${code(excerpt(message, MAX_MESSAGE))}`;
 }
 
 const MAX_MESSAGE = 2000;
 
-function listOf(title: string, items: readonly string[], room: number): string {
-  if (items.length === 0) return "";
-  return fitting(`#### ${title}\n`, items, "", room);
-}
-
-/** @param isTable its first two lines are a header. */
-function folded(title: string, lines: readonly string[], room: number, isTable = true): string {
+/** As many lines as there is room for, and how many are left out; nothing where there are none. */
+function fitting({ title, lines, folded }: Part, room: number): string {
   if (lines.length === 0) return "";
-  const amount = isTable ? lines.length - 2 : lines.length;
-  return fitting(`<details><summary>${title} (${amount})</summary>\n`, lines, "\n\n</details>", room);
-}
-
-/** As many lines as there is room for, and how many are left out. */
-function fitting(before: string, lines: readonly string[], after: string, room: number): string {
+  const before = folded
+    ? `<details><summary>${title} (${lines.length - folded.header})</summary>\n`
+    : `#### ${title}\n`;
+  const after = folded ? "\n\n</details>" : "";
   const left = (amount: number) => `\n\n… and ${amount} more, for which there is no room here.`;
   let budget = room - before.length - after.length - left(lines.length).length;
   const shown = lines.filter((line) => {
@@ -205,7 +192,7 @@ function fitting(before: string, lines: readonly string[], after: string, room: 
   });
   if (shown.length === 0) return "";
   const rest = lines.length - shown.length;
-  return `${before}\n${shown.join("\n")}${rest === 0 ? "" : left(rest)}${after}`;
+  return `\n\n${before}\n${shown.join("\n")}${rest === 0 ? "" : left(rest)}${after}`;
 }
 
 /** As code, in which nothing is markup and nobody is mentioned; every character that might be is written as an entity. */

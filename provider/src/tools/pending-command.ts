@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { count, cut, enumerate, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { describe, forgetCommand, splitMember } from "../state/index.js";
-import { changeStack, type Decided, exportOf, journalsOf, StackJournals } from "./change-stack.js";
+import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { type Known, readVerdicts, type Verdict } from "./pending-verdicts.js";
-import { passed, readingOf, STACK_OPTIONS, stackName } from "./pulumi.js";
+import { exportOf, readingOf, STACK_OPTIONS, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
@@ -82,7 +82,7 @@ async function journalsBeside(stack: ExportedStack, { file, ...choice }: Options
     const { ADVERTISING_COOKIE_FILE: cookieFile } = process.env;
     return new StackJournals(stackIn(stack), { cookieFile, folder: choice.cwd ?? process.cwd() });
   }
-  return journalsOf(stackIn(stack) ?? (await stackName(passed(choice))), choice);
+  return journalsOf(stackIn(stack) ?? (await stackName(choice)), choice);
 }
 
 /** What is to be done with one look at the stack: the answers that were given, and what a search tells of the others. */
@@ -92,17 +92,19 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const known: Known = { pending: pending.open, stack, notes };
   const given = readVerdicts({ created: options.created, notCreated: options["not-created"] }, known);
   const verdicts = [...given, ...(options.search ? await searched(known, given, options) : [])];
+  const answered = new Set(verdicts.map(({ urn }) => urn));
   const { forget } = options;
   const isForgotten = (urn: string) => forget.includes(urn) || forget.includes(splitMember(urn).of);
-  const open = pending.open.filter(({ urn, known: by }) => by === "state" && isForgotten(urn));
-  const unsettled = open.filter(({ urn }) => !verdicts.some((verdict) => verdict.urn === urn));
+  const unsettled = pending.open.filter(
+    ({ urn, known: by }) => by === "state" && isForgotten(urn) && !answered.has(urn),
+  );
   if (unsettled.length > 0) {
     throw new Error(
       `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle it with --created or --not-created`,
     );
   }
-  const isInState = ({ urn }: Verdict) =>
-    pending.open.some((create) => create.urn === urn && create.known !== "journal");
+  const byUrn = new Map(pending.open.map((create) => [create.urn, create]));
+  const isInState = ({ urn }: Verdict) => byUrn.get(urn)?.known !== "journal";
   // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
   const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
   const surroundings = { now: new Date(systemClock.wallMs()).toISOString(), newMark: randomUUID };
@@ -114,10 +116,9 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
       const made = new Set(verdicts.flatMap(({ urn, createdAs }) => (createdAs === undefined ? [] : [urn])));
       if (settled !== undefined) for (const { key, live } of livesIn(settled, made)) journals.noteLive(key, live);
       settleNotes(pending, verdicts, isInState, journals);
-      for (const verdict of verdicts) tellVerdict(verdict, isInState(verdict), pending);
+      for (const verdict of verdicts) tellVerdict(verdict, byUrn.get(verdict.urn));
       forgetNotes(forget, journals);
-      const isSettled = (urn: string) => isForgotten(urn) || verdicts.some((verdict) => verdict.urn === urn);
-      return tell(pending, isSettled, verdicts.length === 0);
+      return tell(pending, (urn) => isForgotten(urn) || answered.has(urn), verdicts.length === 0);
     },
   };
 }
@@ -182,21 +183,22 @@ function forgetNotes(wanted: readonly string[], journals: StackJournals): void {
   }
 }
 
-function tellVerdict({ urn, createdAs }: Verdict, isInState: boolean, { open }: Pending): void {
+function tellVerdict({ urn, createdAs }: Verdict, create: PendingCreate | undefined): void {
   if (createdAs === undefined) {
     console.log(`Settled as not created: ${urn}`);
     return;
   }
   console.log(`Settled as created with id ${createdAs}: ${urn}`);
-  if (!isInState) {
+  if (create?.known === "journal") {
     console.log(
       "  The journal on this machine has it: the next `pulumi up` here takes it over where the program declares it with the arguments that were sent.",
     );
     return;
   }
-  const { held } = open.find((create) => create.urn === urn) ?? {};
-  const becomes = held?.isDeleted === true ? "is deleted by the next `pulumi up`" : "stays live on the platform";
-  if (held !== undefined) console.log(`  It takes the place of ${held.id}, which ${becomes}.`);
+  if (create?.held === undefined) return;
+  const { id, isDeleted } = create.held;
+  const becomes = isDeleted ? "is deleted by the next `pulumi up`" : "stays live on the platform";
+  console.log(`  It takes the place of ${id}, which ${becomes}.`);
 }
 
 /** Lists what is left. @param tellsHistory a settlement has dropped the engine's list. @returns the exit code. */

@@ -10,6 +10,7 @@ import {
   abilitiesOf,
   changesIn,
   Holders,
+  hasValue,
   type Member,
   membersOf,
   singleMember,
@@ -118,11 +119,11 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const setting = (key: keyof Environment) => config?.[`${NAMESPACE}:${key}`] ?? environment[key];
   // A setting that is wrong is told by the preview itself.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
-  const adopted = steps.flatMap(adoptionsIn);
+  const places = steps.flatMap(placesIn);
   const context: Context = {
-    holders: holdersIn(steps, adopted),
+    holders: holdersIn(places),
     can: (kind) => abilitiesOf(kind, { operations, traceField: setting("traceField") }),
-    adoptsUnknown: (kind) => adopted.some((each) => each.kind === kind && each.id === UNKNOWN),
+    adoptsUnknown: (kind) => places.some((each) => each.kind === kind && each.adopts === UNKNOWN),
   };
   const found = steps.map((step) => ({ step, changes: changesOf(step, context) }));
   return {
@@ -148,48 +149,47 @@ function isOthers(op: string, urn: string): boolean {
   return !["same", "read", "refresh"].includes(op) && !/::pulumi:(pulumi:Stack|providers:[^:]+)::/.test(urn);
 }
 
-interface Adoption {
-  readonly kind: Kind;
-  /** The id that `existingId` names. */
-  readonly id: string;
-  /** The URN of what adopts it. */
-  readonly by: string;
-}
-
 function typeOf({ newState, oldState }: Step): string {
   return (newState ?? oldState)?.type ?? "";
 }
 
-/** What a step's resource, or the members of its set, name with `existingId`. */
-function adoptionsIn(step: Step): Adoption[] {
-  const { urn, newState } = step;
-  const adopts = (kind: Kind, by: string, given: unknown): Adoption[] => {
-    const id = own(given, "existingId");
-    return id === undefined || id === null ? [] : [{ kind, id: String(id), by }];
+/** Where an object is or is to be: a single resource, or a member of a set. */
+interface Place {
+  readonly kind: Kind;
+  /** Of a member, with its key behind it. */
+  readonly urn: string;
+  /** The object that the state holds there, and goes on with as far as the step tells. */
+  readonly held: string | undefined;
+  /** The id that `existingId` names. */
+  readonly adopts: string | undefined;
+}
+
+function placesIn(step: Step): Place[] {
+  const { op, urn, oldState, newState } = step;
+  const goesOn = oldState != null && newState != null && op !== "replace";
+  const placeOf = (kind: Kind, at: string, id: string | undefined, given: unknown, isDeclared = true): Place => {
+    const adopts = own(given, "existingId");
+    const held = goesOn && isDeclared ? id : undefined;
+    return { kind, urn: at, held, adopts: hasValue(adopts) ? String(adopts) : undefined };
   };
   const kind = kindOfType(typeOf(step));
-  if (kind !== undefined) return adopts(kind, urn, newState?.inputs);
+  if (kind !== undefined) return [placeOf(kind, urn, oldState?.id, newState?.inputs)];
   const set = setOfType(typeOf(step));
   if (set === undefined) return [];
   const { events } = readDeclaredSet(newState?.inputs ?? {});
-  return [...(events ?? [])].flatMap(([key, entry]) => adopts(set.member, memberOf(urn, key), entry));
+  const { eventIds } = readStoredSet(oldState?.outputs ?? {});
+  return [...new Set([...(events?.keys() ?? []), ...eventIds.keys()])].map((key) => {
+    const isDeclared = events?.has(key) !== false;
+    return placeOf(set.member, memberOf(urn, key), eventIds.get(key), events?.get(key), isDeclared);
+  });
 }
 
 /** Who has which object after the run, as far as the preview tells. */
-function holdersIn(steps: readonly Step[], adopted: readonly Adoption[]): Holders {
+function holdersIn(places: readonly Place[]): Holders {
   const holders = new Holders();
-  for (const { kind, id, by } of adopted) holders.add(kind.name, id, by, "adopts");
-  for (const step of steps) {
-    const { op, urn, oldState, newState } = step;
-    if (oldState == null || newState == null || op === "replace") continue;
-    const kind = kindOfType(typeOf(step));
-    if (kind !== undefined && oldState.id !== undefined) holders.add(kind.name, oldState.id, urn, "state");
-    const set = setOfType(typeOf(step));
-    if (set === undefined) continue;
-    const { events } = readDeclaredSet(newState.inputs ?? {});
-    for (const [key, id] of readStoredSet(oldState.outputs ?? {}).eventIds) {
-      if (events?.has(key) !== false) holders.add(set.member.name, id, memberOf(urn, key), "state");
-    }
+  for (const { kind, urn, held, adopts } of places) {
+    if (adopts !== undefined) holders.add(kind.name, adopts, urn, "adopts");
+    if (held !== undefined) holders.add(kind.name, held, urn, "state");
   }
   return holders;
 }
@@ -227,21 +227,11 @@ function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change
       oldState?.retainOnDelete !== true && isOfAccount(oldState) && !isHeldElsewhere(holders, kind, id, urn),
   };
   const member = singleMember(kind, oldState?.id, old, news, circumstances);
-  const { action } = member;
   // Asked for by `--replace`: nothing differs, and another object takes the place of this one.
-  const isAsked = op === "replace" && action.do === "keep";
-  const gone = isAsked ? singleMember(kind, oldState?.id, old, undefined, circumstances) : member;
-  return [
-    {
-      ...changeOf(kind, urn, gone, holders, urn),
-      action: isAsked ? "replace" : wordFor(action),
-      key: nameInUrn(urn),
-      isMember: false,
-      values: given ?? old,
-      changed: changedIn(kind, action, old, given),
-      advertiserFrom: newState?.propertyDependencies?.advertiserId ?? [],
-    },
-  ];
+  const isAsked = op === "replace" && member.action.do === "keep";
+  const decided = isAsked ? singleMember(kind, oldState?.id, old, undefined, circumstances) : member;
+  const change = changeOf(kind, step, decided, holders, { before: old, now: given });
+  return [isAsked ? { ...change, action: "replace" } : change];
 }
 
 function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, adoptsUnknown }: Context): Change[] {
@@ -263,17 +253,10 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ad
   const members = isHidden ? membersWith(withoutSecrets(given, UNKNOWN)) : shown;
   const declared = readDeclaredSet(given);
   const changes = members.map((member): Change => {
-    const { key, action, isDeclared, entry } = member;
-    const then = eventIn(stored, stored.events.get(key) ?? {});
+    const { key, isDeclared, entry } = member;
+    const before = eventIn(stored, stored.events.get(key) ?? {});
     const now = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
-    return {
-      ...changeOf(kind, urn, member, holders, memberOf(urn, key)),
-      key: `${nameInUrn(urn)}/${key}`,
-      isMember: true,
-      values: now ?? then,
-      changed: changedIn(kind, action, then, now),
-      advertiserFrom: newState?.propertyDependencies?.advertiserId ?? [],
-    };
+    return changeOf(kind, step, member, holders, { before, now, memberKey: key });
   });
   return op === "same" ? changes : [...changes, ...stillToDelete()];
 
@@ -283,31 +266,42 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ad
     const due = left.filter((each) => each.toDelete === true && each.done === undefined);
     return due.flatMap(({ id, key = "", name, advertiserId }): Change[] => {
       if (!circumstances.can.delete || !circumstances.deletes(id, key)) return [];
-      const was = { eventName: name, advertiserId };
-      const former = { id, isDeleted: true };
-      const place = { kind, urn, key: `${nameInUrn(urn)}/${key}`, isMember: true };
-      return [{ ...place, action: "delete", id, former, values: was, changed: [], advertiserFrom: [] }];
+      const decided = { action: { do: "delete" }, id, former: { id, isDeleted: true } } as const;
+      const before = { eventName: name, advertiserId };
+      return [changeOf(kind, step, decided, holders, { before, now: undefined, memberKey: key })];
     });
   }
 }
 
-function changeOf(kind: Kind, urn: string, { action, id, former }: Decided, holders: Holders, by: string) {
-  const goesOn = former !== undefined && isHeldElsewhere(holders, kind, former.id, by);
-  return { kind, urn, action: wordFor(action), id, former: goesOn ? undefined : former };
-}
-
-function wordFor(action: Decided["action"]): Action {
-  return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
-}
-
-/** Of what goes on under other arguments; a new object has nothing to differ from. */
-function changedIn(
+/** @param before its arguments as stored. @param now as declared; none where the program does not declare it any more. */
+function changeOf(
   kind: Kind,
-  { do: done }: Decided["action"],
-  old: Values,
-  now: Values | undefined,
-): readonly string[] {
-  return now === undefined || (done !== "replace" && done !== "update") ? [] : changesIn(kind, old, now).names;
+  { urn, newState }: Step,
+  { action, id, former }: Decided,
+  holders: Holders,
+  {
+    before,
+    now,
+    memberKey,
+  }: { readonly before: Values; readonly now: Values | undefined; readonly memberKey?: string },
+): Change {
+  const isMember = memberKey !== undefined;
+  const by = isMember ? memberOf(urn, memberKey) : urn;
+  const goesOn = former !== undefined && isHeldElsewhere(holders, kind, former.id, by);
+  // A new object has nothing to differ from.
+  const differs = now !== undefined && (action.do === "replace" || action.do === "update");
+  return {
+    kind,
+    action: action.do === "replace" && action.perhaps ? "perhaps replace" : action.do,
+    key: isMember ? `${nameInUrn(urn)}/${memberKey}` : nameInUrn(urn),
+    urn,
+    isMember,
+    id,
+    former: goesOn ? undefined : former,
+    values: now ?? before,
+    changed: differs ? changesIn(kind, before, now).names : [],
+    advertiserFrom: newState?.propertyDependencies?.advertiserId ?? [],
+  };
 }
 
 function isHeldElsewhere(holders: Holders, kind: Kind, id: string, but: string): boolean {

@@ -6,9 +6,6 @@ import { environmentNameOf, NAMESPACE, readSettings, type Settings, type Setting
 import { textOf } from "./harness.js";
 import { type ExportedStack, readExport } from "./stack-export.js";
 
-/** Where the stack is, as options for `pulumi`: `--stack`, `--cwd`. */
-export type StackOptions = readonly string[];
-
 /** The options of a command that say which stack is meant. */
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
@@ -17,14 +14,18 @@ export interface StackChoice {
   readonly cwd?: string | undefined;
 }
 
-/** For `pulumi`. */
-export function passed({ stack, cwd }: StackChoice): StackOptions {
-  return [...(stack === undefined ? [] : ["--stack", stack]), ...(cwd === undefined ? [] : ["--cwd", cwd])];
+/** Of these options, as `pulumi` has them too, those that were given. */
+function given(choice: StackChoice): { readonly option: string; readonly value: string }[] {
+  return (["stack", "cwd"] as const).flatMap((name) => {
+    const value = choice[name];
+    return value === undefined ? [] : [{ option: `--${name}`, value }];
+  });
 }
 
 /** Runs it. @param input for its standard input. @throws Error with what it said. */
-export async function pulumi(args: readonly string[], input = ""): Promise<string> {
-  const running = promisify(execFile)("pulumi", [...args, "--non-interactive"], {
+export async function pulumi(args: readonly string[], choice: StackChoice, input = ""): Promise<string> {
+  const options = given(choice).flatMap(({ option, value }) => [option, value]);
+  const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
     maxBuffer: 1024 ** 3,
     encoding: "utf8",
   });
@@ -39,13 +40,18 @@ export async function pulumi(args: readonly string[], input = ""): Promise<strin
   }
 }
 
+/** What `pulumi stack export` prints. Secrets stay encrypted. */
+export function exportOf(choice: StackChoice): Promise<string> {
+  return pulumi(["stack", "export"], choice);
+}
+
 /** The state that a report reads; of the selected stack where nothing else is said. Secrets stay encrypted. @throws Error in words. */
 export async function stateOf({
   state,
   ...choice
 }: StackChoice & { readonly state?: string | undefined }): Promise<ExportedStack> {
-  if (state === undefined) return readExport(await pulumi(["stack", "export", ...passed(choice)]));
-  const options = (["stack", "cwd"] as const).filter((name) => choice[name] !== undefined).map((name) => `--${name}`);
+  if (state === undefined) return readExport(await exportOf(choice));
+  const options = given(choice).map(({ option }) => option);
   if (options.length > 0) throw new Error(`--state names the state already: leave out ${enumerate(options)}`);
   return readExport(await textOf(state));
 }
@@ -53,23 +59,23 @@ export async function stateOf({
 /** Some settings as runs would read them, unchecked, each from the stack or from the environment. */
 export async function settingsOf<K extends keyof Settings>(
   keys: readonly K[],
-  stack: StackOptions,
+  choice: StackChoice,
 ): Promise<Readonly<Record<string, string | undefined>>> {
-  const printed = await pulumi(["config", "--json", ...stack]).catch(() => "{}");
+  const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
   const configured = JSON.parse(printed) as Record<string, { readonly value?: string; readonly secret?: boolean }>;
   const read = async (key: K): Promise<[K, string | undefined]> => {
     const name = `${NAMESPACE}:${key}`;
     const { value, secret } = configured[name] ?? {};
     // A secret is printed where just this one is asked for: the others may need no passphrase.
-    const known = secret === true ? await pulumi(["config", "get", name, ...stack]).catch(() => undefined) : value;
+    const known = secret === true ? await pulumi(["config", "get", name], choice).catch(() => undefined) : value;
     return [key, known?.trim() ?? process.env[environmentNameOf(key)]];
   };
   return Object.fromEntries(await Promise.all(keys.map(read)));
 }
 
 /** `<organization>/<project>/<stack>`; none where the backend does not tell. */
-export async function stackName(stack: StackOptions): Promise<string | undefined> {
-  const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names", ...stack]).catch(() => undefined);
+export async function stackName(choice: StackChoice): Promise<string | undefined> {
+  const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice).catch(() => undefined);
   return name?.trim();
 }
 
@@ -79,13 +85,13 @@ export async function stackName(stack: StackOptions): Promise<string | undefined
  */
 export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
   const environment = process.env;
-  const stack = await stackName(passed(choice));
+  const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  if (stack === undefined && passed(choice).length === 0) {
+  if (stack === undefined && given(choice).length === 0) {
     const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
     return { reading, origin: "of the environment, since no stack is selected here" };
   }
-  const settings = await stackSettings(passed(choice));
+  const settings = await stackSettings(choice);
   const reading = readSettings({
     config: (key) => settings.get(key)?.value,
     environment,
@@ -98,9 +104,9 @@ export async function readingOf(choice: StackChoice): Promise<{ reading: Setting
 
 /** The stack's settings of our namespace, by key, as its programs read them; secrets in plain. */
 async function stackSettings(
-  stack: StackOptions,
+  choice: StackChoice,
 ): Promise<ReadonlyMap<string, { readonly value: string; readonly secret: boolean }>> {
-  const printed = await pulumi(["config", "--json", "--show-secrets", ...stack]);
+  const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
   const entries = Object.entries(JSON.parse(printed) as Record<string, { value: string; secret: boolean }>);
   const prefix = `${NAMESPACE}:`;
   return new Map(
