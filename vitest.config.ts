@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { keepCompiled } from "./test/support/keep-compiled.js";
 
 const FIVE_MINUTES_IN_MS = 300_000;
 
@@ -15,11 +15,8 @@ const heavy = {
 /** Quick by themselves, often waiting; what a busy machine makes of that must not decide. */
 const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3 };
 
-/**
- * For every process that tests start: where Node.js keeps what it compiled. A run of Pulumi compiles a thousand modules in each of two
- * processes.
- */
-const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, ".pulumi-local", "compile-cache") };
+/** For every process that tests start: a run of Pulumi compiles a thousand modules in each of two processes. */
+const env = { NODE_OPTIONS: keepCompiled };
 
 const project = (name: string, options: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], env, ...options },

@@ -43,7 +43,7 @@ const values = { days: advertising.days(7), hours: advertising.hours(1), purchas
   landingPage: advertising.EventType.LandingPage, whitelist: advertising.Attribution.Whitelist };
 const loaded = [...Object.keys(require.cache), ...process.moduleLoadList];
 console.log(JSON.stringify({ names: Object.keys(advertising).sort(), values, count: loaded.length,
-  heavy: loaded.filter((name) => /undici|tough-cookie|node_modules.(yaml|csv-parse)|pulumi-advertising.dist.(handlers|lifecycle|session|sandbox)/.test(name)) }));`;
+  heavy: loaded.filter((name) => /undici|tough-cookie|node_modules.(yaml|csv-parse)|pulumi-advertising.dist.(handlers|client|provider|sandbox|tools)/.test(name)) }));`;
     expect(await answerOf("required.js", script)).toEqual({
       names: NAMES,
       values: { days: 604_800, hours: 3_600, purchase: 0, landingPage: 1, whitelist: "WHITELIST" },

@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { join, resolve } from "node:path";
 import { inject, onTestFinished } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
+import { keepCompiled } from "./keep-compiled.js";
 import { copyStack, PASSPHRASE, PROJECT, STACK, stateFileIn } from "./stack-init.js";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -218,7 +219,8 @@ const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
 
 /** This process's environment without what would reach a run: users' own settings and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
-  return inherited((name) => !/^(ADVERTISING_|PULUMI_|VITEST|NODE_OPTIONS)/.test(name) && !PROXY_VARIABLE.test(name));
+  const isOthers = (name: string) => /^(ADVERTISING_|PULUMI_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
+  return { ...inherited((name) => !isOthers(name)), NODE_OPTIONS: keepCompiled };
 }
 
 /** For package managers, which may have no other way out. */
