@@ -4,12 +4,11 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
-import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
 import { createSetProvider } from "../../provider/src/provider/dynamic-set.js";
 import { createProvider } from "../../provider/src/provider/dynamic-single.js";
-import type { Severity } from "../../provider/src/provider/engine-log.js";
+import type { Severity } from "../../provider/src/provider/engine.js";
 import { createRuntime, type Runtime } from "../../provider/src/provider/services.js";
 import { untilTestEnds } from "./until-test-ends.js";
 

@@ -10,7 +10,7 @@ import {
   writeMemberRecord,
   writeRecord,
 } from "../../provider/src/state/create-record.js";
-import { describe as describeRecord } from "../../provider/src/state/unresolved-words.js";
+import { describe as describeRecord } from "../../provider/src/state/sentences.js";
 
 const sent = { eventName: "E", advertiserId: 1, value: 2 };
 const record: CreateRecord = {

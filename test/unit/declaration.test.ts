@@ -2,8 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
-import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
+import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { judge } from "../../provider/src/program/batch.js";
 import { type Call, type Context, declare, LATER } from "../../provider/src/program/declaration.js";
 import { Declared } from "../../provider/src/program/declared.js";

@@ -1,7 +1,6 @@
 /** What is live and managed by nobody any more. */
 import { describe, expect, it } from "vitest";
-import { leftLiveIn } from "../../provider/src/state/left-live.js";
-import { LEFT_LIVE } from "../../provider/src/state/properties.js";
+import { LEFT_LIVE, leftLiveIn } from "../../provider/src/state/properties.js";
 import { LEFTOVER_FORMATS, leftoversOf, markDone } from "../../provider/src/tools/leftovers.js";
 import { pendingIn } from "../../provider/src/tools/pending-facts.js";
 import { settle } from "../../provider/src/tools/pending-settle.js";

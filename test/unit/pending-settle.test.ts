@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fingerprintOf } from "../../provider/src/kinds/request.js";
-import { leftLiveIn } from "../../provider/src/state/left-live.js";
-import { UNRESOLVED } from "../../provider/src/state/properties.js";
+import { leftLiveIn, UNRESOLVED } from "../../provider/src/state/properties.js";
 import { memberMark } from "../../provider/src/state/stored-set.js";
 import { pendingIn, recordsOf } from "../../provider/src/tools/pending-facts.js";
 import { settle as settleStack } from "../../provider/src/tools/pending-settle.js";

@@ -1,11 +1,42 @@
 /**
- * What becomes of one object, from facts: a single resource, or an event of a set, also whether it is deleted. The only place that decides it: the engine's two faces, the words of a preview, the
- * comment on a pull request and `pending` ask it, so that what is said is what is done. Pure.
+ * What becomes of one object, from facts: a single resource, or an event of a set, also whether it is deleted; and what an installation
+ * can do besides creating, which is one of those facts. The only place that decides it: the engine's two faces, the words of a preview,
+ * the comment on a pull request and `pending` ask it, so that what is said is what is done. Pure.
  */
 import type { Kind } from "../kinds/index.js";
+import { knownOperations, type Operations } from "../settings/index.js";
 import { type CreateRecord, UNKNOWN } from "../state/index.js";
-import type { Abilities } from "./abilities.js";
 import { ANY, type Changes } from "./changes.js";
+
+export interface Abilities {
+  /** An object can be read, for refreshes, `.get` and adoptions. */
+  readonly read: boolean;
+  /** An object can be changed in place. */
+  readonly update: boolean;
+  readonly delete: boolean;
+  /**
+   * A create can be looked for by its mark. @param field the request field that its mark was sent in: a search finds it only
+   * where the settings still name the same field.
+   */
+  search(field: string | undefined): boolean;
+}
+
+/** Only the documented operations: nothing but creating. */
+export const NO_ABILITIES: Abilities = { read: false, update: false, delete: false, search: () => false };
+
+/** @param settings those of the installation, or just these two of them. */
+export function abilitiesOf(
+  kind: Kind,
+  settings: { readonly operations: Operations | undefined; readonly traceField: string | undefined },
+): Abilities {
+  const known = knownOperations(kind, settings);
+  return {
+    read: known.read !== undefined,
+    update: known.update !== undefined,
+    delete: known.delete !== undefined,
+    search: (field) => known.search !== undefined && field !== undefined && field === settings.traceField,
+  };
+}
 
 export interface Facts {
   readonly kind: Kind;

@@ -4,9 +4,19 @@
  * member of a set; `holders.ts` knows who else has an object. Everything here is pure and asks neither the platform nor the disk.
  * The room may import `base`, `rules`, `kinds`, `settings` and `state`.
  */
-export { type Abilities, abilitiesOf, NO_ABILITIES } from "./abilities.js";
+
 export { ANY, argumentNames, type Changes, canonical, changesIn, hasValue, holdsUnknown } from "./changes.js";
-export { type Action, decide, type Facts, type Former, formerOf, type Wanted } from "./decide.js";
+export {
+  type Abilities,
+  type Action,
+  abilitiesOf,
+  decide,
+  type Facts,
+  type Former,
+  formerOf,
+  NO_ABILITIES,
+  type Wanted,
+} from "./decide.js";
 export { type Holder, Holders, type Knowledge } from "./holders.js";
 export {
   type Circumstances,
@@ -17,5 +27,4 @@ export {
   PLAIN,
   singleMember,
 } from "./members.js";
-export { isSameBody, type Known, type Rename, renamesIn } from "./renames.js";
-export { type SentCreate, settles } from "./settlement.js";
+export { isSameBody, type Known, type Rename, renamesIn, type SentCreate, settles } from "./same-object.js";

@@ -14,9 +14,8 @@ import {
   storedFingerprint,
   UNKNOWN,
 } from "../state/index.js";
-import { type Abilities, NO_ABILITIES } from "./abilities.js";
 import { ANY, argumentNames, type Changes, changesIn, hasValue, holdsUnknown, NO_CHANGES } from "./changes.js";
-import { type Action, decide, type Former, formerOf } from "./decide.js";
+import { type Abilities, type Action, decide, type Former, formerOf, NO_ABILITIES } from "./decide.js";
 
 export interface Member {
   /** In its set; empty for a single resource. */

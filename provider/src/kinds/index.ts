@@ -4,9 +4,8 @@
  * names a kind. It promises to hold data and pure functions. It may import `base/` and `rules/`.
  */
 import { advertiser } from "./advertiser-kind.js";
-import { conversionEvent } from "./event-kind.js";
+import { conversionEvent, conversionEventSet } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
-import { conversionEventSet } from "./set-kind.js";
 
 export {
   CATALOG_SEPARATOR,
@@ -15,9 +14,7 @@ export {
   type Limits,
   nameToTell,
   type ResourceName,
-  removalWarning,
   type SetKind,
-  setRemovalWarning,
   typeTokenOf,
 } from "./kind.js";
 export {

@@ -1,7 +1,7 @@
 /**
  * A kind of resource as data: its names, its rules, its operations, and the values that deserve a warning.
  */
-import { count, idRanges, type Values } from "../base/index.js";
+import type { Values } from "../base/index.js";
 import type { Problem, Rules } from "../rules/index.js";
 import type { Operation } from "./request.js";
 
@@ -96,23 +96,4 @@ export function nameToTell({ nameProperty }: Kind, values: Values, secret: Reado
 /** Every output of a kind that is one object. */
 export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {
   return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];
-}
-
-/** Tells people that a set is no longer declared. @param isDeleted whether its objects are deleted with it. */
-export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], isDeleted: boolean): string {
-  const events = count(ids.length, member.create.noun);
-  if (isDeleted) {
-    return `${label} is no longer declared, so its ${events} are deleted on the platform, as retainOnDelete: false says: ${idRanges(ids)}.`;
-  }
-  return (
-    `${label} is no longer declared, so its ${events} leave the state: ${idRanges(ids)}. ` +
-    `Each ${member.afterlife}; deactivate it there by hand.`
-  );
-}
-
-/** Tells people that a single object is no longer declared. @param isDeleted whether the object is deleted with its resource. */
-export function removalWarning(kind: Kind, label: string, id: string, isDeleted: boolean): string {
-  if (isDeleted)
-    return `${label} (${id}) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.`;
-  return `${label} (${id}) is no longer declared, so it leaves the state. ${id} ${kind.afterlife}; deactivate it there by hand.`;
 }

@@ -16,7 +16,7 @@ import {
   withCode,
 } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
-import { type Kind, kindNamed, removalWarning, setRemovalWarning } from "../kinds/index.js";
+import { type Kind, kindNamed } from "../kinds/index.js";
 import type { Problem } from "../rules/index.js";
 import { describeSettingProblems, type Settings, type SettingsReading } from "../settings/index.js";
 import {
@@ -24,8 +24,10 @@ import {
   type CreateRecord,
   forgetCommand,
   type Noted,
+  removalWarning,
   renamedFrom,
   resourceKeyIn,
+  setRemovalWarning,
   whatIsOpen,
 } from "../state/index.js";
 import type { Live } from "../store/index.js";

@@ -34,9 +34,9 @@ import {
   UNKNOWN,
   writeStoredSet,
 } from "../state/index.js";
-import { noLongerToDelete, setAfter, stillToDelete, toDelete } from "./after.js";
+import { attemptKeys, besidesOf, noteMembers, tellBefore, tellUnclaimed } from "./before.js";
 import { carryOutAll, deleteAll, deleteSet, isDue, type Managed } from "./carry-out.js";
-import type { Severity } from "./engine-log.js";
+import type { Severity } from "./engine.js";
 import { checkResult, expectSameAccount, forDisplay, forEngine, guard, Incomplete, readingOf } from "./failure.js";
 import { adoptedTwice, isAdopted, isHeldElsewhere, learnHolders, noteAdoptedSomewhere, noteAdopts } from "./holding.js";
 import {
@@ -48,13 +48,11 @@ import {
   secretOfMembers,
   withoutUndefined,
 } from "./inputs.js";
-import { attemptKeys, tellUnclaimed } from "./interrupted.js";
+import { Progress } from "./messages.js";
 import { refreshedSet } from "./optional.js";
-import { heldBack, type Outcome, resultOf } from "./outcome.js";
-import { Progress } from "./progress.js";
+import { heldBack, noLongerToDelete, type Outcome, resultOf, setAfter, stillToDelete, toDelete } from "./outcome.js";
 import { markIn, markInputOfSet } from "./search.js";
 import type { Runtime } from "./services.js";
-import { besidesOf, noteMembers, tellBefore } from "./set-before.js";
 import { isKnown, type KnownSubject, memberSubject, type Subject, subjectOf } from "./subject.js";
 import { besidesInWords, deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
 

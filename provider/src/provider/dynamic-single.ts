@@ -32,7 +32,7 @@ import {
   SECRET_ARGUMENTS,
   writeLeftLive,
 } from "../state/index.js";
-import { leavingIn, leftAfter } from "./after.js";
+import { knownBefore, noteHeld, tellUnclaimed } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import {
   checkResult,
@@ -56,9 +56,8 @@ import {
   noteHolds,
 } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
-import { knownBefore, noteHeld, tellUnclaimed } from "./interrupted.js";
 import { argumentsOfLive, deleteObject, refreshed } from "./optional.js";
-import type { Outcome } from "./outcome.js";
+import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
 import { markIn, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
 import { isKnown, type Subject, subjectOf } from "./subject.js";

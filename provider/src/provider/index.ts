@@ -2,14 +2,12 @@
  * The front door of `provider/`: what the engine calls, carried out. It promises that each create is sent at most once over all runs,
  * that what is said is what is done, and that whatever leaves the process is scrubbed. `dynamic-single.ts` and `dynamic-set.ts` are the
  * faces that Pulumi's dynamic providers see, put together in `handlers.ts`: another front end, such as a provider plugin, stands beside
- * them and asks the same `decision/`, `run.ts`, `carry-out.ts`, `after.ts` and `tell.ts`. The room may import every room before it.
+ * them and asks the same `decision/`, `run.ts`, `carry-out.ts`, `outcome.ts` and `tell.ts`. The room may import every room before it.
  */
 
 export { createSetProvider } from "./dynamic-set.js";
 export { createProvider } from "./dynamic-single.js";
-export { debugLog, engineLog } from "./engine-log.js";
-export { engineStartedMs } from "./engine-start.js";
+export { debugLog, engineLog, engineStartedMs, watchEngine } from "./engine.js";
 export { silenceShown } from "./failure.js";
 export { lookFor, resendDueMs } from "./search.js";
 export { createRuntime, type Runtime } from "./services.js";
-export { watchEngine } from "./under-way.js";

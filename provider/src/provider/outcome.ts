@@ -1,9 +1,14 @@
 /**
- * How what was done with objects ended, as data: the words that people read are made of it, and nothing is decided by words. Pure.
+ * How what was done with objects ended, as data: the words that people read are made of it, and nothing is decided by words. And what
+ * the state holds then: the members of a set, and the objects that were left live on the platform, so that somebody can tidy up there
+ * whatever becomes of the runner. Nothing that was deleted. Pure.
  */
-import type { AdvertisingError } from "../base/index.js";
-import type { Member } from "../decision/index.js";
-import type { CreateRecord } from "../state/index.js";
+import type { AdvertisingError, Values } from "../base/index.js";
+import type { Circumstances, Member } from "../decision/index.js";
+import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
+import { type CreateRecord, eventIn, type LeftLive, leftLiveIn, type Shared, type StoredSet } from "../state/index.js";
+import { secretOfMembers } from "./inputs.js";
 
 export type Outcome =
   /** Somebody has named the live object; no create was sent. */
@@ -89,4 +94,162 @@ export function resultOf(
   });
   const isWell = failed.length + kept.length + open.length === 0;
   return { failed, kept, open, waiting: wanted.length - deleted.size, isWell };
+}
+
+/** What a run of a set had before it, and what came of it. */
+export interface SetRun {
+  readonly stored: StoredSet;
+  readonly members: readonly Member[];
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly deletions: Deletions;
+  /** What all members share now. */
+  readonly shared: Shared;
+  /** Paths of the arguments that are secret now. */
+  readonly secret: ReadonlySet<string>;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+export function setAfter(kind: Kind, run: SetRun): StoredSet {
+  const { stored, members, outcomes, deletions, secret } = run;
+  const { advertiserId, defaults } = run.shared;
+  const shared = { advertiserId, defaults };
+  const wasSecret = secretOfMembers(kind, stored.secret);
+  const after = {
+    ...shared,
+    secret,
+    left: leftBySet(kind, run),
+    events: new Map<string, Values>(),
+    eventIds: new Map<string, string>(),
+    earlier: new Map<string, string>(),
+    unresolved: new Map<string, CreateRecord>(),
+  };
+  for (const { key, action, id, entry, fingerprint, unresolved } of members) {
+    if (action.do === "let go" || (action.do === "delete" && deletions.deleted.has(id ?? ""))) continue;
+    const outcome = outcomes.get(key);
+    const isNow = idAfter(outcome);
+    if (outcome?.kind === "unresolved") after.unresolved.set(key, outcome.record);
+    else if (unresolved !== undefined && isNow === undefined) after.unresolved.set(key, unresolved);
+    const held = isNow ?? id;
+    if (held === undefined) continue;
+    after.eventIds.set(key, held);
+    if (isNow !== undefined || action.do === "keep") {
+      after.events.set(key, entry);
+      continue;
+    }
+    // What was to take its place is not there.
+    const then = withoutNames(stored.events.get(key) ?? {}, wasSecret(key));
+    after.events.set(key, then);
+    if (fingerprint !== undefined && fingerprint !== fingerprintOfBody(kind, eventIn(shared, then))) {
+      after.earlier.set(key, fingerprint);
+    }
+  }
+  return after;
+}
+
+function withoutNames(values: Values, names: ReadonlySet<string>): Values {
+  return names.size === 0 ? values : Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)));
+}
+
+function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, at }: SetRun): readonly LeftLive[] {
+  const { wanted, deleted } = deletions;
+  const isWanted = new Set(wanted.map(({ id }) => id));
+  const due = (id: string) => (isWanted.has(id) ? { toDelete: true } : {});
+  const [was, is] = [secretOfMembers(kind, stored.secret), secretOfMembers(kind, secret)];
+  const left = members.flatMap(({ key, action, id }): LeftLive[] => {
+    if (id === undefined) return [];
+    const by = idAfter(outcomes.get(key));
+    const isRemoved = action.do === "let go";
+    if (deleted.has(id) || (!isRemoved && (by === undefined || by === id))) return [];
+    // Of an object that was created for another advertiser, only the body's fingerprint is known.
+    const shared = stored.earlier.has(key) ? {} : { advertiserId: stored.advertiserId };
+    const then = { ...shared, ...stored.events.get(key) };
+    const object = { id, ...tellingOf(kind, then, new Set([...was(key), ...is(key)])), key, at, ...due(id) };
+    return [isRemoved ? { ...object, why: "removed" } : { ...object, why: "replaced", ...(by && { by }) }];
+  });
+  const before = stored.left
+    .filter(({ id }) => !deleted.has(id))
+    .map(({ toDelete: _, ...each }) => ({ ...each, ...due(each.id) }));
+  return [...before, ...left];
+}
+
+/**
+ * What a set is to delete: the objects of keys that were removed, those that others have taken the place of, and those that earlier
+ * runs could not delete. Nothing that the set goes on with.
+ */
+export function toDelete(
+  members: readonly Member[],
+  outcomes: ReadonlyMap<string, Outcome>,
+  left: readonly LeftLive[],
+  circumstances: Circumstances,
+): ToDelete[] {
+  const kept = new Set<string>();
+  const wanted = new Map<string, ToDelete>();
+  for (const { key, id, action } of members) {
+    const isNow = idAfter(outcomes.get(key));
+    const held = isNow ?? id;
+    if (action.do !== "delete" && action.do !== "let go" && held !== undefined) kept.add(held);
+    if (id === undefined || !isDeletable(circumstances, id, key)) continue;
+    if (action.do === "delete" || (isNow !== undefined && isNow !== id)) wanted.set(id, { id, key });
+  }
+  for (const { id, key = "" } of stillToDelete(left, circumstances)) wanted.set(id, { id, key });
+  return [...wanted.values()].filter(({ id }) => !kept.has(id));
+}
+
+/** What earlier runs of a set could not delete. */
+export function stillToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
+  return left.filter((each) => isDue(each) && isDeletable(circumstances, each.id, each.key ?? ""));
+}
+
+/**
+ * What earlier runs of a set could not delete, and what is not to be deleted any more: something else goes on with it, or
+ * `retainOnDelete` is on again. The state must forget that it was to be: a later run knows less.
+ */
+export function noLongerToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
+  return left.filter((each) => isDue(each) && !isDeletable(circumstances, each.id, each.key ?? ""));
+}
+
+export function isDue({ toDelete, done }: LeftLive): boolean {
+  return toDelete === true && done === undefined;
+}
+
+function isDeletable({ can, deletes }: Circumstances, id: string, key: string): boolean {
+  return can.delete && deletes(id, key);
+}
+
+/** What a replacement takes the place of: what that had left itself, and the object, where it is one. */
+export interface Leaving {
+  readonly before: readonly LeftLive[];
+  readonly object: Omit<LeftLive, "at" | "why"> | undefined;
+}
+
+/** @param secret names of arguments that must not be told. @param isDeleted whether the engine deletes the object. */
+export function leavingIn(
+  kind: Kind,
+  id: string,
+  olds: Values,
+  secret: ReadonlySet<string>,
+  isDeleted: boolean,
+): Leaving {
+  const isObject = isPlatformId(id) && !isDeleted;
+  return { before: leftLiveIn(olds), object: isObject ? { id, ...tellingOf(kind, olds, secret) } : undefined };
+}
+
+/** What the state of the new resource keeps. @param by its id; none where it has none of the platform's. */
+export function leftAfter(leaving: Leaving | undefined, by: string | undefined, at: string): readonly LeftLive[] {
+  if (leaving === undefined) return [];
+  const { before, object } = leaving;
+  if (object === undefined || object.id === by) return before;
+  return [...before, { ...object, at, why: "replaced", ...(by === undefined ? {} : { by }) }];
+}
+
+/** What tells people which object it is. */
+function tellingOf(kind: Kind, values: Values, secret: ReadonlySet<string>): Pick<LeftLive, "name" | "advertiserId"> {
+  const { advertiserId } = values;
+  const name = nameToTell(kind, values, secret);
+  const mayTell = kind.refersTo.advertiserId !== undefined && advertiserId !== undefined && !secret.has("advertiserId");
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(mayTell && ["string", "number"].includes(typeof advertiserId) ? { advertiserId: String(advertiserId) } : {}),
+  };
 }

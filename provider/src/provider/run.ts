@@ -13,7 +13,7 @@ import { own, type Values } from "../base/index.js";
 import { type Former, Holders, type Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type Told, UNKNOWN } from "../state/index.js";
-import type { Leaving } from "./after.js";
+import type { Leaving } from "./outcome.js";
 
 /** What `check` learns of a resource. */
 export interface Checked {

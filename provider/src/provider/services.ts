@@ -8,11 +8,9 @@ import { Client, secretsIn, transportFor } from "../client/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
 import { backendIn, Inventory, Journal, lookAround, pathsIn, placesFor, type Snapshot } from "../store/index.js";
-import { debugLog, engineLog, type TellAt } from "./engine-log.js";
-import { createMessages, type Messages } from "./messages.js";
-import { Progress } from "./progress.js";
+import { debugLog, engineLog, type TellAt, UnderWay } from "./engine.js";
+import { createMessages, type Messages, Progress } from "./messages.js";
 import { Run } from "./run.js";
-import { UnderWay } from "./under-way.js";
 
 /** A run of the same stack that was just interrupted may still be ending. */
 const JOURNAL_WAIT_MS = 30_000;

@@ -15,8 +15,7 @@ import {
 import { type Circumstances, type Member, PLAIN, renamesIn } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, describe, type LeftLive, memberOf, waysOut } from "../state/index.js";
-import { stillToDelete } from "./after.js";
-import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
+import { type Deletions, heldBack, idAfter, type Outcome, type Result, stillToDelete } from "./outcome.js";
 import { memberSubject, type Subject } from "./subject.js";
 
 /** More keys, or lines, are counted. */

@@ -1,14 +1,14 @@
 /**
  * What people read of single objects before and after something is done with them: adoptions, renames, replacements, what is left
  * live, what was found gone or changed. Data in, notices out; what a set says is in `tell-set.ts`, and every sentence about a create of
- * unknown outcome in `state/unresolved-words.ts`. Nothing is decided here.
+ * unknown outcome in `state/sentences.ts`. Nothing is decided here.
  */
 import { count, enumerate, printable } from "../base/index.js";
 import type { Former } from "../decision/index.js";
-import { type Kind, nameToTell, removalWarning } from "../kinds/index.js";
-import { aboutWhom, type CreateRecord, renamedFrom, whatHappened } from "../state/index.js";
+import { type Kind, nameToTell } from "../kinds/index.js";
+import { aboutWhom, type CreateRecord, removalWarning, renamedFrom, whatHappened } from "../state/index.js";
 import type { Live } from "../store/index.js";
-import type { Severity } from "./engine-log.js";
+import type { Severity } from "./engine.js";
 import type { Messages } from "./messages.js";
 import type { Subject } from "./subject.js";
 

@@ -1,7 +1,7 @@
 /**
  * A create that was sent: the one noun for it in the journal, in the state, in a run, and in what people are told. The journal's
  * lines are read and written by `store/notes.ts`; the state's `unresolved`, whose field names are a contract, is read and written
- * here; the sentences are in `unresolved-words.ts`. Pure.
+ * here; the sentences are in `sentences.ts`. Pure.
  */
 
 import type { Values } from "../base/index.js";

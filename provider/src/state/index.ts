@@ -1,7 +1,7 @@
 /**
  * The front door of `state/`: the contracts with stored state, and what follows from them alone. Which resource is meant, what an
  * unresolved create, a set and an object that is left live look like in the state, and what the program's half tells the
- * provider's. `unresolved-words.ts` has the sentences about an unresolved create that both halves and the command say. Whatever an
+ * provider's. `sentences.ts` has what both halves and the command say alike. Whatever an
  * earlier version wrote stays readable. It imports base, kinds and rules, and touches no file.
  */
 export {
@@ -40,19 +40,36 @@ export {
   stackOf,
   urnOf,
 } from "./identity.js";
-export { type LeftLive, leftLiveIn, leftLiveKind, writeLeftLive } from "./left-live.js";
 export {
   ACCOUNT,
   DELETES,
   IDENTITY,
   LEFT_LIVE,
+  type LeftLive,
+  leftLiveIn,
+  leftLiveKind,
   MARK,
   PROVIDER,
+  readDeclared,
   SECRET_ARGUMENTS,
   SECRET_SIGNATURE,
+  type Told,
   UNKNOWN,
   UNRESOLVED,
+  writeDeclared,
+  writeLeftLive,
 } from "./properties.js";
+export {
+  describe,
+  explain,
+  forgetCommand,
+  removalWarning,
+  setRemovalWarning,
+  settleCommand,
+  waysOut,
+  whatHappened,
+  whatIsOpen,
+} from "./sentences.js";
 export {
   type DeclaredSet,
   eventIn,
@@ -64,13 +81,3 @@ export {
   storedFingerprint,
   writeStoredSet,
 } from "./stored-set.js";
-export { readDeclared, type Told, writeDeclared } from "./told.js";
-export {
-  describe,
-  explain,
-  forgetCommand,
-  settleCommand,
-  waysOut,
-  whatHappened,
-  whatIsOpen,
-} from "./unresolved-words.js";

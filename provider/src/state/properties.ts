@@ -1,7 +1,10 @@
 /**
- * Stored properties that are no arguments: contracts with every state that was ever written. The engine hides names
- * that begin with two underscores from previews.
+ * Stored properties that are no arguments: contracts with every state that was ever written. Their names, and how two of them are read
+ * and written: what the program's half tells of a resource, and what a resource has left live. The engine hides names that begin with
+ * two underscores from previews. Pure.
  */
+import type { Values } from "../base/index.js";
+import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 
 /** The reference that the engine's dynamic-provider process loads; written by `resources/`. */
 export const PROVIDER = "__provider";
@@ -27,7 +30,7 @@ export const MARK = "__mark";
  */
 export const DELETES = "__delete";
 
-/** Beside the properties of a resource whose create has an unknown outcome: see `state/unresolved.ts`. */
+/** Beside the properties of a resource whose create has an unknown outcome: see `create-record.ts`. */
 export const UNRESOLVED = "unresolved";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
@@ -36,5 +39,86 @@ export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /** By which Pulumi marks secret values in an exported stack: a contract of its own. */
 export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-/** What replacements have left live on the platform; an output only: see `state/left-live.ts`. */
+/** What replacements have left live on the platform; an output only. */
 export const LEFT_LIVE = "__left";
+
+export interface Told {
+  readonly identity: string;
+  /** On one resource of each part of the program that is looked at together. */
+  readonly run?:
+    | {
+        readonly isUp: boolean;
+        /** How many resources the part declares. */
+        readonly resources: number;
+      }
+    | undefined;
+  /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */
+  readonly formerly?: readonly string[] | undefined;
+  /** Where a delete is known: whether the option `retainOnDelete` is off. */
+  readonly deletes?: boolean | undefined;
+  /**
+   * Of what may delete, a set or a resource with {@link deletes}: the ids of the objects of its kind that anything in the program
+   * adopts, as far as it knows them, with blanks between them. One text, since each of a thousand sets takes along those of all.
+   */
+  readonly adopted?: string | undefined;
+  /** Likewise: whether something else adopts objects of its kind whose ids the program does not know. */
+  readonly adoptsUnknown?: boolean | undefined;
+  /** Of a set: the journal keys of undeclared members of unknown outcome, whose object something else in the program adopts. */
+  readonly settled?: readonly string[] | undefined;
+  /** The same of a set's members, by their own journal keys. */
+  readonly membersFormerly?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Pulumi's option of this name: the engine does not hold it against what a dynamic provider says of a change. */
+  readonly replaceOnChanges?: readonly string[] | undefined;
+  /** In a preview, by argument: the journal key of the resource whose id it is. */
+  readonly owners?: Readonly<Record<string, string>> | undefined;
+}
+
+/** @returns nothing where it is no declaration: the resource was made by something else than this package's classes. */
+export function readDeclared(value: unknown): Told | undefined {
+  if (typeof value === "string") return { identity: value };
+  if (typeof value !== "object" || value === null) return undefined;
+  return typeof (value as Partial<Told>).identity === "string" ? (value as Told) : undefined;
+}
+
+/** As short as it can be, since each resource has one: the identity alone, if nothing else is told. */
+export function writeDeclared(told: Told): string | Told {
+  const given = Object.entries(told).filter(([, value]) => value !== undefined);
+  return given.length === 1 ? told.identity : (Object.fromEntries(given) as unknown as Told);
+}
+
+/** An object that nothing manages any more. */
+export interface LeftLive {
+  /** The platform's, in digits. */
+  readonly id: string;
+  /** When the state let go of it, ISO 8601. */
+  readonly at: string;
+  /** `removed`: its key left a set. */
+  readonly why: "replaced" | "removed";
+  /** The set that held it could not delete it: the next `up` tries again. */
+  readonly toDelete?: boolean;
+  /** The id of what took its place, where that is known. */
+  readonly by?: string;
+  /** On the platform; absent where it is secret. */
+  readonly name?: string;
+  readonly advertiserId?: string;
+  /** Of a set's member. */
+  readonly key?: string;
+  /** When somebody said that it is tidied up, ISO 8601: it is on no list from then on. */
+  readonly done?: string;
+}
+
+/** Of what kind the objects are that a resource of this type has left; none where it is no resource of ours. */
+export function leftLiveKind(type: string): Kind["name"] | undefined {
+  return (setOfType(type)?.member ?? kindOfType(type))?.name;
+}
+
+/** Reads what any version may have written. */
+export function leftLiveIn(outputs: Values): readonly LeftLive[] {
+  const list = outputs[LEFT_LIVE];
+  return Array.isArray(list) ? (list as LeftLive[]).filter((each) => typeof each?.id === "string") : [];
+}
+
+/** The output that holds them; none where there are none. */
+export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown> {
+  return list.length === 0 ? {} : { [LEFT_LIVE]: list };
+}

@@ -5,8 +5,15 @@ import { createHash } from "node:crypto";
 import { asRecord, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { type CreateRecord, memberRecord, type StoredMember, writeMemberRecord } from "./create-record.js";
-import { type LeftLive, leftLiveIn, writeLeftLive } from "./left-live.js";
-import { ACCOUNT, SECRET_ARGUMENTS, UNKNOWN, UNRESOLVED } from "./properties.js";
+import {
+  ACCOUNT,
+  type LeftLive,
+  leftLiveIn,
+  SECRET_ARGUMENTS,
+  UNKNOWN,
+  UNRESOLVED,
+  writeLeftLive,
+} from "./properties.js";
 
 /** What all members of a set have in common. */
 export interface Shared {

@@ -1,8 +1,8 @@
 /**
- * Every sentence about a create whose outcome is unknown, and the commands that settle it: what people read in a preview, in an
- * error, in `pending` and from the program's half comes from here, so that it is the same everywhere. Pure.
+ * The sentences that the program's half, the provider's and the command say alike: every one about a create whose outcome is unknown,
+ * with the commands that settle it, and those about what is no longer declared. Pure.
  */
-import { printable, shellWord } from "../base/index.js";
+import { count, idRanges, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { CreateRecord } from "./create-record.js";
 
@@ -71,4 +71,23 @@ export function explain(kind: Kind["name"], record: CreateRecord): string {
     ...waysOut(record.urn ?? "<urn>"),
     `What happened: ${record.what}`,
   ].join("\n");
+}
+
+/** Tells people that a set is no longer declared. @param isDeleted whether its objects are deleted with it. */
+export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], isDeleted: boolean): string {
+  const events = count(ids.length, member.create.noun);
+  if (isDeleted) {
+    return `${label} is no longer declared, so its ${events} are deleted on the platform, as retainOnDelete: false says: ${idRanges(ids)}.`;
+  }
+  return (
+    `${label} is no longer declared, so its ${events} leave the state: ${idRanges(ids)}. ` +
+    `Each ${member.afterlife}; deactivate it there by hand.`
+  );
+}
+
+/** Tells people that a single object is no longer declared. @param isDeleted whether the object is deleted with its resource. */
+export function removalWarning(kind: Kind, label: string, id: string, isDeleted: boolean): string {
+  if (isDeleted)
+    return `${label} (${id}) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.`;
+  return `${label} (${id}) is no longer declared, so it leaves the state. ${id} ${kind.afterlife}; deactivate it there by hand.`;
 }

@@ -2,7 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { holdsUnknown } from "../../provider/src/decision/changes.js";
-import { conversionEventSet } from "../../provider/src/kinds/set-kind.js";
+import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { isNotPlain } from "../../provider/src/program/ids.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";

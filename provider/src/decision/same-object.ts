@@ -1,6 +1,7 @@
 /**
- * Finds renames: a new object that is likely one which the same run lets go of, so that creating it would make a second live
- * object. Asked by the provider's warnings, by a set's plan and by the comment on a preview. Pure.
+ * Whether two descriptions are of one object: a new object that is likely one which the same run lets go of, so that creating it would
+ * make a second live one (a rename), and an adoption that is about the very object which a create of unknown outcome may have made.
+ * Asked by the program's half, the provider's warnings, a set's plan and the comment on a preview. Pure.
  */
 import type { Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
@@ -74,4 +75,33 @@ function isWhole({ kind, values }: Known, isHidden: (value: unknown) => boolean)
 function holds(value: unknown, is: (value: unknown) => boolean): boolean {
   if (is(value)) return true;
   return typeof value === "object" && value !== null && Object.values(value).some((each) => holds(each, is));
+}
+
+/** What is known of a create that was sent. */
+export interface SentCreate {
+  readonly kind: Kind["name"];
+  /** On the platform; absent where it is secret. */
+  readonly name?: string | undefined;
+  /** By argument. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * @param values the arguments of what adopts; those that are no plain values are not known yet, and contradict nothing.
+ * @returns whether kind and name agree, and none of the other facts that both sides know contradicts it: the advertiser above all.
+ */
+export function settles(kind: Kind, values: Values, sent: SentCreate): boolean {
+  if (kind.name !== sent.kind) return false;
+  const agrees = (property: string, then: unknown) => {
+    const now = values[property];
+    return !isPlain(now) || !isPlain(then) || String(now) === String(then);
+  };
+  return (
+    agrees(kind.nameProperty, sent.name) &&
+    Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))
+  );
+}
+
+function isPlain(value: unknown): boolean {
+  return ["string", "number", "boolean"].includes(typeof value);
 }
