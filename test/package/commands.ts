@@ -1,11 +1,12 @@
 /** What must hold for the package's commands, as an installed package brings them. */
 import { expect, it } from "vitest";
-import { type InstalledProject, manifestIn, providerFolder } from "../support/packed.js";
+import { type InstalledProject, type Manager, manifestIn, providerFolder } from "../support/packed.js";
 import { newStack, program } from "../support/stack.js";
 
 const COMMANDS = Object.keys(manifestIn(providerFolder).bin);
 
-export function describeCommands(projectOf: () => InstalledProject): void {
+/** What a manager's layout can't change is held once, with npm. */
+export function describeCommands(manager: Manager, projectOf: () => InstalledProject): void {
   it.each(COMMANDS)("%s --help says what it takes", async (command) => {
     const { code, output } = await projectOf().exec(command, "--help");
     expect(output).toMatch(new RegExp(`^Usage: ${command}`, "m"));
@@ -31,26 +32,6 @@ export function describeCommands(projectOf: () => InstalledProject): void {
     expect(schema.output).toBe("Advertisers and conversion events\n");
   });
 
-  it.each([
-    [["--port", "abc"], /--port .*"abc"/],
-    [["--port", "65536"], /--port .*"65536"/],
-    [["--latency-ms", "-1"], /latency-ms/],
-    [["--prot", "1"], /--prot/],
-    [["stray"], /stray/],
-  ])("advertising-sandbox %j is refused in a sentence", async (args, named) => {
-    const { code, output } = await projectOf().run(projectOf().command("advertising-sandbox"), ...args);
-    expect(output).toMatch(named);
-    expect(output).toContain("advertising-sandbox --help");
-    expect(output).not.toMatch(/^\s+at /m);
-    expect(code).toBe(2);
-  });
-
-  it("npx --port abc keeps the exit code", async () => {
-    const { code, output } = await projectOf().exec("advertising-sandbox", "--port", "abc");
-    expect(output).toContain('"abc"');
-    expect(code).toBe(2);
-  });
-
   it("advertising-sandbox serves a real run, and ends at SIGTERM with what it counted", async () => {
     const args = ["--email", "me@example.com", "--password", "a word of its own"];
     const { pid, match, ended } = await projectOf().start(
@@ -72,5 +53,27 @@ export function describeCommands(projectOf: () => InstalledProject): void {
     expect(end.output).toContain("1 logins, 1 advertisers, 0 events.");
     expect(end.output).not.toContain("a word of its own");
     expect(end.code).toBe(0);
+  });
+
+  if (manager !== "npm") return;
+
+  it.each([
+    [["--port", "abc"], /--port .*"abc"/],
+    [["--port", "65536"], /--port .*"65536"/],
+    [["--latency-ms", "-1"], /latency-ms/],
+    [["--prot", "1"], /--prot/],
+    [["stray"], /stray/],
+  ])("advertising-sandbox %j is refused in a sentence", async (args, named) => {
+    const { code, output } = await projectOf().run(projectOf().command("advertising-sandbox"), ...args);
+    expect(output).toMatch(named);
+    expect(output).toContain("advertising-sandbox --help");
+    expect(output).not.toMatch(/^\s+at /m);
+    expect(code).toBe(2);
+  });
+
+  it("npx --port abc keeps the exit code", async () => {
+    const { code, output } = await projectOf().exec("advertising-sandbox", "--port", "abc");
+    expect(output).toContain('"abc"');
+    expect(code).toBe(2);
   });
 }

@@ -18,7 +18,7 @@ export function describeInstalledBy(manager: Manager, other?: Manager): void {
 
     // The programs come last: they leave settings of Pulumi's and of the compiler's in the project.
     describeLoading(manager, () => installed.project);
-    describeCommands(() => installed.project);
-    describePrograms(() => installed, temporary, other);
+    describeCommands(manager, () => installed.project);
+    describePrograms(manager, () => installed, temporary, other);
   });
 }

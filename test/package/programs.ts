@@ -31,8 +31,14 @@ export interface Installed {
 }
 
 /** @param other installs the next version; none where another manager's test does that. */
-export function describePrograms(installed: () => Installed, temporary: () => string, other?: Manager): void {
-  it.each(Object.keys(PROGRAMS) as ProgramFile[])(
+export function describePrograms(
+  manager: Manager,
+  installed: () => Installed,
+  temporary: () => string,
+  other?: Manager,
+): void {
+  // How a program is loaded is the same in each layout: pnpm's is tried with one, and below with TypeScript.
+  it.each(manager === "npm" ? (Object.keys(PROGRAMS) as ProgramFile[]) : (["index.mjs"] as const))(
     "%s: one login, each object once, its id in the outputs",
     async (file) => {
       const sandbox = await useSandbox();
