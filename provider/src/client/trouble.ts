@@ -117,18 +117,15 @@ export function unanswered(
   return error;
 }
 
-/** @param address where the host's address comes from. */
-function nextStepFor(code: string, address: string): string | undefined {
-  const steps: Readonly<Record<string, string>> = {
-    ENOTFOUND: `the name is not known: check ${address} and the network`,
-    EAI_AGAIN: "the name could not be looked up: check the network",
-    ECONNREFUSED: `nothing listens there: check ${address}`,
-    ENETUNREACH: "the network can't be reached",
-    EHOSTUNREACH: "the host can't be reached",
-    UND_ERR_CONNECT_TIMEOUT: "no connection was made in time: check the network and firewalls",
-  };
-  return steps[code];
-}
+/** What to do next, by the failure's code; `{address}` is where the host's address comes from. */
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  ENOTFOUND: "the name is not known: check {address} and the network",
+  EAI_AGAIN: "the name could not be looked up: check the network",
+  ECONNREFUSED: "nothing listens there: check {address}",
+  ENETUNREACH: "the network can't be reached",
+  EHOSTUNREACH: "the host can't be reached",
+  UND_ERR_CONNECT_TIMEOUT: "no connection was made in time: check the network and firewalls",
+};
 
 /** One clause, without a full stop, such as `could not connect to x:443 (ECONNREFUSED …)`. */
 export function describeFailure(failure: TransportFailure, url: URL): string {
@@ -156,7 +153,7 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
       tunnel === undefined || atProxy ? "" : ", or the proxy's where that puts in a certificate of its own,";
     return `the TLS connection to ${host} was not trusted (${detail}): ${whose} has to be fixed, or its authority${inspecting} made known with NODE_EXTRA_CA_CERTS`;
   }
-  const next = nextStepFor(failure.code, address);
+  const next = NEXT_STEPS[failure.code]?.replace("{address}", () => address);
   return `could not connect to ${host} (${detail})${next === undefined ? "" : `; ${next}`}`;
 }
 
