@@ -52,28 +52,9 @@ const RULES: readonly ((answer: Answer) => string | undefined)[] = [
     found.length > 1 ? `"${wanted}" is the name of ${found.length} pending creates: give the URN` : undefined,
   ({ wanted, found: [only], before }) =>
     before.some(({ urn }) => urn === only?.urn) ? `"${wanted}" is settled twice` : undefined,
-  ({ wanted, createdAs, found: [only] }) =>
-    createdAs !== undefined && createdAs === only?.held?.id
-      ? `${createdAs} is not the id of "${wanted}", but of what the state holds already`
-      : undefined,
   (answer) => {
-    const { wanted, createdAs, found } = answer;
-    const [only] = found;
-    const isReplaced = only !== undefined && recordsOf(only).some(({ replaces }) => replaces === createdAs);
-    const isHeldByItself = holderOf(answer, "state")?.by === only?.urn;
-    return createdAs !== undefined && (isReplaced || isHeldByItself)
-      ? `${createdAs} is not the id of "${wanted}", but of what it was to replace`
-      : undefined;
-  },
-  (answer) => {
-    const holder = holderOf(answer, "state");
-    const { wanted, createdAs } = answer;
-    return holder && `${createdAs} is not the id of "${wanted}": the state holds it as ${holder.by}`;
-  },
-  (answer) => {
-    const holder = holderOf(answer, "journal", answer.found[0]?.urn);
-    const { wanted, createdAs } = answer;
-    return holder && `${createdAs} is not the id of "${wanted}": a journal on this machine knows it as ${holder.by}`;
+    const owner = ownerIn(answer);
+    return owner === undefined ? undefined : `${answer.createdAs} is not the id of "${answer.wanted}"${owner}`;
   },
   ({ wanted, createdAs, found: [only], before, kindOf }) => {
     const twin = before.find((verdict) => createdAs !== undefined && verdict.createdAs === createdAs);
@@ -83,8 +64,17 @@ const RULES: readonly ((answer: Answer) => string | undefined)[] = [
   },
 ];
 
-function holderOf({ createdAs, found: [only], holders }: Answer, how: "state" | "journal", but?: string) {
-  return createdAs === undefined || only === undefined ? undefined : holders.of(only.kind, createdAs, but, [how])[0];
+/** Whose id it is instead, in words; none where nobody else is known to have that object. */
+function ownerIn({ createdAs, found: [only], holders }: Answer): string | undefined {
+  if (createdAs === undefined || only === undefined) return undefined;
+  if (createdAs === only.held?.id) return ", but of what the state holds already";
+  const [inState] = holders.of(only.kind, createdAs, undefined, ["state"]);
+  if (inState?.by === only.urn || recordsOf(only).some(({ replaces }) => replaces === createdAs)) {
+    return ", but of what it was to replace";
+  }
+  if (inState !== undefined) return `: the state holds it as ${inState.by}`;
+  const [inJournal] = holders.of(only.kind, createdAs, only.urn, ["journal"]);
+  return inJournal && `: a journal on this machine knows it as ${inJournal.by}`;
 }
 
 /** @throws Error with all that is wrong with the answers; then none of them counts. */

@@ -14,19 +14,22 @@ export interface Ids {
   readonly events: readonly Identified[];
   /** Without an id, since their outcomes are unknown. */
   readonly unresolved: readonly Entry[];
-  /** The tag's address of an event, where there is a template. */
-  readonly addressOf: ((event: Identified) => string) | undefined;
+  /** The tags' addresses by the keys of the events, where there is a template. */
+  readonly tags: Readonly<Record<string, string>> | undefined;
   readonly advertiserKeys: Contents["advertiserKeys"];
 }
 
 /** Sorted by key, so that the same state is always the same text. */
-export function idsOf(contents: Contents, addressOf: Ids["addressOf"]): Ids {
-  const { advertisers, events, advertiserKeys } = contents;
+export function idsOf(contents: Contents, addressOf: ((event: Identified) => string) | undefined): Ids {
+  const { advertisers, advertiserKeys } = contents;
+  const events = identified(contents.events);
   return {
     advertisers: identified(advertisers),
-    events: identified(events),
-    unresolved: [...advertisers, ...events].filter(({ id, openSince }) => id === undefined && openSince !== undefined),
-    addressOf,
+    events,
+    unresolved: [...advertisers, ...contents.events].filter(
+      ({ id, openSince }) => id === undefined && openSince !== undefined,
+    ),
+    tags: addressOf && Object.fromEntries(events.map((event) => [event.key, addressOf(event)])),
     advertiserKeys,
   };
 }
@@ -45,54 +48,37 @@ export const ID_FORMATS: Readonly<Record<string, (ids: Ids) => string>> = {
 };
 
 /** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
-function asJson({ advertisers, events, addressOf }: Ids): string {
-  const content = {
-    advertisers: byKey(advertisers),
-    events: byKey(events),
-    ...(addressOf === undefined ? {} : { tags: addressesByKey(events, addressOf) }),
-  };
-  return `${JSON.stringify(content, undefined, 2)}\n`;
+function asJson({ advertisers, events, tags }: Ids): string {
+  return `${JSON.stringify({ advertisers: byKey(advertisers), events: byKey(events), tags }, undefined, 2)}\n`;
 }
 
 function byKey(entries: readonly Identified[]): Record<string, number | string> {
   return Object.fromEntries(entries.map(({ key, id }) => [key, exactId(id)]));
 }
 
-function addressesByKey(events: readonly Identified[], addressOf: (event: Identified) => string) {
-  return Object.fromEntries(events.map((event) => [event.key, addressOf(event)]));
-}
-
-function asCsv({ advertisers, events, addressOf, advertiserKeys }: Ids): string {
-  const header = ["kind", "key", "id", "name", "advertiser", "advertiserId"];
-  const rows = [
-    ...advertisers.map((each) => ["advertiser", each.key, each.id, nameOf(each), "", ""]),
-    ...events.map((each) => {
-      const advertiserId = shown(each.values.advertiserId);
-      return ["event", each.key, each.id, nameOf(each), advertiserKeys.get(advertiserId) ?? "", advertiserId];
-    }),
-  ];
-  const tags = addressOf === undefined ? [] : [...advertisers.map(() => ""), ...events.map(addressOf)];
+function asCsv({ advertisers, events, tags, advertiserKeys }: Ids): string {
+  const tag = (text: string | undefined) => (tags === undefined ? [] : [text ?? ""]);
   return csvOf([
-    [...header, ...(addressOf === undefined ? [] : ["tag"])],
-    ...rows.map((row, index) => [...row, ...tags.slice(index, index + 1)]),
+    ["kind", "key", "id", "name", "advertiser", "advertiserId", ...tag("tag")],
+    ...advertisers.map((each) => ["advertiser", each.key, each.id, nameOf(each), "", "", ...tag("")]),
+    ...events.map((each) => {
+      const { key, id } = each;
+      const advertiserId = shown(each.values.advertiserId);
+      const advertiser = advertiserKeys.get(advertiserId) ?? "";
+      return ["event", key, id, nameOf(each), advertiser, advertiserId, ...tag(tags?.[key])];
+    }),
   ]);
 }
 
 /** `EVENT_<KEY>=<id>`, in capitals, digits and underscores. */
-function asDotenv({ advertisers, events, addressOf }: Ids): string {
+function asDotenv({ advertisers, events, tags }: Ids): string {
   const variables = [
     ...advertisers.map(({ key, id }) => ({ of: key, name: `ADVERTISER_${variable(key)}`, value: id })),
-    ...events.flatMap((event) => [
-      { of: event.key, name: `EVENT_${variable(event.key)}`, value: event.id },
-      ...(addressOf === undefined
+    ...events.flatMap(({ key, id }) => [
+      { of: key, name: `EVENT_${variable(key)}`, value: id },
+      ...(tags === undefined
         ? []
-        : [
-            {
-              of: event.key,
-              name: `TAG_${variable(event.key)}`,
-              value: `'${addressOf(event).replaceAll("'", "%27")}'`,
-            },
-          ]),
+        : [{ of: key, name: `TAG_${variable(key)}`, value: `'${tags[key]?.replaceAll("'", "%27")}'` }]),
     ]),
   ];
   const clashes = [...Map.groupBy(variables, ({ name }) => name)].filter(([, those]) => those.length > 1);
@@ -113,7 +99,7 @@ function variable(key: string): string {
     .join("");
 }
 
-function asTypeScript({ advertisers, events, addressOf }: Ids): string {
+function asTypeScript({ advertisers, events, tags }: Ids): string {
   // Written plainly, a key of that name would set the object's prototype instead.
   const literal = (value: unknown) =>
     JSON.stringify(value, undefined, 2).replace(/^ {2}"__proto__":/m, '  ["__proto__"]:');
@@ -122,7 +108,7 @@ function asTypeScript({ advertisers, events, addressOf }: Ids): string {
     "// Written by `pulumi-advertising report ids --format ts`: run it again instead of changing this file.\n",
     constant("advertiserIds", byKey(advertisers)),
     constant("eventIds", byKey(events)),
-    ...(addressOf === undefined ? [] : [constant("tags", addressesByKey(events, addressOf))]),
+    ...(tags === undefined ? [] : [constant("tags", tags)]),
   ].join("\n");
 }
 
