@@ -84,13 +84,13 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
     if (!held.has(identity) && !found.has(identity)) found.set(identity, leftover);
   };
   for (const state of [now, ...earlier]) for (const each of notedIn(state)) add(each, each.at);
-  for (const { key, ...entry } of replacedIn(now)) {
-    add(asLeftover({ key, ...entry }, "", "replaced; the next `pulumi up` takes it out of the state"), now.time);
+  for (const entry of replacedIn(now)) {
+    add(asLeftover(entry, "replaced; the next `pulumi up` takes it out of the state"), now.time);
   }
   for (const state of earlier.toSorted((a, b) => (a.time < b.time ? 1 : -1))) {
     const since = state.time === "" ? "in an earlier state" : `in the state of ${state.time}`;
     for (const entry of [...entriesIn(state), ...replacedIn(state)]) {
-      if (entry.id !== undefined) add(asLeftover(entry, "", `removed: it stood ${since} and does not now`), state.time);
+      add(asLeftover(entry, `removed: it stood ${since} and does not now`), state.time);
     }
   }
   return [...found.values()].toSorted((a, b) => {
@@ -114,17 +114,10 @@ function notedIn({ resources }: State): Leftover[] {
   return resources.flatMap(({ urn, type, outputs = {} }) => {
     const kind = leftLiveKind(type);
     if (kind === undefined) return [];
-    return leftLiveIn(outputs).map(({ id, at, why, by, name = "", advertiserId = "", key }): Leftover => {
-      const instead = by === undefined ? "" : ` by ${by}`;
-      return {
-        kind,
-        id,
-        name,
-        advertiserId,
-        key: key === undefined ? nameInUrn(urn) : `${nameInUrn(urn)}/${key}`,
-        at,
-        why: why === "removed" ? "removed from its set" : `replaced${instead}`,
-      };
+    return leftLiveIn(outputs).map(({ id, at, why, by, name = "", advertiserId = "", key: member }): Leftover => {
+      const key = member === undefined ? nameInUrn(urn) : `${nameInUrn(urn)}/${member}`;
+      const replaced = `replaced${by === undefined ? "" : ` by ${by}`}`;
+      return { kind, id, name, advertiserId, key, at, why: why === "removed" ? "removed from its set" : replaced };
     });
   });
 }
@@ -142,10 +135,11 @@ function doneIn(states: readonly State[]): ReadonlyMap<string, string> {
   return latest;
 }
 
-function asLeftover(entry: Entry, at: string, why: string): Leftover {
+/** Of something that no state notes: nobody knows since when it is live alone. */
+function asLeftover(entry: Entry, why: string): Leftover {
   const { kind, id = "", key, values } = entry;
   const advertiserId = "advertiserId" in kind.refersTo ? shown(values.advertiserId) : "";
-  return { kind: kind.name, id, name: nameOf(entry), advertiserId, key, at, why };
+  return { kind: kind.name, id, name: nameOf(entry), advertiserId, key, at: "", why };
 }
 
 /** Each ends with a line break. */
