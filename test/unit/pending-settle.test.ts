@@ -166,13 +166,13 @@ describe("a replacement with the same arguments, which `--replace` asked for", (
   const inputs = { eventName: "E", advertiserId: 1, value: 2 };
   const held = resource(E, { id: "2", inputs });
   const key = "ConversionEvent::organization/tiny/dev::e";
-  const sent = {
+  const note = {
     mark: "m",
     key,
     fingerprint: fingerprintOf({ event_name: "E", advertiser_id: 1, value: 2 }),
     at: "2026-11-21T09:28:31.735Z",
+    replaces: "2",
   };
-  const note = { ...sent, replaces: "2" };
   const killed = stackOf([held], [creating(E, { inputs })]);
 
   it("is open while the state holds what it was to replace, and settled like any other", () => {
@@ -193,17 +193,6 @@ describe("a replacement with the same arguments, which `--replace` asked for", (
   it("was created where the journal knows its id", () => {
     const created = [{ urn: E, record: { id: "7" }, held: { id: "2" } }];
     expect(pendingIn(killed, [{ ...note, id: "7" }])).toMatchObject({ open: [], created, history: 0 });
-  });
-
-  it("the journal does not say what was replaced, since the engine does not: it is what this machine knows of the resource", () => {
-    const hints = (id: string) => new Map([[key, { id }]]);
-    const open = [{ urn: E, known: "engine", record: { replaces: "2" }, held: { id: "2" } }];
-    expect(pendingIn(killed, [sent], hints("2"))).toMatchObject({ open, history: 0 });
-    // Settled on another machine: what the state holds is not what this one knew.
-    expect(pendingIn(killed, [sent], hints("1"))).toMatchObject({ open: [], history: 1 });
-    expect(pendingIn(stackOf([], [creating(E, { inputs })]), [sent], hints("2")).open[0]?.record.replaces).toBe(
-      undefined,
-    );
   });
 
   it("is history once the state holds another object, or no journal tells of it", () => {

@@ -151,11 +151,6 @@ export class StackJournals {
     });
   }
 
-  /** By journal key: the objects that runs on this machine had. Only a hint. */
-  hints(): ReadonlyMap<string, Live> {
-    return new Map([...this.#paths.values()].flatMap(({ objects }) => [...new Inventory(objects).asItBegan]));
-  }
-
   /**
    * Waits a moment for a run that is under way, since one that was just killed may still be ending.
    * @returns whether there was one. @throws Error it goes on: what is in flight looks like what a killed run has left.

@@ -73,7 +73,7 @@ async function lookOnly(options: Options): Promise<number> {
   const journals = await journalsBeside(stack, options);
   // What a run has saved meanwhile is read again.
   if (await journals.waitForRun()) stack = await read();
-  return tell(pendingIn(stack, journals.notes(), journals.hints()), () => false, true);
+  return tell(pendingIn(stack, journals.notes()), () => false, true);
 }
 
 /** The journals of the stack that was exported; none where it is not known which stack that is. */
@@ -88,7 +88,7 @@ async function journalsBeside(stack: ExportedStack, { file, ...choice }: Options
 /** What is to be done with one look at the stack: the answers that were given, and what a search tells of the others. */
 async function judge(stack: ExportedStack, journals: StackJournals, options: Options): Promise<Decided<number>> {
   const notes = journals.notes();
-  const pending = pendingIn(stack, notes, journals.hints());
+  const pending = pendingIn(stack, notes);
   const known: Known = { pending: pending.open, stack, notes };
   const given = readVerdicts({ created: options.created, notCreated: options["not-created"] }, known);
   const verdicts = [...given, ...(options.search ? await searched(known, given, options) : [])];

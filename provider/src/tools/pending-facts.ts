@@ -81,22 +81,12 @@ export interface Creating {
 
 type Notes = ReadonlyMap<string, readonly CreateRecord[]>;
 
-/**
- * @param notes what the journals of this machine remember of the stack, in the order of sending.
- * @param hints by journal key: the object that a resource had before, as far as this machine knows.
- */
-export function pendingIn(
-  { deployment }: ExportedStack,
-  notes: readonly CreateRecord[],
-  hints: ReadonlyMap<string, Pick<Live, "id">> = new Map(),
-): Pending {
+/** @param notes what the journals of this machine remember of the stack, in the order of sending. */
+export function pendingIn({ deployment }: ExportedStack, notes: readonly CreateRecord[]): Pending {
   const resources = deployment.resources ?? [];
   const current = currentByUrn(resources);
   const objects = objectsIn(resources);
-  const currentObjects = new Map(
-    objects.filter(({ resource }) => resource.delete !== true).map((object) => [object.urn, object]),
-  );
-  const noted: Notes = Map.groupBy(notes.map(withReplaced), ({ key }) => aboutWhom(key).urn);
+  const noted: Notes = Map.groupBy(notes, ({ key }) => aboutWhom(key).urn);
   const { open: sent, history } = creatingIn(deployment, current, noted);
   const sets = sentSetsIn(deployment, current);
   const since = deployment.manifest?.time ?? "";
@@ -119,6 +109,9 @@ export function pendingIn(
   // A resource that was renamed since has its create under its new name.
   const marks = new Set(open.flatMap(recordsOf).map(({ mark }) => mark));
   const isListed = new Set(known.map(({ urn }) => urn));
+  const currentObjects = new Map(
+    objects.filter(({ resource }) => resource.delete !== true).map((object) => [object.urn, object]),
+  );
   for (const [urn, all] of noted) {
     if (isListed.has(urn)) continue;
     const object = currentObjects.get(urn);
@@ -132,14 +125,6 @@ export function pendingIn(
   const saved = (set: Resource) => ({ ...set, outputs: { ...visible(set), ...accountIn(deployment), eventIds: {} } });
   // Of several runs that were killed while they created a set, the latest has its arguments.
   return { open, created, history, inFlight, newSets: new Map(sets.map((set) => [set.urn, saved(set)])) };
-
-  /** With `--replace` the engine does not say what is replaced: it is what the resource had, where the state holds that still. */
-  function withReplaced(record: CreateRecord): CreateRecord {
-    const id = hints.get(record.key)?.id;
-    const isKnown = record.replaces !== undefined || record.id !== undefined || id === undefined;
-    const isHeld = !isKnown && currentObjects.get(aboutWhom(record.key).urn)?.id === id;
-    return isHeld ? { ...record, replaces: id } : record;
-  }
 }
 
 /** A create and all that other runs sent of the same resource. */
