@@ -15,7 +15,10 @@ async function start() {
     sandbox,
     /** What the engine is told of these arguments: the refused ones by name. */
     async refusedOf(args: object): Promise<string[]> {
-      const { failures = [] } = await ("advertiserName" in args ? advertiser : event).check({}, { ...args });
+      const { failures = [] } = await ("advertiserName" in args ? advertiser : event).check(
+        {},
+        { ...args, __identity: "tiny/dev::it" },
+      );
       // Where the engine must not print the value, the name stands in the reason.
       return failures.map(({ property, reason }) => {
         expect(reason).toBe(printable(reason));
@@ -24,10 +27,11 @@ async function start() {
     },
     /** As the engine does it: checked, then created. @returns the object at the platform. */
     async arrived(args: object): Promise<Record<string, unknown>> {
-      if ("eventName" in args) await advertiser.create({ advertiserName: "of the event" });
+      if ("eventName" in args)
+        await advertiser.create({ advertiserName: "of the event", __identity: "tiny/dev::owner" });
       const posts = sandbox.creates;
       const provider = "advertiserName" in args ? advertiser : event;
-      const { inputs, failures } = await provider.check({}, { ...args });
+      const { inputs, failures } = await provider.check({}, { ...args, __identity: "tiny/dev::it" });
       expect(failures).toEqual([]);
       const { id } = await provider.create(inputs);
       expect(sandbox.creates).toBe(posts + 1);

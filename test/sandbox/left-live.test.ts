@@ -23,7 +23,7 @@ describe("a resource", () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
     const run = newRun(sandbox, folder);
-    await run.advertiser.create({ advertiserName: "A" });
+    await run.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
     /** One `up` that replaces: check, diff, create. */
     const replace = async (olds: Properties, oldInputs: Properties, news: Properties) => {
       const { event, closeNow } = newRun(sandbox, folder);
@@ -98,7 +98,9 @@ describe("a set", () => {
   it("knows the events that left it and those that were created anew, and none that stays", async () => {
     const sandbox = await useSandbox();
     const engine = new SetEngine(sandbox, newFolder());
-    const advertiserId = Number((await engine.newRun().advertiser.create({ advertiserName: "A" })).id);
+    const first = engine.newRun();
+    const advertiserId = Number((await first.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" })).id);
+    first.closeNow();
     const declare = (events: Properties) => ({ advertiserId, events });
     const a = { eventName: "A", value: 1 };
     const b = { eventName: "B", value: 1 };

@@ -17,7 +17,10 @@ async function start(options: SandboxOptions = {}) {
   const sandbox = await useSandbox(options);
   const folder = newFolder();
   const engine = new SetEngine(sandbox, folder);
-  const advertiserId = Number((await engine.newRun().advertiser.create({ advertiserName: "A" })).id);
+  const advertiserOf = engine.newRun();
+  const { id } = await advertiserOf.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
+  advertiserOf.closeNow();
+  const advertiserId = Number(id);
   const declare = (events: Events, more: Record<string, unknown> = {}) => ({ advertiserId, events, ...more });
   return { sandbox, folder, engine, declare, logins: sandbox.logins };
 }

@@ -7,6 +7,8 @@ import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { createProvider } from "../../provider/src/provider/dynamic-single.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { Inventory } from "../../provider/src/store/inventory.js";
+import type { Journal } from "../../provider/src/store/journal.js";
 import { replaceIn } from "./builtin.js";
 import { TestClient, type TestClientOptions } from "./client.js";
 import { FakeClock } from "./clock.js";
@@ -40,7 +42,13 @@ export async function startWithSession(options: SandboxOptions = {}, more: TestC
 /** A run with all that belongs to it, and what its user gets to see. */
 export function userRun({ url, email, password }: Sandbox, cookieFile: string) {
   const config: Record<string, string> = { baseUrl: url, email, password, cookieFile };
-  const runtime = createRuntime((key) => config[key], {});
+  const begun = { kind: "send", sending: async () => undefined, ended: async () => undefined };
+  /** Without a journal, which would stand beside the file. */
+  const runtime = {
+    ...createRuntime((key) => config[key], {}),
+    journal: () => ({ begin: async () => begun, handOver: () => undefined }) as unknown as Journal,
+    inventory: () => new Inventory("/nowhere/else"),
+  };
   const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
   onTestFinished(() => warn.mockRestore());
   const provider = createProvider(
@@ -49,7 +57,7 @@ export function userRun({ url, email, password }: Sandbox, cookieFile: string) {
     () => undefined,
   );
   return {
-    create: (advertiserName: string) => provider.create({ advertiserName }),
+    create: (advertiserName: string) => provider.create({ advertiserName, __identity: `tiny/dev::${advertiserName}` }),
     seen: () => warn.mock.calls.map(([message]) => message as string),
   };
 }

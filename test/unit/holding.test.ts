@@ -1,4 +1,5 @@
 /** Who has which live object: one resource or member at most, whatever tells of it first. */
+
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Holders, type Knowledge } from "../../provider/src/decision/holders.js";
@@ -11,13 +12,13 @@ import {
   noteAdopts,
 } from "../../provider/src/provider/holding.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
-import { type KnownSubject, subjectOf } from "../../provider/src/provider/subject.js";
+import { refOf } from "../../provider/src/state/identity.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
 import { newFolder } from "../support/folder.js";
 
 const keyOf = (kind: string, name: string) => `${kind}::organization/shop/dev::${name}`;
 const identity = (name: string) => `shop/dev::${name}`;
-const subject = (name: string) => subjectOf("ConversionEvent", identity(name)) as KnownSubject;
+const subject = (name: string) => refOf("ConversionEvent", identity(name));
 
 describe("holders", () => {
   type Step = (holders: Holders) => void;

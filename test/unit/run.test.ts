@@ -63,13 +63,3 @@ it("counts what the program declares once, however often the engine checks the r
   for (const name of ["b", "c"]) run.noteChecked(`${KEY}${name}`, ofNothing, true);
   expect(run.isWhole).toBe(true);
 });
-
-it("a resource without an identity leaves nothing for another one", () => {
-  const run = new Run();
-  run.noteDecided("", {
-    member: singleMember(advertiser, "5", {}, {}),
-    former: undefined,
-    leaves: { before: [], object: undefined },
-  });
-  expect(run.decided("")).toBeUndefined();
-});

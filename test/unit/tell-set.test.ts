@@ -1,10 +1,10 @@
 /** What people read of a set. */
+
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/errors.js";
 import { type Member, membersOf } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { type Outcome, resultOf } from "../../provider/src/provider/outcome.js";
-import { memberSubject, subjectOf } from "../../provider/src/provider/subject.js";
 import {
   leftLiveInWords,
   leftoversInWords,
@@ -13,9 +13,10 @@ import {
   takenOverInWords,
   troubleInWords,
 } from "../../provider/src/provider/tell-set.js";
+import { memberRef, refOf } from "../../provider/src/state/identity.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 
-const set = subjectOf("ConversionEventSet", "shop/dev::funnel");
+const set = refOf("ConversionEventSet", "shop/dev::funnel");
 const shared = { advertiserId: 7, defaults: {} };
 const A = { eventName: "A", value: 1 };
 
@@ -125,7 +126,7 @@ describe("after an `up`", () => {
 describe("the error of the whole set", () => {
   const refusedFor = (member: Member, reason: string): Outcome => ({
     kind: "failed",
-    error: new RefusedError(`${memberSubject(set, member.key).label}: POST https://x was refused: ${reason}`),
+    error: new RefusedError(`${memberRef(set, member.key).label}: POST https://x was refused: ${reason}`),
   });
   const doubt: Outcome = {
     kind: "unresolved",

@@ -23,7 +23,7 @@ import {
   aboutWhom,
   type CreateRecord,
   forgetCommand,
-  type Noted,
+  type Ref,
   removalWarning,
   renamedFrom,
   resourceKeyIn,
@@ -123,7 +123,7 @@ function leftOpen({ create, heir }: LeftOpen): Finding {
 }
 
 /** What to do if the create goes on under another name. */
-function asHeir(old: Noted, heirKey: string): string {
+function asHeir(old: Ref, heirKey: string): string {
   const { label } = aboutWhom(heirKey);
   const option = renamedFrom(old, heirKey);
   return option === undefined

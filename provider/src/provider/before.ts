@@ -2,6 +2,7 @@
  * What is looked up and told before anything is sent: what interrupted runs have left in the journal, which names look like renames,
  * and of a set its plan.
  */
+
 import { count, JournalError, OutcomeUnknownError, type Values } from "../base/index.js";
 import { abilitiesOf, type Circumstances, hasValue, holdsUnknown, isSameBody, type Member } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
@@ -11,6 +12,8 @@ import {
   describe,
   eventIn,
   forgetCommand,
+  memberRef,
+  type Ref,
   renamedFrom,
   type StoredSet,
   settleCommand,
@@ -23,7 +26,6 @@ import type { Journal } from "../store/index.js";
 import { expectNotAdopted, isAdopted, noteHolds } from "./holding.js";
 import { type SecretOf, secretOfMembers } from "./inputs.js";
 import type { Runtime } from "./services.js";
-import { isKnown, type KnownSubject, memberSubject, type Subject } from "./subject.js";
 import { type Before, beforeCreate, tellAll } from "./tell.js";
 import { leftoversInWords, planInWords, renamesInWords } from "./tell-set.js";
 
@@ -42,7 +44,7 @@ const MAX_UNCLAIMED = 20;
 export async function knownBefore(
   kind: Kind,
   runtime: Runtime,
-  subject: KnownSubject,
+  subject: Ref,
   values: Values,
   { fits, formerly = [] }: { readonly fits: boolean; readonly formerly?: readonly string[] | undefined },
 ): Promise<Before> {
@@ -77,12 +79,12 @@ export async function knownBefore(
 /** What an interrupted run has left of a set's members, by key: nothing is sent for them. */
 async function memberLeftovers(
   runtime: Runtime,
-  set: KnownSubject,
+  set: Ref,
   members: readonly string[],
 ): Promise<Map<string, CreateRecord>> {
   const found = new Map<string, CreateRecord>();
   for (const member of members) {
-    const { key } = memberSubject(set, member);
+    const { key } = memberRef(set, member);
     const remembered = await journalled(runtime, (journal) => journal.leftover(key), set.identity);
     if (remembered !== undefined) found.set(member, remembered);
   }
@@ -97,7 +99,7 @@ async function memberLeftovers(
  */
 export async function noteHeld(
   runtime: Runtime,
-  { identity, key, urn, label }: KnownSubject,
+  { identity, key, urn, label }: Ref,
   id: string,
   fingerprint: () => string,
 ): Promise<string[]> {
@@ -119,7 +121,7 @@ export async function noteHeld(
 /** The journal keys of these attempts: those of a set that was renamed since are the former name's. */
 export async function attemptKeys(
   runtime: Runtime,
-  { identity }: KnownSubject,
+  { identity }: Ref,
   attempts: readonly { readonly mark: string }[],
 ): Promise<string[]> {
   if (attempts.length === 0) return [];
@@ -176,7 +178,7 @@ async function journalled<T>(
  */
 export async function expectNotUnresolvedElsewhere(
   runtime: Runtime,
-  { identity, key, label }: KnownSubject,
+  { identity, key, label }: Ref,
   fingerprint: string,
 ): Promise<void> {
   const leftovers = (await journalled(runtime, (journal) => journal.leftoversLike(fingerprint), identity)) ?? [];
@@ -201,7 +203,7 @@ export async function expectNotUnresolvedElsewhere(
 export function noteMembers(
   kind: Kind,
   runtime: Runtime,
-  set: Subject,
+  set: Ref,
   stored: StoredSet,
   members: readonly Member[],
   secret: SecretOf,
@@ -209,7 +211,7 @@ export function noteMembers(
   const wasSecret = secretOfMembers(kind, stored.secret);
   for (const { key, id, former } of members) {
     if (id === undefined) continue;
-    const member = memberSubject(set, key);
+    const member = memberRef(set, key);
     if (former !== undefined) runtime.run.holders.release(kind.name, id, member.key);
     else {
       const values = eventIn(stored, stored.events.get(key) ?? {});
@@ -217,18 +219,17 @@ export function noteMembers(
     }
   }
   for (const { key, id, former } of members) {
-    const member = memberSubject(set, key);
-    if (id !== undefined && former === undefined && isKnown(member)) expectNotAdopted(kind, runtime, member, id);
+    const member = memberRef(set, key);
+    if (id !== undefined && former === undefined) expectNotAdopted(kind, runtime, member, id);
   }
 }
 
 /** Tells the journal what the state holds. @returns in words, what the journal says besides of what stays as it is. */
-export async function besidesOf(runtime: Runtime, set: Subject, members: readonly Member[]): Promise<string[]> {
+export async function besidesOf(runtime: Runtime, set: Ref, members: readonly Member[]): Promise<string[]> {
   const besides: string[] = [];
   for (const { key, action, id, fingerprint } of members) {
-    const member = memberSubject(set, key);
-    if (id === undefined || !isKnown(member)) continue;
-    const words = await noteHeld(runtime, member, id, () => fingerprint ?? "");
+    if (id === undefined) continue;
+    const words = await noteHeld(runtime, memberRef(set, key), id, () => fingerprint ?? "");
     // What is created or adopted asks for it, and what is unresolved is told by itself.
     if (action.do === "keep" || action.do === "let go" || action.do === "delete") besides.push(...words);
   }
@@ -242,12 +243,12 @@ export async function besidesOf(runtime: Runtime, set: Subject, members: readonl
 export async function tellBefore(
   kind: Kind,
   runtime: Runtime,
-  set: Subject,
+  set: Ref,
   members: readonly Member[],
   stored: StoredSet,
   circumstances?: Circumstances,
 ): Promise<void> {
-  const unsent = isKnown(set) ? await tellNewMembers(kind, runtime, set, members, stored) : undefined;
+  const unsent = await tellNewMembers(kind, runtime, set, members, stored);
   const plan = planInWords(kind, members, unsent, (id) => isAdopted(kind, runtime, id), circumstances, stored.left);
   if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.at, plan);
 }
@@ -256,7 +257,7 @@ export async function tellBefore(
 async function tellNewMembers(
   kind: Kind,
   runtime: Runtime,
-  set: KnownSubject,
+  set: Ref,
   members: readonly Member[],
   stored: StoredSet,
 ): Promise<ReadonlySet<string>> {
@@ -278,7 +279,7 @@ async function tellNewMembers(
   const { membersFormerly = {} } = runtime.run.told(set.key);
   for (const { key, action, values } of toCreate) {
     if (action.do !== "create" || left.has(key)) continue;
-    const member = memberSubject(set, key) as KnownSubject;
+    const member = memberRef(set, key);
     const formerly = membersFormerly[member.key]?.filter((former) => !isStored(former));
     if (!(await isSendable(kind, runtime, member, values, formerly))) unsent.add(key);
   }
@@ -290,7 +291,7 @@ async function tellNewMembers(
 async function isSendable(
   kind: Kind,
   runtime: Runtime,
-  member: KnownSubject,
+  member: Ref,
   values: Values,
   formerly: readonly string[] | undefined,
 ): Promise<boolean> {

@@ -2,6 +2,7 @@
  * Carries out what was decided for objects: each action in one switch, and many objects at once, within the client's limits, each with
  * an outcome of its own. A single resource is a list of one.
  */
+
 import {
   AdvertisingError,
   count,
@@ -14,25 +15,24 @@ import {
 } from "../base/index.js";
 import { type Action, abilitiesOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import { ACCOUNT, type CreateRecord, memberOf, readStoredSet } from "../state/index.js";
+import { ACCOUNT, type CreateRecord, labelOf, memberLabel, memberOf, type Ref, readStoredSet } from "../state/index.js";
 import { expectNotUnresolvedElsewhere } from "./before.js";
 import { createOnce } from "./create.js";
 import { describeDefect, expectSameAccount } from "./failure.js";
-import { adoptExisting, isHeldElsewhere, isSpared, noteLive } from "./holding.js";
+import { adoptExisting, isSpared, noteLive } from "./holding.js";
 import type { Properties } from "./inputs.js";
 import { Progress } from "./messages.js";
 import { deleteObject, updateLive } from "./optional.js";
 import { type Deletions, idAfter, isDue as isStillDue, type Outcome, type ToDelete } from "./outcome.js";
 import { toLookFor } from "./search.js";
 import type { Runtime } from "./services.js";
-import { isKnown, memberSubject, type Subject, subjectOf } from "./subject.js";
 import { notDeleted, spared, tellAll } from "./tell.js";
 
 /** One object of a run: a single resource, or a member of a set. */
 export interface Managed {
   /** In its set; empty for a single resource. */
   readonly key: string;
-  readonly subject: Subject;
+  readonly subject: Ref;
   readonly action: Action;
   /** Its whole checked arguments. */
   readonly values: Values;
@@ -57,11 +57,17 @@ async function carryOut(
   object: Managed,
   mayBegin: () => void = () => undefined,
 ): Promise<Outcome> {
-  try {
+  return guarded(async () => {
     const outcome = await done(kind, runtime, object, mayBegin);
     const id = idAfter(outcome);
     if (id !== undefined) noteLive(kind, runtime, object.subject, id, object);
     return outcome;
+  });
+}
+
+async function guarded(work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
   } catch (error) {
     const isOurs = error instanceof AdvertisingError;
     // Not raised on purpose, it must not keep the others' outcomes from being told.
@@ -100,11 +106,6 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () 
         settles: unresolved?.mark,
         formerly,
       });
-    }
-    case "delete": {
-      const id = held ?? "";
-      await deleteObject(kind, runtime, { id, label });
-      return { kind: "deleted", id };
     }
     default:
       throw new Error(`nothing to carry out for ${action.do}`);
@@ -166,7 +167,7 @@ export async function carryOutAll(
         "",
       );
     }
-    if (isKnown(subject)) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
+    await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
   };
 
   const one = async (object: Managed) => {
@@ -189,31 +190,25 @@ export async function carryOutAll(
 
 /**
  * Deletes the objects of a set, last of all. One that is refused says nothing of the others; after any other failure nothing more is
- * begun. What something else has begun to go on with meanwhile is spared.
+ * begun.
+ * @param label of the set. @param isHeld whether something else has begun to go on with an object meanwhile: it is spared.
  */
 export async function deleteAll(
   kind: Kind,
   runtime: Runtime,
-  set: Subject,
+  label: string,
   wanted: readonly ToDelete[],
   progress: Progress,
+  isHeld: (id: string, key: string) => boolean = () => false,
 ): Promise<Deletions> {
   const deleted = new Set<string>();
   const failed = new Map<string, AdvertisingError>();
   let isTrouble = false;
   const deleteOne = async ({ id, key }: ToDelete) => {
-    const member = memberSubject(set, key);
-    if (isHeldElsewhere(kind, runtime, id, member.key)) return;
-    const subject = { ...member, label: `${member.label} (${id})` };
-    const action = { do: "delete" } as const;
-    const outcome = await carryOut(kind, runtime, {
-      key,
-      subject,
-      action,
-      values: {},
-      secret: new Set(),
-      held: id,
-      olds: {},
+    if (isHeld(id, key)) return;
+    const outcome = await guarded(async () => {
+      await deleteObject(kind, runtime, { id, label: `${memberLabel(label, key)} (${id})` });
+      return { kind: "deleted", id };
     });
     if (outcome.kind === "failed") {
       isTrouble ||= !(outcome.error instanceof RefusedError);
@@ -267,7 +262,7 @@ export async function deleteSet(
     runtime.tellAt("info", "", `${label}: deleting: ${text}`),
   );
   const wanted = ours.map(([key, object]) => ({ id: object, key }));
-  const { deleted, failed } = await deleteAll(kind, runtime, subjectOf(name, undefined, id), wanted, progress);
+  const { deleted, failed } = await deleteAll(kind, runtime, labelOf(name, id), wanted, progress);
   const [first] = failed.values();
   if (first === undefined) return;
   const left = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));

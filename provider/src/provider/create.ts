@@ -15,20 +15,19 @@ import { AdvertisingError, OutcomeUnknownError, type Values } from "../base/inde
 import { abilitiesOf } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
+import { type CreateRecord, type Ref, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Sending, Unsent } from "../store/index.js";
 import { describeDefect } from "./failure.js";
 import { setFields } from "./optional.js";
 import type { Outcome } from "./outcome.js";
 import { lookFor } from "./search.js";
 import type { Services } from "./services.js";
-import { isKnown, type Subject } from "./subject.js";
 import { platformWarning, tellAll } from "./tell.js";
 
 export interface Create {
   /** The checked arguments. */
   readonly values: Values;
-  readonly subject: Subject;
+  readonly subject: Ref;
   /** Arguments whose values must not be told. */
   readonly secret: ReadonlySet<string>;
   /** The id of the object that it is to replace. */
@@ -69,7 +68,6 @@ async function attemptOnce(kind: Kind, runtime: Services, create: Create, mayBeg
     ...tellingIn(kind, values, secret),
     replaces: idOf(create.replaces),
   };
-  if (identity === undefined) return send(kind, runtime, create, record, fields, UNRECORDED, mayBegin);
   const begun = await runtime.journal(identity).begin(record);
   const noted = begun.kind === "earlier" ? begun.record.mark : begun.kind === "taken over" ? begun.mark : undefined;
   // The state's may be another create than the journal's, of another machine: it is looked for first, and what is not settled stays.
@@ -131,12 +129,6 @@ async function settled(
   const otherwise = id === undefined ? "" : " Its arguments were others than now.";
   return unresolved(runtime, create, { ...earlier, what: `${what}${otherwise}`, replaces });
 }
-
-/** For a resource that the journal has no key for. */
-const UNRECORDED: Sending = {
-  sending: async () => undefined,
-  ended: async () => undefined,
-};
 
 async function send(
   kind: Kind,
@@ -208,7 +200,7 @@ function unresolved({ secrets }: Services, { subject, secret }: Create, record: 
     record: {
       ...record,
       what: secrets.scrub(what),
-      urn: isKnown(subject) ? subject.urn : undefined,
+      urn: subject.urn,
       replaces: idOf(replaces),
       secret: [...secret],
     },

@@ -3,6 +3,7 @@
  * into facts, asks `decision/` and `carry-out.ts`, and turns what they answer into what the engine understands. The order of the calls
  * is in `run.ts`.
  */
+
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { asRecord, own, withCode } from "../base/index.js";
 import {
@@ -25,8 +26,9 @@ import {
   MARK,
   memberMark,
   memberOf,
+  memberRef,
   PROVIDER,
-  readDeclared,
+  type Ref,
   readDeclaredSet,
   readStoredSet,
   SECRET_ARGUMENTS,
@@ -43,9 +45,11 @@ import {
   argumentsIn,
   maskSecretMembers,
   type Properties,
+  refIn,
   type SecretOf,
   secretArgumentsOf,
   secretOfMembers,
+  toldIn,
   withoutUndefined,
 } from "./inputs.js";
 import { Progress } from "./messages.js";
@@ -53,7 +57,6 @@ import { refreshedSet } from "./optional.js";
 import { heldBack, noLongerToDelete, type Outcome, resultOf, setAfter, stillToDelete, toDelete } from "./outcome.js";
 import { markIn, markInputOfSet } from "./search.js";
 import type { Runtime } from "./services.js";
-import { isKnown, type KnownSubject, memberSubject, type Subject, subjectOf } from "./subject.js";
 import { besidesInWords, deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
@@ -61,19 +64,19 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
   const kind = set.member;
   const guarded = guard(runtime);
 
-  const tell = (severity: Severity, { at }: Subject, text: string | undefined) => {
+  const tell = (severity: Severity, { at }: Ref, text: string | undefined) => {
     if (text !== undefined) runtime().tellAt(severity, at, text);
   };
 
   /** Without what an adoption elsewhere in the program has settled. */
-  const unsettledOf = ({ key: setKey }: Subject, stored: StoredSet): StoredSet => {
+  const unsettledOf = ({ key: setKey }: Ref, stored: StoredSet): StoredSet => {
     const settled = new Set(runtime().run.told(setKey).settled);
     const left = [...stored.unresolved].filter(([key]) => !settled.has(memberOf(setKey, key)));
     return { ...stored, unresolved: new Map(left) };
   };
 
   /** What decides besides the state and the program. @param deletes whether the set's objects are to be deleted when it lets go of them. */
-  const circumstancesOf = (subject: Subject, deletes: boolean): Circumstances => {
+  const circumstancesOf = (subject: Ref, deletes: boolean): Circumstances => {
     const { run, reading } = runtime();
     const { adoptsUnknown, replaceOnChanges = [] } = run.told(subject.key);
     // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
@@ -81,13 +84,13 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     return {
       can: abilitiesOf(kind, reading.settings),
       replaceOnChanges,
-      deletes: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime(), id, memberSubject(subject, key).key),
+      deletes: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime(), id, memberRef(subject, key).key),
     };
   };
 
   /** The members that are due, as they are carried out. @param mark from which theirs follow. */
   const dueOf = (
-    subject: Subject,
+    subject: Ref,
     stored: StoredSet,
     members: readonly Member[],
     secret: SecretOf,
@@ -95,7 +98,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
   ): Managed[] => {
     const { membersFormerly = {} } = runtime().run.told(subject.key);
     return members.filter(isDue).map(({ key, action, values, id, unresolved }) => {
-      const member = memberSubject(subject, key);
+      const member = memberRef(subject, key);
       return {
         key,
         subject: member,
@@ -121,11 +124,11 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const values = argumentsIn(inputs);
     const paths = secretArgumentsOf(inputs);
     maskSecretMembers(values, paths, runtime().secrets);
-    const subject = subjectOf(set.name, inputs[IDENTITY]);
+    const subject = refIn(set.name, inputs);
     const declared = readDeclaredSet(values);
     const stored = unsettledOf(subject, before);
     const deletes = inputs[DELETES] === true && isOfAccount;
-    if (deletes && isKnown(subject)) await learnHolders(runtime());
+    if (deletes) await learnHolders(runtime());
     const circumstances = circumstancesOf(subject, deletes);
     const members = membersOf(kind, stored, declared, circumstances);
     const objects = dueOf(subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime()));
@@ -135,7 +138,11 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const outcomes = await carryOutAll(kind, runtime(), objects, openOf(members), progress);
     const wanted = toDelete(members, outcomes, stored.left, circumstances);
     const { isWell } = resultOf(members, outcomes);
-    const deletions = isWell ? await deleteAll(kind, runtime(), subject, wanted, progress) : heldBack(wanted);
+    const isHeld = (object: string, key: string) =>
+      isHeldElsewhere(kind, runtime(), object, memberRef(subject, key).key);
+    const deletions = isWell
+      ? await deleteAll(kind, runtime(), subject.label, wanted, progress, isHeld)
+      : heldBack(wanted);
     const at = runtime().now();
     const after = setAfter(kind, { stored, members, outcomes, deletions, shared: declared, secret: paths, at });
     const outs = writeStoredSet(after, exactId, runtime().account);
@@ -155,8 +162,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
   };
 
   /** The engine is handed what was created, perhaps beside an error. */
-  const handOver = (subject: Subject, outcomes: ReadonlyMap<string, Outcome>, isBesideError: boolean) => {
-    if (!isKnown(subject)) return;
+  const handOver = (subject: Ref, outcomes: ReadonlyMap<string, Outcome>, isBesideError: boolean) => {
     const journal = runtime().journal(subject.identity);
     for (const outcome of outcomes.values()) {
       if (outcome.kind !== "created") continue;
@@ -174,10 +180,9 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
         const { run, reading } = runtime();
-        const declaration = readDeclared(own(given, IDENTITY));
+        const { declared: declaration, subject } = toldIn(set.name, given);
         const news = run.withKeptOwners(declaration, given);
         const isNew = Object.keys(olds).length === 0;
-        const subject = subjectOf(set.name, declaration?.identity);
         run.hasChecked = true;
         const { settings } = reading;
         const { values, problems } = validate(news, set.rules(settings), readingOf(news));
@@ -186,32 +191,30 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         }
         const declared = readDeclaredSet(values);
         const twice: string[] = [];
-        if (declaration !== undefined && isKnown(subject)) {
-          const keys = [...(declared.events?.keys() ?? [])].map((key) => memberOf(subject.key, key));
-          run.noteChecked(
-            subject.key,
-            { declared: declaration, wasSecret: new Set(), wasDeleting: own(olds, DELETES) === true },
-            isNew,
-            keys,
-          );
-          noteAdoptedSomewhere(kind, runtime(), declaration);
-          const adopting = adoptingOf(subject, declared.events);
-          for (const { member, id } of adopting) noteAdopts(kind, runtime(), member, id);
-          await tellUnclaimed(runtime(), subject.identity);
-          if (adopting.length > 0) await learnHolders(runtime());
-          for (const { key, member, id } of adopting) {
-            for (const found of adoptedTwice(kind, runtime(), member, id))
-              twice.push(`${memberOf("events", key)}.${found}`);
-          }
-          if (isNew && problems.length === 0) {
-            const nothing = readStoredSet({});
-            await tellBefore(kind, runtime(), subject, membersOf(kind, nothing, declared), nothing);
-          }
+        const keys = [...(declared.events?.keys() ?? [])].map((key) => memberOf(subject.key, key));
+        run.noteChecked(
+          subject.key,
+          { declared: declaration, wasSecret: new Set(), wasDeleting: own(olds, DELETES) === true },
+          isNew,
+          keys,
+        );
+        noteAdoptedSomewhere(kind, runtime(), declaration);
+        const adopting = adoptingOf(subject, declared.events);
+        for (const { member, id } of adopting) noteAdopts(kind, runtime(), member, id);
+        await tellUnclaimed(runtime(), subject.identity);
+        if (adopting.length > 0) await learnHolders(runtime());
+        for (const { key, member, id } of adopting) {
+          for (const found of adoptedTwice(kind, runtime(), member, id))
+            twice.push(`${memberOf("events", key)}.${found}`);
+        }
+        if (isNew && problems.length === 0) {
+          const nothing = readStoredSet({});
+          await tellBefore(kind, runtime(), subject, membersOf(kind, nothing, declared), nothing);
         }
         const hidden = {
-          [IDENTITY]: declaration?.identity ?? news[IDENTITY],
+          [IDENTITY]: declaration.identity,
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
-          [DELETES]: declaration?.deletes,
+          [DELETES]: declaration.deletes,
           [MARK]: markInputOfSet(kind, runtime(), olds, withoutUndefined(values)),
         };
         return checkResult(runtime(), { ...values, ...hidden }, problems, twice);
@@ -220,7 +223,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
 
     async diff(_id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
       return guarded(async () => {
-        const subject = subjectOf(set.name, own(news, IDENTITY));
+        const subject = refIn(set.name, news);
         expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
         const stored = unsettledOf(subject, readStoredSet(olds));
         const declared = readDeclaredSet(news);
@@ -228,16 +231,14 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         const circumstances = circumstancesOf(subject, deletes);
         let members = membersOf(kind, stored, declared, circumstances);
         noteMembers(kind, runtime(), subject, stored, members, secretOfMembers(kind, secretArgumentsOf(news)));
-        if (deletes && isKnown(subject)) {
+        if (deletes) {
           // Who else has what would be deleted is asked once that is known.
           await learnHolders(runtime());
           members = membersOf(kind, stored, declared, circumstances);
         }
         // What waits is the set's until somebody settles it, declared or not.
-        if (isKnown(subject)) {
-          const waiting = await attemptKeys(runtime(), subject, [...stored.unresolved.values()]);
-          for (const key of waiting) runtime().run.declared.add(key);
-        }
+        const waiting = await attemptKeys(runtime(), subject, [...stored.unresolved.values()]);
+        for (const key of waiting) runtime().run.declared.add(key);
         tell("warn", subject, besidesInWords(await besidesOf(runtime(), subject, members)));
         await tellBefore(kind, runtime(), subject, members, stored, circumstances);
         // An `up` fails with it.
@@ -291,10 +292,10 @@ function openOf(members: readonly Member[]): ReadonlyMap<string, CreateRecord> {
 }
 
 /** The entries that name an object, as far as their ids are known. */
-function adoptingOf(subject: KnownSubject, events: ReadonlyMap<string, unknown> = new Map()) {
+function adoptingOf(subject: Ref, events: ReadonlyMap<string, unknown> = new Map()) {
   return [...events].flatMap(([key, entry]) => {
     const { existingId } = asRecord(entry);
     if (!hasValue(existingId) || holdsUnknown(existingId)) return [];
-    return [{ key, member: memberSubject(subject, key) as KnownSubject, id: String(existingId) }];
+    return [{ key, member: memberRef(subject, key), id: String(existingId) }];
   });
 }

@@ -2,6 +2,7 @@
  * The face that Pulumi's dynamic providers see of a single resource: check, diff, create, read, update, delete. It turns each call into facts, asks
  * `decision/` and `carry-out.ts`, and turns what they answer into what the engine understands. The order of the calls is in `run.ts`.
  */
+
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { own, printable, UnsupportedError } from "../base/index.js";
 import {
@@ -27,7 +28,7 @@ import {
   LEFT_LIVE,
   MARK,
   PROVIDER,
-  readDeclared,
+  type Ref,
   recordIn,
   SECRET_ARGUMENTS,
   writeLeftLive,
@@ -55,12 +56,19 @@ import {
   noteAdopts,
   noteHolds,
 } from "./holding.js";
-import { argumentsIn, maskSecretsIn, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import {
+  argumentsIn,
+  maskSecretsIn,
+  type Properties,
+  refIn,
+  secretArgumentsOf,
+  toldIn,
+  withoutUndefined,
+} from "./inputs.js";
 import { argumentsOfLive, deleteObject, refreshed } from "./optional.js";
 import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
 import { markIn, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
-import { isKnown, type Subject, subjectOf } from "./subject.js";
 import {
   afterReplacement,
   beforeCreate,
@@ -83,7 +91,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
   };
 
   /** What decides besides the state and the program. @param olds what the state holds. */
-  const circumstancesOf = ({ key }: Subject, olds: Properties): Circumstances => {
+  const circumstancesOf = ({ key }: Ref, olds: Properties): Circumstances => {
     const { reading, run } = runtime();
     const isDeleting = run.checked(key).wasDeleting && typeof olds[ACCOUNT] === "string";
     return {
@@ -97,8 +105,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
    * The object that the state may hold of a resource whose `diff` the engine did not ask for, as under `--replace`: the journal notes
    * that a create is to take its place.
    */
-  const notedOf = (subject: Subject): string | undefined => {
-    const id = isKnown(subject) ? runtime().inventory(subject.identity).asItBegan.get(subject.key)?.id : undefined;
+  const notedOf = (subject: Ref): string | undefined => {
+    const id = runtime().inventory(subject.identity).asItBegan.get(subject.key)?.id;
     return id === undefined || runtime().run.isGone(kind, id) ? undefined : id;
   };
 
@@ -114,38 +122,35 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
         const { run, reading, account } = runtime();
-        const declared = readDeclared(own(given, IDENTITY));
+        const { declared, subject } = toldIn(kind.name, given);
         const news = run.withKeptOwners(declared, given);
         const isNew = Object.keys(olds).length === 0;
         run.hasChecked = true;
         const { values, problems } = validate(news, kind.rules(reading.settings), readingOf(news));
-        const subject = subjectOf(kind.name, declared?.identity);
         const { existingId } = values;
         const adopts = hasValue(existingId) && !holdsUnknown(existingId) ? String(existingId) : undefined;
         const twice: string[] = [];
-        if (declared !== undefined && isKnown(subject)) {
-          const wasDeleting = own(olds, DELETES) === true;
-          run.noteChecked(subject.key, { declared, wasSecret: secretArgumentsOf(olds), wasDeleting }, isNew);
-          noteAdoptedSomewhere(kind, runtime(), declared);
-          if (adopts !== undefined) noteAdopts(kind, runtime(), subject, adopts);
-          await tellUnclaimed(runtime(), subject.identity);
-          if (isNew) {
-            const { formerly } = declared;
-            const before = await knownBefore(kind, runtime(), subject, values, {
-              fits: problems.length === 0,
-              formerly,
-            });
-            tellAll(runtime(), beforeCreate(kind, subject, before));
-          }
-          if (adopts !== undefined) {
-            await learnHolders(runtime());
-            twice.push(...adoptedTwice(kind, runtime(), subject, adopts));
-          }
+        const wasDeleting = own(olds, DELETES) === true;
+        run.noteChecked(subject.key, { declared, wasSecret: secretArgumentsOf(olds), wasDeleting }, isNew);
+        noteAdoptedSomewhere(kind, runtime(), declared);
+        if (adopts !== undefined) noteAdopts(kind, runtime(), subject, adopts);
+        await tellUnclaimed(runtime(), subject.identity);
+        if (isNew) {
+          const { formerly } = declared;
+          const before = await knownBefore(kind, runtime(), subject, values, {
+            fits: problems.length === 0,
+            formerly,
+          });
+          tellAll(runtime(), beforeCreate(kind, subject, before));
+        }
+        if (adopts !== undefined) {
+          await learnHolders(runtime());
+          twice.push(...adoptedTwice(kind, runtime(), subject, adopts));
         }
         const hidden = {
-          [IDENTITY]: declared?.identity ?? news[IDENTITY],
+          [IDENTITY]: declared.identity,
           [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
-          [DELETES]: declared?.deletes,
+          [DELETES]: declared.deletes,
           [ACCOUNT]: accountInInputs(olds, account, subject.label),
           [MARK]: own(olds, MARK) ?? (isNew && !hasValue(existingId) ? newMarkInput(kind, runtime()) : undefined),
         };
@@ -156,7 +161,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     async diff(id: string, olds: Properties, news: Properties): Promise<dynamic.DiffResult> {
       return guarded(async () => {
         const { run, account } = runtime();
-        const subject = subjectOf(kind.name, own(news, IDENTITY));
+        const subject = refIn(kind.name, news);
         const { key } = subject;
         expectSameAccount(olds[ACCOUNT], account, subject.label);
         const circumstances = circumstancesOf(subject, olds);
@@ -181,14 +186,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           member = decideNow();
         }
         const { former } = member;
-        const left = isKnown(subject)
-          ? await noteHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds))
-          : [];
-        // Without its identity nothing is searched for.
-        if (action.do === "wait" || (action.do === "look for" && !isKnown(subject))) stopAt(action.record);
-        if (former === undefined && held !== undefined && isKnown(subject)) {
-          expectNotAdopted(kind, runtime(), subject, held);
-        }
+        const left = await noteHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds));
+        if (action.do === "wait") stopAt(action.record);
+        if (former === undefined && held !== undefined) expectNotAdopted(kind, runtime(), subject, held);
         const replaces = replacesOf(member, news);
         if (run.isUp !== true) {
           if (action.do === "look for") tellAll(runtime(), [toBeLookedFor(subject, action.record)]);
@@ -217,7 +217,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const values = argumentsIn(inputs);
         const secret = secretArgumentsOf(inputs);
         for (const name of secret) maskSecretsIn(values[name], secrets);
-        const subject = subjectOf(kind.name, inputs[IDENTITY], String(values[kind.nameProperty]));
+        const subject = refIn(kind.name, inputs);
         const recorded = account === "" ? {} : { [ACCOUNT]: account };
         const decided = run.decided(subject.key);
         const leftFor = (by?: string) => writeLeftLive(leftAfter(decided?.leaves, by, now()));
@@ -251,7 +251,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
             ? []
             : afterReplacement(kind, subject, former, id)),
         ]);
-        if (outcome.kind === "created" && isKnown(subject)) runtime().journal(subject.identity).handOver(outcome.mark);
+        if (outcome.kind === "created") runtime().journal(subject.identity).handOver(outcome.mark);
         return { id, outs: { ...values, ...recorded, ...leftFor(id), [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
@@ -279,7 +279,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       return guarded(async () => {
         stopAt(recordIn(kind, olds, id));
         const values = argumentsIn(news);
-        const subject = subjectOf(kind.name, own(news, IDENTITY), id);
+        const subject = refIn(kind.name, news);
         const { action, id: held } = singleMember(kind, id, olds, news, circumstancesOf(subject, olds));
         if (action.do === "update") {
           const secret = secretArgumentsOf(news);

@@ -2,19 +2,19 @@
  * Who has which live object, as far as this run knows: puts what the state, the journal, the program and the inventory say into the
  * run's `Holders`, and asks it. Whoever adopts, keeps or deletes an object goes through here, and an adoption is carried out here.
  */
+
 import { ArgumentsError, JournalError, type Values } from "../base/index.js";
 import { abilitiesOf, type Holder, settles } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { show } from "../rules/index.js";
-import { aboutWhom, resourceKeyIn, type Told } from "../state/index.js";
+import { aboutWhom, type Ref, resourceKeyIn, type Told } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
 import { type Differences, differencesIn, readLive, updateLive, withDifferences } from "./optional.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
-import type { KnownSubject, Subject } from "./subject.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
-export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: KnownSubject, id: string): void {
+export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string): void {
   runtime.run.holders.add(kind.name, id, key, "adopts");
   releaseFormer(kind, runtime, identity, key, id);
 }
@@ -39,12 +39,11 @@ const SOMEBODY = "";
 export function noteHolds(
   kind: Kind,
   runtime: Runtime,
-  { identity, key }: Subject,
+  { identity, key }: Ref,
   id: string,
   live: { readonly values: Values; readonly secret: ReadonlySet<string> },
 ): void {
   const { run } = runtime;
-  if (identity === undefined) return;
   run.holders.add(kind.name, id, key, "state");
   releaseFormer(kind, runtime, identity, key, id);
   if (run.isUp !== true) return;
@@ -56,11 +55,10 @@ export function noteHolds(
 export function noteLive(
   kind: Kind,
   runtime: Runtime,
-  { identity, key }: Subject,
+  { identity, key }: Ref,
   id: string,
   live: { readonly values: Values; readonly secret: ReadonlySet<string> },
 ): void {
-  if (identity === undefined) return;
   runtime.inventory(identity).note(key, liveOf(kind, live, id, isDeleting(runtime, key)));
 }
 
@@ -123,13 +121,13 @@ function rivals(kind: Kind, { run }: Pick<Runtime, "run">, id: string, but?: str
  * One object can't be two resources.
  * @returns what is wrong with adopting `id`, as far as this run knows; nothing where that is well.
  */
-export function adoptedTwice(kind: Kind, runtime: Runtime, { key }: KnownSubject, id: string): string[] {
+export function adoptedTwice(kind: Kind, runtime: Runtime, { key }: Ref, id: string): string[] {
   const other = rivals(kind, runtime, id, key).find(({ by }) => by !== SOMEBODY);
   return other === undefined ? [] : [twice(id, other.by)];
 }
 
 /** The same, where the engine asked about the resource that adopts before it asked about the one that holds. @throws ArgumentsError */
-export function expectNotAdopted(kind: Kind, runtime: Runtime, { key }: KnownSubject, id: string): void {
+export function expectNotAdopted(kind: Kind, runtime: Runtime, { key }: Ref, id: string): void {
   const other = rivals(kind, runtime, id, key).find(({ by, how }) => by !== SOMEBODY && how === "adopts");
   if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: ${twice(id, key)}`);
 }
@@ -169,7 +167,7 @@ export async function isSpared(kind: Kind, runtime: Runtime, id: string): Promis
 }
 
 export interface Adoption {
-  readonly subject: Subject;
+  readonly subject: Ref;
   readonly id: string;
   /** The checked arguments. */
   readonly values: Values;
@@ -206,7 +204,6 @@ export async function adoptExisting(kind: Kind, services: Services, adoption: Ad
 async function settle(kind: Kind, services: Services, adoption: Adoption): Promise<void> {
   const { subject, id, values, formerly } = adoption;
   const { identity, key, label } = subject;
-  if (identity === undefined) return;
   try {
     const journal = services.journal(identity);
     const noted = await journal.settle(key, id, adoption.settles);

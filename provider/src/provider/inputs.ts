@@ -3,11 +3,42 @@
  * program's half names secret arguments by path: `advertiserId`, `events`, `events["purchase"]`,
  * `events["purchase"].additionalFields`, `defaults`, `defaults.additionalFields`.
  */
-import { own, type Secrets } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
-import { ACCOUNT, DELETES, IDENTITY, MARK, memberOf, PROVIDER, SECRET_ARGUMENTS, splitMember } from "../state/index.js";
+import { ArgumentsError, own, type Secrets } from "../base/index.js";
+import type { Kind, ResourceName } from "../kinds/index.js";
+import {
+  ACCOUNT,
+  DELETES,
+  IDENTITY,
+  MARK,
+  memberOf,
+  PROVIDER,
+  type Ref,
+  readDeclared,
+  refOf,
+  SECRET_ARGUMENTS,
+  splitMember,
+  type Told,
+} from "../state/index.js";
 
 export type Properties = Record<string, unknown>;
+
+/**
+ * Which resource checked inputs are about.
+ * @throws ArgumentsError none of this package's classes has declared it: the journal could not note what is sent for it.
+ */
+export function refIn(resource: ResourceName, inputs: Properties): Ref {
+  const identity = own(inputs, IDENTITY);
+  if (typeof identity === "string") return refOf(resource, identity);
+  throw new ArgumentsError(
+    `This ${resource} was declared by none of the classes of pulumi-advertising: nothing is sent for it.`,
+  );
+}
+
+/** What the program's half says of a resource whose inputs are to be checked. @throws ArgumentsError as {@link refIn}. */
+export function toldIn(resource: ResourceName, given: Properties): { readonly declared: Told; readonly subject: Ref } {
+  const declared = readDeclared(own(given, IDENTITY));
+  return { declared: declared as Told, subject: refIn(resource, { [IDENTITY]: declared?.identity }) };
+}
 
 /** The arguments alone. */
 export function argumentsIn({

@@ -106,7 +106,7 @@ export class Run {
   }
 
   noteDecided(key: string, decided: Decided): void {
-    if (key !== "") this.#decided.set(key, decided);
+    this.#decided.set(key, decided);
   }
 
   decided(key: string): Decided | undefined {

@@ -14,9 +14,8 @@ import {
 } from "../base/index.js";
 import { type Circumstances, type Member, PLAIN, renamesIn } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type CreateRecord, describe, type LeftLive, memberOf, waysOut } from "../state/index.js";
+import { type CreateRecord, describe, type LeftLive, memberOf, memberRef, type Ref, waysOut } from "../state/index.js";
 import { type Deletions, heldBack, idAfter, type Outcome, type Result, stillToDelete } from "./outcome.js";
-import { memberSubject, type Subject } from "./subject.js";
 
 /** More keys, or lines, are counted. */
 const MAX_LISTED = 20;
@@ -85,7 +84,7 @@ export function planInWords(
 /** Keys that are new, with the arguments of one that is let go; nothing where there are none. */
 export function renamesInWords(
   kind: Kind,
-  { label }: Subject,
+  { label }: Ref,
   members: readonly Member[],
   left: ReadonlyMap<string, unknown>,
 ): string | undefined {
@@ -109,7 +108,7 @@ export function renamesInWords(
 }
 
 /** What an interrupted run has left of members that would be created otherwise; nothing where that is nothing. */
-export function leftoversInWords({ label }: Subject, left: ReadonlyMap<string, CreateRecord>): string | undefined {
+export function leftoversInWords({ label }: Ref, left: ReadonlyMap<string, CreateRecord>): string | undefined {
   const all = [...left];
   const created = all.flatMap(([key, { id }]) => (id === undefined ? [] : [`${shownKey(key)} (${id})`]));
   const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));
@@ -169,7 +168,7 @@ export function deletedInWords({ create }: Kind, { deleted }: Deletions): string
 }
 
 /** How many members an interrupted run had created, and were taken over; nothing where there are none. */
-export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label }: Subject): string | undefined {
+export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label }: Ref): string | undefined {
   const those = [...outcomes].flatMap(([key, outcome]) =>
     outcome.kind === "created" && outcome.isTakenOver
       ? [{ ...outcome, shown: `${shownKey(key)} (${outcome.id})` }]
@@ -230,7 +229,7 @@ export interface Trouble {
 /** Called where the result is not well. @param held the keys that the state holds afterwards. */
 export function troubleInWords(
   kind: Kind,
-  set: Subject,
+  set: Ref,
   members: readonly Member[],
   { failed: refused, kept, open, waiting }: Result,
   held: ReadonlyMap<string, unknown>,
@@ -259,7 +258,7 @@ export function troubleInWords(
           ({ key, record }) => `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${record.what}`,
         ),
       ),
-      ...waysOut(memberSubject(set, anyOpen.key).urn),
+      ...waysOut(memberRef(set, anyOpen.key).urn),
     );
     if (open.length > 1) lines.push("Likewise for the others, with their keys.");
   }
@@ -270,9 +269,9 @@ export function troubleInWords(
 }
 
 /** The same reason is told once, with all whom it is about. */
-function byReason(set: Subject, failed: readonly { readonly key: string; readonly error: AdvertisingError }[]) {
+function byReason(set: Ref, failed: readonly { readonly key: string; readonly error: AdvertisingError }[]) {
   const groups = Map.groupBy(failed, ({ key, error }) => {
-    const { label } = memberSubject(set, key);
+    const { label } = memberRef(set, key);
     return withCode(error.message.replace(label, "").replace(/^[:\s]+/, ""), error.code);
   });
   return [...groups].map(([reason, those]) => ({ reason, keys: those.map(({ key }) => shownKey(key)) }));

@@ -3,14 +3,14 @@
  * live, what was found gone or changed. Data in, notices out; what a set says is in `tell-set.ts`, and every sentence about a create of
  * unknown outcome in `state/sentences.ts`. Nothing is decided here.
  */
+
 import { count, enumerate, printable } from "../base/index.js";
 import type { Former } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
-import { aboutWhom, type CreateRecord, removalWarning, renamedFrom, whatHappened } from "../state/index.js";
+import { aboutWhom, type CreateRecord, type Ref, removalWarning, renamedFrom, whatHappened } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import type { Severity } from "./engine.js";
 import type { Messages } from "./messages.js";
-import type { Subject } from "./subject.js";
 
 export type Notice =
   /** Of the whole run; said once for each `topic`. */
@@ -53,7 +53,7 @@ export interface Before {
   }[];
 }
 
-export function beforeCreate(kind: Kind, { key, label, at }: Subject, before: Before): Notice[] {
+export function beforeCreate(kind: Kind, { key, label, at }: Ref, before: Before): Notice[] {
   const { adopts, left, isSearchable = false, again, former = [] } = before;
   if (adopts !== undefined) return [{ tell: "info", at, text: `adopts ${adopts}; nothing is sent` }];
   if (left !== undefined) return [{ say: leftInWords(label, left, isSearchable) }];
@@ -70,7 +70,7 @@ function leftInWords(label: string, left: CreateRecord, isSearchable: boolean): 
   return `${whatHappened(label, left)} \`pulumi up\` will ${next}.`;
 }
 
-function againNotice(kind: Kind, { label, at }: Pick<Subject, "label" | "at">, { id }: Live): Notice {
+function againNotice(kind: Kind, { label, at }: Pick<Ref, "label" | "at">, { id }: Live): Notice {
   return {
     sort: "again",
     at,
@@ -97,7 +97,7 @@ function removalNotice(kind: Kind, at: string, { key, live: { id }, isDeleted }:
 
 function renameNotice(
   kind: Kind,
-  { key, at }: Pick<Subject, "key" | "at">,
+  { key, at }: Pick<Ref, "key" | "at">,
   { key: former, live: { id }, isDeleted }: Formerly,
 ): Notice {
   const old = aboutWhom(former);
@@ -121,7 +121,7 @@ function renameNotice(
 /** Before a replacement: in previews, and where the program did not say that this is an `up`, which tells it afterwards. */
 export function beforeReplacement(
   kind: Kind,
-  { at, label }: Subject,
+  { at, label }: Ref,
   { id, isDeleted }: Former,
   adopts: string | undefined,
 ): Notice {
@@ -148,7 +148,7 @@ export function beforeReplacement(
 }
 
 /** After a replacement, with both ids. */
-export function afterReplacement(kind: Kind, { at, label }: Subject, old: Former, id: string): Notice[] {
+export function afterReplacement(kind: Kind, { at, label }: Ref, old: Former, id: string): Notice[] {
   if (old.id === id) return [];
   if (old.isDeleted) {
     const text = `${label} is ${id} now. ${old.id} is deleted on the platform at the end of this run.`;
@@ -165,13 +165,13 @@ export function afterReplacement(kind: Kind, { at, label }: Subject, old: Former
   ];
 }
 
-export function takenOver({ label }: Subject, id: string, isUpdated: boolean): Notice {
+export function takenOver({ label }: Ref, id: string, isUpdated: boolean): Notice {
   const sent = isUpdated ? "updated in place" : "nothing is sent";
   return { say: `${label} was created as ${id} by a run that was interrupted; it is taken over, and ${sent}.` };
 }
 
 /** In a preview, of an unresolved create that an `up` looks for. */
-export function toBeLookedFor({ label, at }: Subject, { at: sentAt }: CreateRecord): Notice {
+export function toBeLookedFor({ label, at }: Ref, { at: sentAt }: CreateRecord): Notice {
   const text = `${label} was sent at ${sentAt}, and its outcome is unknown: \`pulumi up\` looks for it by its mark.`;
   return { tell: "warn", at, text };
 }

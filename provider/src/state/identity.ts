@@ -115,19 +115,51 @@ export function currentKey(key: string): string {
   return isOfEarlierVersion(identity) && !isOfSet(kind) ? journalKeyOf(kind as ResourceName, identity) : key;
 }
 
-/** A resource, or a member of a set, as a note of the journal names it. */
-export interface Noted {
+/** A resource of a stack, or one member of a set: its identity taken apart once, with every name that it has. */
+export interface Ref {
   readonly resource: ResourceName;
   /** Of the object. */
   readonly kind: Kind["name"];
-  /** In the program. */
+  /** Of the resource, as it is stored. */
+  readonly identity: string;
+  /** Of the resource, in the program. */
   readonly name: string;
   readonly parentTypes: string | undefined;
-  /** Of a set, its member's. */
+  /** Of a set, its member's key. */
   readonly member: string | undefined;
-  readonly label: string;
-  /** Of a member, with its key behind it. */
+  /** Under which the journal knows it. */
+  readonly key: string;
+  /** For commands that people are told; of a member, with its key behind it. */
   readonly urn: string;
+  /** The resource's URN: where the engine shows messages. */
+  readonly at: string;
+  /** For messages. */
+  readonly label: string;
+}
+
+export function refOf(resource: ResourceName, identity: string): Ref {
+  const { name, parentTypes } = parseIdentity(identity);
+  const kind = isOfSet(resource) ? (setNamed(resource) as SetKind).member.name : resource;
+  const urn = urnOf(identity, typeTokenOf(resource));
+  const key = journalKeyOf(resource, identity);
+  return {
+    resource,
+    kind,
+    identity,
+    name,
+    parentTypes,
+    member: undefined,
+    key,
+    urn,
+    at: urn,
+    label: labelOf(resource, name),
+  };
+}
+
+/** One member of a set. */
+export function memberRef(set: Ref, member: string): Ref {
+  const { key, urn, label } = set;
+  return { ...set, member, key: memberOf(key, member), urn: memberOf(urn, member), label: memberLabel(label, member) };
 }
 
 /** The journal key of the set that has this member; of a resource that is no set, its own. */
@@ -136,17 +168,11 @@ export function resourceKeyIn(journalKey: string): string {
 }
 
 /** What a note of the journal is about. */
-export function aboutWhom(journalKey: string): Noted {
+export function aboutWhom(journalKey: string): Ref {
   const [resource] = journalKey.split("::", 1) as [ResourceName];
   const { of, key } = isOfSet(resource) ? splitMember(journalKey) : { of: journalKey, key: undefined };
-  const identity = of.slice(resource.length + "::".length);
-  const { name, parentTypes } = parseIdentity(identity);
-  const label = labelOf(resource, name);
-  const urn = urnOf(identity, typeTokenOf(resource));
-  const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
-  return key === undefined
-    ? { resource, kind, name, parentTypes, member: undefined, label, urn }
-    : { resource, kind, name, parentTypes, member: key, label: memberLabel(label, key), urn: memberOf(urn, key) };
+  const whole = refOf(resource, of.slice(resource.length + "::".length));
+  return key === undefined ? whole : memberRef(whole, key);
 }
 
 function isOfSet(resource: string): resource is SetKind["name"] {
@@ -157,17 +183,17 @@ function isOfSet(resource: string): resource is SetKind["name"] {
  * The option that makes the resource with journal key `key` an earlier one under a new name, or its set; none where there is no
  * such option: a member of a set is no resource.
  */
-export function renamedFrom(old: Noted, key: string): string | undefined {
+export function renamedFrom(old: Ref, key: string): string | undefined {
   const current = aboutWhom(key);
   // With its set, under the same key, a member is renamed too.
   if (old.resource !== current.resource || old.member !== current.member) return undefined;
-  return aliasFor({ ...old, urn: old.member === undefined ? old.urn : splitMember(old.urn).of }, current);
+  return aliasFor({ ...old, urn: old.at }, current);
 }
 
 /** The option that tells Pulumi that a resource is an earlier one under a new name or in a new place. */
 export function aliasFor(
-  old: Pick<Noted, "name" | "parentTypes" | "urn">,
-  { name, parentTypes }: Pick<Noted, "name" | "parentTypes">,
+  old: Pick<Ref, "name" | "parentTypes" | "urn">,
+  { name, parentTypes }: Pick<Ref, "name" | "parentTypes">,
 ): string {
   if (old.parentTypes === parentTypes) return `{ aliases: [{ name: "${old.name}" }] }`;
   if (old.parentTypes !== undefined) return `{ aliases: ["${old.urn}"] }`;
