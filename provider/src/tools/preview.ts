@@ -105,12 +105,8 @@ interface Context {
 
 /** @throws Error, in words, where the text is no preview. */
 export function readPreview(text: string, environment: Environment = {}): Preview {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    throw new Error("this is not what `pulumi preview --json` prints: it is no JSON");
-  }
+  const data = jsonIn(text);
+  if (data === undefined) throw new Error("this is not what `pulumi preview --json` prints: it is no JSON");
   const parsed = previewSchema.safeParse(data);
   const isPreview = parsed.success && (parsed.data.steps ?? parsed.data.diagnostics) != null;
   if (!isPreview) throw new Error("this is not what `pulumi preview --json` prints: it has no steps");
@@ -258,19 +254,15 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ad
     const now = isDeclared ? eventIn(declared, asRecord(declared.events?.get(key) ?? entry)) : undefined;
     return changeOf(kind, step, member, holders, { before, now, memberKey: key });
   });
-  return op === "same" ? changes : [...changes, ...stillToDelete()];
-
-  /** What earlier runs were refused to delete: the set tries it again. */
-  function stillToDelete(): Change[] {
-    const { left } = stored;
-    const due = left.filter((each) => each.toDelete === true && each.done === undefined);
-    return due.flatMap(({ id, key = "", name, advertiserId }): Change[] => {
-      if (!circumstances.can.delete || !circumstances.deletes(id, key)) return [];
-      const decided = { action: { do: "delete" }, id, former: { id, isDeleted: true } } as const;
-      const before = { eventName: name, advertiserId };
-      return [changeOf(kind, step, decided, holders, { before, now: undefined, memberKey: key })];
-    });
-  }
+  // What earlier runs were refused to delete: the set tries it again.
+  const due = op === "same" ? [] : stored.left.filter((each) => each.toDelete === true && each.done === undefined);
+  const again = due.flatMap(({ id, key = "", name, advertiserId }): Change[] => {
+    if (!circumstances.can.delete || !circumstances.deletes(id, key)) return [];
+    const decided = { action: { do: "delete" }, id, former: { id, isDeleted: true } } as const;
+    const before = { eventName: name, advertiserId };
+    return [changeOf(kind, step, decided, holders, { before, now: undefined, memberKey: key })];
+  });
+  return [...changes, ...again];
 }
 
 /** @param before its arguments as stored. @param now as declared; none where the program does not declare it any more. */
