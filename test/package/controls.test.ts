@@ -53,9 +53,9 @@ const controls: [string, Control][] = [
   [
     "there is no lock between processes",
     {
-      file: "files/exclusive-file.ts",
-      from: "await link(temporary, path);",
-      to: "await unlink(path).then(() => link(temporary, path), () => link(temporary, path));",
+      file: "files/private-file.ts",
+      from: "linkSync(temporary, path);",
+      to: "rmSync(path, { force: true });\n      linkSync(temporary, path);",
       test: "test/sandbox/lock-processes.test.ts",
       named: "one holder at a time among 8 processes",
       isBuilt: true,

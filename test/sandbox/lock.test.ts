@@ -149,16 +149,14 @@ describe("L4: a holder on another machine, or in another container", () => {
 describe("L5: a lock that another machine has taken over", () => {
   it("is noticed, and left alone", async () => {
     const { folder, path } = newLockPath();
-    for (const end of ["release", "releaseNow"] as const) {
-      const lock = await take(path);
-      lock.confirm();
-      takeOver(path);
-      expect(lock.isHeld()).toBe(false);
-      expect(() => lock.confirm()).toThrow(LockLost);
-      await lock[end]();
-      expect(readFileSync(path, "utf8")).toBe(foreignLock);
-      fs.rmSync(path);
-    }
+    const lock = await take(path);
+    lock.confirm();
+    takeOver(path);
+    expect(lock.isHeld()).toBe(false);
+    expect(() => lock.confirm()).toThrow(LockLost);
+    lock.release();
+    expect(readFileSync(path, "utf8")).toBe(foreignLock);
+    fs.rmSync(path);
     await withLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0 }, async () => takeOver(path));
     expect(readFileSync(path, "utf8")).toBe(foreignLock);
     fs.rmSync(path);
@@ -185,9 +183,38 @@ describe("L5: a lock that another machine has taken over", () => {
   });
 });
 
+describe("L6: a dead process's lock, for a process that ends itself", () => {
+  /** Something happens after the lock was found stale. */
+  function meanwhile(happens: () => void) {
+    vi.spyOn(process, "kill").mockImplementationOnce(() => {
+      happens();
+      throw Object.assign(new Error("injected"), { code: "ESRCH" });
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+  }
+
+  it("is left alone where somebody has taken it meanwhile", () => {
+    const { folder, path } = newLockPath();
+    writeFileSync(path, lockText(deadPid()));
+    meanwhile(() => takeOver(path));
+    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+    expect(readFileSync(path, "utf8")).toBe(foreignLock);
+    expect(readdirSync(folder)).toEqual(["the.lock"]);
+  });
+
+  it("is left to whoever has taken over the removal meanwhile", () => {
+    const { path } = newLockPath();
+    const dead = lockText(deadPid());
+    writeFileSync(path, dead);
+    meanwhile(() => takeOver(`${path}.takeover`));
+    expect(withLockNow(path, () => expect.unreachable())).toBe(false);
+    expect(readFileSync(path, "utf8")).toBe(dead);
+    expect(readFileSync(`${path}.takeover`, "utf8")).toBe(foreignLock);
+  });
+});
+
 it("L7: is never half written, and needs no links where the file system has none", async () => {
   const { folder, path } = newLockPath();
-  const { link } = fsp;
   const { linkSync } = fs;
   const expectWhole = async () => {
     const lock = await take(path);
@@ -204,12 +231,6 @@ it("L7: is never half written, and needs no links where the file system has none
     expect(existsSync(path) && readFileSync(path, "utf8") === "").toBe(false);
     seen.push(readFileSync(temporary, "utf8"));
   };
-  replaceIn(fsp, {
-    link: (from: string, to: string) => {
-      whenLinked(from);
-      return link(from, to);
-    },
-  });
   replaceIn(fs, {
     linkSync: (from: string, to: string) => {
       whenLinked(from);
@@ -222,7 +243,6 @@ it("L7: is never half written, and needs no links where the file system has none
 
   for (const code of ["EPERM", "ENOTSUP", "ENOSYS"]) {
     const refused = () => Object.assign(new Error(`${code}: injected, link`), { code, syscall: "link" });
-    replaceIn(fsp, { link: () => Promise.reject(refused()) });
     replaceIn(fs, {
       linkSync: () => {
         throw refused();
@@ -234,11 +254,11 @@ it("L7: is never half written, and needs no links where the file system has none
 
 it("L1: counts its own link as taken where the answer came for a repeated request, as over NFS", async () => {
   const { folder, path } = newLockPath();
-  const { link } = fsp;
-  replaceIn(fsp, {
-    link: async (from: string, to: string) => {
-      await link(from, to);
-      await link(from, to);
+  const { linkSync } = fs;
+  replaceIn(fs, {
+    linkSync: (from: string, to: string) => {
+      linkSync(from, to);
+      linkSync(from, to);
     },
   });
   const lock = await take(path, { clock: new FakeClock() });

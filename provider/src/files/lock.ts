@@ -18,12 +18,11 @@
  * Own code since the libraries for it break L6, and report a lost lock by throwing inside a timer.
  */
 import { randomUUID } from "node:crypto";
-import { constants, statSync, unlinkSync } from "node:fs";
-import { unlink, utimes } from "node:fs/promises";
+import { constants, rmSync, statSync } from "node:fs";
+import { utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock } from "../base/index.js";
-import { createExclusively, createExclusivelyNow } from "./exclusive-file.js";
-import { makePrivateFolder, openPrivate, readNow, UntrustedFile } from "./private-file.js";
+import { createExclusively, makePrivateFolder, openPrivate, readNow, UntrustedFile } from "./private-file.js";
 import { fateOf, isIdentity, thisProcess } from "./process-identity.js";
 
 const FIRST_POLL_MS = 5;
@@ -61,9 +60,8 @@ export interface LockOptions {
 
 /** A lock that is held until {@link Lock.release}. */
 export interface Lock {
-  release(): Promise<void>;
-  /** For a process that ends at once. */
-  releaseNow(): void;
+  /** Never fails: a file that can't be removed is judged by whether this process lives. */
+  release(): void;
   /** Whether nobody has taken it over. Reads the file: some microseconds. @throws the system's error where it can't be told. */
   isHeld(): boolean;
   /** @throws LockLost where somebody has; as {@link isHeld}. */
@@ -85,8 +83,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   };
   let seen: Sight = { kind: "free" };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-    if (seen.kind === "free" && (await createExclusively(path, content, unique)))
-      return held(path, content, heartbeatMs);
+    if (seen.kind === "free" && createExclusively(path, content, unique)) return held(path, content, heartbeatMs);
     seen = await attempt.holder.look(path);
     if (seen.kind === "free" || (seen.kind === "stale" && (await removeStale(attempt)))) continue;
     if (clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(path, seen.content));
@@ -97,29 +94,33 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
 /** Holds the lock while `work` runs, at once. @returns whether it could: not where somebody who may live holds it. */
 export function withLockNow(path: string, work: () => void, unique: string = randomUUID()): boolean {
   const content = JSON.stringify({ ...thisProcess(), unique });
-  if (!createExclusivelyOrNot(path, content, unique)) {
-    // As in removeStale: one process at a time may take over.
-    const guard = `${path}.takeover`;
-    if (!createExclusivelyOrNot(guard, content, unique)) return false;
-    try {
-      const found = readNow(path);
-      if (found !== undefined) {
-        if (fateOf(parse(found)).kind !== "dead") return false;
-        unlinkSync(path);
-      }
-    } catch {
-      return false; // something else than a lock
-    } finally {
-      unlinkSync(guard);
-    }
-    if (!createExclusivelyOrNot(path, content, unique)) return false;
+  try {
+    const isTaken = () => createExclusively(path, content, unique);
+    if (!isTaken() && !(removeDead(path, content, unique) && isTaken())) return false;
+  } catch {
+    return false; // the folder can't be written to, or there is something else than a lock
   }
   try {
     work();
   } finally {
-    if (readNow(path) === content) unlinkSync(path);
+    removeIfStill(path, content);
   }
   return true;
+}
+
+/** As {@link removeStale}, at once, of a holder that is known to be dead. @returns whether the lock may be free. */
+function removeDead(path: string, content: string, unique: string): boolean {
+  const guard = guardOf(path);
+  if (!createExclusively(guard, content, unique)) return false;
+  try {
+    const found = readNow(path);
+    if (found !== undefined && fateOf(parse(found)).kind !== "dead") return false;
+    // While this process was stopped, its guard may have been taken for a dead one's, and the lock be another's by now.
+    if (found !== undefined && readNow(guard) === content) removeIfStill(path, found);
+    return true;
+  } finally {
+    removeIfStill(guard, content);
+  }
 }
 
 /**
@@ -135,21 +136,13 @@ export function holderNow(path: string, nowMs: number, staleAfterMs = STALE_AFTE
   return fate === "dead" || (fate === "elsewhere" && isSilent) ? undefined : wordsFor(path, content);
 }
 
-function createExclusivelyOrNot(path: string, content: string, unique: string): boolean {
-  try {
-    return createExclusivelyNow(path, content, unique);
-  } catch {
-    return false; // the folder can't be written to
-  }
-}
-
 /** Holds the lock while `work` runs, which asks it before it changes anything. */
 export async function withLock<T>(path: string, options: LockOptions, work: (lock: Lock) => Promise<T>): Promise<T> {
   const lock = await acquireLock(path, options);
   try {
     return await work(lock);
   } finally {
-    await lock.release();
+    lock.release();
   }
 }
 
@@ -172,16 +165,12 @@ function held(path: string, content: string, heartbeatMs: number): Lock {
     confirm() {
       if (!isHeld()) throw new LockLost(path);
     },
-    async release() {
-      clearInterval(timer);
-      await unlinkIfStill(path, content);
-    },
-    releaseNow() {
+    release() {
       clearInterval(timer);
       try {
-        if (isHeld()) unlinkSync(path);
+        removeIfStill(path, content);
       } catch {
-        // This process ends, and its lock with it.
+        // See the promise.
       }
     },
   };
@@ -263,26 +252,27 @@ interface Attempt {
  * @returns whether it is worth looking again at once.
  */
 async function removeStale({ path, content, unique, holder, taker }: Attempt): Promise<boolean> {
-  const guard = `${path}.takeover`;
-  if (!(await createExclusively(guard, content, unique))) {
+  const guard = guardOf(path);
+  if (!createExclusively(guard, content, unique)) {
     const seen = await taker.look(guard);
     // Left by a process that was killed in these very lines.
-    if (seen.kind === "stale") await unlinkIfStill(guard, seen.content);
+    if (seen.kind === "stale") removeIfStill(guard, seen.content);
     return seen.kind !== "held";
   }
   try {
     const seen = await holder.look(path);
-    if (seen.kind === "stale" && readNow(guard) === content) await unlinkIfStill(path, seen.content);
+    if (seen.kind === "stale" && readNow(guard) === content) removeIfStill(path, seen.content);
   } finally {
-    await unlinkIfStill(guard, content);
+    removeIfStill(guard, content);
   }
   return true;
 }
 
-async function unlinkIfStill(path: string, content: string): Promise<void> {
-  if (readNow(path) === content) await unlink(path).catch(ignoreMissing);
+function removeIfStill(path: string, content: string): void {
+  if (readNow(path) === content) rmSync(path, { force: true });
 }
 
-function ignoreMissing(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+/** Held by whoever removes a stale lock. */
+function guardOf(path: string): string {
+  return `${path}.takeover`;
 }

@@ -1,7 +1,18 @@
 /**
- * Files that only their owner may read: checked before they are trusted, replaced whole or not at all.
+ * Files that only their owner may read: checked before they are trusted, created by one process alone, replaced whole or not at all.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { chmod, type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import envPaths from "env-paths";
@@ -135,6 +146,51 @@ export function isInPlace(handle: FileHandle, path: string): boolean {
   const opened = fstatSync(handle.fd, { bigint: true });
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return found !== undefined && found.ino === opened.ino && found.dev === opened.dev;
+}
+
+/**
+ * Creates a file that only one of several processes can create, whole from its first moment on: written under a name of its own,
+ * which `removeLeftovers` knows, and linked into place. So a process that is killed meanwhile leaves no half-written one. At once.
+ * @param unique for the name of the temporary file.
+ * @returns whether it could: not where there is something at `path`. @throws the system's errors
+ */
+export function createExclusively(path: string, content: string, unique: string): boolean {
+  const temporary = `${path}.${unique}.tmp`;
+  try {
+    writeNew(temporary, content);
+    try {
+      linkSync(temporary, path);
+    } catch (error) {
+      // Over NFS the answer may be about our own link, asked for once more (open(2) on O_EXCL).
+      if (isTaken(error)) return statSync(temporary).nlink === 2;
+      // A file system without links, or whatever it is: the plain way says.
+      writeNew(path, content);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+    return true;
+  } catch (error) {
+    if (isTaken(error)) return false;
+    throw error;
+  }
+}
+
+function writeNew(path: string, content: string): void {
+  const file = openSync(path, "wx", OWNER_ONLY_FILE);
+  try {
+    writeFileSync(file, content);
+  } catch (error) {
+    rmSync(path, { force: true }); // a full disk may have taken a part of it
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  // Windows answers EPERM while a file of that name is being removed.
+  return code === "EEXIST" || (code === "EPERM" && !HAS_MODES);
 }
 
 /**

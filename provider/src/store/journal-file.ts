@@ -191,14 +191,14 @@ export class JournalFile {
 
   async release(): Promise<void> {
     this.#file?.close();
-    await this.#lock?.release();
+    this.#lock?.release();
     this.#lock = undefined;
   }
 
   /** As {@link release}. Synchronous. */
   closeNow(): void {
     this.#file?.close();
-    this.#lock?.releaseNow();
+    this.#lock?.release();
     this.#lock = undefined;
   }
 }
