@@ -4,13 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Holders, type Knowledge } from "../../provider/src/decision/holders.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import {
-  adoptedTwice,
-  isHeldElsewhere,
-  isSpared,
-  learnHolders,
-  noteAdopts,
-} from "../../provider/src/provider/holding.js";
+import { isHeldElsewhere, isSpared, learnHolders, noteAdopts, rivalOf } from "../../provider/src/provider/holding.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
 import { refOf } from "../../provider/src/state/identity.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
@@ -89,12 +83,12 @@ describe("what earlier runs noted", () => {
     const runtime = await knowing(notes);
     const twice = (name: string, id: string) => {
       noteAdopts(conversionEvent, runtime, subject(name), id);
-      return adoptedTwice(conversionEvent, runtime, subject(name), id)[0];
+      return rivalOf(conversionEvent, runtime, subject(name), id)?.urn;
     };
     expect(twice("new", "7")).toBeUndefined(); // nobody declares the others
     runtime.run.declared.add(keyOf("ConversionEvent", "two"));
-    expect(twice("twin", "8")).toContain("ConversionEvent::two already");
-    expect(twice("third", "7")).toContain("ConversionEvent::new already");
+    expect(twice("twin", "8")).toContain("ConversionEvent::two");
+    expect(twice("third", "7")).toContain("ConversionEvent::new");
   });
 
   it("is over for what takes on another object in this run: two resources may swap theirs", async () => {
@@ -102,8 +96,8 @@ describe("what earlier runs noted", () => {
     for (const name of ["one", "two"]) runtime.run.declared.add(keyOf("ConversionEvent", name));
     noteAdopts(conversionEvent, runtime, subject("one"), "8");
     noteAdopts(conversionEvent, runtime, subject("two"), "7");
-    expect(adoptedTwice(conversionEvent, runtime, subject("one"), "8")).toEqual([]);
-    expect(adoptedTwice(conversionEvent, runtime, subject("two"), "7")).toEqual([]);
+    expect(rivalOf(conversionEvent, runtime, subject("one"), "8")).toBeUndefined();
+    expect(rivalOf(conversionEvent, runtime, subject("two"), "7")).toBeUndefined();
   });
 
   it("spares an object that something declared still holds from being deleted", async () => {

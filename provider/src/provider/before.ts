@@ -41,7 +41,7 @@ const MAX_UNCLAIMED = 20;
  * @param formerly what is no longer declared, and may be this under another name: by journal key.
  * @throws OutcomeUnknownError its create may be one of unknown outcome.
  */
-export async function knownBefore(
+export async function lookBefore(
   kind: Kind,
   runtime: Runtime,
   subject: Ref,
@@ -97,7 +97,7 @@ async function memberLeftovers(
  * @param fingerprint of the body that it was created with.
  * @returns in words, what stays there: a replacement settles it, a run without a change does not.
  */
-export async function noteHeld(
+export async function reconcileHeld(
   runtime: Runtime,
   { identity, key, urn, label }: Ref,
   id: string,
@@ -132,7 +132,7 @@ export async function attemptKeys(
 
 /** Tells once a run what interrupted runs have left, and no run has asked for since. */
 export async function tellUnclaimed(runtime: Runtime, identity: string): Promise<void> {
-  if (!runtime.run.isFirst(UNCLAIMED)) return;
+  if (!runtime.run.beginOnce(UNCLAIMED)) return;
   const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
   const unclaimed = leftovers.filter((entry) => entry.unclaimed);
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
@@ -229,7 +229,7 @@ export async function besidesOf(runtime: Runtime, set: Ref, members: readonly Me
   const besides: string[] = [];
   for (const { key, action, id, fingerprint } of members) {
     if (id === undefined) continue;
-    const words = await noteHeld(runtime, memberRef(set, key), id, () => fingerprint ?? "");
+    const words = await reconcileHeld(runtime, memberRef(set, key), id, () => fingerprint ?? "");
     // What is created or adopted asks for it, and what is unresolved is told by itself.
     if (action.do === "keep" || action.do === "let go" || action.do === "delete") besides.push(...words);
   }
@@ -281,14 +281,14 @@ async function tellNewMembers(
     if (action.do !== "create" || left.has(key)) continue;
     const member = memberRef(set, key);
     const formerly = membersFormerly[member.key]?.filter((former) => !isStored(former));
-    if (!(await isSendable(kind, runtime, member, values, formerly))) unsent.add(key);
+    if (!(await tellNewMember(kind, runtime, member, values, formerly))) unsent.add(key);
   }
   runtime.tellCollected();
   return unsent;
 }
 
 /** Tells what is known of a new member. @returns false where another create of unknown outcome stops it, in the `up`. */
-async function isSendable(
+async function tellNewMember(
   kind: Kind,
   runtime: Runtime,
   member: Ref,
@@ -296,7 +296,7 @@ async function isSendable(
   formerly: readonly string[] | undefined,
 ): Promise<boolean> {
   try {
-    const before = await knownBefore(kind, runtime, member, values, { fits: true, formerly });
+    const before = await lookBefore(kind, runtime, member, values, { fits: true, formerly });
     tellAll(runtime, beforeCreate(kind, member, before));
     return true;
   } catch (error) {

@@ -40,7 +40,7 @@ import { attemptKeys, besidesOf, noteMembers, tellBefore, tellUnclaimed } from "
 import { carryOutAll, deleteAll, deleteSet, isDue, type Managed } from "./carry-out.js";
 import type { Severity } from "./engine.js";
 import { checkResult, expectSameAccount, forDisplay, forEngine, guard, Incomplete, readingOf } from "./failure.js";
-import { adoptedTwice, isAdopted, isHeldElsewhere, learnHolders, noteAdoptedSomewhere, noteAdopts } from "./holding.js";
+import { isAdopted, isHeldElsewhere, learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
 import {
   argumentsIn,
   maskSecretMembers,
@@ -57,6 +57,7 @@ import { refreshedSet } from "./optional.js";
 import { heldBack, noLongerToDelete, type Outcome, resultOf, setAfter, stillToDelete, toDelete } from "./outcome.js";
 import { markIn, markInputOfSet } from "./search.js";
 import type { Runtime } from "./services.js";
+import { adoptedTwice } from "./tell.js";
 import { besidesInWords, deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
@@ -204,8 +205,8 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         await tellUnclaimed(runtime(), subject.identity);
         if (adopting.length > 0) await learnHolders(runtime());
         for (const { key, member, id } of adopting) {
-          for (const found of adoptedTwice(kind, runtime(), member, id))
-            twice.push(`${memberOf("events", key)}.${found}`);
+          const rival = rivalOf(kind, runtime(), member, id);
+          if (rival !== undefined) twice.push(`${memberOf("events", key)}.${adoptedTwice(id, rival)}`);
         }
         if (isNew && problems.length === 0) {
           const nothing = readStoredSet({});

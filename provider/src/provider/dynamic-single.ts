@@ -33,7 +33,7 @@ import {
   SECRET_ARGUMENTS,
   writeLeftLive,
 } from "../state/index.js";
-import { knownBefore, noteHeld, tellUnclaimed } from "./before.js";
+import { lookBefore, reconcileHeld, tellUnclaimed } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import {
   checkResult,
@@ -46,7 +46,6 @@ import {
   readingOf,
 } from "./failure.js";
 import {
-  adoptedTwice,
   expectNotAdopted,
   isAdopted,
   isHeldElsewhere,
@@ -55,6 +54,7 @@ import {
   noteAdoptedSomewhere,
   noteAdopts,
   noteHolds,
+  rivalOf,
 } from "./holding.js";
 import {
   argumentsIn,
@@ -70,6 +70,7 @@ import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
 import { markIn, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
 import {
+  adoptedTwice,
   afterReplacement,
   beforeCreate,
   beforeReplacement,
@@ -137,7 +138,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         await tellUnclaimed(runtime(), subject.identity);
         if (isNew) {
           const { formerly } = declared;
-          const before = await knownBefore(kind, runtime(), subject, values, {
+          const before = await lookBefore(kind, runtime(), subject, values, {
             fits: problems.length === 0,
             formerly,
           });
@@ -145,7 +146,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         }
         if (adopts !== undefined) {
           await learnHolders(runtime());
-          twice.push(...adoptedTwice(kind, runtime(), subject, adopts));
+          const rival = rivalOf(kind, runtime(), subject, adopts);
+          if (rival !== undefined) twice.push(adoptedTwice(adopts, rival));
         }
         const hidden = {
           [IDENTITY]: declared.identity,
@@ -186,7 +188,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           member = decideNow();
         }
         const { former } = member;
-        const left = await noteHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds));
+        const left = await reconcileHeld(runtime(), subject, id, () => fingerprintOfBody(kind, olds));
         if (action.do === "wait") stopAt(action.record);
         if (former === undefined && held !== undefined) expectNotAdopted(kind, runtime(), subject, held);
         const replaces = replacesOf(member, news);

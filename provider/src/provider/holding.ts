@@ -12,6 +12,7 @@ import type { Live, Snapshot } from "../store/index.js";
 import { type Differences, differencesIn, readLive, updateLive, withDifferences } from "./optional.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
+import { adoptedTwice } from "./tell.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
 export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string): void {
@@ -28,7 +29,7 @@ function releaseFormer(kind: Kind, { run, inventory }: Runtime, identity: string
 /** As {@link noteAdopts}, of objects that something in the program adopts: what may delete is told all of them, without their names. */
 export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "", adoptsUnknown }: Told): void {
   if (adoptsUnknown === true) run.adoptsLater.add(kind.name);
-  if (adopted === "" || !run.isFirst(`adopted ${adopted}`)) return;
+  if (adopted === "" || !run.beginOnce(`adopted ${adopted}`)) return;
   for (const id of adopted.split(" ")) run.holders.add(kind.name, id, SOMEBODY, "adopts");
 }
 
@@ -117,23 +118,16 @@ function rivals(kind: Kind, { run }: Pick<Runtime, "run">, id: string, but?: str
   return run.holders.of(kind.name, id, but).filter((holder) => isCertain(holder) || run.declared.has(holder.by));
 }
 
-/**
- * One object can't be two resources.
- * @returns what is wrong with adopting `id`, as far as this run knows; nothing where that is well.
- */
-export function adoptedTwice(kind: Kind, runtime: Runtime, { key }: Ref, id: string): string[] {
+/** What else has the object that this resource adopts, as far as this run knows: one object can't be two resources. */
+export function rivalOf(kind: Kind, runtime: Runtime, { key }: Ref, id: string): Ref | undefined {
   const other = rivals(kind, runtime, id, key).find(({ by }) => by !== SOMEBODY);
-  return other === undefined ? [] : [twice(id, other.by)];
+  return other === undefined ? undefined : aboutWhom(other.by);
 }
 
 /** The same, where the engine asked about the resource that adopts before it asked about the one that holds. @throws ArgumentsError */
-export function expectNotAdopted(kind: Kind, runtime: Runtime, { key }: Ref, id: string): void {
-  const other = rivals(kind, runtime, id, key).find(({ by, how }) => by !== SOMEBODY && how === "adopts");
-  if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: ${twice(id, key)}`);
-}
-
-function twice(id: string, by: string): string {
-  return `existingId ${id} is the resource ${aboutWhom(by).urn} already: one object can't be two`;
+export function expectNotAdopted(kind: Kind, runtime: Runtime, ref: Ref, id: string): void {
+  const other = rivals(kind, runtime, id, ref.key).find(({ by, how }) => by !== SOMEBODY && how === "adopts");
+  if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: ${adoptedTwice(id, ref)}`);
 }
 
 /** Whether something in the program names this object. */

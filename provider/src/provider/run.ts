@@ -59,12 +59,12 @@ export class Run {
   readonly #askedAgain = new Set<string>();
   readonly #gone = new Set<string>();
   readonly #spared = new Map<string, number>();
-  readonly #asked = new Set<string>();
+  readonly #begun = new Set<string>();
 
-  /** Whether `question` is asked for the first time in this run. */
-  isFirst(question: string): boolean {
-    const isFirst = !this.#asked.has(question);
-    this.#asked.add(question);
+  /** Once a run. @returns whether nothing else has begun it. */
+  beginOnce(what: string): boolean {
+    const isFirst = !this.#begun.has(what);
+    this.#begun.add(what);
     return isFirst;
   }
 
