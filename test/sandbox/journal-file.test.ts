@@ -30,6 +30,7 @@ import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { sendNoted, unsent } from "../support/journal.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
+import { operatedSandbox, operatedSettings } from "../support/operated.js";
 import { seededRandom } from "../support/random.js";
 import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
@@ -45,19 +46,20 @@ interface Options {
   readonly of?: string;
   /** In the place of its own. */
   readonly journal?: Journal;
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** One run of `of`'s stack, with cookie file and journal in `folder`. */
-function runOf(sandbox: Sandbox, folder: string, { of = identity, journal }: Options = {}) {
+function runOf(sandbox: Sandbox, folder: string, { of = identity, journal, settings = {} }: Options = {}) {
   const adapt = (runtime: Runtime): Runtime =>
     journal === undefined ? runtime : { ...runtime, journal: () => journal };
-  const run = newRun(sandbox, folder, { adapt });
+  const run = newRun(sandbox, folder, { adapt, settings });
   const used = run.runtime.journal(of);
   return { ...run, journal: used, kill: () => used.release() };
 }
 
-async function start() {
-  const sandbox = await useSandbox();
+async function start(made = useSandbox()) {
+  const sandbox = await made;
   const folder = newFolder();
   const run = runOf(sandbox, folder);
   return { sandbox, folder, run, path: run.journal.path };
@@ -616,6 +618,47 @@ describe("J5: a run that began before another one of the stack ended", () => {
       expect(left.map(({ id }) => id)).toEqual(isUp ? ["1"] : []);
     },
   );
+
+  it("puts back what each of several runs was handed", async () => {
+    const folder = newFolder();
+    const clock = new FakeClock(Date.now());
+    const behind = newJournal(folder, { clock });
+    const keys = ["a", "b"].map((name) => `Advertiser::${STACK}::${name}`);
+    for (const [index, key] of keys.entries()) {
+      await clock.sleep(5);
+      const run = newJournal(folder, { clock });
+      const { mark, ended } = await sendNoted(run, key);
+      await ended({ kind: "created", id: String(index) });
+      run.handOver(mark);
+      run.closeNow(new Set(keys));
+    }
+    await clock.sleep(5);
+    await expect(sendNoted(behind, "Advertiser::x")).rejects.toThrow(OVERTAKEN);
+    behind.closeNow(undefined, true);
+    const left = await newJournal(folder, { clock }).leftovers();
+    expect(left.map(({ key }) => key)).toEqual(expect.arrayContaining(keys));
+  });
+
+  it("changes and deletes nothing either", async () => {
+    const { sandbox, folder, run } = await start(operatedSandbox());
+    const behind = runOf(sandbox, folder, { settings: operatedSettings() });
+    const event = { eventName: "E", advertiserId: 1, value: 1, __provider: "x", __identity: `${STACK}::e` };
+    const { id, outs: olds } = await run.event.create(event);
+    await sleep(5);
+    run.closeNow();
+    const changed = { ...event, value: 2 };
+    await behind.event.check(event, event);
+    await behind.event.diff(id, { ...olds }, changed);
+    expect((await failureOf(behind.event.update(id, { ...olds }, changed))).message).toMatch(OVERTAKEN);
+    expect((await failureOf(behind.event.delete("77", { ...olds }) as Promise<never>)).message).toMatch(OVERTAKEN);
+    const sent = () => sandbox.requests.filter(({ method }) => method === "PUT" || method === "DELETE").length;
+    expect(sent()).toBe(0);
+    await sleep(5);
+    const again = runOf(sandbox, folder, { settings: operatedSettings() });
+    await again.event.check(event, event);
+    await again.event.update(id, { ...olds }, changed);
+    expect(sent()).toBe(1);
+  });
 
   it("two stacks of one name in two backends are not one: each has objects of its own", async () => {
     const { sandbox, folder, run } = await start();

@@ -137,6 +137,7 @@ export async function updateLive(
 /** Has the platform set these fields of an object. @param fields in wire names. @throws AdvertisingError as {@link updateLive}. */
 export async function setFields(kind: Kind, services: Services, named: Named, fields: Values): Promise<void> {
   const operation = operationOf(kind, services, "update");
+  await services.expectNewest();
   const warnings = await services.track(async (mayBegin) => {
     mayBegin();
     return services.client().update({ kind, operation, ...named }, fields);
@@ -167,6 +168,7 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
 /** @throws AdvertisingError it was not deleted, or nobody knows: it may be asked again. */
 export async function deleteObject(kind: Kind, services: Services, named: Named): Promise<void> {
   const operation = operationOf(kind, services, "delete");
+  await services.expectNewest();
   await services.track(async (mayBegin) => {
     mayBegin();
     return services.client().delete({ kind, operation, ...named });

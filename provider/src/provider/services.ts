@@ -35,6 +35,8 @@ export interface Services extends Messages {
   journal(identity: string): Journal;
   /** Does one thing that sends; `mayBegin` throws once the engine is gone. */
   track<T>(work: (mayBegin: () => void) => Promise<T>): Promise<T>;
+  /** Before anything is changed or deleted on the platform. @throws JournalError another run of the stack has overtaken this one. */
+  expectNewest(): Promise<void>;
   /** That an object was read: a long refresh tells how far it has come. */
   noteRead(): void;
   /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
@@ -117,6 +119,7 @@ export function createRuntime(
       return client;
     },
     track: (work) => underWay.track(work),
+    expectNewest: async () => journal?.expectNewest(),
     noteRead() {
       reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
       reads.done();

@@ -23,7 +23,7 @@ import type { CreateRecord } from "../state/index.js";
 import { recordsIn, writeNow } from "./look.js";
 import { JournalDamaged, journalOf, lineOf, type Note, readJournal } from "./notes.js";
 import { pathsIn } from "./places.js";
-import { type RunEnd, readRunEnd, writeRunEnd } from "./run-end.js";
+import { addRunEnd, readRunEnds } from "./run-end.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
@@ -54,8 +54,8 @@ export class JournalFile {
   readonly #options: JournalOptions;
   readonly #beganMs: number;
   readonly #runEnd: string;
-  /** The end of another run that this one is behind, as far as it was looked at. */
-  #overtaking: RunEnd | undefined;
+  /** What other runs were handed that this one is behind, as far as it was looked at. */
+  #overtaking: readonly CreateRecord[] | undefined;
   #lock: Lock | undefined;
   #file: AppendFile | undefined;
   /** Throws where the open file is not this run's any more. */
@@ -103,7 +103,7 @@ export class JournalFile {
       await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
       const kept = (await this.read()).filter(keep);
       if (this.#overtaking !== undefined) {
-        await replacePrivate(this.path, journalOf(withThose(kept, this.#overtaking.records)), newMark(), lock.confirm);
+        await replacePrivate(this.path, journalOf(withThose(kept, this.#overtaking)), newMark(), lock.confirm);
         throw unusable(
           this.path,
           "another run of this stack has ended since this one began, and this one does not know what that has created",
@@ -168,25 +168,26 @@ export class JournalFile {
     // Before the journal forgets: a kill between the two must not lose them.
     if (handed.length > 0) {
       const ended = new Date(clock.wallMs()).toISOString();
-      writeRunEnd(this.#runEnd, { ended, backend, records: handed });
+      addRunEnd(this.#runEnd, { ended, backend, records: handed });
     }
     writeNow(this.path, left);
   }
 
   /** For a run that ends cleanly, and never had the journal (J5). Synchronous. */
   putBackNow(): void {
-    const { records = [] } = this.#lookForOvertaking() ?? {};
+    const records = this.#lookForOvertaking() ?? [];
     if (records.length === 0) return;
     withLockNow(`${this.path}.lock`, () => writeNow(this.path, withThose(recordsIn(this.path), records)));
   }
 
-  #lookForOvertaking(): RunEnd | undefined {
+  #lookForOvertaking(): readonly CreateRecord[] | undefined {
     const { clock, backend = "" } = this.#options;
-    const end = readRunEnd(this.#runEnd);
-    const endedMs = Date.parse(end?.ended ?? "");
-    // A moment in the future is that of a clock that was set back.
-    const isLater = endedMs > this.#beganMs && endedMs <= clock.wallMs();
-    return isLater && end?.backend === backend ? end : undefined;
+    const later = readRunEnds(this.#runEnd).filter((end) => {
+      const endedMs = Date.parse(end.ended);
+      // A moment in the future is that of a clock that was set back.
+      return end.backend === backend && endedMs > this.#beganMs && endedMs <= clock.wallMs();
+    });
+    return later.length === 0 ? undefined : later.flatMap(({ records }) => records);
   }
 
   async release(): Promise<void> {

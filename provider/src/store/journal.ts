@@ -20,7 +20,7 @@
  * J8. A record is never changed in place, and holds nothing secret.
  *
  * The order of calls: `leftovers`, `leftover`, `leftoversLike` and `reconcile` look at the journal as it is, without its lock.
- * The first `begin` or `settle` takes the lock and reads it again. A create goes `begin`, then for each sending `sending`, then
+ * The first `begin`, `settle` or `expectNewest` takes the lock and reads it again. A create goes `begin`, then for each sending `sending`, then
  * `ended` one or more times, then `handOver` when the engine is given the outcome. `closeNow` or `release` is the last call.
  */
 import { aboutWhom, type CreateRecord, isUnresolvedId } from "../state/index.js";
@@ -119,6 +119,11 @@ export class Journal {
     await this.#read();
     this.#marksByBody ??= groupMarks(this.#remembered.values());
     return this.#withFate(this.#marksByBody.get(fingerprint) ?? [], ["left"]);
+  }
+
+  /** Before anything is changed on the platform: takes the lock, as a create does. @throws {JournalError} J4, J5, J6. */
+  async expectNewest(): Promise<void> {
+    await this.#open();
   }
 
   /** Begins a create, unless an earlier one of the same resource is not settled (J3). @throws {JournalError} J4, J5, J6. */

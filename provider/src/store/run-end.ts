@@ -1,5 +1,5 @@
 /**
- * What a run leaves beside the journal when it ends cleanly: the moment, and what its engine was handed. A run of the same stack
+ * What runs leave beside the journal when they end cleanly: the moments, and what their engines were handed. A run of the same stack
  * that began before that, as after `pulumi cancel`, has read an older state, and its engine writes that over the newer one. So it
  * sends nothing, and puts these records back into the journal: the next run takes over what the state has lost by then.
  */
@@ -24,26 +24,34 @@ export interface RunEnd extends z.infer<typeof firstLine> {
   readonly records: readonly CreateRecord[];
 }
 
-/** For the end of a process; never fails, since nothing else may be kept from being done then. */
-export function writeRunEnd(path: string, { ended, backend, records }: RunEnd): void {
+/** So long after one run has ended, another that began before it may still be under way: on a machine that was suspended, say. */
+const KEPT_MS = 3 * 24 * 3_600_000;
+
+/** Adds one to those of the last days. For the end of a process; never fails, since nothing else may be kept from being done then. */
+export function addRunEnd(path: string, end: RunEnd): void {
   const temporary = `${path}.tmp`;
   try {
-    writeFileSync(temporary, `${JSON.stringify({ ended, backend })}\n${journalOf(records)}`, { mode: 0o600 });
+    const kept = readRunEnds(path).filter(({ ended }) => Date.parse(end.ended) - Date.parse(ended) < KEPT_MS);
+    const texts = [...kept, end].map(
+      ({ ended, backend, records }) => `${JSON.stringify({ ended, backend })}\n${journalOf(records)}`,
+    );
+    writeFileSync(temporary, texts.join(""), { mode: 0o600 });
     renameSync(temporary, path);
   } catch {
     // A run that began before this moment does not know of it.
   }
 }
 
-/** @returns none where no run has left one that can be read. */
-export function readRunEnd(path: string): RunEnd | undefined {
+/** @returns none where no run has left one, or they can't be read. */
+export function readRunEnds(path: string): RunEnd[] {
   try {
-    const text = readNow(path);
-    if (text === undefined) return undefined;
-    const end = text.indexOf("\n") + 1;
-    return { ...firstLine.parse(JSON.parse(text.slice(0, end))), records: readJournal(text.slice(end)) };
+    const texts = (readNow(path) ?? "").split(/^(?=\{"ended":)/m).filter((text) => text !== "");
+    return texts.map((text) => {
+      const end = text.indexOf("\n") + 1;
+      return { ...firstLine.parse(JSON.parse(text.slice(0, end))), records: readJournal(text.slice(end)) };
+    });
   } catch {
-    return undefined;
+    return [];
   }
 }
 
