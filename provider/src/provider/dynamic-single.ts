@@ -23,7 +23,6 @@ import {
   DELETES,
   explain,
   IDENTITY,
-  isOfEarlierVersion,
   isUnresolved,
   LEFT_LIVE,
   MARK,
@@ -36,6 +35,7 @@ import {
 import { lookBefore, reconcileHeld, tellUnclaimed } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import {
+  accountInInputs,
   checkResult,
   expectSameAccount,
   forDisplay,
@@ -53,6 +53,7 @@ import {
   learnHolders,
   noteAdoptedSomewhere,
   noteAdopts,
+  notedBefore,
   noteHolds,
   rivalOf,
 } from "./holding.js";
@@ -100,15 +101,6 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       replaceOnChanges: run.told(key).replaceOnChanges ?? [],
       deletes: (id) => isDeleting && !isHeldElsewhere(kind, runtime(), id, key),
     };
-  };
-
-  /**
-   * The object that the state may hold of a resource whose `diff` the engine did not ask for, as under `--replace`: the journal notes
-   * that a create is to take its place.
-   */
-  const notedOf = (subject: Ref): string | undefined => {
-    const id = runtime().inventory(subject.identity).asItBegan.get(subject.key)?.id;
-    return id === undefined || runtime().run.isGone(kind, id) ? undefined : id;
   };
 
   const carryOut = async (object: Managed): Promise<Outcome> =>
@@ -236,7 +228,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           action: action(),
           values,
           secret,
-          held: decided === undefined ? notedOf(subject) : decided.member.id,
+          held: decided === undefined ? notedBefore(kind, runtime(), subject) : decided.member.id,
           olds: {},
           mark: markIn(inputs, runtime()),
           unresolved: decided?.member.unresolved,
@@ -316,18 +308,6 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
       }, forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
-}
-
-/**
- * What the inputs hold of the account: nothing for resources that this version created, whose outputs hold it. One of an
- * earlier version takes on the current account once.
- */
-function accountInInputs(olds: Properties, current: string, label: string): string | undefined {
-  const recorded = own(olds, ACCOUNT);
-  expectSameAccount(recorded, current, label);
-  if (typeof recorded === "string") return recorded;
-  const identity = own(olds, IDENTITY);
-  return typeof identity === "string" && isOfEarlierVersion(identity) && current !== "" ? current : undefined;
 }
 
 /** By which the engine knows that a resource does not exist any more. */

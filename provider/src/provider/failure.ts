@@ -10,6 +10,7 @@ import {
   ArgumentsError,
   DefectError,
   OutcomeUnknownError,
+  own,
   type Secrets,
   SettingsError,
   type Values,
@@ -18,7 +19,7 @@ import {
 import { holdsUnknown } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { describeSettingProblem } from "../settings/index.js";
-import { explain, unresolvedId, writeRecord } from "../state/index.js";
+import { ACCOUNT, explain, IDENTITY, isOfEarlierVersion, unresolvedId, writeRecord } from "../state/index.js";
 import { type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./services.js";
@@ -166,4 +167,16 @@ export function expectSameAccount(recorded: unknown, current: string, label: str
 function shown(account: string): string {
   const [place = "", email = ""] = account.split(" ");
   return `${place} as ${email}`;
+}
+
+/**
+ * What the inputs hold of the account: nothing for resources that this version created, whose outputs hold it. One of an
+ * earlier version takes on the current account once.
+ */
+export function accountInInputs(olds: Properties, current: string, label: string): string | undefined {
+  const recorded = own(olds, ACCOUNT);
+  expectSameAccount(recorded, current, label);
+  if (typeof recorded === "string") return recorded;
+  const identity = own(olds, IDENTITY);
+  return typeof identity === "string" && isOfEarlierVersion(identity) && current !== "" ? current : undefined;
 }

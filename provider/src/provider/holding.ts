@@ -20,6 +20,15 @@ export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref,
   releaseFormer(kind, runtime, identity, key, id);
 }
 
+/**
+ * The object that the state may hold of a resource whose `diff` the engine did not ask for, as under `--replace`: the journal notes
+ * that a create is to take its place.
+ */
+export function notedBefore(kind: Kind, { run, inventory }: Runtime, { identity, key }: Ref): string | undefined {
+  const id = inventory(identity).asItBegan.get(key)?.id;
+  return id === undefined || run.isGone(kind, id) ? undefined : id;
+}
+
 /** A resource goes on with this object: it has no other one any more, whatever the inventory of this machine says. */
 function releaseFormer(kind: Kind, { run, inventory }: Runtime, identity: string, key: string, id: string): void {
   const before = inventory(identity).asItBegan.get(key);
