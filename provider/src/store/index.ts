@@ -7,7 +7,6 @@
 export { Inventory, type Live } from "./inventory.js";
 export { type Beginning, type Ending, Journal, type Sending, type Unsent } from "./journal.js";
 export {
-  byKey,
   type HeldJournal,
   look,
   lookAround,

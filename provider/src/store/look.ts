@@ -47,11 +47,6 @@ function readableIn(journal: string): CreateRecord[] {
   }
 }
 
-/** All that is remembered of each resource, by its journal key. */
-export function byKey(creates: readonly CreateRecord[]): ReadonlyMap<string, readonly CreateRecord[]> {
-  return Map.groupBy(creates, ({ key }) => key);
-}
-
 /** @throws JournalDamaged; the system's errors. */
 export function recordsIn(journal: string): CreateRecord[] {
   const text = readNow(journal);
@@ -76,8 +71,6 @@ export function reviseNow(journal: string, revise: Revise): number {
 
 /** A journal whose lock this process holds. */
 export interface HeldJournal {
-  /** As it is now: what was judged before the lock was held is judged again. */
-  records(): readonly CreateRecord[];
   /** As {@link reviseNow}. @throws LockLost another process has taken the journal over; nothing was changed. */
   revise(revise: Revise): number;
 }
@@ -93,7 +86,6 @@ export function withJournal<T>(
 ): Promise<T> {
   return withLock(`${journal}.lock`, options, (lock) =>
     work({
-      records: () => recordsIn(journal),
       revise(revise) {
         lock.confirm();
         return reviseHeld(journal, revise);
