@@ -24,7 +24,7 @@ it("another address or account stops preview, up and refresh, names both and the
     expect(output).toContain("set advertising:baseUrl and advertising:email back");
     expect(output).toContain("pulumi stack init");
     expect(output).toContain(`npx pulumi-advertising relocate '${place(first.url)} ops@example.com'`);
-    expect(output).toContain("[ADVERTISING_ACCOUNT]");
+    expect(output).toContain("[ADVERTISING_ACCOUNT_MISMATCH]");
     expect(output).not.toMatch(/^\s+at .*:\d+/m);
   }
   expect(second.requests).toEqual([]);

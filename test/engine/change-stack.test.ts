@@ -49,7 +49,7 @@ it("two answers at the same moment: both are kept, or one is refused and nothing
 it("an `up` of another machine that begins and ends while `pending --search` looks is not overwritten", async () => {
   const sandbox = await useSandbox({ operations: true });
   const environment = {
-    ADVERTISING_TRACE_FIELD: "alternative_id",
+    ADVERTISING_MARK_FIELD: "alternative_id",
     ADVERTISING_OPERATIONS: JSON.stringify({ event: { search: "GET rest/event?alternative_id={mark}" } }),
   };
   const stack = await newStack(eventsProgram(1), { sandbox, environment });

@@ -17,7 +17,7 @@ it("one login with the stack's settings; an up on another machine needs none", a
   expect(set.code, set.output).toBe(0);
 
   const unknown = await login("--stack", "staging");
-  expect(unknown.output).toMatch(/`pulumi config --json` failed: .*staging.*\[ADVERTISING_COMMAND\]/s);
+  expect(unknown.output).toMatch(/`pulumi config --json` failed: .*staging.*\[ADVERTISING_USAGE\]/s);
   expect(unknown.code).toBe(2);
   expect(sandbox.requests).toEqual([]);
 

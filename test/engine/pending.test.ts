@@ -52,7 +52,7 @@ it("lists what was in flight, stops the pipeline, and settles both ways; no stac
   expect(listed.output).toContain('ConversionEvent named "E0"');
   const exported = await runProcess(
     "node",
-    [command, "pending", "--file", "-"],
+    [command, "pending", "--state", "-"],
     stack.programFolder,
     stack.environment,
     await stack.exported(),

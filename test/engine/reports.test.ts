@@ -131,7 +131,7 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
   expect(page.stdout).not.toMatch(/Hush|ciphertext|v1:/);
 
   stack.write("now.json", await stack.exported());
-  const compared = await run(stack, "compare", "--files", "before.json", "now.json");
+  const compared = await run(stack, "compare", "--state", "before.json", "--state", "now.json");
   expect(compared).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('  ConversionEvent buy "Buy"'),

@@ -20,7 +20,7 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
 
 const environment = {
-  ADVERTISING_TRACE_FIELD: "alternative_id",
+  ADVERTISING_MARK_FIELD: "alternative_id",
   ADVERTISING_REQUEST_TIMEOUT_SECONDS: "2",
   ADVERTISING_MAX_WAIT_SECONDS: "1",
   // The sandbox carries out what it has received at once, so that nothing comes later than its sender gives up.

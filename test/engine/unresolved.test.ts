@@ -3,11 +3,11 @@ import { expect, it } from "vitest";
 import { eventsProgram, newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 /** A stack whose event was carried out, with its answer lost. */
-async function unresolvedStack(options: { traceField?: string } = {}) {
+async function unresolvedStack(options: { markField?: string } = {}) {
   const sandbox = await useSandbox();
   sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
   const config: Record<string, string> =
-    options.traceField === undefined ? {} : { "advertising:traceField": options.traceField };
+    options.markField === undefined ? {} : { "advertising:markField": options.markField };
   const stack = await newStack(eventsProgram(1), { sandbox, config });
   const { code, output } = await stack.up();
   expect(code).not.toBe(0);
@@ -69,8 +69,8 @@ const pending = (stack: TestStack, ...args: string[]) =>
     stack.environment,
   );
 
-it("every create carries a mark in the trace field, and an unknown outcome names it; said to be not created, it is created anew", async () => {
-  const { sandbox, stack } = await unresolvedStack({ traceField: "alternative_id" });
+it("every create carries a mark in its field, and an unknown outcome names it; said to be not created, it is created anew", async () => {
+  const { sandbox, stack } = await unresolvedStack({ markField: "alternative_id" });
   const marks = [...sandbox.advertisers, ...sandbox.events].map((object) => String(object.alternative_id));
   expect(new Set(marks).size).toBe(2);
   const { output } = await stack.preview();

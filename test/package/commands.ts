@@ -19,10 +19,10 @@ export function describeCommands(manager: Manager, projectOf: () => InstalledPro
     expect(code).toBe(0);
   });
 
-  it("pulumi-advertising check reads YAML and CSV; the schema for editors is there", async () => {
+  it("pulumi-advertising validate reads YAML and CSV; the schema for editors is there", async () => {
     projectOf().write("catalog.yaml", "advertisers: { acme: { advertiserName: Acme } }\neventsFile: events.csv\n");
     projectOf().write("events.csv", "key;advertiser;event name;value\r\nbuy;acme;Buy;1\r\n");
-    const { code, output } = await projectOf().exec("pulumi-advertising", "check", "catalog.yaml");
+    const { code, output } = await projectOf().exec("pulumi-advertising", "validate", "catalog.yaml");
     expect(output).toContain("catalog.yaml: 1 advertiser, 1 conversion event; 0 errors, 0 warnings\n");
     expect(code).toBe(0);
     const schema = await projectOf().node(

@@ -161,7 +161,7 @@ describe("what is gone", () => {
     const { event, id, outs, sandbox } = await start();
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body }, times: 2 });
     const failure = await failureOf(event.read("999", outs));
-    expect(failure.message).toMatch(/has no usable answer.*whether the object is missing.*\[ADVERTISING_NO_ANSWER\]$/);
+    expect(failure.message).toMatch(/has no usable answer.*whether the object is missing.*\[ADVERTISING_BAD_ANSWER\]$/);
     sandbox.endFaults();
     await event.read(id, outs);
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body } });
@@ -232,7 +232,7 @@ describe("trouble is not gone", () => {
     sandbox.fail({ on: "read", with: fault, times: 10 });
     const failure = await failureOf(event.read(id, outs));
     expect(failure.message).toMatch(
-      /ConversionEvent 2: GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|NO_ANSWER)\]$/,
+      /ConversionEvent 2: GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|BAD_ANSWER)\]$/,
     );
     sandbox.endFaults();
     expect(await event.read(id, outs)).toEqual({ id, props: outs });
@@ -277,7 +277,7 @@ describe("update", () => {
     expect(sandbox.updates).toBe(2);
     sandbox.fail({ on: "update", with: { kind: "answer", status: 500 }, times: 3 });
     const failure = await failureOf(event.update(id, outs, { ...inputs, value: 2 }));
-    expect(failure.message).toMatch(/PUT .* has no usable answer \(status 500\).*\[ADVERTISING_NO_ANSWER\]$/s);
+    expect(failure.message).toMatch(/PUT .* has no usable answer \(status 500\).*\[ADVERTISING_BAD_ANSWER\]$/s);
     expect(failure.id).toBeUndefined();
   });
 
@@ -389,7 +389,7 @@ describe("delete", () => {
   it("never of another account, nor where the state does not say of which", async () => {
     const { event, id, outs, sandbox, said } = await start();
     expect((await failureOf(event.delete(id, { ...outs, __at: "other.example a@b.c" }))).message).toContain(
-      "ADVERTISING_ACCOUNT",
+      "ADVERTISING_ACCOUNT_MISMATCH",
     );
     const { __at: _, ...unknown } = outs;
     await event.delete(id, unknown);

@@ -41,7 +41,7 @@ async function search(creates: readonly PendingCreate[], settings: object = {}) 
     email: sandbox.email,
     password: sandbox.password,
     cookieFile: "none",
-    traceField: "alternative_id",
+    markField: "alternative_id",
     operations: JSON.stringify({ event: { search: "GET rest/event?alternative_id={mark}" } }),
     ...settings,
   };
@@ -71,7 +71,7 @@ it("says why it can't search, and sends nothing for it", async () => {
     { ...open("a"), kind: "Advertiser" },
   ]);
   expect({ found, notMade }).toEqual({ found: [], notMade: [] });
-  const check = "check advertising:traceField and advertising:operations";
+  const check = "check advertising:markField and advertising:operations";
   expect(told).toEqual([
     `${urnOf("bare")}\n  can't be searched for: it was sent without a mark.`,
     `${urnOf("other")}\n  can't be searched for: it holds its mark in external_ref; ${check}.event.search.`,

@@ -16,7 +16,7 @@ async function start(options: SandboxOptions = {}, operations: object = SEARCH) 
   const clock = new FakeClock(Date.now());
   const sandbox = await useSandbox({ operations: true, clock: () => clock.wallMs(), ...options });
   const folder = newFolder();
-  const settings = { operations: JSON.stringify(operations), traceField: "alternative_id", requestTimeoutSeconds: "5" };
+  const settings = { operations: JSON.stringify(operations), markField: "alternative_id", requestTimeoutSeconds: "5" };
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
   let last: ReturnType<typeof newRun> | undefined;
   /** A run, when the one before it has ended. */

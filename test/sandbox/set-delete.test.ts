@@ -164,7 +164,7 @@ it("never of another account, nor where the state does not say of which", async 
   const { id = "", outputs = {} } = engine.state ?? {};
   const run = engine.newRun(options);
   expect((await failureOf(run.set.delete(id, { ...outputs, __at: "other.example a@b.c" }))).message).toContain(
-    "ADVERTISING_ACCOUNT",
+    "ADVERTISING_ACCOUNT_MISMATCH",
   );
   const { __at: _, ...unknown } = outputs;
   await run.set.delete(id, unknown);

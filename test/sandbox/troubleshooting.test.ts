@@ -82,7 +82,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     expect(sandbox.creates).toBe(1);
     return message;
   },
-  async ADVERTISING_NO_ANSWER() {
+  async ADVERTISING_BAD_ANSWER() {
     const operations = JSON.stringify({ event: { read: "GET rest/event/{id}" } });
     const { event, sandbox } = await start({ settings: { operations } });
     const others = { success: true, payload: [{ id: 7, event_name: "Signup" }] };
@@ -91,7 +91,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     expect(sandbox.creates).toBe(0);
     return message;
   },
-  async ADVERTISING_ACCOUNT() {
+  async ADVERTISING_ACCOUNT_MISMATCH() {
     const { advertiser, sandbox } = await start({ settings: { email: "me@example.com" } });
     const olds = { ...acme, [ACCOUNT]: `${new URL(sandbox.url).host} ops@example.com` };
     const { message } = await failureOf(advertiser.check(olds, acme));
@@ -113,7 +113,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     expect(sandbox.requests).toEqual([]);
     return message;
   },
-  async ADVERTISING_DEFECT() {
+  async ADVERTISING_INTERNAL() {
     const { advertiser, sandbox } = await start({
       adapt: (runtime) => ({
         ...runtime,
@@ -126,7 +126,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     expect(sandbox.requests).toEqual([]);
     return message;
   },
-  ADVERTISING_COMMAND() {
+  ADVERTISING_USAGE() {
     const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
     return new Promise((resolved) => {
       execFile(process.execPath, [command, "pendign"], (_error, _stdout, stderr) => resolved(stderr));

@@ -7,7 +7,7 @@ import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import { describeFinding } from "../../provider/src/catalog/written.js";
 import type { Limits } from "../../provider/src/kinds/kind.js";
 
-export const LIMITS: Limits = { maxWindowSeconds: 2_592_000, traceField: undefined };
+export const LIMITS: Limits = { maxWindowSeconds: 2_592_000, markField: undefined };
 
 /** A folder with these files, that goes with the test. */
 export function folderWith(files: Readonly<Record<string, string | Buffer>>): string {

@@ -14,7 +14,7 @@ export function settingsOf(more: Partial<Settings> = {}): Settings {
     requestTimeoutSeconds: 20,
     maxWaitSeconds: 120,
     maxConcurrentRequests: 16,
-    traceField: undefined,
+    markField: undefined,
     operations: undefined,
     ...more,
   };

@@ -48,7 +48,7 @@ it.each([[["--help"]], [["-h"]], [["help"]], [["pending", "--help"]], [["login",
   async (args) => {
     const { code, stdout } = await run(...args);
     expect(stdout).toMatch(/^Usage: pulumi-advertising/);
-    if (args.length === 1) for (const part of ["--version", "check", "relocate"]) expect(stdout).toContain(part);
+    if (args.length === 1) for (const part of ["--version", "validate", "relocate"]) expect(stdout).toContain(part);
     expect(code).toBe(0);
   },
 );
@@ -60,11 +60,11 @@ describe("what is not known is refused with the nearest known name", () => {
     [["Pending"], 'there is no command "Pending"; did you mean pending?'],
     [
       ["frobnicate"],
-      'there is no command "frobnicate"; known are check, compare, leftovers, login, pending, relocate, report and help',
+      'there is no command "frobnicate"; known are compare, leftovers, login, pending, relocate, report, validate and help',
     ],
     [
       ["\u001b[31mx"],
-      'there is no command "[31mx"; known are check, compare, leftovers, login, pending, relocate, report and help',
+      'there is no command "[31mx"; known are compare, leftovers, login, pending, relocate, report, validate and help',
     ],
     [["--verison"], "there is no option --verison; did you mean --version?"],
     [["-x"], "there is no option -x; known are --help and --version"],
@@ -76,11 +76,11 @@ describe("what is not known is refused with the nearest known name", () => {
     [["pending", "--stak", "dev"], "there is no option --stak; did you mean --stack?"],
     [
       ["pending", "--zzz"],
-      "there is no option --zzz; known are --created, --not-created, --forget, --search, --stack, --cwd, --file and --help",
+      "there is no option --zzz; known are --created, --not-created, --forget, --search, --stack, --cwd, --state and --help",
     ],
   ])("%j", async (args, sentence) => {
     const { code, stdout, stderr } = await run(...args);
-    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee pulumi-advertising --help [ADVERTISING_COMMAND]\n`);
+    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee pulumi-advertising --help [ADVERTISING_USAGE]\n`);
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });
@@ -90,7 +90,7 @@ it("no command at all is told", async () => {
   expect(await run()).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("a command is missing") });
 });
 
-describe("check", () => {
+describe("validate", () => {
   const files = {
     "good.csv": "key,advertiser,eventName,value\na,Acme,A,1\nb,Acme,a ,2\n",
     "bad, 100%.csv": "key,advertiser,eventName,value\na,Acme,A,10%\nb,Acme,B,2\n",
@@ -98,7 +98,7 @@ describe("check", () => {
     "wide.csv": "key,advertiser,eventName,value,clickWindow\na,Acme,A,1,31d\n",
   };
   const check = (args: string[], environment: Record<string, string> = {}) =>
-    runIn(folderWith(files), environment, "check", ...args);
+    runIn(folderWith(files), environment, "validate", ...args);
 
   it("without errors: what it holds and the warnings, exit code 0", async () => {
     expect(await check(["good.csv"])).toEqual({
@@ -164,7 +164,7 @@ describe("check", () => {
     [["a.csv", "--fromat", "json"], "there is no option --fromat; did you mean --format?"],
   ])("%j is no call", async (args, sentence) => {
     const { code, stderr } = await check(args);
-    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee pulumi-advertising --help [ADVERTISING_COMMAND]\n`);
+    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee pulumi-advertising --help [ADVERTISING_USAGE]\n`);
     expect(code).toBe(2);
   });
 });
@@ -199,20 +199,25 @@ describe("report", () => {
     [["report", "ids", "--state", "none.json"], "none.json could not be read: ENOENT"],
     [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state names the state already: leave out --stack"],
     [["report", "ids"], "the `pulumi` command was not found"],
-    [["compare", "one"], "it takes two stacks; got one"],
+    [["compare", "one"], "it takes two stacks, or --state FILE twice; got one"],
+    [["compare", "--state", "one.json"], "--state is given twice, once for each of the two; got one"],
+    [
+      ["compare", "a", "b", "--state", "one.json", "--state", "one.json"],
+      "it takes two stacks, or --state FILE twice; got a b",
+    ],
   ])("%j is told, with exit code 2", async (args, told) => {
     const { code, stdout, stderr } = await runIn(folderWith(files), {}, ...args);
     expect(stderr).toContain(told);
-    expect(stderr).toMatch(/\[ADVERTISING_COMMAND\]\n$/);
+    expect(stderr).toMatch(/\[ADVERTISING_USAGE\]\n$/);
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });
 
   it("compare exits 1 where something differs", async () => {
     const folder = folderWith(files);
-    const same = await runIn(folder, {}, "compare", "--files", "one.json", "one.json");
+    const same = await runIn(folder, {}, "compare", "--state", "one.json", "--state", "one.json");
     expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("2 objects declared alike") });
-    const other = await runIn(folder, {}, "compare", "--files", "one.json", "two.json");
+    const other = await runIn(folder, {}, "compare", "--state", "one.json", "--state", "two.json");
     expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining("value: 1 in one.json, 5 in two.json") });
   });
 });
@@ -245,8 +250,8 @@ describe("standard input through a pipe that does not block, as behind npx or an
   it.each([
     [["report", "comment"], preview, "**Nothing changes**"],
     [["report", "ids", "--state", "-"], state, '"buy": 2'],
-    [["pending", "--file", "-"], state, "Nothing is pending"],
-    [["compare", "--files", "-", "one.json"], state, "2 objects declared alike"],
+    [["pending", "--state", "-"], state, "Nothing is pending"],
+    [["compare", "--state", "-", "--state", "one.json"], state, "2 objects declared alike"],
     [["report", "leftovers", "--state", "one.json", "--before", "-"], state, "Nothing is known"],
   ])("%j", async (args, text, told) => {
     const { code, stdout, stderr } = await piped(folderWith({ "one.json": state }), text, ...args);
@@ -256,7 +261,7 @@ describe("standard input through a pipe that does not block, as behind npx or an
   });
 
   it("read twice, it is empty the second time, and nobody waits for it", async () => {
-    const { code, stderr } = await piped(folderWith({}), state, "compare", "--files", "-", "-");
+    const { code, stderr } = await piped(folderWith({}), state, "compare", "--state", "-", "--state", "-");
     expect(stderr).toContain("this is not what `pulumi stack export` prints: it is no JSON");
     expect(code).toBe(2);
   });

@@ -334,7 +334,7 @@ describe("on an installation with more than the documented operations", () => {
       const waits = tell([step({ events, outputs: { unresolved } })]);
       expect(waits).toContain("1 stay unresolved, until somebody settles it");
       const search = JSON.stringify({ event: { search: "GET rest/event?f={mark}" } });
-      const looks = tell([step({ events, outputs: { unresolved } })], search, { "advertising:traceField": "f" });
+      const looks = tell([step({ events, outputs: { unresolved } })], search, { "advertising:markField": "f" });
       expect(looks).toContain("1 look for what an earlier run sent, and create it where that is not there");
     });
   });

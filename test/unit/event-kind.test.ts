@@ -7,7 +7,7 @@ import { isNotPlain } from "../../provider/src/program/ids.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 
-const limits = { maxWindowSeconds: 2_592_000, traceField: undefined };
+const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
 const E = { eventName: "E", value: 1 };
 
 const check = (args: object, secret: string[] = [], isUnknown: (value: unknown) => boolean = holdsUnknown) =>

@@ -26,7 +26,7 @@ const idsOf = (kind: Kind, args: Record<string, unknown>) => new Outputs().idsOf
 const others = { eventName: "E", value: 1 };
 
 function problemsOf(kind: Kind, args: Record<string, unknown>) {
-  const rules = kind.rules({ maxWindowSeconds: 2_592_000, traceField: undefined });
+  const rules = kind.rules({ maxWindowSeconds: 2_592_000, markField: undefined });
   return validate(idsOf(kind, args), rules, { isUnknown: (value) => isNotPlain(value) }).problems;
 }
 
@@ -159,7 +159,7 @@ it("everything else is left as it is", () => {
 });
 
 it("a string of digits is the number, in both processes", () => {
-  const rules = conversionEvent.rules({ maxWindowSeconds: 2_592_000, traceField: undefined });
+  const rules = conversionEvent.rules({ maxWindowSeconds: 2_592_000, markField: undefined });
   const valuesOf = (args: object) => validate({ ...others, ...args }, rules, { isUnknown: () => false }).values;
   const asText = valuesOf({ advertiserId: "42", segmentId: "7", existingId: "9" });
   expect(asText).toEqual(valuesOf({ advertiserId: 42, segmentId: 7, existingId: 9 }));

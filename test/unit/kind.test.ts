@@ -8,9 +8,9 @@ afterEach(() => vi.restoreAllMocks());
 const kinds = [advertiser, conversionEvent, conversionEventSet];
 
 it.each(kinds.map((kind) => [kind.name, kind] as const))("%s has one set of rules for equal limits", (_, kind) => {
-  const limits = { maxWindowSeconds: 3600, traceField: "alternative_id" };
+  const limits = { maxWindowSeconds: 3600, markField: "alternative_id" };
   expect(kind.rules({ ...limits })).toBe(kind.rules({ ...limits }));
-  const others = [kind.rules({ ...limits, maxWindowSeconds: 7200 }), kind.rules({ ...limits, traceField: undefined })];
+  const others = [kind.rules({ ...limits, maxWindowSeconds: 7200 }), kind.rules({ ...limits, markField: undefined })];
   for (const other of others) expect(other).not.toBe(kind.rules(limits));
 });
 

@@ -171,7 +171,7 @@ describe("the account that a resource was created at", () => {
       () => provider.read("6", { ...oldOutputs, __at: there }),
     ]) {
       await expect(call()).rejects.toThrow(
-        /127\.0\.0\.1:8787 as a@b\.c.*x\.example as a@b\.c.*Nothing was sent.*set advertising:baseUrl.*stack init.*relocate '127\.0\.0\.1:8787 a@b\.c'.*\[ADVERTISING_ACCOUNT\]$/s,
+        /127\.0\.0\.1:8787 as a@b\.c.*x\.example as a@b\.c.*Nothing was sent.*set advertising:baseUrl.*stack init.*relocate '127\.0\.0\.1:8787 a@b\.c'.*\[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
       );
     }
     expect(await provider.diff("6", { ...oldOutputs, __at: here }, inputs)).toMatchObject({ changes: false });

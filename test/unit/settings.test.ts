@@ -31,7 +31,7 @@ describe("defaults and sources", () => {
         requestTimeoutSeconds: 30,
         maxWaitSeconds: 120,
         maxConcurrentRequests: 16,
-        traceField: undefined,
+        markField: undefined,
       },
     });
   });
@@ -49,7 +49,7 @@ describe("defaults and sources", () => {
       "ADVERTISING_REQUEST_TIMEOUT_SECONDS",
       "ADVERTISING_MAX_WAIT_SECONDS",
       "ADVERTISING_MAX_CONCURRENT_REQUESTS",
-      "ADVERTISING_TRACE_FIELD",
+      "ADVERTISING_MARK_FIELD",
       "ADVERTISING_OPERATIONS",
     ]);
   });
@@ -138,8 +138,8 @@ describe("problems", () => {
     ["requestTimeoutSeconds", "1e3"],
     ["maxConcurrentRequests", "0"],
     ["maxWindowSeconds", "-1"],
-    ["traceField", "a b"],
-    ["traceField", "__proto__"],
+    ["markField", "a b"],
+    ["markField", "__proto__"],
     ["email", "a b"],
     ["email", "a:b"],
   ])("%s %s is refused", (key, value) => {
@@ -164,7 +164,7 @@ describe("an unknown environment variable", () => {
   it("like none of the known ones is a warning too, and they are listed", () => {
     const { problems, warnings } = read(complete, { ADVERTISING_COLOUR: "red" });
     expect(problems).toEqual([]);
-    expect(warnings).toEqual([expect.stringMatching(/^ADVERTISING_COLOUR .* known are .*ADVERTISING_TRACE_FIELD/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^ADVERTISING_COLOUR .* known are .*ADVERTISING_MARK_FIELD/)]);
   });
 
   it("is told beside all that is wrong, by name in the order of the alphabet", () => {
@@ -181,7 +181,7 @@ describe("an unknown environment variable", () => {
   });
 });
 
-describe("traceField", () => {
+describe("markField", () => {
   it.each([
     ["advertiser_name", "advertiserName of Advertiser"],
     ["advertiser_id", "advertiserId of ConversionEvent"],
@@ -193,23 +193,23 @@ describe("traceField", () => {
     ["click_window", "clickWindow of ConversionEvent"],
     ["view_window", "viewWindow of ConversionEvent"],
     [" attribution ", "attribution of ConversionEvent"],
-  ])("%s is refused: it would overwrite %s", (traceField, argument) => {
-    const { problems, settings } = read({ ...complete, traceField });
+  ])("%s is refused: it would overwrite %s", (markField, argument) => {
+    const { problems, settings } = read({ ...complete, markField });
     expect(problems).toEqual([
       {
-        source: "advertising:traceField",
-        reason: expect.stringMatching(new RegExp(`${traceField.trim()}.*would overwrite.*\\b${argument}$`)),
-        command: "pulumi config set advertising:traceField alternative_id",
+        source: "advertising:markField",
+        reason: expect.stringMatching(new RegExp(`${markField.trim()}.*would overwrite.*\\b${argument}$`)),
+        command: "pulumi config set advertising:markField alternative_id",
       },
     ]);
-    expect(settings.traceField).toBeUndefined();
-    expect(read(complete, { ADVERTISING_TRACE_FIELD: traceField }).problems).toMatchObject([
-      { source: "ADVERTISING_TRACE_FIELD" },
+    expect(settings.markField).toBeUndefined();
+    expect(read(complete, { ADVERTISING_MARK_FIELD: markField }).problems).toMatchObject([
+      { source: "ADVERTISING_MARK_FIELD" },
     ]);
   });
 
-  it.each(["alternative_id", "toString", "valueOf"])("%s is nobody's", (traceField) => {
-    expect(read({ ...complete, traceField })).toMatchObject({ problems: [], settings: { traceField } });
+  it.each(["alternative_id", "toString", "valueOf"])("%s is nobody's", (markField) => {
+    expect(read({ ...complete, markField })).toMatchObject({ problems: [], settings: { markField } });
   });
 });
 
@@ -295,7 +295,7 @@ describe("operations", () => {
   it("are data: method, path, what may be repeated", () => {
     const { settings, problems } = operations(
       { event: { read: "get /rest/event/{id}", search: "GET rest/event?alternative_id={mark}" } },
-      { traceField: "alternative_id" },
+      { markField: "alternative_id" },
     );
     expect(problems).toEqual([]);
     expect(settings.operations?.of.event?.read).toMatchObject({
@@ -346,7 +346,7 @@ describe("operations", () => {
         /^advertising:operations.event.search expected a method and a path, such as GET rest\/event\?/,
       ),
       'advertising:operations.advertiser expected an object of read, update, delete and search; got the string "GET"',
-      "advertising:operations.event.search needs advertising:traceField, the field that each create carries its mark in",
+      "advertising:operations.event.search needs advertising:markField, the field that each create carries its mark in",
     ]);
   });
 
@@ -446,9 +446,34 @@ describe("operations", () => {
     });
   });
 
-  it("a misspelt traceField is told once", () => {
-    const { problems } = operations({ event: { search: "GET rest/event?a={mark}" } }, { tracefeld: "a" });
-    expect(problems.map(({ source }) => source)).toEqual(["advertising:tracefeld"]);
+  it("the former name of markField is told once, with the new one", () => {
+    const search = { event: { search: "GET rest/event?a={mark}" } };
+    expect(operations(search, { traceField: "a" }).problems).toEqual([
+      {
+        source: "advertising:traceField",
+        reason: "is called advertising:markField now",
+        command: "pulumi config rm advertising:traceField && pulumi config set advertising:markField alternative_id",
+      },
+    ]);
+    const inEnvironment = read(
+      { ...complete, operations: JSON.stringify(search) },
+      { ADVERTISING_TRACE_FIELD: "alternative_id" },
+    );
+    expect(inEnvironment).toMatchObject({
+      problems: [
+        {
+          source: "ADVERTISING_TRACE_FIELD",
+          reason: "is called ADVERTISING_MARK_FIELD now",
+          command: "unset ADVERTISING_TRACE_FIELD && export ADVERTISING_MARK_FIELD=alternative_id",
+        },
+      ],
+      warnings: [],
+    });
+  });
+
+  it("a misspelt markField is told once", () => {
+    const { problems } = operations({ event: { search: "GET rest/event?a={mark}" } }, { markfeld: "a" });
+    expect(problems.map(({ source }) => source)).toEqual(["advertising:markfeld"]);
   });
 
   it("a search needs the field that creates carry their mark in", () => {
@@ -456,8 +481,8 @@ describe("operations", () => {
     expect(problems).toEqual([
       {
         source: "advertising:operations.event.search",
-        reason: "needs advertising:traceField, the field that each create carries its mark in",
-        command: "pulumi config set advertising:traceField alternative_id",
+        reason: "needs advertising:markField, the field that each create carries its mark in",
+        command: "pulumi config set advertising:markField alternative_id",
       },
     ]);
   });

@@ -16,7 +16,7 @@ describe("a setting", () => {
     ["maxConcurrency", "maxConcurrentRequests"],
     ["requestTimeout", "requestTimeoutSeconds"],
     ["auth", "authMode"],
-    ["trace", "traceField"],
+    ["mark", "markField"],
     // A part of a name, or a name with more behind it.
     ["timeout", "requestTimeoutSeconds"],
     ["timeoutSeconds", "requestTimeoutSeconds"],

@@ -21,7 +21,7 @@ const processes: [string, { unknown: () => unknown; isUnknown: (value: unknown) 
   ["the program, a promise", { unknown: () => Promise.resolve(1), isUnknown: (value) => isNotPlain(value) }],
   ["the provider", { unknown: () => UNKNOWN, isUnknown: holdsUnknown }],
 ];
-const limits = { maxWindowSeconds: 2_592_000, traceField: undefined };
+const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
 const needed = new Map<Kind, object>([
   [advertiser, { advertiserName: "A" }],
   [conversionEvent, { eventName: "E", advertiserId: 1, value: 1 }],
@@ -30,9 +30,9 @@ const needed = new Map<Kind, object>([
 function check(
   schema: Kind,
   args: object,
-  { isUnknown = holdsUnknown, traceField = undefined as string | undefined } = {},
+  { isUnknown = holdsUnknown, markField = undefined as string | undefined } = {},
 ) {
-  return validate({ ...needed.get(schema), ...args }, schema.rules({ ...limits, traceField }), { isUnknown });
+  return validate({ ...needed.get(schema), ...args }, schema.rules({ ...limits, markField }), { isUnknown });
 }
 
 const fieldsOf = (additionalFields: unknown, reading = {}) => check(conversionEvent, { additionalFields }, reading);
@@ -40,19 +40,19 @@ const fieldsOf = (additionalFields: unknown, reading = {}) => check(conversionEv
 describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const))(
   "additionalFields of %s",
   (_, schema) => {
-    it("must leave the trace field to the setting, and is told why", () => {
+    it("must leave the mark's field to the setting, and is told why", () => {
       const additionalFields = { alternative_id: "mine" };
       expect(check(schema, { additionalFields }).problems).toEqual([]);
-      const { problems } = check(schema, { additionalFields }, { traceField: "alternative_id" });
+      const { problems } = check(schema, { additionalFields }, { markField: "alternative_id" });
       expect(problems).toEqual([
         {
           property: "additionalFields",
           reason: expect.stringMatching(
-            /alternative_id.*advertising:traceField.*; got an object, with a fault at the string "alternative_id"/,
+            /alternative_id.*advertising:markField.*; got an object, with a fault at the string "alternative_id"/,
           ),
         },
       ]);
-      expect(check(schema, { additionalFields: { other: 1 } }, { traceField: "alternative_id" }).problems).toEqual([]);
+      expect(check(schema, { additionalFields: { other: 1 } }, { markField: "alternative_id" }).problems).toEqual([]);
     });
 
     it.each(Object.values(schema.wireNames))("must leave %s to its argument", (name) => {
@@ -67,12 +67,12 @@ describe.each(processes)("what is not known yet, in %s", (_, { unknown, isUnknow
   it("does not keep the known names from being checked", () => {
     for (const name of ["event_name", "alternative_id", ""]) {
       expect(
-        fieldsOf({ x: unknown(), [name]: "v" }, { isUnknown, traceField: "alternative_id" }).problems,
+        fieldsOf({ x: unknown(), [name]: "v" }, { isUnknown, markField: "alternative_id" }).problems,
         name,
       ).toMatchObject([{ property: "additionalFields" }]);
-      expect(fieldsOf({ [name]: unknown() }, { isUnknown, traceField: "alternative_id" }).problems, name).toMatchObject(
-        [{ property: "additionalFields" }],
-      );
+      expect(fieldsOf({ [name]: unknown() }, { isUnknown, markField: "alternative_id" }).problems, name).toMatchObject([
+        { property: "additionalFields" },
+      ]);
     }
   });
 

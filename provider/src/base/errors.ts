@@ -60,13 +60,13 @@ export class OutcomeUnknownError extends AdvertisingError {
 }
 
 /** Run it again: a request that may be repeated was answered by nothing that can be used. Nothing in the state has changed. */
-export class NoAnswerError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_NO_ANSWER";
+export class BadAnswerError extends AdvertisingError {
+  static override readonly code = "ADVERTISING_BAD_ANSWER";
 }
 
 /** Set the address or the account back, or say that the platform has moved: the state belongs to another one. Nothing was sent. */
-export class AccountError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_ACCOUNT";
+export class AccountMismatchError extends AdvertisingError {
+  static override readonly code = "ADVERTISING_ACCOUNT_MISMATCH";
 }
 
 /** Fix or remove the journal of creates. Nothing was sent. */
@@ -76,12 +76,12 @@ export class JournalError extends AdvertisingError {
 
 /** Call the command again, corrected, or fix what it says. */
 export class UsageError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_COMMAND";
+  static override readonly code = "ADVERTISING_USAGE";
 }
 
 /** Report it: a defect of this package. */
-export class DefectError extends AdvertisingError {
-  static override readonly code = "ADVERTISING_DEFECT";
+export class InternalError extends AdvertisingError {
+  static override readonly code = "ADVERTISING_INTERNAL";
 }
 
 /** The platform can't do what was asked (delete, update). */

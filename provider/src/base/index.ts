@@ -5,13 +5,13 @@
  */
 export { type Clock, systemClock } from "./clock.js";
 export {
-  AccountError,
+  AccountMismatchError,
   AdvertisingError,
   ArgumentsError,
-  DefectError,
+  BadAnswerError,
+  InternalError,
   JournalError,
   LoginError,
-  NoAnswerError,
   NotSentError,
   OutcomeUnknownError,
   RateLimitedError,

@@ -10,7 +10,7 @@ import { fieldNamed } from "./spelling.js";
 import { advertiserKey, eventKey } from "./written.js";
 
 /** An editor knows no stack: the widest that any installation may have. */
-const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, traceField: undefined };
+const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, markField: undefined };
 
 export function catalogJsonSchema(): object {
   const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();

@@ -4,7 +4,7 @@
  */
 import {
   AdvertisingError,
-  NoAnswerError,
+  BadAnswerError,
   NotSentError,
   OutcomeUnknownError,
   printable,
@@ -78,7 +78,7 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
           "manages, and check advertising:operations.",
       );
     case "unclear":
-      return new NoAnswerError(
+      return new BadAnswerError(
         `${what} has no usable answer (status ${answer.status}): ${trouble.reason}.${isData(answer) ? "" : saidIn(words)} Run it again.`,
       );
   }
@@ -111,7 +111,7 @@ export function unanswered(
     if (!error.sent) return new NotSentError(`${what} was not sent: ${happened}. ${otherwise}`, { cause: error });
     const told = `${what} was sent at ${sentAt}, but ${happened}.`;
     return repeatable
-      ? new NoAnswerError(`${told} Run it again.`, { cause: error })
+      ? new BadAnswerError(`${told} Run it again.`, { cause: error })
       : new OutcomeUnknownError(told, sentAt, { cause: error });
   }
   return error;

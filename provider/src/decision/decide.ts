@@ -27,14 +27,14 @@ export const NO_ABILITIES: Abilities = { read: false, update: false, delete: fal
 /** @param settings those of the installation, or just these two of them. */
 export function abilitiesOf(
   kind: Kind,
-  settings: { readonly operations: Operations | undefined; readonly traceField: string | undefined },
+  settings: { readonly operations: Operations | undefined; readonly markField: string | undefined },
 ): Abilities {
   const known = knownOperations(kind, settings);
   return {
     read: known.read !== undefined,
     update: known.update !== undefined,
     delete: known.delete !== undefined,
-    search: (field) => known.search !== undefined && field !== undefined && field === settings.traceField,
+    search: (field) => known.search !== undefined && field !== undefined && field === settings.markField,
   };
 }
 

@@ -18,11 +18,11 @@ export const advertiser: Kind = {
   create: createOf("advertiser", wireNames),
   exactIds: new Set([]),
   refersTo: {},
-  rules: onceFor(({ traceField }) =>
+  rules: onceFor(({ markField }) =>
     z.strictObject({
       advertiserName: nameOf(undefined),
       existingId: identifierOf("the id of a live advertiser").optional(),
-      additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
+      additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), markField).optional(),
     }),
   ),
   warnings: () => [],

@@ -36,7 +36,7 @@ const wireNames = {
 } as const;
 
 /** The rules of every argument, without the API's defaults: in a set, a member's defaults are those of the set. */
-const eventRules = onceFor(({ maxWindowSeconds, traceField }) => {
+const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
   const window = windowOf(maxWindowSeconds).optional();
   return z.strictObject({
     eventName: nameOf(MAX_NAME_CHARACTERS),
@@ -49,7 +49,7 @@ const eventRules = onceFor(({ maxWindowSeconds, traceField }) => {
     viewWindow: window,
     attribution: expecting(`"ALL" or "WHITELIST"`, z.enum(Attribution)).optional(),
     existingId: identifierOf("the id of a live event").optional(),
-    additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), traceField).optional(),
+    additionalFields: additionalFieldsBeside(new Set(Object.values(wireNames)), markField).optional(),
   });
 });
 

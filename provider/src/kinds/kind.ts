@@ -23,8 +23,8 @@ export const CATALOG_SEPARATOR = "/";
 export interface Limits {
   /** The longest window in seconds (setting `maxWindowSeconds`). */
   readonly maxWindowSeconds: number;
-  /** The request field that every create carries its mark in (setting `traceField`). */
-  readonly traceField: string | undefined;
+  /** The request field that every create carries its mark in (setting `markField`). */
+  readonly markField: string | undefined;
 }
 
 /**
@@ -33,9 +33,9 @@ export interface Limits {
  */
 export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   let last: { readonly limits: Limits; readonly made: T } | undefined;
-  return ({ maxWindowSeconds, traceField }) => {
-    if (last?.limits.maxWindowSeconds !== maxWindowSeconds || last.limits.traceField !== traceField) {
-      const limits = { maxWindowSeconds, traceField };
+  return ({ maxWindowSeconds, markField }) => {
+    if (last?.limits.maxWindowSeconds !== maxWindowSeconds || last.limits.markField !== markField) {
+      const limits = { maxWindowSeconds, markField };
       last = { limits, made: make(limits) };
     }
     return last.made;

@@ -163,7 +163,7 @@ const MAX_WARNINGS = 20;
 /** More than `most` are counted. */
 function linesOf(findings: readonly Finding[], level: Finding["level"], most: number, file: string): string[] {
   const all = findings.filter((finding) => finding.level === level).map(describeFinding);
-  return cut(all, most, (others) => `and ${others} more: npx pulumi-advertising check ${file}`);
+  return cut(all, most, (others) => `and ${others} more: npx pulumi-advertising validate ${file}`);
 }
 
 /** More events are counted. */

@@ -39,6 +39,6 @@ export function validate(
     throw new ArgumentsError(withCode(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code));
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
-  const rules = found.rules({ maxWindowSeconds, traceField: undefined });
+  const rules = found.rules({ maxWindowSeconds, markField: undefined });
   return [...validateAgainst(new Outputs().idsOf(found, asRecord(args)), rules, { isUnknown: isNotPlain }).problems];
 }

@@ -6,7 +6,7 @@
 import {
   AdvertisingError,
   count,
-  DefectError,
+  InternalError,
   idRanges,
   NotSentError,
   OutcomeUnknownError,
@@ -71,7 +71,7 @@ async function guarded(work: () => Promise<Outcome>): Promise<Outcome> {
   } catch (error) {
     const isOurs = error instanceof AdvertisingError;
     // Not raised on purpose, it must not keep the others' outcomes from being told.
-    return { kind: "failed", error: isOurs ? error : new DefectError(describeDefect(error)) };
+    return { kind: "failed", error: isOurs ? error : new InternalError(describeDefect(error)) };
   }
 }
 

@@ -64,7 +64,7 @@ async function attemptOnce(kind: Kind, runtime: Services, create: Create, mayBeg
     // What is sent again has the same mark: whichever record of it is left, a search finds what either of them made.
     mark: unsettled?.mark ?? create.mark ?? runtime.newMark(),
     fingerprint: fingerprintOf(fields),
-    field: runtime.reading.settings.traceField,
+    field: runtime.reading.settings.markField,
     ...tellingIn(kind, values, secret),
     replaces: idOf(create.replaces),
   };

@@ -5,10 +5,10 @@
  */
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import {
-  AccountError,
+  AccountMismatchError,
   AdvertisingError,
   ArgumentsError,
-  DefectError,
+  InternalError,
   OutcomeUnknownError,
   own,
   type Secrets,
@@ -94,7 +94,7 @@ function withoutStack(error: Error): Error {
 function messageOf(error: unknown): string {
   if (error instanceof AdvertisingError) return withCode(error.message, error.code);
   if (error instanceof Incomplete) return withCode(error.message, error.code);
-  return withCode(describeDefect(error), DefectError.code);
+  return withCode(describeDefect(error), InternalError.code);
 }
 
 /** Not raised on purpose. Its stack is what a report needs, and holds no values. */
@@ -148,12 +148,12 @@ export function readingOf(news: Properties) {
  * Holds what the state says of a resource's installation and account against the current ones.
  * @param recorded what the state says; nothing for resources of earlier versions, and for those that were only read.
  * @param label of the resource.
- * @throws AccountError where it is another one: what this run would create belongs to the wrong account, and what it
+ * @throws AccountMismatchError where it is another one: what this run would create belongs to the wrong account, and what it
  *   refers to does not exist there.
  */
 export function expectSameAccount(recorded: unknown, current: string, label: string): void {
   if (typeof recorded !== "string" || recorded === "" || current === "" || recorded === current) return;
-  throw new AccountError(
+  throw new AccountMismatchError(
     [
       `${label} was created at ${shown(recorded)}, and the settings now name ${shown(current)}. Nothing was sent.`,
       "  To go on with the first: set advertising:baseUrl and advertising:email back.",

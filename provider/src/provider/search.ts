@@ -93,7 +93,7 @@ function severalIn(ids: readonly string[], { field, mark }: Sent): string {
 
 /** What a create can be searched for by, as it stands in its inputs; none where it can't. */
 export function newMarkInput(kind: Kind, { reading: { settings }, newMark }: Services): string | undefined {
-  const { traceField: field } = settings;
+  const { markField: field } = settings;
   const isKnown = knownOperations(kind, settings).search !== undefined && field !== undefined;
   return isKnown ? writeMark({ field, mark: newMark() }) : undefined;
 }
@@ -101,7 +101,7 @@ export function newMarkInput(kind: Kind, { reading: { settings }, newMark }: Ser
 /** The mark to send, where the inputs hold one for the field that is used now. */
 export function markIn(inputs: Properties, { reading: { settings } }: Services): string | undefined {
   const sent = readMark(inputs[MARK]);
-  return sent?.field === settings.traceField ? sent?.mark : undefined;
+  return sent?.field === settings.markField ? sent?.mark : undefined;
 }
 
 /**

@@ -130,14 +130,14 @@ export function duration(seconds: number): string {
 /**
  * Request fields under their wire names; the values are whatever JSON can carry.
  * @param owned the fields of typed arguments.
- * @param traceField the field that is the setting's, where there is one.
+ * @param markField the field that is the setting's, where there is one.
  */
-export function additionalFieldsBeside(owned: ReadonlySet<string>, traceField: string | undefined) {
-  const free = (name: string) => !owned.has(name) && name !== traceField && name !== "__proto__" && name !== "";
+export function additionalFieldsBeside(owned: ReadonlySet<string>, markField: string | undefined) {
+  const free = (name: string) => !owned.has(name) && name !== markField && name !== "__proto__" && name !== "";
   const traced =
-    traceField === undefined
+    markField === undefined
       ? ""
-      : `, nor ${traceField}, which each create's mark would overwrite (setting advertising:traceField)`;
+      : `, nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`;
   return expecting(
     `request fields by their wire names, with values that JSON can carry, and none of ${[...owned].join(", ")}${traced}`,
     z.record(z.string().refine(free), z.json()).refine(isWellFormed),

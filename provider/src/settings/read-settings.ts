@@ -59,6 +59,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
       ...searchesWithoutField(source),
       ...(problem === undefined ? [] : [problem]),
       ...unknownKeys(source.keys ?? []),
+      ...formerVariables(source.environment),
     ],
     warnings: [
       ...judged.flatMap(([, { warning }]) => warning ?? []),
@@ -193,15 +194,17 @@ function commandForEdits({ key, raw = "", isConfigured, label }: Given, edits: r
   return printable(steps.join(" && "));
 }
 
-/** A search looks for the mark that `traceField` puts into each create. */
+/** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField(source: SettingsSource): SettingProblem[] {
   // A misspelt key is a problem of its own, and the only one.
-  const isMisspelt = (source.keys ?? []).some((key) => !isSetting(key) && nearest(key, SETTING_NAMES) === "traceField");
-  if (isMisspelt || givenIn(source, "traceField").raw !== undefined) return [];
+  const isMeant = (key: string) => (FORMER_NAMES.get(key) ?? nearest(key, SETTING_NAMES)) === "markField";
+  const isMisspelt = (source.keys ?? []).some((key) => !isSetting(key) && isMeant(key));
+  if (isMisspelt || formerVariables(source.environment).length > 0 || givenIn(source, "markField").raw !== undefined)
+    return [];
   return searchedNouns(structureIn(givenIn(source, "operations").raw ?? "")).map((noun) => ({
     source: `${NAMESPACE}:operations.${noun}.search`,
-    reason: `needs ${NAMESPACE}:traceField, the field that each create carries its mark in`,
-    command: commandFor("traceField", SETTINGS.traceField),
+    reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
+    command: commandFor("markField", SETTINGS.markField),
   }));
 }
 
@@ -212,11 +215,28 @@ function isSetting(key: string): boolean {
 function unknownKeys(keys: readonly string[]): SettingProblem[] {
   return keys
     .filter((key) => !isSetting(key))
-    .map((key) => ({
-      source: `${NAMESPACE}:${key}`,
-      reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, { suggest: (name) => `${NAMESPACE}:${name}` })}`,
-      command: `pulumi config rm ${NAMESPACE}:${key}`,
-    }));
+    .map((key) => {
+      const name = FORMER_NAMES.get(key);
+      const remove = `pulumi config rm ${NAMESPACE}:${key}`;
+      if (name !== undefined) {
+        const command = `${remove} && ${commandFor(name, SETTINGS[name])}`;
+        return { source: `${NAMESPACE}:${key}`, reason: `is called ${NAMESPACE}:${name} now`, command };
+      }
+      const hint = didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` });
+      return { source: `${NAMESPACE}:${key}`, reason: `is not a known setting; ${hint}`, command: remove };
+    });
+}
+
+const FORMER_NAMES: ReadonlyMap<string, keyof Settings> = new Map([["traceField", "markField"]]);
+
+/** Unlike another unknown variable, one of these was surely meant for us: without it creates would go out otherwise than wanted. */
+function formerVariables(environment: Readonly<Record<string, string | undefined>>): SettingProblem[] {
+  return [...FORMER_NAMES].flatMap(([former, name]) => {
+    const [source, variable] = [environmentNameOf(former), environmentNameOf(name)];
+    if (environment[source] === undefined) return [];
+    const command = `unset ${source} && export ${variable}=${SETTINGS[name].example}`;
+    return { source, reason: `is called ${variable} now`, command };
+  });
 }
 
 const VARIABLE_PREFIX = environmentNameOf("");
@@ -230,6 +250,7 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
   const known = names.map(environmentNameOf);
   return Object.keys(environment)
     .filter((name) => name.startsWith(VARIABLE_PREFIX) && environment[name] !== undefined && !known.includes(name))
+    .filter((name) => ![...FORMER_NAMES.keys()].map(environmentNameOf).includes(name))
     .sort()
     .map((name) => {
       const typed = name.slice(VARIABLE_PREFIX.length);

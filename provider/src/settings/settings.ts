@@ -137,7 +137,7 @@ const TABLE = {
     expected: "a whole number from 1 to 1000",
     example: "16",
   },
-  traceField: {
+  markField: {
     schema: z
       .string()
       .trim()

@@ -7,7 +7,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UsageError, whyTooOld, withCode } from "../base/index.js";
-import { checkCommand } from "./check-command.js";
 import { compareCommand } from "./compare.js";
 import { type Command, chosen, refuseUnknownOptions, say } from "./harness.js";
 import { leftoversCommand } from "./leftovers.js";
@@ -15,15 +14,16 @@ import { loginCommand } from "./login-command.js";
 import { pendingCommand } from "./pending-command.js";
 import { relocateCommand } from "./relocate.js";
 import { reportCommand } from "./report-command.js";
+import { validateCommand } from "./validate-command.js";
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  check: checkCommand,
   compare: compareCommand,
   leftovers: leftoversCommand,
   login: loginCommand,
   pending: pendingCommand,
   relocate: relocateCommand,
   report: reportCommand,
+  validate: validateCommand,
 };
 
 const HELP = [...Object.values(COMMANDS).map(({ help }) => help), "Usage: pulumi-advertising --help | --version"].join(

@@ -9,12 +9,13 @@ import { stateOf } from "./pulumi.js";
 import { stateIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising compare <stack> <stack> [options]
+       pulumi-advertising compare --state FILE --state FILE [options]
 
 What one stack's state holds and the other's does not, and where arguments differ: by the names of resources in the program,
 without ids. Sends nothing and changes nothing.
 
   --format FORMAT        text (default) or json
-  --files                the two are files with what \`pulumi stack export\` printed, instead of stacks (- for standard input)
+  --state FILE           what \`pulumi stack export\` printed (- for standard input), twice, instead of two stacks
   --cwd FOLDER           the Pulumi program's folder
   --out FILE             writes to a file instead of standard output
 
@@ -24,16 +25,18 @@ export const compareCommand = command({
   help: HELP,
   options: {
     format: { type: "string" },
-    files: { type: "boolean" },
+    state: { type: "string", multiple: true, default: [] as string[] },
     cwd: { type: "string" },
     out: { type: "string" },
   },
-  takes: { amount: 2, words: "two stacks" },
-  run: async ({ format = "text", files = false, cwd, out }, first = "", second = "") => {
+  takes: { amount: ({ state }) => (state.length === 0 ? 2 : 0), words: "two stacks, or --state FILE twice" },
+  run: async ({ format = "text", state: files, cwd, out }, ...stacks) => {
     const inFormat = chosen(COMPARISON_FORMATS, format, "format");
+    if (files.length === 1) throw new Error("--state is given twice, once for each of the two; got one");
+    const [first = "", second = ""] = files.length > 0 ? files : stacks;
     // One after the other: Pulumi may ask for a passphrase.
     const read = async (name: string) =>
-      contentsOf(stateIn(await stateOf(files ? { state: name, cwd } : { stack: name, cwd })).resources);
+      contentsOf(stateIn(await stateOf(files.length > 0 ? { state: name, cwd } : { stack: name, cwd })).resources);
     const comparison = compare(await read(first), await read(second));
     write(inFormat(comparison, [first, second]), out);
     return isSame(comparison) ? 0 : 1;

@@ -22,7 +22,11 @@ interface Declaration<O extends ParseArgsOptionsConfig> {
   /** All but `--help`, which each command takes. */
   readonly options: O;
   /** The words that belong to no option: how many it takes, and what they are. @default none */
-  readonly takes?: { readonly amount: number; readonly words: string; readonly none?: string };
+  readonly takes?: {
+    readonly amount: number | ((values: Values<O>) => number);
+    readonly words: string;
+    readonly none?: string;
+  };
   readonly run: (values: Values<O>, ...words: string[]) => Promise<number>;
 }
 
@@ -36,7 +40,8 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: Dec
       const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: takes !== undefined });
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
-      if (takes !== undefined && positionals.length !== takes.amount) {
+      const amount = typeof takes?.amount === "function" ? takes.amount(given as Values<O>) : takes?.amount;
+      if (takes !== undefined && positionals.length !== amount) {
         throw new Error(`it takes ${takes.words}; got ${positionals.join(" ") || (takes.none ?? "none")}`);
       }
       return run(given as Values<O>, ...positionals);

@@ -28,7 +28,7 @@ before an \`up\`.
                          tell it; the state is not touched, and the next up creates the resource where it is declared
   --stack NAME           another stack than the selected one
   --cwd FOLDER           the Pulumi program's folder
-  --file FILE            looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
+  --state FILE           looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
 
 URN may be the resource's name in the program, where only one pending create has it. Of a set's event it has the key behind
 it, as URN["key"]; --not-created and --forget take the set's own URN for all of its events. The first three may be given several
@@ -49,7 +49,7 @@ const OPTIONS = {
   forget: SEVERAL,
   search: { type: "boolean", default: false },
   ...STACK_OPTIONS,
-  file: { type: "string" },
+  state: { type: "string" },
 } as const;
 type Options = Values<typeof OPTIONS>;
 
@@ -58,7 +58,7 @@ export const pendingCommand = command({
   options: OPTIONS,
   run: async (options) => {
     const settles = [...options.created, ...options["not-created"], ...options.forget].length > 0 || options.search;
-    if (options.file !== undefined && settles) throw new Error("--file only looks; to settle, leave it out");
+    if (options.state !== undefined && settles) throw new Error("--state only looks; to settle, leave it out");
     if (!settles) return lookOnly(options);
     return changeStack(options, (stack, journals) => judge(stack, journals, options));
   },
@@ -66,9 +66,9 @@ export const pendingCommand = command({
 
 /** @returns the exit code. */
 async function lookOnly(options: Options): Promise<number> {
-  const { file, ...choice } = options;
-  const read = async () => readExport(file === undefined ? await exportOf(choice) : await printed);
-  const printed = file === undefined ? Promise.resolve("") : textOf(file); // standard input can be read once
+  const { state, ...choice } = options;
+  const read = async () => readExport(state === undefined ? await exportOf(choice) : await printed);
+  const printed = state === undefined ? Promise.resolve("") : textOf(state); // standard input can be read once
   let stack = await read();
   const journals = await journalsBeside(stack, options);
   // What a run has saved meanwhile is read again.
@@ -77,8 +77,8 @@ async function lookOnly(options: Options): Promise<number> {
 }
 
 /** The journals of the stack that was exported; none where it is not known which stack that is. */
-async function journalsBeside(stack: ExportedStack, { file, ...choice }: Options): Promise<StackJournals> {
-  if (file !== undefined) {
+async function journalsBeside(stack: ExportedStack, { state, ...choice }: Options): Promise<StackJournals> {
+  if (state !== undefined) {
     const { ADVERTISING_COOKIE_FILE: cookieFile } = process.env;
     return new StackJournals(stackIn(stack), { cookieFile, folder: choice.cwd ?? process.cwd() });
   }

@@ -99,5 +99,5 @@ function summed(looks: readonly Look[]): Searched {
 function whyNot(field: string | undefined, kind: Kind): string {
   return field === undefined
     ? "it was sent without a mark"
-    : `it holds its mark in ${field}; check advertising:traceField and advertising:operations.${kind.create.noun}.search`;
+    : `it holds its mark in ${field}; check advertising:markField and advertising:operations.${kind.create.noun}.search`;
 }

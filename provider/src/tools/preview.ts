@@ -89,7 +89,7 @@ export interface Preview {
 export interface Environment {
   /** As JSON. */
   readonly operations?: string | undefined;
-  readonly traceField?: string | undefined;
+  readonly markField?: string | undefined;
 }
 
 /** What the decision says of one object. */
@@ -118,7 +118,7 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const places = steps.flatMap(placesIn);
   const context: Context = {
     holders: holdersIn(places),
-    can: (kind) => abilitiesOf(kind, { operations, traceField: setting("traceField") }),
+    can: (kind) => abilitiesOf(kind, { operations, markField: setting("markField") }),
     adoptsUnknown: (kind) => places.some((each) => each.kind === kind && each.adopts === UNKNOWN),
   };
   const found = steps.map((step) => ({ step, changes: changesOf(step, context) }));

@@ -35,7 +35,7 @@ export async function pulumi(args: readonly string[], choice: StackChoice, input
     return (await running).stdout;
   } catch (error) {
     const { code, stderr } = error as { code?: unknown; stderr?: string };
-    if (code === "ENOENT") throw new Error("the `pulumi` command was not found; install it, or give --file");
+    if (code === "ENOENT") throw new Error("the `pulumi` command was not found; install it, or give --state");
     throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${printable(stderr ?? String(error))}`);
   }
 }

@@ -69,10 +69,10 @@ const REPORTS: Readonly<Record<string, Report>> = {
 
 /** Those that decide what becomes of an object. A preview holds them where the stack sets them. */
 function settingsInEnvironment() {
-  const [operations, traceField] = (["operations", "traceField"] as const).map(
+  const [operations, markField] = (["operations", "markField"] as const).map(
     (key) => process.env[environmentNameOf(key)],
   );
-  return { operations, traceField };
+  return { operations, markField };
 }
 
 export const reportCommand = command({

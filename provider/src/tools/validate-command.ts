@@ -1,4 +1,4 @@
-/** `pulumi-advertising check`: a catalog held against all rules, without Pulumi. */
+/** `pulumi-advertising validate`: a catalog held against all rules, without Pulumi. */
 import { relative, resolve } from "node:path";
 import { ArgumentsError, count, withCode } from "../base/index.js";
 import { type Catalog, describeFinding, readCatalog } from "../catalog/index.js";
@@ -6,11 +6,11 @@ import type { Limits } from "../kinds/index.js";
 import { environmentNameOf, readSettings } from "../settings/index.js";
 import { chosen, command, say } from "./harness.js";
 
-const HELP = `Usage: pulumi-advertising check <file> [options]
+const HELP = `Usage: pulumi-advertising validate <file> [options]
 
 Holds a catalog (.yaml, .yml, .json, .csv, .tsv) against all rules, and tells everything that is wrong with its place.
 Needs neither Pulumi nor a stack, and sends nothing. Limits of the installation come from the environment:
-ADVERTISING_MAX_WINDOW_SECONDS, ADVERTISING_TRACE_FIELD.
+ADVERTISING_MAX_WINDOW_SECONDS, ADVERTISING_MARK_FIELD.
 
   --format FORMAT        text (default), json, or github: annotations for GitHub Actions
 
@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<string, (file: string, catalog: Catalog) => strin
   github: asAnnotations,
 };
 
-export const checkCommand = command({
+export const validateCommand = command({
   help: HELP,
   options: { format: { type: "string" } },
   takes: { amount: 1, words: "one file" },
@@ -35,8 +35,8 @@ export const checkCommand = command({
 
 /** @throws Error where one of them is wrong; the settings that only a run needs are not looked at. */
 function limitsInEnvironment(): Limits {
-  const { maxWindowSeconds, traceField } = LIMITS;
-  const environment = { [maxWindowSeconds]: process.env[maxWindowSeconds], [traceField]: process.env[traceField] };
+  const { maxWindowSeconds, markField } = LIMITS;
+  const environment = { [maxWindowSeconds]: process.env[maxWindowSeconds], [markField]: process.env[markField] };
   const { settings, problems } = readSettings({ config: () => undefined, environment, mayLackPassword: true });
   const wrong = problems.filter(({ source }) => Object.hasOwn(environment, source));
   if (wrong.length > 0) throw new Error(wrong.map(({ source, reason }) => `${source} ${reason}`).join("; "));
@@ -45,7 +45,7 @@ function limitsInEnvironment(): Limits {
 
 const LIMITS: Readonly<Record<keyof Limits, string>> = {
   maxWindowSeconds: environmentNameOf("maxWindowSeconds"),
-  traceField: environmentNameOf("traceField"),
+  markField: environmentNameOf("markField"),
 };
 
 function asText(file: string, catalog: Catalog): string {
