@@ -141,3 +141,25 @@ it("a member of unknown outcome is looked for, in the run and in the next one", 
   expect(sandbox).toMatchObject({ eventPosts: 3 });
   expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["A", "B"]);
 });
+
+it("a member that a search finds not made, and that is refused when it is sent again, is unresolved no more", async () => {
+  const { sandbox, set, clock, open } = await start();
+  const { a } = two;
+  sandbox.fail({ on: "event", with: { kind: "close-without-answer" } });
+  const first = await failureOf(set.create(inputs({ a })));
+  expect(first.properties).toMatchObject({ unresolved: { a: { trace: { field: "alternative_id" } } } });
+  clock.advance(95_000);
+  sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors: ["not now"] } } });
+  const [id, olds] = [String(first.id), first.properties as Outs];
+  const next = open();
+  await next.diff(id, olds, inputs({ a }));
+  const refused = await failureOf(next.update(id, olds, inputs({ a })));
+  expect(refused.message).toContain("Nothing was created.");
+  expect(refused.properties).not.toHaveProperty("unresolved");
+  expect(sandbox).toMatchObject({ eventPosts: 2, events: [] });
+
+  const last = open();
+  await last.diff(id, refused.properties as Outs, inputs({ a }));
+  await last.update(id, refused.properties as Outs, inputs({ a }));
+  expect(sandbox).toMatchObject({ eventPosts: 3, events: [{ event_name: "A" }] });
+});

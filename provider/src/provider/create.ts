@@ -45,15 +45,25 @@ export async function createOnce(
   create: Create,
   mayBegin: () => void,
 ): Promise<Outcome> {
+  let wasNotMade = false;
   try {
-    return await attemptOnce(kind, runtime, create, mayBegin);
+    return await attemptOnce(kind, runtime, create, mayBegin, () => {
+      wasNotMade = true;
+    });
   } catch (error) {
-    if (error instanceof AdvertisingError) return { kind: "failed", error };
+    if (error instanceof AdvertisingError) return { kind: "failed", error, wasNotMade };
     throw error;
   }
 }
 
-async function attemptOnce(kind: Kind, runtime: Services, create: Create, mayBegin: () => void): Promise<Outcome> {
+/** @param onNotMade called when a search has found that an earlier create of it was not carried out. */
+async function attemptOnce(
+  kind: Kind,
+  runtime: Services,
+  create: Create,
+  mayBegin: () => void,
+  onNotMade: () => void,
+): Promise<Outcome> {
   const { secret, values } = create;
   const { identity, key } = create.subject;
   runtime.client(); // the settings come first: without them nothing is begun
@@ -74,6 +84,7 @@ async function attemptOnce(kind: Kind, runtime: Services, create: Create, mayBeg
   if (unsettled !== undefined && unsettled.mark !== noted) {
     const outcome = await settled(kind, runtime, create, unsettled, async () => undefined, mayBegin);
     if (outcome !== undefined) return outcome;
+    onNotMade();
   }
   switch (begun.kind) {
     case "send":
@@ -84,7 +95,9 @@ async function attemptOnce(kind: Kind, runtime: Services, create: Create, mayBeg
       const { record: sent, ended } = begun;
       const earlier = { ...sent, what: whatHappened(create.subject.label, sent) };
       const outcome = await settled(kind, runtime, create, earlier, ended, mayBegin);
-      return outcome ?? attemptOnce(kind, runtime, { ...create, mark: sent.mark, unsettled: undefined }, mayBegin);
+      if (outcome !== undefined) return outcome;
+      onNotMade();
+      return attemptOnce(kind, runtime, { ...create, mark: sent.mark, unsettled: undefined }, mayBegin, onNotMade);
     }
   }
 }

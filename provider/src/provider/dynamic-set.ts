@@ -155,7 +155,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const result = resultOf(members, outcomes, deletions);
     handOver(subject, outcomes, !result.isWell);
     if (result.isWell) return outs;
-    const isNothing = stored.eventIds.size + after.eventIds.size + after.unresolved.size === 0;
+    const isNothing = [before, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
     const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
     // What has no member is not saved: the next run creates it.
     const { text, code } = troubleInWords(kind, subject, members, result, after.eventIds);

@@ -28,7 +28,12 @@ export type Outcome =
   /** The object is not on the platform any more. */
   | { readonly kind: "deleted"; readonly id: string }
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
-  | { readonly kind: "failed"; readonly error: AdvertisingError }
+  | {
+      readonly kind: "failed";
+      readonly error: AdvertisingError;
+      /** A search has found before that an earlier create of it, of unknown outcome, was not carried out. @default false */
+      readonly wasNotMade?: boolean;
+    }
   /** A create was sent, and nobody knows what became of it. */
   | { readonly kind: "unresolved"; readonly record: CreateRecord };
 
@@ -129,7 +134,8 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
     const outcome = outcomes.get(key);
     const isNow = idAfter(outcome);
     if (outcome?.kind === "unresolved") after.unresolved.set(key, outcome.record);
-    else if (unresolved !== undefined && isNow === undefined) after.unresolved.set(key, unresolved);
+    else if (unresolved !== undefined && isNow === undefined && !wasNotMade(outcome))
+      after.unresolved.set(key, unresolved);
     const held = isNow ?? id;
     if (held === undefined) continue;
     after.eventIds.set(key, held);
@@ -145,6 +151,11 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
     }
   }
   return after;
+}
+
+/** The create that the state holds as unresolved is settled then, though nothing has taken its place. */
+function wasNotMade(outcome: Outcome | undefined): boolean {
+  return outcome?.kind === "failed" && outcome.wasNotMade === true;
 }
 
 function withoutNames(values: Values, names: ReadonlySet<string>): Values {
