@@ -49,7 +49,7 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
     "funnel/a": first.a,
     "funnel/gone": first.gone,
   });
-  expect(await run(stack, "report", "leftovers")).toMatchObject({ stdout: expect.stringMatching(/^Nothing is known/) });
+  expect(await run(stack, "leftovers")).toMatchObject({ stdout: expect.stringMatching(/^Nothing is known/) });
   stack.write("before.json", await stack.exported());
 
   stack.program(body(2, `event("bought", { eventName: "Buy", value: 9 });${set("a")}`));
@@ -68,7 +68,7 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
   const preview = await other.preview("--expect-no-changes");
   expect(preview.output).not.toContain("__left");
   expect(preview.code, preview.output).toBe(0);
-  const leftovers = await run(other, "report", "leftovers", "--format", "json");
+  const leftovers = await run(other, "leftovers", "--format", "json");
   const inShort = (text: string) =>
     (JSON.parse(text) as { leftovers: { id: string; name: string; key: string; why: string }[] }).leftovers
       .map(({ id, name, key, why }) => `${id} ${name} ${key}: ${why.replace(/ by \d+$/, "")}`)
@@ -86,7 +86,7 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
       .filter((name) => name.endsWith(".checkpoint.json"))
       .toSorted()[0] ?? "";
   for (const file of ["before.json", join(history, checkpoint)]) {
-    const all = await run(stack, "report", "leftovers", "--format", "json", "--before", file);
+    const all = await run(stack, "leftovers", "--format", "json", "--before", file);
     expect(all.code, all.stderr).toBe(0);
     expect(inShort(all.stdout)).toHaveLength(known.length + 1);
     expect(all.stdout).toContain(`"id": "${first.buy}"`);
@@ -114,14 +114,14 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
   const after = await other.preview("--expect-no-changes");
   expect(after.code, after.output).toBe(0);
   for (const args of [[], ["--before", "before.json"]]) {
-    const rest = inShort((await run(other, "report", "leftovers", "--format", "json", ...args)).stdout);
+    const rest = inShort((await run(other, "leftovers", "--format", "json", ...args)).stdout);
     expect(rest.filter((line) => known.includes(line))).toEqual([`${first.a} A funnel/a: replaced`]);
   }
   // Runs that change the set and the event go on with what the state says.
   stack.program(body(3, `event("bought", { eventName: "Buy", value: 9 });${set("a")}`));
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.eventPosts).toBe(10);
-  const later = inShort((await run(stack, "report", "leftovers", "--format", "json")).stdout);
+  const later = inShort((await run(stack, "leftovers", "--format", "json")).stdout);
   expect(later.filter((line) => known.includes(line))).toEqual([`${first.a} A funnel/a: replaced`]);
   expect(later).toHaveLength(3);
 
@@ -138,4 +138,48 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
   });
   expect((await run(stack, "compare", "dev", "dev")).code).toBe(0);
   expect(sandbox.eventPosts).toBe(10);
+});
+
+it("a plain destroy on a machine that never ran the stack: every id that left the state, from two exports", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(body(1, set('a, b: { eventName: "B", value: 1 }')), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  const other = await stack.onAnotherMachine();
+  const before = await other.exported();
+  other.write("before.json", before);
+  // A part of it: the rest is held still.
+  const one = await other.destroy("--target", "**::changed");
+  expect(one.code, one.output).toBe(0);
+  const left = await run(other, "leftovers", "--before", "before.json", "--format", "json");
+  const changed = sandbox.events.find(({ event_name }) => event_name === "Changed");
+  expect(JSON.parse(left.stdout).leftovers).toMatchObject([
+    { kind: "ConversionEvent", id: String(changed?.id), name: "Changed", key: "changed", live: "yes" },
+  ]);
+
+  const destroyed = await other.destroy();
+  expect(destroyed.code, destroyed.output).toBe(0);
+  expect(destroyed.output).not.toContain(`${changed?.id}`);
+  other.write("after.json", await other.exported());
+  expect((await run(other, "leftovers")).stdout).toMatch(/^Nothing is known/);
+  const live = [
+    ...sandbox.advertisers.map(({ id }) => `Advertiser ${id}`),
+    ...sandbox.events.map(({ id }) => `ConversionEvent ${id}`),
+  ].toSorted();
+  expect(live).toHaveLength(5);
+  for (const args of [[], ["--state", "after.json"]]) {
+    const all = await run(other, "leftovers", "--before", "before.json", ...args, "--format", "json");
+    expect(all, all.stderr).toMatchObject({ code: 0, stderr: "" });
+    const { leftovers } = JSON.parse(all.stdout) as { leftovers: { kind: string; id: string; live: string }[] };
+    expect(leftovers.map(({ kind, id }) => `${kind} ${id}`).toSorted()).toEqual(live);
+    expect(leftovers.filter((each) => each.live !== "yes")).toEqual([]);
+  }
+  // Another stack's export is no earlier state of this one.
+  other.write("theirs.json", before.replaceAll('"tiny/dev', '"tiny/prod'));
+  const wrong = await run(other, "leftovers", "--before", "theirs.json");
+  expect(wrong).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/of the stack .*prod, not of .*dev/),
+  });
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 4 });
 });

@@ -14,7 +14,7 @@ export const urnOf = (kind: string, name: string) =>
 function stored(kind: string, name: string, id: string, outputs: object, rest: object): Resource {
   const urn = urnOf(kind, name);
   const type = `pulumi-nodejs:dynamic/advertising:${kind}`;
-  return { urn, type, id, inputs: {}, outputs: { ...outputs }, parent: STACK, ...rest };
+  return { urn, type, id, inputs: {}, outputs: { ...outputs }, parent: STACK, retainOnDelete: true, ...rest };
 }
 
 export function storedAdvertiser(name: string, id: number | string, advertiserName: unknown = name, rest: object = {}) {

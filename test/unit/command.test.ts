@@ -190,12 +190,15 @@ describe("report", () => {
   });
 
   it.each([
-    [["leftovers"], "it takes --done ID; the list is what `pulumi-advertising report leftovers` prints"],
+    [["leftovers"], "the `pulumi` command was not found"],
+    [["leftovers", "--format", "xml"], 'there is no format "xml"; known are text, json and csv'],
+    [["leftovers", "--done", "7", "--before", "one.json"], "`leftovers --done` takes no --before"],
+    [["leftovers", "--before", "none.json", "--state", "one.json"], "none.json could not be read: ENOENT"],
     [["leftovers", "--dnoe", "7"], "there is no option --dnoe; did you mean --done?"],
-    [["report"], "it takes one report: ids, page, leftovers and comment"],
+    [["report"], "it takes one report: ids, page and comment"],
     [["report", "idz"], 'there is no report "idz"; did you mean ids?'],
     [["report", "ids", "--format", "xml"], 'there is no format "xml"; known are json, csv, dotenv and ts'],
-    [["report", "leftovers", "--template", "x{id}"], "`report leftovers` takes no --template"],
+    [["report", "page", "--template", "x{id}"], "`report page` takes no --template"],
     [["report", "ids", "--state", "none.json"], "none.json could not be read: ENOENT"],
     [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state names the state already: leave out --stack"],
     [["report", "ids"], "the `pulumi` command was not found"],
@@ -252,7 +255,8 @@ describe("standard input through a pipe that does not block, as behind npx or an
     [["report", "ids", "--state", "-"], state, '"buy": 2'],
     [["pending", "--state", "-"], state, "Nothing is pending"],
     [["compare", "--state", "-", "--state", "one.json"], state, "2 objects declared alike"],
-    [["report", "leftovers", "--state", "one.json", "--before", "-"], state, "Nothing is known"],
+    [["leftovers", "--state", "one.json", "--before", "-"], state, "Nothing that is live"],
+    [["leftovers", "--state", "-"], state, "Nothing is known"],
   ])("%j", async (args, text, told) => {
     const { code, stdout, stderr } = await piped(folderWith({ "one.json": state }), text, ...args);
     expect(stderr).toBe("");

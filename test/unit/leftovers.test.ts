@@ -1,7 +1,7 @@
 /** What is live and managed by nobody any more. */
 import { describe, expect, it } from "vitest";
 import { LEFT_LIVE, leftLiveIn } from "../../provider/src/state/properties.js";
-import { LEFTOVER_FORMATS, leftoversOf, markDone } from "../../provider/src/tools/leftovers.js";
+import { LEFTOVER_FORMATS, leftoversOf, markDone, otherStackThan } from "../../provider/src/tools/leftovers.js";
 import { pendingIn } from "../../provider/src/tools/pending-facts.js";
 import { settle } from "../../provider/src/tools/pending-settle.js";
 import { type ExportedStack, type Resource, readExport, stateIn } from "../../provider/src/tools/stack-export.js";
@@ -11,6 +11,7 @@ const stateOf = (resources: readonly Resource[], time = "2026-03-02T10:00:00Z") 
 const NOTED = { id: "7", name: "Old", advertiserId: "1", at: "2026-03-01T00:00:00.000Z", why: "replaced", by: "8" };
 const inShort = (...args: Parameters<typeof leftoversOf>) =>
   leftoversOf(...args).map(({ kind, id, name, key, why }) => `${kind} ${id} ${name} ${key}: ${why}`);
+const idsOf = (...args: Parameters<typeof leftoversOf>) => leftoversOf(...args).map(({ kind, id }) => `${kind} ${id}`);
 
 it("tells what the state notes of replacements and of what left a set, newest first", () => {
   const set = storedSet("funnel", {
@@ -39,10 +40,8 @@ it("earlier states tell what was removed, with the latest one that held it; an a
     [storedAdvertiser("acme", 1), storedEvent("a", 1), storedEvent("b", 2)],
     "2026-01-01T00:00:00Z",
   );
-  const second = stateOf(
-    [storedAdvertiser("acme", 1), storedEvent("b", 2), storedEvent("c", 3, { [LEFT_LIVE]: [NOTED] })],
-    "2026-02-01T00:00:00Z",
-  );
+  const noted = storedEvent("c", 3, { [LEFT_LIVE]: [NOTED] });
+  const second = stateOf([storedAdvertiser("acme", 1), storedEvent("b", 2), noted], "2026-02-01T00:00:00Z");
   expect(inShort(stateOf([storedAdvertiser("acme", 1)]), [first, second])).toEqual([
     "ConversionEvent 7 Old c: replaced by 8",
     "ConversionEvent 1 a a: removed: it stood in the state of 2026-01-01T00:00:00Z and does not now",
@@ -51,17 +50,100 @@ it("earlier states tell what was removed, with the latest one that held it; an a
   ]);
 });
 
+describe("an earlier export and a later one", () => {
+  const set = storedSet("funnel", { eventIds: { a: 20, b: 21 } });
+  const before = stateOf([storedAdvertiser("acme", 1), storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set]);
+
+  it("a plain destroy: every id that was there, singles and members, and what was noted", () => {
+    expect(idsOf(stateOf([]), [before])).toEqual([
+      "ConversionEvent 7",
+      "Advertiser 1",
+      "ConversionEvent 8",
+      "ConversionEvent 20",
+      "ConversionEvent 21",
+    ]);
+  });
+
+  it("what was noted before, and is noted still, has not left the state", () => {
+    expect(idsOf(before, [before])).toEqual([]);
+    const replaced = { ...NOTED, id: "8", name: "buy", at: "2026-03-03T00:00:00.000Z", by: "9" };
+    const after = stateOf([
+      storedAdvertiser("acme", 1),
+      set,
+      storedEvent("buy", 9, { [LEFT_LIVE]: [NOTED, replaced] }),
+    ]);
+    expect(inShort(after, [before])).toEqual(["ConversionEvent 8 buy buy: replaced by 9"]);
+    // An export that holds it tells more than a later one that just notes it.
+    const first = stateOf([storedEvent("buy", 7)], "2026-01-01T00:00:00Z");
+    expect(idsOf(after, [before, first])).toEqual(["ConversionEvent 8", "ConversionEvent 7"]);
+  });
+
+  it("what the later one holds, by whomever, has not left it: adopted, in a set, under another name; the kind counts", () => {
+    const rest = [
+      storedEvent("adopted", 20, { existingId: 20 }),
+      storedSet("other", { eventIds: { x: 8 } }),
+      storedAdvertiser("renamed", 1),
+      storedAdvertiser("same-number", 21),
+    ];
+    expect(
+      idsOf(stateOf(rest), [
+        stateOf(before.resources.map((each) => ({ ...each, outputs: { ...each.outputs, [LEFT_LIVE]: [] } }))),
+      ]),
+    ).toEqual(["ConversionEvent 21"]);
+  });
+
+  it("an object that was only read (.get) was never this stack's", () => {
+    expect(idsOf(stateOf([]), [stateOf([storedAdvertiser("theirs", 5, "Theirs", { external: true })])])).toEqual([]);
+  });
+
+  it("what was deleted with its resource, as retainOnDelete: false says, is not called live", () => {
+    const deleting = { retainOnDelete: undefined };
+    const resources = [
+      storedAdvertiser("acme", 1),
+      storedEvent("gone", 2, {}, deleting),
+      storedSet("funnel", { eventIds: { a: 3 } }, deleting),
+    ];
+    const left = leftoversOf(stateOf([]), [stateOf(resources)]);
+    expect(left.map(({ id, live }) => `${id} ${live}`)).toEqual(["1 yes", "2 perhaps", "3 perhaps"]);
+    const [live = "", deleted = ""] = (LEFTOVER_FORMATS.text?.(left, true) ?? "").split(/^(?=2 objects)/m);
+    expect(live).toMatch(/^1 object live on the platform that this stack does not manage any more:[\s\S]* 1 /);
+    expect(deleted).toMatch(/^2 objects deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /);
+    // A replaced one that still stands there is deleted next.
+    const replaced = storedEvent("gone", 1, {}, { ...deleting, delete: true });
+    expect(leftoversOf(stateOf([storedEvent("gone", 9), replaced]), [])).toMatchObject([
+      { id: "1", live: "perhaps", why: "replaced; the next `pulumi up` deletes it" },
+    ]);
+    const undone = { id: "4", at: "2026-03-01T00:00:00.000Z", why: "removed", toDelete: true, key: "b" } as const;
+    expect(inShort(stateOf([storedSet("funnel", { eventIds: {}, [LEFT_LIVE]: [undone] })]), [])).toEqual([
+      "ConversionEvent 4  funnel/b: removed from its set; it could not be deleted, and the next `pulumi up` tries again",
+    ]);
+  });
+
+  it("an export of another stack is refused, unless the two share an object", () => {
+    const of = (stack: string, ...resources: Resource[]) =>
+      readExport(
+        exportOf(resources.map((each) => ({ ...each, inputs: { __identity: `organization/shop/${stack}::x` } }))),
+      );
+    const [dev, prod] = [of("dev", storedEvent("a", 1)), of("prod", storedEvent("b", 2))];
+    expect(otherStackThan("organization/shop/dev", dev, of("dev"))).toBeUndefined();
+    expect(otherStackThan("organization/shop/dev", prod, dev)).toBe("organization/shop/prod");
+    expect(otherStackThan("organization/shop/dev", prod, of("dev"))).toBe("organization/shop/prod");
+    expect(otherStackThan(undefined, prod, of("dev"))).toBeUndefined();
+    expect(otherStackThan("organization/shop/renamed", dev, of("renamed", storedEvent("a", 1)))).toBeUndefined();
+  });
+});
+
 it.each(Object.keys(LEFTOVER_FORMATS))("%s shows no secret", (format) => {
   const before = stateOf([storedEvent("a", 12, { eventName: encrypted, advertiserId: encrypted })]);
-  const told = LEFTOVER_FORMATS[format]?.(leftoversOf(stateOf([]), [before])) ?? "";
+  const told = LEFTOVER_FORMATS[format]?.(leftoversOf(stateOf([]), [before]), true) ?? "";
   expect(told).toContain("12");
   expect(told).toContain("(secret)");
   expect(told).not.toContain(CIPHERTEXT);
 });
 
 it("nothing is told in words, with what can't be known", () => {
-  const told = LEFTOVER_FORMATS.text?.([]) ?? "";
-  expect(told).toMatch(/^Nothing is known[\s\S]*--before/);
+  expect(LEFTOVER_FORMATS.text?.([], false)).toMatch(/^Nothing is known[\s\S]*--before/);
+  expect(LEFTOVER_FORMATS.text?.([], true)).toMatch(/^Nothing that is live on the platform has left the state/);
 });
 
 it("a set whose create in doubt is settled as created notes what that took the place of", () => {
@@ -90,9 +172,8 @@ describe("what somebody has tidied up", () => {
     const first = markDone(stack, ["ConversionEvent:7", "9", "9"], DONE_AT);
     expect(first.done.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["ConversionEvent 7", "ConversionEvent 9"]);
     expect(listed(first.stack)).toEqual(["Advertiser 7"]);
-    expect(listed(first.stack, stateIn(stack), stateOf([storedEvent("buy", 7)]))).toEqual(["Advertiser 7"]);
+    expect(listed(first.stack, stateIn(stack), stateOf([storedEvent("buy", 7)]))).toEqual([]);
     expect(listed(readExport(exportOf([advertiser])), stateIn(first.stack), stateOf([storedEvent("buy", 7)]))).toEqual([
-      "Advertiser 7",
       "ConversionEvent 8", // removed with its set since
       "ConversionEvent 20",
     ]);

@@ -15,7 +15,7 @@ export const SECRET: unique symbol = Symbol("secret");
 export type Shown = string | number | boolean | typeof SECRET | Values;
 
 /** One object of the platform, or one whose create has an unknown outcome. */
-export interface Entry extends Pick<StoredObject, "kind" | "urn" | "id"> {
+export interface Entry extends Pick<StoredObject, "kind" | "urn" | "id" | "resource"> {
   /** Unique among the stack's objects of its kind: the resource's name; of a set's member, `<set>/<key>`. */
   readonly key: string;
   /** When a create of unknown outcome was sent; none where nothing is open. */
@@ -65,6 +65,7 @@ function withKeys(found: readonly StoredObject[]): Entry[] {
     kind: object.kind,
     urn: object.urn,
     id: object.id,
+    resource: object.resource,
     key: namesOf(object).find((name) => holders.get(name) === 1) ?? object.urn,
     openSince: object.record?.at,
     values: valuesOf(object),

@@ -1,14 +1,14 @@
 /**
- * `pulumi-advertising leftovers` and `report leftovers`: what is live on the platform and managed by nobody any more, as the state
- * itself notes it, and as earlier states of the same stack tell; and how objects are taken off that list.
+ * `pulumi-advertising leftovers`: what is live on the platform and managed by nobody any more, as the state itself notes it, and as
+ * earlier states of the same stack tell; and how objects are taken off that list.
  */
-import { count, own, printable } from "../base/index.js";
+import { count, enumerate, own, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
 import { contentsOf, csvOf, type Entry, nameOf, shown } from "./contents.js";
-import { command, textOf } from "./harness.js";
-import { STACK_OPTIONS } from "./pulumi.js";
+import { chosen, command, say, textOf, type Values, write } from "./harness.js";
+import { STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
 import {
   type ExportedStack,
   expectNothingPending,
@@ -16,40 +16,109 @@ import {
   type Resource,
   readExport,
   type State,
+  stackIn,
   stateIn,
 } from "./stack-export.js";
 
-const HELP = `Usage: pulumi-advertising leftovers --done ID [options]
+const HELP = `Usage: pulumi-advertising leftovers [options]
+       pulumi-advertising leftovers --before EXPORT [options]
+       pulumi-advertising leftovers --done ID [options]
 
-Takes an object off the list that \`report leftovers\` prints, once somebody has tidied it up in the platform's own interface. The state
-says so from then on; nothing is sent, and no preview shows a change.
+Lists what this stack left live: what was replaced, and what left a set, as the state notes it. Sends nothing. With --before it lists
+what has left the state since an earlier export, so also what was removed with its resource or by \`pulumi destroy\`: on any machine,
+by kind, name and id. What the state holds all the same, as by \`existingId\`, is not listed.
 
-  --done ID              the object's id, as the list has it; ConversionEvent:ID or Advertiser:ID where both have the same one;
-                         may be given several times
+  --before EXPORT        what \`pulumi stack export\` printed earlier, or a checkpoint that a file backend keeps in .pulumi/history
+                         (- for standard input); may be given several times
+  --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
+  --format FORMAT        text (default), json or csv
+  --out FILE             writes to a file instead of standard output
+  --done ID              takes an object off the list, once somebody has tidied it up in the platform's own interface: the state
+                         says so from then on, and no preview shows a change. As the list has it; ConversionEvent:ID or
+                         Advertiser:ID where both have the same one; may be given several times
   --stack NAME           another stack than the selected one
   --cwd FOLDER           the Pulumi program's folder
 
-Exit codes: 0 done, 2 it could not be done, and nothing was changed.`;
+Exit codes: 0 listed or done, 2 it could not be done, and nothing was changed.`;
+
+const OPTIONS = {
+  done: { type: "string", multiple: true },
+  before: { type: "string", multiple: true },
+  state: { type: "string" },
+  format: { type: "string" },
+  out: { type: "string" },
+  ...STACK_OPTIONS,
+} as const;
+type Options = Omit<Values<typeof OPTIONS>, "done">;
 
 export const leftoversCommand = command({
   help: HELP,
-  options: { done: { type: "string", multiple: true, default: [] as string[] }, ...STACK_OPTIONS },
-  run: async ({ done: wanted, ...choice }) => {
-    if (wanted.length === 0) {
-      throw new Error("it takes --done ID; the list is what `pulumi-advertising report leftovers` prints");
+  options: OPTIONS,
+  run: async ({ done, ...options }) => {
+    if (done === undefined) {
+      write(await listed(options), options.out);
+      return 0;
     }
-    const done = await changeStack(choice, (exported) => {
-      const { stack, done: marked } = markDone(exported, wanted, new Date().toISOString());
-      return { stack, after: () => marked };
-    });
-    for (const { kind, id, name, key } of done) {
-      console.log(
-        `Off the list: ${kind} ${id}${name === "" ? "" : ` "${printable(name)}"`}, which ${key} had left live`,
-      );
-    }
-    return 0;
+    const { stack, cwd, ...others } = options;
+    const foreign = Object.keys(others).map((option) => `--${option}`);
+    if (foreign.length > 0) throw new Error(`\`leftovers --done\` takes no ${enumerate(foreign)}`);
+    return takeOff(done, { stack, cwd });
   },
 });
+
+async function takeOff(wanted: readonly string[], choice: StackChoice): Promise<number> {
+  const done = await changeStack(choice, (exported) => {
+    const { stack, done: marked } = markDone(exported, wanted, new Date().toISOString());
+    return { stack, after: () => marked };
+  });
+  const lines = done.map(({ kind, id, name, key }) => {
+    const named = name === "" ? "" : ` "${printable(name)}"`;
+    return `Off the list: ${kind} ${id}${named}, which ${key} had left live`;
+  });
+  return say(lines.join("\n"));
+}
+
+async function listed({ before = [], format = "text", out: _, ...choice }: Options): Promise<string> {
+  const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
+  const files = [];
+  for (const file of before) files.push({ file, state: await earlierStateOf(file) });
+  const now = await stateOf(choice);
+  // A state that was destroyed does not say whose it is.
+  const current =
+    stackIn(now) ?? (choice.state === undefined && before.length > 0 ? await stackName(choice) : undefined);
+  for (const { file, state } of files) {
+    const other = otherStackThan(current, state, now);
+    if (other !== undefined)
+      throw new Error(
+        `${file} is a state of the stack ${other}, not of ${current}; give that one's later state with --state`,
+      );
+  }
+  const earlier = files.map(({ state }) => stateIn(state));
+  warnOfSecrets(stateIn(now), "so what is listed may be one of its events");
+  for (const state of earlier) warnOfSecrets(state, "so its events can't be listed");
+  return inFormat(leftoversOf(stateIn(now), earlier), earlier.length > 0);
+}
+
+/**
+ * What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
+ * @returns the other stack's name. Two states that share an object are of one stack, though it was renamed.
+ */
+export function otherStackThan(
+  current: string | undefined,
+  earlier: ExportedStack,
+  now: ExportedStack,
+): string | undefined {
+  const stack = stackIn(earlier);
+  if (stack === undefined || current === undefined || stack === current) return undefined;
+  const held = new Set(entriesIn(stateIn(now)).map(identityOf));
+  return entriesIn(stateIn(earlier)).some((entry) => held.has(identityOf(entry))) ? undefined : stack;
+}
+
+function warnOfSecrets({ resources }: State, consequence: string): void {
+  for (const set of contentsOf(resources).secretSets) {
+    console.error(`Warning: the ids of the set ${set} are secret in the state, ${consequence}`);
+  }
+}
 
 export interface Leftover {
   readonly kind: Kind["name"];
@@ -65,15 +134,19 @@ export interface Leftover {
   readonly at: string;
   /** In words. */
   readonly why: string;
+  /** `perhaps`: it was to be deleted with its resource, and is live only where that was not done. */
+  readonly live: "yes" | "perhaps";
 }
 
 /**
- * @param earlier states of the same stack, in any order: they show what was removed, which nothing of the state now tells.
+ * @param earlier states of the same stack, in any order: they show what was removed, which nothing of the state now tells. Where
+ * there are any, only what has left the state since then is told.
  * @returns newest first, without what the state holds (again).
  */
 export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
-  const held = new Set(entriesIn(now).map(({ kind, id }) => `${kind.name} ${id}`));
+  const held = new Set(entriesIn(now).map(identityOf));
   const done = doneIn([now, ...earlier]);
+  const isOld = notedBefore(now, earlier);
   const found = new Map<string, Leftover>();
   /** @param last when it was seen last, as far as that is known. */
   const add = (leftover: Leftover, last: string) => {
@@ -81,15 +154,18 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
     const doneAt = done.get(identity);
     // What came back, and was left again since, is on the list again.
     if (doneAt !== undefined && !(Date.parse(last) > Date.parse(doneAt))) return;
-    if (!held.has(identity) && !found.has(identity)) found.set(identity, leftover);
+    if (!held.has(identity) && !isOld.has(identity) && !found.has(identity)) found.set(identity, leftover);
   };
   for (const state of [now, ...earlier]) for (const each of notedIn(state)) add(each, each.at);
   for (const entry of replacedIn(now)) {
-    add(asLeftover(entry, "replaced; the next `pulumi up` takes it out of the state"), now.time);
+    const becomes = isRetained(entry) ? "takes it out of the state" : "deletes it";
+    add(asLeftover(entry, `replaced; the next \`pulumi up\` ${becomes}`), now.time);
   }
   for (const state of earlier.toSorted((a, b) => (a.time < b.time ? 1 : -1))) {
     const since = state.time === "" ? "in an earlier state" : `in the state of ${state.time}`;
     for (const entry of [...entriesIn(state), ...replacedIn(state)]) {
+      // It was somebody else's all the time.
+      if (entry.resource.external === true) continue;
       add(asLeftover(entry, `removed: it stood ${since} and does not now`), state.time);
     }
   }
@@ -97,6 +173,23 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
     if (a.at !== b.at) return a.at < b.at ? 1 : -1;
     return a.kind === b.kind ? Number(a.id) - Number(b.id) : a.kind < b.kind ? -1 : 1;
   });
+}
+
+/** What the state notes as left live, and did so before. What an earlier state held has left it since, all the same. */
+function notedBefore(now: State, earlier: readonly State[]): ReadonlySet<string> {
+  const identities = (states: readonly State[]) =>
+    new Set(states.flatMap(notedIn).map(({ kind, id }) => `${kind} ${id}`));
+  const heldBefore = new Set(earlier.flatMap((state) => [...entriesIn(state), ...replacedIn(state)]).map(identityOf));
+  const before = identities(earlier);
+  return new Set([...identities([now])].filter((each) => before.has(each) && !heldBefore.has(each)));
+}
+
+function identityOf({ kind, id }: Entry): string {
+  return `${kind.name} ${id}`;
+}
+
+function isRetained({ resource: { retainOnDelete, external } }: Entry): boolean {
+  return retainOnDelete === true || external === true;
 }
 
 function entriesIn({ resources }: State): Entry[] {
@@ -114,10 +207,13 @@ function notedIn({ resources }: State): Leftover[] {
   return resources.flatMap(({ urn, type, outputs = {} }) => {
     const kind = leftLiveKind(type);
     if (kind === undefined) return [];
-    return leftLiveIn(outputs).map(({ id, at, why, by, name = "", advertiserId = "", key: member }): Leftover => {
+    return leftLiveIn(outputs).map((left): Leftover => {
+      const { id, at, why, by, name = "", advertiserId = "", key: member, toDelete } = left;
       const key = member === undefined ? nameInUrn(urn) : `${nameInUrn(urn)}/${member}`;
       const replaced = `replaced${by === undefined ? "" : ` by ${by}`}`;
-      return { kind, id, name, advertiserId, key, at, why: why === "removed" ? "removed from its set" : replaced };
+      const again = toDelete === true ? "; it could not be deleted, and the next `pulumi up` tries again" : "";
+      const reason = `${why === "removed" ? "removed from its set" : replaced}${again}`;
+      return { kind, id, name, advertiserId, key, at, why: reason, live: "yes" };
     });
   });
 }
@@ -139,15 +235,17 @@ function doneIn(states: readonly State[]): ReadonlyMap<string, string> {
 function asLeftover(entry: Entry, why: string): Leftover {
   const { kind, id = "", key, values } = entry;
   const advertiserId = "advertiserId" in kind.refersTo ? shown(values.advertiserId) : "";
-  return { kind: kind.name, id, name: nameOf(entry), advertiserId, key, at: "", why };
+  const live = isRetained(entry) ? "yes" : "perhaps";
+  return { kind: kind.name, id, name: nameOf(entry), advertiserId, key, at: "", why, live };
 }
 
-/** Each ends with a line break. */
-export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[]) => string>> = {
-  text: asText,
-  json: (leftovers) => `${JSON.stringify({ leftovers }, undefined, 2)}\n`,
-  csv: (leftovers) => csvOf([COLUMNS, ...leftovers.map(cellsOf)]),
-};
+/** Each ends with a line break. @param isSince earlier states were given: what left the state since then is told. */
+export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[], isSince: boolean) => string>> =
+  {
+    text: asText,
+    json: (leftovers) => `${JSON.stringify({ leftovers }, undefined, 2)}\n`,
+    csv: (leftovers) => csvOf([[...COLUMNS, "live"], ...leftovers.map((each) => [...cellsOf(each), each.live])]),
+  };
 
 const COLUMNS = ["kind", "id", "name", "advertiserId", "key", "at", "why"] as const;
 
@@ -155,31 +253,49 @@ function cellsOf(leftover: Leftover): string[] {
   return COLUMNS.map((column) => leftover[column]);
 }
 
-const WHAT_IS_KNOWN = `Known are replacements, and events that left a set. A resource that was removed took what was known of it out of the
-state: earlier exports of this stack (--before FILE) show those too.`;
+const WHAT_IS_KNOWN = `Known are replacements, and events that left a set. What was removed with its resource, or by \`pulumi destroy\`, shows with an
+earlier export of this stack: --before EXPORT.
+`;
 
-function asText(leftovers: readonly Leftover[]): string {
-  if (leftovers.length === 0) return `Nothing is known to be left live on the platform.\n${WHAT_IS_KNOWN}\n`;
+function asText(leftovers: readonly Leftover[], isSince: boolean): string {
+  const [live, perhaps] = [
+    leftovers.filter((each) => each.live === "yes"),
+    leftovers.filter((each) => each.live !== "yes"),
+  ];
+  const nothing = isSince
+    ? "Nothing that is live on the platform has left the state since the earlier export.\n"
+    : "Nothing is known to be left live on the platform.\n";
+  // What was removed with its resource is on no list that it could be taken off.
+  const done = live.some(({ at }) => at !== "")
+    ? " What was replaced, or left a\nset, is on the list until it is taken off:\n  npx pulumi-advertising leftovers --done <id>"
+    : "";
+  const tidy = `Tags that were placed for them keep firing: deactivate them in the platform's own interface.${done}\n`;
+  return [
+    leftovers.length === 0 ? nothing : "",
+    live.length === 0
+      ? ""
+      : `${count(live.length, "object")} live on the platform that this stack does not manage any more:\n${tableOf(live)}${tidy}`,
+    perhaps.length === 0
+      ? ""
+      : `${count(perhaps.length, "object")} deleted with the resource, as retainOnDelete: false says; live only where that was not done, as by \`pulumi state delete\`:\n${tableOf(perhaps)}`,
+    isSince ? "" : WHAT_IS_KNOWN,
+  ].join("");
+}
+
+function tableOf(leftovers: readonly Leftover[]): string {
   const rows = [[...COLUMNS], ...leftovers.map((each) => cellsOf(each).map(printable))];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) =>
     `  ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(),
   );
-  return [
-    `${count(leftovers.length, "object")} live on the platform that this stack does not manage any more:`,
-    ...lines,
-    "Tags that were placed for them keep firing. Deactivate them in the platform's own interface, and take them off this list:",
-    "  npx pulumi-advertising leftovers --done <id>",
-    WHAT_IS_KNOWN,
-    "",
-  ].join("\n");
+  return `${lines.join("\n")}\n`;
 }
 
 /**
  * An earlier state, as `pulumi stack export` printed it, or as a file backend keeps it of each update
  * (`.pulumi/history/…/*.checkpoint.json`). @throws Error in words.
  */
-export async function earlierStateOf(file: string): Promise<ExportedStack> {
+async function earlierStateOf(file: string): Promise<ExportedStack> {
   const text = await textOf(file);
   const latest = checkpointIn(text);
   try {

@@ -4,14 +4,13 @@ import { environmentNameOf } from "../settings/index.js";
 import { commentOf } from "./comment.js";
 import { type Contents, contentsOf } from "./contents.js";
 import { chosen, command, textOf, type Values, write } from "./harness.js";
-import { earlierStateOf, LEFTOVER_FORMATS, leftoversOf } from "./leftovers.js";
 import { pageOf } from "./page.js";
 import { readPreview } from "./preview.js";
 import { STACK_OPTIONS, stateOf } from "./pulumi.js";
 import { addressesBy, ID_FORMATS, idsOf } from "./report-ids.js";
 import { type ExportedStack, stackIn, stateIn } from "./stack-export.js";
 
-const HELP = `Usage: pulumi-advertising report ids|page|leftovers|comment [options]
+const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
 Reads the selected stack's state, or a preview; sends nothing and changes nothing. Values that are secret in the state are told as
 "(secret)".
@@ -19,14 +18,10 @@ Reads the selected stack's state, or a preview; sends nothing and changes nothin
   ids          the id of each advertiser and conversion event, by its name in the program
   page         one HTML file that needs no network: events, ids to copy, windows as bars, and which advertiser lacks which
                type of event
-  leftovers    what is live on the platform and not managed any more: what was replaced, and what left a set;
-               \`pulumi-advertising leftovers\` takes objects off the list
   comment      a preview as Markdown for a pull request, of at most 60,000 characters, with a warning of renames; from what
                \`pulumi preview --json\` printed, on standard input
 
-  --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module; leftovers as text (default), json, csv
-  --before FILE          leftovers, also those of removed resources: an earlier export of the same stack, or a checkpoint
-                         that a file backend keeps in .pulumi/history; may be given several times
+  --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module
   --template URL         ids with the address of each event's tag, as your platform documents it: {id} stands for the id;
                          {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are known as well
   --preview FILE         comment, from a file instead of standard input
@@ -43,7 +38,6 @@ const OPTIONS = {
   format: { type: "string" },
   template: { type: "string" },
   preview: { type: "string" },
-  before: { type: "string", multiple: true },
   out: { type: "string" },
 } as const;
 
@@ -60,7 +54,6 @@ const FROM_STATE = ["state", "stack", "cwd"] as const;
 const REPORTS: Readonly<Record<string, Report>> = {
   ids: { takes: [...FROM_STATE, "format", "template"], text: ids },
   page: { takes: FROM_STATE, text: page },
-  leftovers: { takes: [...FROM_STATE, "format", "before"], text: leftovers },
   comment: {
     takes: ["preview"],
     text: async ({ preview = "-" }) => commentOf(readPreview(await textOf(preview), settingsInEnvironment())),
@@ -105,21 +98,6 @@ async function ids({ format = "json", template, ...choice }: Options): Promise<s
 async function page(choice: Options): Promise<string> {
   const state = await stateOf(choice);
   return pageOf(contentsIn(state), { stack: stackIn(state) ?? "", time: stateIn(state).time });
-}
-
-async function leftovers({ format = "text", before = [], ...choice }: Options): Promise<string> {
-  const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
-  const now = await stateOf(choice);
-  const earlier: ExportedStack[] = [];
-  for (const file of before) {
-    const state = await earlierStateOf(file);
-    const [stack, current] = [stackIn(state), stackIn(now)];
-    if (stack !== undefined && current !== undefined && stack !== current) {
-      throw new Error(`${file} is a state of the stack ${stack}, not of ${current}`);
-    }
-    earlier.push(state);
-  }
-  return inFormat(leftoversOf(stateIn(now), earlier.map(stateIn)));
 }
 
 function contentsIn(stack: ExportedStack): Contents {

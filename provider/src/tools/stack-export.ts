@@ -27,6 +27,10 @@ const resourceSchema = z.looseObject({
   id: z.string().optional(),
   /** Replaced: the next run takes it out, after another resource of the same URN, which stands before it. */
   delete: z.boolean().optional(),
+  /** Whether the object stays live when the resource goes: this package's resources say so unless they are told otherwise. */
+  retainOnDelete: z.boolean().optional(),
+  /** Only read (`.get`), by whoever manages it. */
+  external: z.boolean().optional(),
   inputs: properties,
   outputs: properties,
   parent: z.string().optional(),
