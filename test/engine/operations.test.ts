@@ -5,6 +5,7 @@ import type { Fault } from "../../provider/src/sandbox/index.js";
 import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const ALL = {
+  createdVisibleAfterSeconds: 0,
   event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" },
   advertiser: { read: "GET rest/advertiser/{id}" },
 };
@@ -217,7 +218,7 @@ const advertiserId = 1;
 const of = (key) => ({ eventName: key, value: 1 });
 for (const key of ["a", "b", "c", "d", "e", "f"]) new advertising.ConversionEvent(key, { ...of(key), advertiserId });
 new advertising.ConversionEventSet("s", { advertiserId, events: { g: of("g"), h: of("h"), i: of("i"), j: of("j"), k: of("k"), l: of("l") } });`),
-    { event: { read: ALL.event.read } },
+    { event: { read: ALL.event.read }, createdVisibleAfterSeconds: 0 },
     { firstId: 12, objects: { advertisers: [{ id: 1, active: true }], events: [] } },
   );
   await upWell(stack);
@@ -263,7 +264,11 @@ for (const n of ${JSON.stringify(ns)})
   new advertising.ConversionEvent("e" + n, { eventName: "E" + n, advertiserId: 1, value: 1, existingId: n + 10 });`);
 
 it("an adoption looks at its object first: what is wrong is an error of that resource, and nothing of it is sent", async () => {
-  const { sandbox, stack } = await start(adopting(1, 2, 31), { event: { read: ALL.event.read } }, { objects });
+  const { sandbox, stack } = await start(
+    adopting(1, 2, 31),
+    { event: { read: ALL.event.read }, createdVisibleAfterSeconds: 0 },
+    { objects },
+  );
   const { code, output } = await stack.up("--continue-on-error");
   expect(code).not.toBe(0);
   expect(output).toContain('ConversionEvent "e2": existingId 12 differs: value is 5 there, and 1 here');
@@ -286,7 +291,7 @@ it("a set's event that can't be adopted stops only itself", async () => {
 new advertising.ConversionEventSet("s", { advertiserId: 1, events: {
   z: { eventName: "E2", value: 1, existingId: 12 }, y: { eventName: "?", value: 1, existingId: 41 }, x: { eventName: "E3", value: 1, existingId: 13 },
 } });`),
-    { event: { read: ALL.event.read } },
+    { event: { read: ALL.event.read }, createdVisibleAfterSeconds: 0 },
     { objects },
   );
   const { code, output } = await stack.up();

@@ -28,6 +28,7 @@ const environment = {
     event: { search: "GET rest/event?alternative_id={mark}" },
     advertiser: { search: "GET rest/advertiser?alternative_id={mark}" },
     resendAfterSeconds: 1,
+    createdVisibleAfterSeconds: 0,
   }),
 };
 

@@ -15,11 +15,12 @@ import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 const ALL = {
+  createdVisibleAfterSeconds: 0,
   event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" },
   advertiser: { read: "GET rest/advertiser/{id}", update: "PATCH rest/advertiser/{id}" },
 };
 
-const WITHOUT_UPDATE = { event: { read: ALL.event.read, delete: ALL.event.delete } };
+const WITHOUT_UPDATE = { createdVisibleAfterSeconds: 0, event: { read: ALL.event.read, delete: ALL.event.delete } };
 
 const inputs = {
   eventName: "Purchase",

@@ -89,6 +89,7 @@ it.each([
     operations: JSON.stringify({
       event: { search: "GET rest/event?alternative_id={mark}" },
       resendAfterSeconds: 1,
+      createdVisibleAfterSeconds: 0,
     }),
   };
   const { sandbox, found, notMade, told } = await search([open("there", record), open("gone", record)], settings);

@@ -9,7 +9,7 @@ import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 const inputs = { advertiserName: "A", __identity: "tiny/dev::a" };
-const SEARCH = { advertiser: { search: "GET rest/advertiser?alternative_id={mark}" } };
+const SEARCH = { createdVisibleAfterSeconds: 0, advertiser: { search: "GET rest/advertiser?alternative_id={mark}" } };
 const lost: Fault = { kind: "close-without-answer" };
 
 async function start(options: SandboxOptions = {}, operations: object = SEARCH) {

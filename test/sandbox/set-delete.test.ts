@@ -5,7 +5,10 @@ import { failureOf } from "../support/run.js";
 import { SetEngine } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
-const ALL = { event: { read: "GET rest/event/{id}", delete: "DELETE rest/event/{id}" } };
+const ALL = {
+  event: { read: "GET rest/event/{id}", delete: "DELETE rest/event/{id}" },
+  createdVisibleAfterSeconds: 0,
+};
 const A = { eventName: "A", value: 1 };
 const B = { eventName: "B", value: 2 };
 const C = { eventName: "C", value: 3 };

@@ -12,7 +12,7 @@ export const eventOperations = {
 
 /** The settings for it. @param event what the users know of its operations on events. */
 export function operatedSettings(event: Partial<typeof eventOperations> = eventOperations): Record<string, string> {
-  return { operations: JSON.stringify({ event }), markField: "alternative_id" };
+  return { operations: JSON.stringify({ event, createdVisibleAfterSeconds: 0 }), markField: "alternative_id" };
 }
 
 export function operatedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {

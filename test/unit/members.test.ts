@@ -48,7 +48,9 @@ function step(olds: Values, news: Values, done: Record<string, Outcome> = {}, se
         secret: new Set(secret),
         at: "",
       });
-      return JSON.parse(JSON.stringify(writeStoredSet({ ...after, left: stored.left }, exactId, ""))) as Values;
+      return JSON.parse(
+        JSON.stringify(writeStoredSet({ ...after, left: stored.left, created: undefined }, exactId, "")),
+      ) as Values;
     },
   };
 }

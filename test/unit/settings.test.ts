@@ -308,16 +308,17 @@ describe("operations", () => {
       noun: "event",
     });
     expect(settings.operations?.of.advertiser).toBeUndefined();
-    expect(settings.operations?.resendAfterSeconds).toBe(60);
+    expect(settings.operations).toMatchObject({ resendAfterSeconds: 60, createdVisibleAfterSeconds: 300 });
   });
 
   it("come as JSON in the environment too", () => {
     const { settings, problems } = read(complete, {
-      ADVERTISING_OPERATIONS: '{"advertiser":{"delete":"DELETE rest/advertiser?id={id}"},"resendAfterSeconds":"never"}',
+      ADVERTISING_OPERATIONS:
+        '{"advertiser":{"delete":"DELETE rest/advertiser?id={id}"},"resendAfterSeconds":"never","createdVisibleAfterSeconds":"0"}',
     });
     expect(problems).toEqual([]);
     expect(settings.operations).toMatchObject({ of: { advertiser: { delete: { method: "DELETE" } } } });
-    expect(settings.operations?.resendAfterSeconds).toBeUndefined();
+    expect(settings.operations).toMatchObject({ resendAfterSeconds: undefined, createdVisibleAfterSeconds: 0 });
   });
 
   it("all that is wrong is told at once, each with its path and the nearest name", () => {
@@ -325,6 +326,7 @@ describe("operations", () => {
       problemsOf({
         events: { read: "GET rest/event/{id}" },
         resendAfterSeconds: -1,
+        createdVisibleAfterSeconds: "never",
         event: {
           reed: "GET rest/event/{id}",
           read: "POST rest/event/{event_id}",
@@ -337,6 +339,7 @@ describe("operations", () => {
     ).toEqual([
       "advertising:operations.events is not a known kind; did you mean event?",
       "advertising:operations.resendAfterSeconds expected whole seconds from 0 to 86400, or never; got -1",
+      'advertising:operations.createdVisibleAfterSeconds expected whole seconds from 0 to 86400; got the string "never"',
       "advertising:operations.event.reed is not a known operation; did you mean read?",
       'advertising:operations.event.read expected the method GET; got the string "POST"',
       "advertising:operations.event.read has the unknown placeholder {event_id}; known is {id}",
@@ -437,7 +440,12 @@ describe("operations", () => {
       { evnt: { read: "GET rest/event/{id}" }, resendAfterSecond: 5 },
       { event: { reed: "GET rest/event/{id}", update: "PUT rest/event", delete: "DELETE rest/advertiser/{id}" } },
       { event: "GET", advertiser: { read: 5, delete: "POST rest/advertiser" }, nothingLikeIt: 1 },
-      { resendAfterSeconds: "soon", event: { search: "GET rest/event/{id}", 'a"b': "x" } },
+      {
+        resendAfterSeconds: "soon",
+        createdVisibleAfterSeconds: 1.5,
+        createdVisibleAfter: 1,
+        event: { search: "GET rest/event/{id}", 'a"b': "x" },
+      },
     ])("leaves nothing wrong: %j", (value) => {
       const { error } = operationsSchema.safeParse(value);
       const fixes = (error?.issues ?? []).flatMap((issue) => (issue.code === "custom" ? issue.params?.fix : []));

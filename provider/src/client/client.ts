@@ -3,7 +3,7 @@
  * `judgement.ts`, and says plainly what is known afterwards. A create is never repeated; the others, which only some installations
  * have, may be.
  */
-import { OutcomeUnknownError, RefusedError, type Secrets, type Values } from "../base/index.js";
+import { OutcomeUnknownError, type Secrets, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
@@ -143,30 +143,27 @@ export class Client {
 
   /**
    * Changes these fields of an object.
-   * @returns what the platform said beside its success.
+   * @returns what the platform said beside its success; none where it is certain that there is no such object.
    * @throws {AdvertisingError} it was not changed, or nobody knows: it may be asked again.
    */
-  async update({ kind, operation, id, label }: Target, fields: Values): Promise<readonly string[]> {
+  async update({ kind, operation, id, label }: Target, fields: Values): Promise<readonly string[] | undefined> {
     const performed = await this.#perform(
       { operation, values: { id }, fields, label, otherwise: NOTHING_CHANGED },
       throughSession((answer) => judgeChange(answer, kind, id, "changed")),
     );
-    const { judged, answer, what, reading } = performed;
+    const { judged, answer, reading } = performed;
     if (judged.kind === "done") return warningsOf(answer, reading);
     const trouble = judged.kind === "gone" ? judged.unlessWitnessed : judged;
-    if (trouble === undefined) {
-      throw new RefusedError(
-        `${what} was refused: there is no object ${id} any more. To create another one: \`pulumi refresh\`, then \`pulumi up\`.`,
-      );
-    }
+    if (trouble === undefined) return undefined;
     throw troubled(trouble, performed);
   }
 
-  /** Deletes an object; one that is not there is deleted. @throws {AdvertisingError} it was not deleted, or nobody knows. */
-  async delete({ kind, operation, id, label }: Target): Promise<void> {
-    await this.#witnessed({ operation, values: { id }, label, otherwise: NOTHING_DELETED }, (answer) =>
+  /** @returns whether it was there. @throws {AdvertisingError} it was not deleted, or nobody knows. */
+  async delete({ kind, operation, id, label }: Target): Promise<boolean> {
+    const done = await this.#witnessed({ operation, values: { id }, label, otherwise: NOTHING_DELETED }, (answer) =>
       judgeChange(answer, kind, id, "deleted"),
     );
+    return done !== undefined;
   }
 
   /**

@@ -28,3 +28,4 @@ export {
   singleMember,
 } from "./members.js";
 export { isSameBody, type Known, type Rename, renamesIn, type SentCreate, settles } from "./same-object.js";
+export { type Created, visibleFromMs } from "./visible.js";

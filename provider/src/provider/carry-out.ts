@@ -13,7 +13,7 @@ import {
   RefusedError,
   type Values,
 } from "../base/index.js";
-import { type Action, abilitiesOf } from "../decision/index.js";
+import { type Action, abilitiesOf, type Created } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { ACCOUNT, type CreateRecord, labelOf, memberLabel, memberOf, type Ref, readStoredSet } from "../state/index.js";
 import { expectNotUnresolvedElsewhere } from "./before.js";
@@ -22,7 +22,7 @@ import { describeDefect, expectSameAccount } from "./failure.js";
 import { adoptExisting, isSpared, noteLive } from "./holding.js";
 import type { Properties } from "./inputs.js";
 import { Progress } from "./messages.js";
-import { deleteObject, updateLive } from "./optional.js";
+import { createdInSet, deleteObject, updateLive } from "./optional.js";
 import { type Deletions, idAfter, isDue as isStillDue, type Outcome, type ToDelete } from "./outcome.js";
 import { toLookFor } from "./search.js";
 import type { Runtime } from "./services.js";
@@ -42,6 +42,8 @@ export interface Managed {
   readonly held: string | undefined;
   /** The arguments that the state holds. */
   readonly olds: Values;
+  /** When the object that the state holds was created. */
+  readonly created?: Created | undefined;
   /** The mark that it is sent with; a new one by default. */
   readonly mark?: string | undefined;
   /** A create of it of unknown outcome that the state holds. */
@@ -76,7 +78,7 @@ async function guarded(work: () => Promise<Outcome>): Promise<Outcome> {
 }
 
 async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () => void): Promise<Outcome> {
-  const { action, subject, values, secret, held, olds, mark, unresolved } = object;
+  const { action, subject, values, secret, held, olds, mark, unresolved, created } = object;
   const { label } = subject;
   switch (action.do) {
     case "create":
@@ -93,7 +95,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () 
     case "update": {
       const id = held ?? "";
       const { existingId: _, ...news } = values;
-      await updateLive(kind, runtime, { id, label }, olds, news, action.changed);
+      await updateLive(kind, runtime, { id, label, created }, olds, news, action.changed);
       return { kind: "updated", id };
     }
     case "adopt": {
@@ -191,12 +193,12 @@ export async function carryOutAll(
 /**
  * Deletes the objects of a set, last of all. One that is refused says nothing of the others; after any other failure nothing more is
  * begun.
- * @param label of the set. @param isHeld whether something else has begun to go on with an object meanwhile: it is spared.
+ * @param set its label, and when it created the last of them. @param isHeld whether something else has begun to go on with an object meanwhile: it is spared.
  */
 export async function deleteAll(
   kind: Kind,
   runtime: Runtime,
-  label: string,
+  { label, created }: { readonly label: string; readonly created: Created | undefined },
   wanted: readonly ToDelete[],
   progress: Progress,
   isHeld: (id: string, key: string) => boolean = () => false,
@@ -207,7 +209,7 @@ export async function deleteAll(
   const deleteOne = async ({ id, key }: ToDelete) => {
     if (isHeld(id, key)) return;
     const outcome = await guarded(async () => {
-      await deleteObject(kind, runtime, { id, label: `${memberLabel(label, key)} (${id})` });
+      await deleteObject(kind, runtime, { id, label: `${memberLabel(label, key)} (${id})`, created });
       return { kind: "deleted", id };
     });
     if (outcome.kind === "failed") {
@@ -262,7 +264,13 @@ export async function deleteSet(
     runtime.tellAt("info", "", `${label}: deleting: ${text}`),
   );
   const wanted = ours.map(([key, object]) => ({ id: object, key }));
-  const { deleted, failed } = await deleteAll(kind, runtime, labelOf(name, id), wanted, progress);
+  const { deleted, failed } = await deleteAll(
+    kind,
+    runtime,
+    { label: labelOf(name, id), created: createdInSet(stored) },
+    wanted,
+    progress,
+  );
   const [first] = failed.values();
   if (first === undefined) return;
   const left = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));

@@ -53,7 +53,7 @@ import {
   withoutUndefined,
 } from "./inputs.js";
 import { Progress } from "./messages.js";
-import { refreshedSet } from "./optional.js";
+import { createdInSet, refreshedSet } from "./optional.js";
 import { heldBack, noLongerToDelete, type Outcome, resultOf, setAfter, stillToDelete, toDelete } from "./outcome.js";
 import { markIn, markInputOfSet } from "./search.js";
 import type { Runtime } from "./services.js";
@@ -108,6 +108,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
         secret: secret(key),
         held: id,
         olds: eventIn(stored, stored.events.get(key) ?? {}),
+        created: createdInSet(stored),
         mark: mark === undefined ? undefined : memberMark(mark, key),
         unresolved,
         formerly: membersFormerly[member.key],
@@ -142,7 +143,14 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     const isHeld = (object: string, key: string) =>
       isHeldElsewhere(kind, runtime(), object, memberRef(subject, key).key);
     const deletions = isWell
-      ? await deleteAll(kind, runtime(), subject.label, wanted, progress, isHeld)
+      ? await deleteAll(
+          kind,
+          runtime(),
+          { label: subject.label, created: createdInSet(stored) },
+          wanted,
+          progress,
+          isHeld,
+        )
       : heldBack(wanted);
     const at = runtime().now();
     const after = setAfter(kind, { stored, members, outcomes, deletions, shared: declared, secret: paths, at });

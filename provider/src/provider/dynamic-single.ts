@@ -19,6 +19,7 @@ import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID, validate } from "../rules/index.js";
 import {
   ACCOUNT,
+  CREATED,
   type CreateRecord,
   DELETES,
   explain,
@@ -66,7 +67,7 @@ import {
   toldIn,
   withoutUndefined,
 } from "./inputs.js";
-import { argumentsOfLive, deleteObject, refreshed } from "./optional.js";
+import { argumentsOfLive, createdIn, deleteObject, refreshed } from "./optional.js";
 import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
 import { markIn, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
@@ -246,7 +247,8 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
             : afterReplacement(kind, subject, former, id)),
         ]);
         if (outcome.kind === "created") runtime().journal(subject.identity).handOver(outcome.mark);
-        return { id, outs: { ...values, ...recorded, ...leftFor(id), [kind.idProperty]: exactId(id) } };
+        const created = outcome.kind === "created" ? { [CREATED]: now() } : {};
+        return { id, outs: { ...values, ...recorded, ...created, ...leftFor(id), [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
 
@@ -259,7 +261,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const isRefresh = properties[kind.nameProperty] !== undefined;
         if (abilitiesOf(kind, settings).read && (isRefresh || settings.password !== undefined)) {
           if (!isRefresh) return { id, props: { ...properties, ...(await argumentsOfLive(kind, runtime(), id)) } };
-          const props = await refreshed(kind, runtime(), id, properties);
+          const props = await refreshed(kind, runtime(), id, properties, createdIn(properties));
           return props === undefined ? GONE : { id, props };
         }
         if (isRefresh) tellAll(runtime(), [nothingCompared(kind.create.noun)]);
@@ -279,9 +281,17 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
           const secret = secretArgumentsOf(news);
           for (const name of secret) maskSecretsIn(values[name], runtime().secrets);
           expectSameAccount(olds[ACCOUNT], runtime().account, `${kind.name} ${id}`);
-          idOrError(kind, {}, await carryOut({ key: "", subject, action, values, secret, held, olds }));
+          idOrError(
+            kind,
+            {},
+            await carryOut({ key: "", subject, action, values, secret, held, olds, created: createdIn(olds) }),
+          );
         }
-        const recorded = withoutUndefined({ [ACCOUNT]: olds[ACCOUNT], [LEFT_LIVE]: olds[LEFT_LIVE] });
+        const recorded = withoutUndefined({
+          [ACCOUNT]: olds[ACCOUNT],
+          [CREATED]: olds[CREATED],
+          [LEFT_LIVE]: olds[LEFT_LIVE],
+        });
         return { outs: { ...values, ...recorded, [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
@@ -300,7 +310,7 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
         const can = abilitiesOf(kind, runtime().reading.settings);
         if (await isSpared(kind, runtime(), id)) tellAll(runtime(), [spared(label)]);
         else if (can.delete && typeof recorded === "string") {
-          await deleteObject(kind, runtime(), { id, label: `${kind.name} ${id}` });
+          await deleteObject(kind, runtime(), { id, label: `${kind.name} ${id}`, created: createdIn(properties) });
         } else {
           const sentence = `${label} left the state and ${kind.afterlife}; deactivate it there by hand.`;
           tellAll(runtime(), [notDeleted(can.delete, sentence)]);

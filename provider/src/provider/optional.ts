@@ -3,9 +3,9 @@
  * an adoption, which holds what the platform answers against what is declared; changing them in place; and taking them off the platform.
  */
 import { isDeepStrictEqual } from "node:util";
-import { AdvertisingError, ArgumentsError, asRecord, own, type Values } from "../base/index.js";
+import { AdvertisingError, ArgumentsError, asRecord, own, RefusedError, type Values } from "../base/index.js";
 import type { WireRecord } from "../client/index.js";
-import { hasValue } from "../decision/index.js";
+import { type Created, hasValue, visibleFromMs } from "../decision/index.js";
 import {
   bodyOf,
   fingerprintOfBody,
@@ -16,15 +16,48 @@ import {
 } from "../kinds/index.js";
 import { asAccepted, defaultOf, exactId, formsOf, isPlatformId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { eventIn, type StoredSet } from "../state/index.js";
+import { CREATED, eventIn, type StoredSet } from "../state/index.js";
 import type { Properties } from "./inputs.js";
 import type { Runtime, Services } from "./services.js";
-import { driftNotice, goneNotice, platformWarning, tellAll } from "./tell.js";
+import {
+  driftNotice,
+  goneInUpdate,
+  goneNotice,
+  justCreatedNotice,
+  platformWarning,
+  tellAll,
+  tooEarly,
+} from "./tell.js";
 
 interface Named {
   readonly id: string;
   /** For messages. */
   readonly label: string;
+  readonly created?: Created | undefined;
+}
+
+/** @param properties what the state holds of a single resource. */
+export function createdIn({ [CREATED]: at }: Values): Created | undefined {
+  return typeof at === "string" ? { at } : undefined;
+}
+
+export function createdInSet({ created }: StoredSet): Created | undefined {
+  return created === undefined ? undefined : { at: created, isOfSet: true };
+}
+
+/** @returns until when nothing is proved by its absence, ISO 8601; none where that is over, or where it was read since its create. */
+function unprovenUntil(kind: Kind, { reading, clock, seen }: Services, { id, created }: Named): string | undefined {
+  const createdMs = Date.parse(created?.at ?? "");
+  if (Number.isNaN(createdMs)) return undefined;
+  const fromMs = visibleFromMs(createdMs, reading.settings);
+  return clock.wallMs() >= fromMs || seen.has(kind.name, id) ? undefined : new Date(fromMs).toISOString();
+}
+
+/** @throws RefusedError the object was just created: that the platform does not find it proves nothing. */
+function expectProven(kind: Kind, services: Services, named: Named): void {
+  const { id, label, created } = named;
+  const until = unprovenUntil(kind, services, named);
+  if (created !== undefined && until !== undefined) throw new RefusedError(tooEarly(label, id, created, until));
 }
 
 /** Callers have asked `abilitiesOf` whether there is such an operation. */
@@ -41,6 +74,8 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
     mayBegin();
     const record = await services.client().read({ kind, operation, ...named });
     services.noteRead();
+    if (record !== undefined && unprovenUntil(kind, services, named) !== undefined)
+      services.seen.note(kind.name, named.id);
     return record;
   });
 }
@@ -63,10 +98,17 @@ export async function refreshed(
   runtime: Runtime,
   id: string,
   properties: Properties,
+  created: Created | undefined,
 ): Promise<Properties | undefined> {
   const { settings } = runtime.reading;
-  const label = `${kind.name} ${id}`;
-  const record = await readLive(kind, runtime, { id, label });
+  const named = { id, label: `${kind.name} ${id}`, created };
+  const { label } = named;
+  const record = await readLive(kind, runtime, named);
+  const until = record === undefined ? unprovenUntil(kind, runtime, named) : undefined;
+  if (created !== undefined && until !== undefined) {
+    tellAll(runtime, [justCreatedNotice(label, created, until)]);
+    return properties;
+  }
   if (record === undefined) {
     runtime.run.noteGone(kind, id);
     tellAll(runtime, [goneNotice(label)]);
@@ -85,6 +127,7 @@ export async function refreshed(
  */
 export async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Promise<StoredSet> {
   const [events, eventIds, earlier] = [new Map(stored.events), new Map(stored.eventIds), new Map(stored.earlier)];
+  const created = createdInSet(stored);
   const troubles: AdvertisingError[] = [];
   let isChanged = false;
   await Promise.all(
@@ -93,7 +136,7 @@ export async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredS
       const values = { ...eventIn(stored, entry) };
       try {
         // What it was created with is not known any more where the set's own arguments are others since: it is looked at.
-        const now = await refreshed(kind, runtime, id, stored.earlier.has(key) ? {} : values);
+        const now = await refreshed(kind, runtime, id, stored.earlier.has(key) ? {} : values, created);
         if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
         else if (now !== values && !stored.earlier.has(key)) {
           events.set(key, { ...entry, ...changedIn(values, now) });
@@ -142,6 +185,10 @@ export async function setFields(kind: Kind, services: Services, named: Named, fi
     mayBegin();
     return services.client().update({ kind, operation, ...named }, fields);
   });
+  if (warnings === undefined) {
+    expectProven(kind, services, named);
+    throw new RefusedError(goneInUpdate(named.label, named.id));
+  }
   tellAll(
     services,
     warnings.map((warning) => platformWarning(named.label, warning)),
@@ -165,14 +212,15 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
   return fields;
 }
 
-/** @throws AdvertisingError it was not deleted, or nobody knows: it may be asked again. */
+/** What is not there is deleted. @throws AdvertisingError it was not deleted, or nobody knows: it may be asked again. */
 export async function deleteObject(kind: Kind, services: Services, named: Named): Promise<void> {
   const operation = operationOf(kind, services, "delete");
   await services.expectNewest();
-  await services.track(async (mayBegin) => {
+  const wasThere = await services.track(async (mayBegin) => {
     mayBegin();
     return services.client().delete({ kind, operation, ...named });
   });
+  if (!wasThere) expectProven(kind, services, named);
 }
 
 /** What differs, by argument: as the platform has it; `undefined` where it has nothing. */

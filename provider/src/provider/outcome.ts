@@ -120,9 +120,11 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
   const { advertiserId, defaults } = run.shared;
   const shared = { advertiserId, defaults };
   const wasSecret = secretOfMembers(kind, stored.secret);
+  const hasCreated = [...outcomes.values()].some(({ kind }) => kind === "created");
   const after = {
     ...shared,
     secret,
+    created: hasCreated ? run.at : stored.created,
     left: leftBySet(kind, run),
     events: new Map<string, Values>(),
     eventIds: new Map<string, string>(),

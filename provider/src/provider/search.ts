@@ -5,6 +5,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { AdvertisingError, count, enumerate } from "../base/index.js";
+import { visibleFromMs } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
 import { type CreateRecord, MARK, readMark, writeMark } from "../state/index.js";
@@ -78,7 +79,7 @@ export function resendDueMs(
   const after = settings.operations?.resendAfterSeconds;
   const sentMs = Date.parse(at);
   if (after === undefined || Number.isNaN(sentMs)) return undefined;
-  return sentMs + (settings.requestTimeoutSeconds + after) * 1000;
+  return visibleFromMs(sentMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
 }
 
 function nextIn(dueMs: number | undefined): string {

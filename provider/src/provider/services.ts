@@ -7,7 +7,17 @@ import { type Clock, type Secrets, SettingsError, systemClock } from "../base/in
 import { Client, secretsIn, transportFor } from "../client/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
-import { backendIn, Inventory, Journal, lookAround, pathsIn, placesFor, type Snapshot } from "../store/index.js";
+import {
+  backendIn,
+  Inventory,
+  Journal,
+  lookAround,
+  pathsIn,
+  placesFor,
+  Seen,
+  type Snapshot,
+  seenIn,
+} from "../store/index.js";
 import { debugLog, engineLog, type TellAt, UnderWay } from "./engine.js";
 import { createMessages, type Messages, Progress } from "./messages.js";
 import { Run } from "./run.js";
@@ -28,6 +38,8 @@ export interface Services extends Messages {
   inventory(identity: string): Inventory;
   /** What this machine remembers of every stack of the account: for a `destroy`, which does not say whose objects it deletes. */
   everyStack(): Snapshot[];
+  /** What runs on this machine have read soon after its create. */
+  readonly seen: Seen;
   readonly newMark: () => string;
   /** ISO 8601. */
   readonly now: () => string;
@@ -94,6 +106,7 @@ export function createRuntime(
     clock: underWay.clock,
     account: accountOf(settings),
     run,
+    seen: new Seen(seenIn(places.journalFolder), systemClock),
     newMark: randomUUID,
     now,
     inventory(identity) {

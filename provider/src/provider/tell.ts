@@ -5,7 +5,7 @@
  */
 
 import { count, enumerate, printable } from "../base/index.js";
-import type { Former } from "../decision/index.js";
+import type { Created, Former } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
 import { aboutWhom, type CreateRecord, type Ref, removalWarning, renamedFrom, whatHappened } from "../state/index.js";
 import type { Live } from "../store/index.js";
@@ -188,6 +188,30 @@ export function goneNotice(label: string): Notice {
     brief: label,
     more: (amount) => `${count(amount, "more object")} that are not on the platform any more`,
   };
+}
+
+/** @param until from when on it is believed, ISO 8601. */
+export function justCreatedNotice(label: string, created: Created, until: string): Notice {
+  return {
+    sort: "just created",
+    at: "",
+    text: `${label} is not found on the platform, but ${whenCreated(created)}: until ${until} that proves nothing, so it stays in the state.`,
+    brief: label,
+    more: (amount) => `${count(amount, "more object")} that were just created and are not found yet`,
+  };
+}
+
+/** An update or a delete was answered as if its object were not there. */
+export function tooEarly(label: string, id: string, created: Created, until: string): string {
+  return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing, so nothing was changed. Run this again after that.`;
+}
+
+function whenCreated({ at, isOfSet = false }: Created): string {
+  return isOfSet ? `its set created the last of its events at ${at}` : `it was created at ${at}`;
+}
+
+export function goneInUpdate(label: string, id: string): string {
+  return `${label} was not changed: there is no object ${id} on the platform any more. To create another one: \`pulumi refresh\`, then \`pulumi up\`.`;
 }
 
 /** @param isReplaced whether the next `up` has no other way than another object. */

@@ -121,6 +121,8 @@ export interface SandboxOptions {
   readonly ignoreFilters?: boolean;
   /** With `operations`: so many seconds after a create, searches find it. @default 0 */
   readonly searchLagSeconds?: number;
+  /** With `operations`: so many seconds after a create, reads, updates and deletes find it; before, it is not there. @default 0 */
+  readonly readLagSeconds?: number;
   /** Answers packed with gzip. @default false */
   readonly gzip?: boolean;
   /** The id of the first object. @default 1 */

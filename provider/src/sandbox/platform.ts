@@ -16,7 +16,7 @@ export class Platform implements Objects {
   readonly sessions: Sessions;
   readonly advertisers = new Map<number, SandboxObject>();
   readonly events = new Map<number, SandboxObject>();
-  /** When what was created here was: searches may find it only later. */
+  /** When what was created here was: it may be found only later. */
   readonly createdMs = new WeakMap<SandboxObject, number>();
 
   readonly #options: SandboxOptions;

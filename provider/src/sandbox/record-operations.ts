@@ -21,7 +21,7 @@ export interface Handled {
 export interface Objects {
   /** By id. */
   objectsOf(noun: Noun): Map<number, SandboxObject>;
-  /** When an object was created here: a search may find it only later. */
+  /** When an object was created here: it may be found only later. */
   readonly createdMs: WeakMap<SandboxObject, number>;
   /** Holds the fields of an object against the platform's rules. */
   judge(noun: Noun, body: Readonly<Record<string, unknown>>): Judged;
@@ -44,7 +44,9 @@ export class Records {
     }
     const objects = this.#platform.objectsOf(noun);
     const object = objects.get(Number(route.id));
-    if (object === undefined) return { answer: goneAnswer(goneShape, noun, route.id) };
+    if (object === undefined || !this.#isShown(object, this.#options.readLagSeconds)) {
+      return { answer: goneAnswer(goneShape, noun, route.id) };
+    }
     if (route.operation === "read") return { answer: recordAnswer(recordShape, recordDress, noun, object), done: true };
     if (route.operation === "update") return this.#update(noun, object, body);
     objects.delete(object.id);
@@ -63,8 +65,7 @@ export class Records {
   }
 
   #found(noun: Noun, filters: ReadonlyMap<string, string>): SandboxObject[] {
-    const { ignoreFilters = false, searchLagSeconds = 0, clock = Date.now } = this.#options;
-    const { createdMs } = this.#platform;
+    const { ignoreFilters = false, searchLagSeconds } = this.#options;
     const fits = (object: SandboxObject) =>
       ignoreFilters ||
       [...filters].every(([field, text]) =>
@@ -72,8 +73,13 @@ export class Records {
           .toLowerCase()
           .includes(text.toLowerCase()),
       );
-    const isListed = (object: SandboxObject) => (createdMs.get(object) ?? 0) + searchLagSeconds * 1000 <= clock();
-    return [...this.#platform.objectsOf(noun).values()].filter((each) => isListed(each) && fits(each)).slice(0, PAGE);
+    const isListed = (object: SandboxObject) => this.#isShown(object, searchLagSeconds) && fits(object);
+    return [...this.#platform.objectsOf(noun).values()].filter(isListed).slice(0, PAGE);
+  }
+
+  #isShown(object: SandboxObject, lagSeconds = 0): boolean {
+    const { clock = Date.now } = this.#options;
+    return (this.#platform.createdMs.get(object) ?? 0) + lagSeconds * 1000 <= clock();
   }
 }
 

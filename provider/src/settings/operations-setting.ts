@@ -22,6 +22,11 @@ export interface Operations {
    * carried out, and is sent again. Absent where nothing is ever sent again.
    */
   readonly resendAfterSeconds: number | undefined;
+  /**
+   * So many seconds after its create, reads and searches show an object: before, that one is not there proves nothing, unless it was
+   * read already.
+   */
+  readonly createdVisibleAfterSeconds: number;
 }
 
 /** One step of what makes a structured setting right. Without a value, what stands at the path is removed. */
@@ -32,11 +37,14 @@ export interface Edit {
 
 /** Assumption: a server has given up a request a minute after its sender has. */
 const RESEND_AFTER_SECONDS = 60;
-const MAX_RESEND_AFTER_SECONDS = 86_400;
+/** Assumption: what was created is shown everywhere five minutes later. */
+const CREATED_VISIBLE_AFTER_SECONDS = 300;
+const MAX_SECONDS = 86_400;
 
 const NOUNS = KINDS.map(({ create }) => create.noun);
 const NAMES = Object.keys(OPTIONAL_OPERATIONS) as OptionalOperation[];
 const RESEND_AFTER = "resendAfterSeconds";
+const CREATED_VISIBLE_AFTER = "createdVisibleAfterSeconds";
 
 type Refuse = (path: readonly string[], message: string, fix: readonly Edit[]) => void;
 
@@ -57,25 +65,31 @@ export const operationsSchema = z
 function readOperations(value: unknown, refuse: Refuse): Operations {
   const of: Record<string, KnownOperations> = {};
   let resendAfterSeconds: number | undefined = RESEND_AFTER_SECONDS;
+  let createdVisibleAfterSeconds = CREATED_VISIBLE_AFTER_SECONDS;
   if (Array.isArray(value)) refuse([], `expected an object by kind; got ${show(value)}`, [{ path: [] }]);
   for (const [name, given] of Object.entries(asRecord(value))) {
     const kind = KINDS.find(({ create }) => create.noun === name);
-    if (name === RESEND_AFTER) resendAfterSeconds = readResendAfter(given, refuse);
-    else if (kind === undefined) refuseName([], name, given, "kind", [...NOUNS, RESEND_AFTER], refuse);
-    else of[name] = readKind(kind, given, refuse);
+    if (name === RESEND_AFTER) {
+      resendAfterSeconds =
+        given === "never" ? undefined : readSeconds(name, given, RESEND_AFTER_SECONDS, refuse, ", or never");
+    } else if (name === CREATED_VISIBLE_AFTER) {
+      createdVisibleAfterSeconds = readSeconds(name, given, CREATED_VISIBLE_AFTER_SECONDS, refuse);
+    } else if (kind === undefined) {
+      refuseName([], name, given, "kind", [...NOUNS, RESEND_AFTER, CREATED_VISIBLE_AFTER], refuse);
+    } else of[name] = readKind(kind, given, refuse);
   }
-  return { of, resendAfterSeconds };
+  return { of, resendAfterSeconds, createdVisibleAfterSeconds };
 }
 
-function readResendAfter(given: unknown, refuse: Refuse): number | undefined {
-  if (given === "never") return undefined;
+/** @param usual what corrects a wrong one. @param besides what else may stand there, for people. */
+function readSeconds(name: string, given: unknown, usual: number, refuse: Refuse, besides = ""): number {
   const seconds = typeof given === "string" && /^\s*\d{1,6}\s*$/.test(given) ? Number(given) : given;
-  if (Number.isInteger(seconds) && (seconds as number) >= 0 && (seconds as number) <= MAX_RESEND_AFTER_SECONDS) {
+  if (Number.isInteger(seconds) && (seconds as number) >= 0 && (seconds as number) <= MAX_SECONDS) {
     return seconds as number;
   }
-  const message = `expected whole seconds from 0 to ${MAX_RESEND_AFTER_SECONDS}, or never; got ${show(given)}`;
-  refuse([RESEND_AFTER], message, [{ path: [RESEND_AFTER], value: RESEND_AFTER_SECONDS }]);
-  return undefined;
+  const message = `expected whole seconds from 0 to ${MAX_SECONDS}${besides}; got ${show(given)}`;
+  refuse([name], message, [{ path: [name], value: usual }]);
+  return usual;
 }
 
 function readKind(kind: Kind, given: unknown, refuse: Refuse): KnownOperations {

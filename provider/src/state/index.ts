@@ -44,6 +44,7 @@ export {
 } from "./identity.js";
 export {
   ACCOUNT,
+  CREATED,
   DELETES,
   IDENTITY,
   LEFT_LIVE,

@@ -18,6 +18,12 @@ export const IDENTITY = "__identity";
  */
 export const ACCOUNT = "__at";
 
+/**
+ * When the object was created, ISO 8601, at the latest; of a set, the last one of its objects. Absent where it was adopted, or
+ * created by an earlier version. An output only.
+ */
+export const CREATED = "__created";
+
 /** The names of arguments whose values are secret, where there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 

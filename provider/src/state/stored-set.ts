@@ -7,6 +7,7 @@ import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { type CreateRecord, memberRecord, type StoredMember, writeMemberRecord } from "./create-record.js";
 import {
   ACCOUNT,
+  CREATED,
   type LeftLive,
   leftLiveIn,
   SECRET_ARGUMENTS,
@@ -37,6 +38,8 @@ export interface StoredSet extends Shared {
   /** Of an object that was created with another advertiser or other defaults than the set has now: the body's fingerprint. */
   readonly earlier: ReadonlyMap<string, string>;
   readonly unresolved: ReadonlyMap<string, CreateRecord>;
+  /** When it created an object the last time, ISO 8601; none where that is not known. */
+  readonly created: string | undefined;
   /** What it held before, and nothing manages any more. */
   readonly left: readonly LeftLive[];
   /**
@@ -59,6 +62,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
     eventIds: new Map([...mapOf(eventIds)].map(([key, id]) => [key, String(id)])),
     earlier: mapOf<string>(earlier),
     unresolved: new Map([...mapOf<StoredMember>(rest[UNRESOLVED])].map(([key, each]) => [key, memberRecord(each)])),
+    created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
     left: leftLiveIn(rest),
     secret: new Set(Array.isArray(rest[SECRET_ARGUMENTS]) ? (rest[SECRET_ARGUMENTS] as string[]) : []),
   };
@@ -66,7 +70,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
 
 /** The outputs that hold it. @param asId makes an output of an id. @param account of the resource; empty where it is not known. */
 export function writeStoredSet(
-  { advertiserId, defaults, events, eventIds, earlier, unresolved, left, secret }: StoredSet,
+  { advertiserId, defaults, events, eventIds, earlier, unresolved, created, left, secret }: StoredSet,
   asId: (digits: string) => number | string,
   account: string,
 ): Record<string, unknown> {
@@ -77,6 +81,7 @@ export function writeStoredSet(
     eventIds: mapValues(eventIds, asId),
     ...(earlier.size === 0 ? {} : { earlier: Object.fromEntries(earlier) }),
     ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: mapValues(unresolved, writeMemberRecord) }),
+    ...(created === undefined ? {} : { [CREATED]: created }),
     ...writeLeftLive(left),
     ...(secret.size === 0 ? {} : { [SECRET_ARGUMENTS]: [...secret] }),
     ...(account === "" ? {} : { [ACCOUNT]: account }),

@@ -25,6 +25,8 @@ export {
   placesFor,
   placesOf,
   type StorePaths,
+  seenIn,
   stackPathsHere,
 } from "./places.js";
 export { backendIn } from "./run-end.js";
+export { Seen } from "./seen.js";

@@ -53,6 +53,11 @@ export function pathsIn(journalFolder: string, stack: string): StorePaths {
   return { journal: `${name}.jsonl`, objects: `${name}.live`, runEnd: `${name}.ended` };
 }
 
+/** Of all stacks of the account: an object is read without its stack's name. */
+export function seenIn(journalFolder: string): string {
+  return join(journalFolder, "objects.seen");
+}
+
 /** The files of every journal of this stack that a run on this machine may have written with this setting, of whichever account. */
 export function stackPathsHere(stack: string, cookieFile: string | undefined, folder: string): StorePaths[] {
   return journalFoldersHere(cookieFile, folder)

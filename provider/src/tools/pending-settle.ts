@@ -6,6 +6,7 @@ import { asRecord } from "../base/index.js";
 import { fingerprintOfBody, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
+  CREATED,
   type CreateRecord,
   isUnresolved,
   lastMomentSent,
@@ -63,7 +64,7 @@ export function settle(
     if (!isUnresolved(resource.outputs) || !answers.has(urn)) return [resource];
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
     const createdAs = answers.get(urn);
-    if (createdAs !== undefined) return [adopted(resource, createdAs, account)];
+    if (createdAs !== undefined) return [adopted(resource, createdAs, account, surroundings.now)];
     dropped.add(urn);
     return [];
   });
@@ -101,7 +102,7 @@ function fromEngineRecord(
 ): Resource[] {
   const known = created.flatMap(({ urn, record: { id } }): Resource[] => {
     const creating = inFlight.get(urn);
-    return creating === undefined || id === undefined ? [] : [adopted(creating.resource, id, account)];
+    return creating === undefined || id === undefined ? [] : [adopted(creating.resource, id, account, now)];
   });
   const decided = open.flatMap((create): Resource[] => {
     const { urn, record } = create;
@@ -114,7 +115,7 @@ function fromEngineRecord(
       return [asUnresolved(creating, { at, ...kept }, account)];
     }
     const id = answers.get(urn);
-    return id === undefined ? [] : [adopted(creating.resource, id, account)];
+    return id === undefined ? [] : [adopted(creating.resource, id, account, now)];
   });
   return [...known, ...decided];
 }
@@ -150,11 +151,17 @@ function replaced(resources: readonly Resource[], by: readonly Resource[]): Reso
 }
 
 /** The resource as the engine would have saved it after the create. */
-function adopted({ initErrors: _, ...resource }: Resource, id: string, account: Record<string, unknown>): Resource {
+function adopted(
+  { initErrors: _, ...resource }: Resource,
+  id: string,
+  account: Record<string, unknown>,
+  now: string,
+): Resource {
   const kind = kindOfType(resource.type);
   const outputs = {
     ...visible(resource),
     ...account,
+    [CREATED]: now,
     ...writeLeftLive(leftLiveIn(resource.outputs ?? {})),
     ...(kind === undefined ? {} : { [kind.idProperty]: exactId(id) }),
   };
@@ -205,6 +212,7 @@ function settleMembers(
     delete unresolved[key];
     const id = answers.get(urn);
     if (id === undefined) continue;
+    outputs[CREATED] = now;
     const replaced = eventIds[key];
     if (replaced !== undefined) {
       const due = held?.isDeleted === true ? { toDelete: true } : {};

@@ -1,0 +1,98 @@
+/** Real runs on an installation whose reads lag behind its creates: what was just created is not gone. */
+import { expect, it } from "vitest";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+
+const operations = {
+  event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" },
+  advertiser: { read: "GET rest/advertiser/{id}", delete: "DELETE rest/advertiser/{id}" },
+};
+const POSTS = 4;
+
+/** An advertiser, a single event, and a set of two. */
+const shop = (eventName: string) =>
+  program(`
+const options = { retainOnDelete: false };
+const a = new advertising.Advertiser("a", { advertiserName: "A" }, options);
+new advertising.ConversionEvent("e", { eventName: "${eventName}", advertiserId: a, value: 1 }, options);
+const events = { x: { eventName: "X", value: 1 }, y: { eventName: "Y", value: 1 } };
+new advertising.ConversionEventSet("s", { advertiserId: a, events }, options);`);
+
+/** Just after an `up`, while the installation answers as if nothing of it were there. */
+async function start(others: object = {}) {
+  let laterMs = 0;
+  const clock = () => Date.now() + laterMs;
+  const sandbox = await useSandbox({ operations: true, readLagSeconds: 3600, clock });
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify({ ...operations, ...others }) };
+  const stack = await newStack(shop("E"), { sandbox, environment });
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
+  const catchUp = () => {
+    laterMs = 3600_000;
+  };
+  return { sandbox, stack, catchUp };
+}
+
+const held = async (stack: TestStack) => (await stack.resources()).map(({ id, outputs }) => [id, outputs?.eventIds]);
+
+async function expectKept(stack: TestStack, of: TestStack = stack) {
+  const before = await held(of);
+  const { code, output } = await stack.refresh();
+  expect(code, output).toBe(0);
+  const single =
+    /(Advertiser|ConversionEvent) \d+ is not found on the platform, but it was created at 20\S+: until 20\S+ that proves nothing/g;
+  const inSet =
+    /ConversionEvent \d+ is not found on the platform, but its set created the last of its events at 20\S+: until 20\S+ that/g;
+  // Each is told while it runs, and once more at the end.
+  expect([new Set(output.match(single)).size, new Set(output.match(inSet)).size]).toEqual([2, 2]);
+  expect(output).not.toContain("leaves the state");
+  expect(await held(of)).toEqual(before);
+}
+
+it("an up and a refresh at once: each is kept, and the next up sends nothing", async () => {
+  const { sandbox, stack } = await start();
+  await expectKept(stack);
+  expect((await stack.up()).code).toBe(0);
+  expect((await stack.up("--refresh")).code).toBe(0);
+  expect(sandbox).toMatchObject({ creates: POSTS, updates: 0, deletes: 0 });
+});
+
+it("once it was read, gone is believed at once", async () => {
+  const { sandbox, stack, catchUp } = await start();
+  await expectKept(stack);
+  catchUp();
+  expect((await stack.refresh()).output).toMatch(/4 unchanged/);
+  sandbox.reset();
+  const { code, output } = await stack.refresh();
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/ConversionEvent \d is not on the platform any more/);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ creates: POSTS });
+});
+
+it("on another machine the state tells when it was created", async () => {
+  const { sandbox, stack } = await start();
+  await expectKept(await stack.onAnotherMachine(), stack);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ creates: POSTS });
+});
+
+it("an update and a destroy at once fail, and lose nothing; later they go through", async () => {
+  const { sandbox, stack, catchUp } = await start();
+  stack.program(shop("F"));
+  const early = await stack.up();
+  expect(early.code).not.toBe(0);
+  expect(early.output).toMatch(
+    /ConversionEvent "e": the platform does not find \d, but it was created at 20\S+: until 20\S+ that proves nothing, so nothing was changed/,
+  );
+  const before = await held(stack);
+  for (const machine of [stack, await stack.onAnotherMachine()]) {
+    const tooEarly = await machine.destroy();
+    expect(tooEarly.code).not.toBe(0);
+    expect(await held(stack)).toEqual(before);
+  }
+  catchUp();
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.events.map((each) => each.event_name)).toContain("F");
+  expect((await stack.destroy()).code).toBe(0);
+  expect(sandbox).toMatchObject({ creates: POSTS, advertisers: [], events: [] });
+});
