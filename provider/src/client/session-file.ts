@@ -75,7 +75,7 @@ export class SessionFile {
    */
   async read(): Promise<(StoredSession & { hasSamePassword(): Promise<boolean> }) | undefined> {
     const { path, settings, surroundings } = this;
-    const bytes = await readPrivate(path, MAX_FILE_BYTES);
+    const bytes = await readPrivate(path, MAX_FILE_BYTES, surroundings.disk);
     if (bytes === undefined) return undefined;
     const data = parsed(bytes.toString("utf8"));
     const version = (data as { version?: unknown } | null | undefined)?.version;
@@ -103,7 +103,7 @@ export class SessionFile {
   /** @param lock under which it is written; throws where that was lost. */
   async write({ jar, loginId, newestAtMs }: StoredSession, lock: Lock): Promise<void> {
     const { baseUrl, email, keepLoggedIn } = this.settings;
-    const { newId, clock } = this.surroundings;
+    const { newId, clock, disk } = this.surroundings;
     const stored: Format = {
       session: "pulumi-advertising",
       version: VERSION,
@@ -115,8 +115,8 @@ export class SessionFile {
       newestAtMs,
       jar: await jar.toJSON(),
     };
-    await replacePrivate(this.path, JSON.stringify(stored), newId(), lock.confirm);
-    await removeLeftovers(this.path, clock.wallMs());
+    await replacePrivate(this.path, JSON.stringify(stored), newId(), lock.confirm, disk);
+    await removeLeftovers(this.path, clock.wallMs(), disk);
   }
 
   /** Computes what {@link write} needs of the password, while something else is awaited. */
@@ -127,10 +127,10 @@ export class SessionFile {
   /** Does `work` while no other process writes the file. */
   locked<T>(work: (lock: Lock) => Promise<T>): Promise<T> {
     const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
-    const { clock, newId } = this.surroundings;
+    const { clock, newId, disk } = this.surroundings;
     // Another process's login may have to wait for the rate limit, as long as this one would.
     const maxWaitMs = (maxWaitSeconds + requestTimeoutSeconds) * 1000;
-    return withLock(`${this.path}.lock`, { clock, unique: newId(), maxWaitMs }, work);
+    return withLock(`${this.path}.lock`, { clock, unique: newId(), maxWaitMs, disk }, work);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, Secrets, systemClock } from "../base/index.js";
+import type { Disk } from "../files/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { createTransport, type Transport } from "./transport.js";
 
@@ -18,6 +19,8 @@ export interface Surroundings {
   readonly newId: () => string;
   /** The session is kept there between runs; none for memory. Not used with Basic credentials, which have no session. */
   readonly cookieFile: string | undefined;
+  /** Where the cookie file is. @default the machine's */
+  readonly disk?: Disk | undefined;
   /** Gets to know the session's cookies too. */
   readonly secrets: Secrets;
   /** Told what concerns the whole run, perhaps more than once. */

@@ -2,10 +2,10 @@
  * A file that grows by whole lines, each on the disk before its writer goes on. Writers that come while one write is
  * under way share the next one, so that many creates in flight cost few syncs.
  */
-import type { FileHandle } from "node:fs/promises";
+import type { OpenFile } from "./disk.js";
 
 export class AppendFile {
-  readonly #handle: FileHandle;
+  readonly #handle: OpenFile;
   readonly #confirm: () => void;
   #bytes: number;
   #waiting: { readonly line: string; readonly done: (error?: unknown) => void }[] = [];
@@ -16,7 +16,7 @@ export class AppendFile {
    * @param confirm throws where the file is not this writer's any more: called before each write, so that nothing is
    *   written then, and after it, since what was written meanwhile may be where nobody reads it.
    */
-  constructor(handle: FileHandle, bytes: number, confirm: () => void = () => undefined) {
+  constructor(handle: OpenFile, bytes: number, confirm: () => void = () => undefined) {
     this.#handle = handle;
     this.#confirm = confirm;
     this.#bytes = bytes;

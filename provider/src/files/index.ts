@@ -3,6 +3,7 @@
  * processes. Nothing here knows what a file is for. It imports base.
  */
 export { AppendFile } from "./append-file.js";
+export { type Disk, systemDisk } from "./disk.js";
 export {
   acquireLock,
   holderNow,
@@ -20,6 +21,7 @@ export {
   readNow,
   readPrivate,
   removeLeftovers,
+  replaceNow,
   replacePrivate,
   syncFolder,
   UntrustedFile,

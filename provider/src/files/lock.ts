@@ -18,10 +18,10 @@
  * Own code since the libraries for it break L6, and report a lost lock by throwing inside a timer.
  */
 import { randomUUID } from "node:crypto";
-import { constants, rmSync, statSync } from "node:fs";
-import { utimes } from "node:fs/promises";
+import { constants } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../base/index.js";
+import { type Disk, systemDisk } from "./disk.js";
 import { createExclusively, makePrivateFolder, openPrivate, readNow, UntrustedFile } from "./private-file.js";
 import { fateOf, isIdentity, thisProcess } from "./process-identity.js";
 
@@ -56,6 +56,7 @@ export interface LockOptions {
   readonly heartbeatMs?: number;
   /** After how long without a heartbeat a holder on another machine is taken for dead. @default 15000 */
   readonly staleAfterMs?: number;
+  readonly disk?: Disk | undefined;
 }
 
 /** A lock that is held until {@link Lock.release}. */
@@ -70,20 +71,22 @@ export interface Lock {
 
 /** @throws LockHeld; UntrustedFile where something else stands there; system errors where the lock's folder can't be written to. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
-  const { clock, unique, maxWaitMs, heartbeatMs = 2000, staleAfterMs = STALE_AFTER_MS } = options;
-  await makePrivateFolder(dirname(path));
+  const { clock, unique, maxWaitMs, heartbeatMs = 2000, staleAfterMs = STALE_AFTER_MS, disk = systemDisk } = options;
+  await makePrivateFolder(dirname(path), disk);
   const content = JSON.stringify({ ...thisProcess(), unique });
   const deadline = clock.monotonicMs() + maxWaitMs;
   const attempt = {
     path,
     content,
     unique,
-    holder: new Watch(clock, staleAfterMs),
-    taker: new Watch(clock, staleAfterMs),
+    disk,
+    holder: new Watch(clock, staleAfterMs, disk),
+    taker: new Watch(clock, staleAfterMs, disk),
   };
   let seen: Sight = { kind: "free" };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-    if (seen.kind === "free" && createExclusively(path, content, unique)) return held(path, content, heartbeatMs);
+    if (seen.kind === "free" && createExclusively(path, content, unique, disk))
+      return held(path, content, heartbeatMs, disk);
     seen = await attempt.holder.look(path);
     if (seen.kind === "free" || (seen.kind === "stale" && (await removeStale(attempt)))) continue;
     if (clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(path, seen.content));
@@ -92,34 +95,39 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
 }
 
 /** Holds the lock while `work` runs, at once. @returns whether it could: not where somebody who may live holds it. */
-export function withLockNow(path: string, work: () => void, unique: string = randomUUID()): boolean {
+export function withLockNow(
+  path: string,
+  work: () => void,
+  unique: string = randomUUID(),
+  disk: Disk = systemDisk,
+): boolean {
   const content = JSON.stringify({ ...thisProcess(), unique });
   try {
-    const isTaken = () => createExclusively(path, content, unique);
-    if (!isTaken() && !(removeDead(path, content, unique) && isTaken())) return false;
+    const isTaken = () => createExclusively(path, content, unique, disk);
+    if (!isTaken() && !(removeDead(path, content, unique, disk) && isTaken())) return false;
   } catch {
     return false; // the folder can't be written to, or there is something else than a lock
   }
   try {
     work();
   } finally {
-    removeIfStill(path, content);
+    removeIfStill(path, content, disk);
   }
   return true;
 }
 
 /** As {@link removeStale}, at once, of a holder that is known to be dead. @returns whether the lock may be free. */
-function removeDead(path: string, content: string, unique: string): boolean {
+function removeDead(path: string, content: string, unique: string, disk: Disk): boolean {
   const guard = guardOf(path);
-  if (!createExclusively(guard, content, unique)) return false;
+  if (!createExclusively(guard, content, unique, disk)) return false;
   try {
-    const found = readNow(path);
+    const found = readNow(path, disk);
     if (found !== undefined && fateOf(parse(found)).kind !== "dead") return false;
     // While this process was stopped, its guard may have been taken for a dead one's, and the lock be another's by now.
-    if (found !== undefined && readNow(guard) === content) removeIfStill(path, found);
+    if (found !== undefined && readNow(guard, disk) === content) removeIfStill(path, found, disk);
     return true;
   } finally {
-    removeIfStill(guard, content);
+    removeIfStill(guard, content, disk);
   }
 }
 
@@ -127,11 +135,16 @@ function removeDead(path: string, content: string, unique: string): boolean {
  * Who holds the lock, in words; none where nobody does. For what only looks.
  * @param nowMs the wall clock, by which the heartbeat of a holder on another machine is judged.
  */
-export function holderNow(path: string, nowMs: number, staleAfterMs = STALE_AFTER_MS): string | undefined {
-  const content = readNow(path);
+export function holderNow(
+  path: string,
+  nowMs: number,
+  staleAfterMs = STALE_AFTER_MS,
+  disk: Disk = systemDisk,
+): string | undefined {
+  const content = readNow(path, disk);
   if (content === undefined) return undefined;
   const fate = fateOf(parse(content)).kind;
-  const heartbeatMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const heartbeatMs = disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const isSilent = Math.abs(nowMs - heartbeatMs) > staleAfterMs;
   return fate === "dead" || (fate === "elsewhere" && isSilent) ? undefined : wordsFor(path, content);
 }
@@ -146,8 +159,8 @@ export async function withLock<T>(path: string, options: LockOptions, work: (loc
   }
 }
 
-function held(path: string, content: string, heartbeatMs: number): Lock {
-  const isHeld = () => readNow(path) === content;
+function held(path: string, content: string, heartbeatMs: number, disk: Disk): Lock {
+  const isHeld = () => readNow(path, disk) === content;
   const timer = setInterval(() => {
     try {
       // The heartbeat must not keep another holder's lock alive.
@@ -157,7 +170,7 @@ function held(path: string, content: string, heartbeatMs: number): Lock {
     }
     const now = new Date();
     // A failure shows in the next take-over at worst; there is nobody here to tell.
-    utimes(path, now, now).catch(() => undefined);
+    disk.promises.utimes(path, now, now).catch(() => undefined);
   }, heartbeatMs);
   timer.unref();
   return {
@@ -168,7 +181,7 @@ function held(path: string, content: string, heartbeatMs: number): Lock {
     release() {
       clearInterval(timer);
       try {
-        removeIfStill(path, content);
+        removeIfStill(path, content, disk);
       } catch {
         // See the promise.
       }
@@ -183,15 +196,17 @@ type Sight = { readonly kind: "free" } | { readonly kind: "held" | "stale"; read
 class Watch {
   readonly #clock: Clock;
   readonly #staleAfterMs: number;
+  readonly #disk: Disk;
   #seen = { sign: "", sinceMs: 0 };
 
-  constructor(clock: Clock, staleAfterMs: number) {
+  constructor(clock: Clock, staleAfterMs: number, disk: Disk) {
     this.#clock = clock;
     this.#staleAfterMs = staleAfterMs;
+    this.#disk = disk;
   }
 
   async look(path: string): Promise<Sight> {
-    const found = await readLock(path);
+    const found = await readLock(path, this.#disk);
     if (found === undefined) return { kind: "free" };
     const { content, mtimeMs } = found;
     const fate = fateOf(parse(content)).kind;
@@ -205,12 +220,15 @@ class Watch {
 }
 
 /** @throws UntrustedFile where something else than a lock of this user stands there. */
-async function readLock(path: string): Promise<{ readonly content: string; readonly mtimeMs: number } | undefined> {
+async function readLock(
+  path: string,
+  disk: Disk,
+): Promise<{ readonly content: string; readonly mtimeMs: number } | undefined> {
   try {
-    const handle = await openPrivate(path, constants.O_RDONLY);
+    const handle = await openPrivate(path, constants.O_RDONLY, disk);
     if (handle === undefined) return undefined;
     try {
-      return { content: await handle.readFile("utf8"), mtimeMs: (await handle.stat()).mtimeMs };
+      return { content: (await handle.readFile()).toString("utf8"), mtimeMs: (await handle.stat()).mtimeMs };
     } finally {
       await handle.close();
     }
@@ -241,6 +259,7 @@ interface Attempt {
   readonly path: string;
   readonly content: string;
   readonly unique: string;
+  readonly disk: Disk;
   readonly holder: Watch;
   /** Of whoever is removing the same stale lock. */
   readonly taker: Watch;
@@ -251,25 +270,25 @@ interface Attempt {
  * removed it and taken a new one, which must not be removed.
  * @returns whether it is worth looking again at once.
  */
-async function removeStale({ path, content, unique, holder, taker }: Attempt): Promise<boolean> {
+async function removeStale({ path, content, unique, disk, holder, taker }: Attempt): Promise<boolean> {
   const guard = guardOf(path);
-  if (!createExclusively(guard, content, unique)) {
+  if (!createExclusively(guard, content, unique, disk)) {
     const seen = await taker.look(guard);
     // Left by a process that was killed in these very lines.
-    if (seen.kind === "stale") removeIfStill(guard, seen.content);
+    if (seen.kind === "stale") removeIfStill(guard, seen.content, disk);
     return seen.kind !== "held";
   }
   try {
     const seen = await holder.look(path);
-    if (seen.kind === "stale" && readNow(guard) === content) removeIfStill(path, seen.content);
+    if (seen.kind === "stale" && readNow(guard, disk) === content) removeIfStill(path, seen.content, disk);
   } finally {
-    removeIfStill(guard, content);
+    removeIfStill(guard, content, disk);
   }
   return true;
 }
 
-function removeIfStill(path: string, content: string): void {
-  if (readNow(path) === content) rmSync(path, { force: true });
+function removeIfStill(path: string, content: string, disk: Disk): void {
+  if (readNow(path, disk) === content) disk.rmSync(path, { force: true });
 }
 
 /** Held by whoever removes a stale lock. */

@@ -1,21 +1,10 @@
 /**
  * Files that only their owner may read: checked before they are trusted, created by one process alone, replaced whole or not at all.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { chmod, type FileHandle, lstat, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { constants } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import envPaths from "env-paths";
+import { type Disk, type OpenFile, systemDisk } from "./disk.js";
 
 /** A file that must not be used, with the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
@@ -36,20 +25,20 @@ const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const JOURNAL_FOLDER = /\.journal-[0-9a-f]{16}$/;
 
 /** Creates `folder` for the owner alone, where it is missing. @throws UntrustedFile where others may replace what is in it. */
-export async function makePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-  await checkFolder(folder);
+export async function makePrivateFolder(folder: string, disk: Disk = systemDisk): Promise<void> {
+  await disk.promises.mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  await checkFolder(folder, disk);
 }
 
 /**
  * Tightens a folder that this package makes; any other one is left as it is, and must be one where nobody else can put a
  * file in the place of ours. Nothing where it is missing. @throws UntrustedFile
  */
-async function checkFolder(folder: string): Promise<void> {
+async function checkFolder(folder: string, disk: Disk): Promise<void> {
   if (!HAS_MODES) return;
   try {
-    for (let made = folder; isMadeByUs(made); made = dirname(made)) await tighten(made);
-    const { mode, uid, gid } = await stat(folder);
+    for (let made = folder; isMadeByUs(made); made = dirname(made)) await tighten(made, disk);
+    const { mode, uid, gid } = await disk.promises.stat(folder);
     // The group that many systems give each user alone has the user's number.
     const others =
       uid === process.getuid?.() && gid === uid ? constants.S_IWOTH : constants.S_IWGRP | constants.S_IWOTH;
@@ -66,22 +55,22 @@ function isMadeByUs(folder: string): boolean {
   return folder === cache || folder.startsWith(cache + sep) || JOURNAL_FOLDER.test(folder);
 }
 
-async function tighten(folder: string): Promise<void> {
-  const status = await lstat(folder);
+async function tighten(folder: string, disk: Disk): Promise<void> {
+  const status = await disk.promises.lstat(folder);
   if (!status.isDirectory() || status.uid !== process.getuid?.() || (status.mode & 0o077) === 0) return;
   // Where this does not work, the folder is judged as it is.
-  await chmod(folder, OWNER_ONLY_FOLDER).catch(() => undefined);
+  await disk.promises.chmod(folder, OWNER_ONLY_FOLDER).catch(() => undefined);
 }
 
 /**
  * Opens a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one.
  * @returns the handle, or none where there is no file. @throws UntrustedFile
  */
-export async function openPrivate(path: string, flags: number): Promise<FileHandle | undefined> {
-  let handle: FileHandle;
-  await checkFolder(dirname(path));
+export async function openPrivate(path: string, flags: number, disk: Disk = systemDisk): Promise<OpenFile | undefined> {
+  let handle: OpenFile;
+  await checkFolder(dirname(path), disk);
   try {
-    handle = await open(path, flags | SAFELY, OWNER_ONLY_FILE);
+    handle = await disk.promises.open(path, flags | SAFELY, OWNER_ONLY_FILE);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
@@ -105,8 +94,12 @@ export async function openPrivate(path: string, flags: number): Promise<FileHand
  * Reads a private file of at most `maxBytes`. One that others may read is tightened first.
  * @returns none where there is no file. @throws UntrustedFile
  */
-export async function readPrivate(path: string, maxBytes: number): Promise<Buffer | undefined> {
-  const handle = await openPrivate(path, constants.O_RDONLY);
+export async function readPrivate(
+  path: string,
+  maxBytes: number,
+  disk: Disk = systemDisk,
+): Promise<Buffer | undefined> {
+  const handle = await openPrivate(path, constants.O_RDONLY, disk);
   if (handle === undefined) return undefined;
   try {
     const status = await handle.stat();
@@ -122,19 +115,19 @@ export async function readPrivate(path: string, maxBytes: number): Promise<Buffe
  * Reads a regular file at once, for a process that ends: never a link, nor what a pipe would make it wait for.
  * @returns none where there is no file. @throws UntrustedFile; system errors.
  */
-export function readNow(path: string): string | undefined {
+export function readNow(path: string, disk: Disk = systemDisk): string | undefined {
   let file: number;
   try {
-    file = openSync(path, constants.O_RDONLY | SAFELY);
+    file = disk.openSync(path, constants.O_RDONLY | SAFELY);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
   try {
-    if (!fstatSync(file).isFile()) throw new UntrustedFile("it is no regular file");
-    return readFileSync(file, "utf8");
+    if (!disk.fstatSync(file).isFile()) throw new UntrustedFile("it is no regular file");
+    return disk.readFileSync(file, "utf8");
   } finally {
-    closeSync(file);
+    disk.closeSync(file);
   }
 }
 
@@ -142,9 +135,9 @@ export function readNow(path: string): string | undefined {
  * Whether `handle`'s file still is the one at `path`: not where it was removed or replaced.
  * @throws system errors where that can't be told.
  */
-export function isInPlace(handle: FileHandle, path: string): boolean {
-  const opened = fstatSync(handle.fd, { bigint: true });
-  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+export function isInPlace(handle: OpenFile, path: string, disk: Disk = systemDisk): boolean {
+  const opened = disk.fstatSync(handle.fd, { bigint: true });
+  const found = disk.lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return found !== undefined && found.ino === opened.ino && found.dev === opened.dev;
 }
 
@@ -154,19 +147,19 @@ export function isInPlace(handle: FileHandle, path: string): boolean {
  * @param unique for the name of the temporary file.
  * @returns whether it could: not where there is something at `path`. @throws the system's errors
  */
-export function createExclusively(path: string, content: string, unique: string): boolean {
+export function createExclusively(path: string, content: string, unique: string, disk: Disk): boolean {
   const temporary = `${path}.${unique}.tmp`;
   try {
-    writeNew(temporary, content);
+    writeNew(temporary, content, disk);
     try {
-      linkSync(temporary, path);
+      disk.linkSync(temporary, path);
     } catch (error) {
       // Over NFS the answer may be about our own link, asked for once more (open(2) on O_EXCL).
-      if (isTaken(error)) return statSync(temporary).nlink === 2;
+      if (isTaken(error)) return disk.statSync(temporary, { throwIfNoEntry: false })?.nlink === 2;
       // A file system without links, or whatever it is: the plain way says.
-      writeNew(path, content);
+      writeNew(path, content, disk);
     } finally {
-      rmSync(temporary, { force: true });
+      disk.rmSync(temporary, { force: true });
     }
     return true;
   } catch (error) {
@@ -175,15 +168,15 @@ export function createExclusively(path: string, content: string, unique: string)
   }
 }
 
-function writeNew(path: string, content: string): void {
-  const file = openSync(path, "wx", OWNER_ONLY_FILE);
+function writeNew(path: string, content: string, disk: Disk): void {
+  const file = disk.openSync(path, "wx", OWNER_ONLY_FILE);
   try {
-    writeFileSync(file, content);
+    disk.writeFileSync(file, content);
   } catch (error) {
-    rmSync(path, { force: true }); // a full disk may have taken a part of it
+    disk.rmSync(path, { force: true }); // a full disk may have taken a part of it
     throw error;
   } finally {
-    closeSync(file);
+    disk.closeSync(file);
   }
 }
 
@@ -203,41 +196,58 @@ export async function replacePrivate(
   content: string,
   unique: string,
   confirm: () => void = () => undefined,
+  disk: Disk = systemDisk,
 ): Promise<void> {
-  await makePrivateFolder(dirname(path));
+  await makePrivateFolder(dirname(path), disk);
   // Not overwriting a link or a folder: whoever put it there means something by it.
-  await (await openPrivate(path, constants.O_RDONLY))?.close();
+  await (await openPrivate(path, constants.O_RDONLY, disk))?.close();
   const temporary = `${path}.${unique}.tmp`;
-  const handle = await open(temporary, "wx", OWNER_ONLY_FILE);
+  const handle = await disk.promises.open(temporary, "wx", OWNER_ONLY_FILE);
   try {
     await handle.writeFile(content);
     await handle.datasync();
     await handle.close();
     confirm();
-    await rename(temporary, path);
+    await disk.promises.rename(temporary, path);
   } catch (error) {
     await handle.close().catch(() => undefined); // closed already where the rename failed
-    await unlink(temporary).catch(() => undefined); // the first error is the one to tell
+    await disk.promises.unlink(temporary).catch(() => undefined); // the first error is the one to tell
     throw error;
   }
 }
 
+/**
+ * As {@link replacePrivate}, at once, for a process that ends. Whoever calls it is the only one that writes the file.
+ * @throws system errors.
+ */
+export function replaceNow(path: string, content: string, disk: Disk = systemDisk): void {
+  const temporary = `${path}.closing.tmp`;
+  const file = disk.openSync(temporary, "w", OWNER_ONLY_FILE);
+  try {
+    disk.writeFileSync(file, content); // whole, or it throws
+    disk.fsyncSync(file);
+  } finally {
+    disk.closeSync(file);
+  }
+  disk.renameSync(temporary, path);
+}
+
 /** Makes the names of a folder's files survive a machine that dies, where the system can do that. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY).catch(() => undefined);
+export async function syncFolder(folder: string, disk: Disk = systemDisk): Promise<void> {
+  const handle = await disk.promises.open(folder, constants.O_RDONLY).catch(() => undefined);
   await handle?.sync().catch(() => undefined);
   await handle?.close();
 }
 
 /** Removes what killed processes left beside `path`. */
-export async function removeLeftovers(path: string, nowMs: number): Promise<void> {
+export async function removeLeftovers(path: string, nowMs: number, disk: Disk = systemDisk): Promise<void> {
   const folder = dirname(path);
-  for (const name of await readdir(folder)) {
+  for (const name of await disk.promises.readdir(folder)) {
     if (!name.startsWith(`${basename(path)}.`) || !name.endsWith(".tmp")) continue;
     const leftover = join(folder, name);
     try {
-      const age = nowMs - (await stat(leftover)).mtimeMs;
-      if (age > LEFTOVER_AFTER_MS) await unlink(leftover);
+      const age = nowMs - (await disk.promises.stat(leftover)).mtimeMs;
+      if (age > LEFTOVER_AFTER_MS) await disk.promises.unlink(leftover);
     } catch (error) {
       // Its owner, or another run, has removed it meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;

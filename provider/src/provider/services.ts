@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, type Secrets, SettingsError, systemClock } from "../base/index.js";
 import { Client, secretsIn, transportFor } from "../client/index.js";
+import { type Disk, systemDisk } from "../files/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
 import { stackOf } from "../state/index.js";
 import {
@@ -68,6 +69,7 @@ export function createRuntime(
   log: TellAt = engineLog(undefined),
   /** When this run's engine was started, where that is known. */
   engineStarted?: number,
+  disk: Disk = systemDisk,
 ): Runtime {
   // Without a password a preview goes on; a create asks for it below.
   const reading = readSettings({ config, environment, mayLackPassword: true });
@@ -93,6 +95,7 @@ export function createRuntime(
       random: Math.random,
       newId: randomUUID,
       cookieFile: places.cookieFile,
+      disk,
       secrets,
       say: messages.say,
       onAttempt: debugLog(environment.ADVERTISING_LOG, now, (text) => secrets.scrub(text), messages.say),
@@ -110,10 +113,10 @@ export function createRuntime(
     newMark: randomUUID,
     now,
     inventory(identity) {
-      inventory ??= new Inventory(pathsIn(places.journalFolder, stackOf(identity)).objects);
+      inventory ??= new Inventory(pathsIn(places.journalFolder, stackOf(identity)).objects, disk);
       return inventory;
     },
-    everyStack: () => lookAround(places.journalFolder),
+    everyStack: () => lookAround(places.journalFolder, disk),
     journal(identity) {
       journal ??= new Journal({
         folder: places.journalFolder,
@@ -123,6 +126,7 @@ export function createRuntime(
         maxWaitMs: JOURNAL_WAIT_MS,
         beganMs: engineStarted,
         backend: backendIn(environment),
+        disk,
         savedLast: isTrue(environment.PULUMI_SKIP_CHECKPOINTS),
       });
       return journal;

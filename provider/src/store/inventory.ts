@@ -4,10 +4,9 @@
  *
  * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
  */
-import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { readNow } from "../files/index.js";
+import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
 
@@ -37,15 +36,15 @@ export interface Live {
 const MAX_OLD_LINES = 1000;
 
 /** @returns by journal key; empty where there is none that can be read. */
-export function readInventory(path: string): Map<string, Live> {
-  return read(path).live;
+export function readInventory(path: string, disk: Disk): Map<string, Live> {
+  return read(path, disk).live;
 }
 
-function read(path: string): { readonly live: Map<string, Live>; readonly lines: number } {
+function read(path: string, disk: Disk): { readonly live: Map<string, Live>; readonly lines: number } {
   const live = new Map<string, Live>();
   let lines: string[] = [];
   try {
-    lines = (readNow(path) ?? "").split("\n");
+    lines = (readNow(path, disk) ?? "").split("\n");
     if (lines[0] !== JSON.stringify(HEADER)) return { live, lines: 0 };
     for (const line of lines.slice(1, -1)) {
       const { key, id, fingerprint = "", name, deletes } = lineSchema.parse(JSON.parse(line));
@@ -61,10 +60,12 @@ function read(path: string): { readonly live: Map<string, Live>; readonly lines:
 /** One run's use of it. */
 export class Inventory {
   readonly #path: string;
+  readonly #disk: Disk;
   #asItBegan: ReadonlyMap<string, Live> | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, disk: Disk = systemDisk) {
     this.#path = path;
+    this.#disk = disk;
   }
 
   /** The engine is handed this object. Never fails. */
@@ -86,7 +87,7 @@ export class Inventory {
 
   /** What was known as this run began: read once, since a run may ask for thousands. */
   get asItBegan(): ReadonlyMap<string, Live> {
-    this.#asItBegan ??= readInventory(this.#path);
+    this.#asItBegan ??= readInventory(this.#path, this.#disk);
     return this.#asItBegan;
   }
 
@@ -96,7 +97,7 @@ export class Inventory {
    * @param declared the journal keys of all that the program declares.
    */
   closeNow(declared: ReadonlySet<string>): void {
-    const { live, lines } = read(this.#path);
+    const { live, lines } = read(this.#path, this.#disk);
     const gone = [...live.keys()].filter((key) => !declared.has(key));
     this.#append(gone.map((key) => ({ key })));
     if (lines - live.size > MAX_OLD_LINES) this.#writeAnew();
@@ -106,22 +107,23 @@ export class Inventory {
     if (entries.length === 0) return;
     const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
     try {
-      if (!existsSync(this.#path)) {
-        mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-        writeFileSync(this.#path, `${JSON.stringify(HEADER)}\n`, { mode: 0o600, flag: "wx" });
+      this.#disk.mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      const file = this.#disk.openSync(this.#path, "a", 0o600);
+      try {
+        const isNew = this.#disk.fstatSync(file).size === 0;
+        this.#disk.writeFileSync(file, isNew ? `${JSON.stringify(HEADER)}\n${text}` : text);
+      } finally {
+        this.#disk.closeSync(file);
       }
-      appendFileSync(this.#path, text);
     } catch {
       // Warnings of later runs know less.
     }
   }
 
   #writeAnew(): void {
-    const lines = [HEADER, ...[...readInventory(this.#path)].map(([key, live]) => ({ key, ...live }))];
-    const temporary = `${this.#path}.closing.tmp`;
+    const lines = [HEADER, ...[...readInventory(this.#path, this.#disk)].map(([key, live]) => ({ key, ...live }))];
     try {
-      writeFileSync(temporary, lines.map((line) => `${JSON.stringify(line)}\n`).join(""), { mode: 0o600 });
-      renameSync(temporary, this.#path);
+      replaceNow(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""), this.#disk);
     } catch {
       // It goes on growing.
     }

@@ -7,6 +7,7 @@ import { type Clock, JournalError } from "../base/index.js";
 import {
   AppendFile,
   acquireLock,
+  type Disk,
   isInPlace,
   type Lock,
   LockHeld,
@@ -16,11 +17,12 @@ import {
   removeLeftovers,
   replacePrivate,
   syncFolder,
+  systemDisk,
   UntrustedFile,
   withLockNow,
 } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
-import { recordsIn, writeNow } from "./look.js";
+import { type Revise, recordsIn, reviseNow, writeNow } from "./look.js";
 import { JournalDamaged, journalOf, lineOf, type Note, readJournal } from "./notes.js";
 import { pathsIn } from "./places.js";
 import { addRunEnd, readRunEnds } from "./run-end.js";
@@ -46,12 +48,14 @@ export interface JournalOptions {
    * next run sees it in the state, nobody knows whether what the engine was handed is there.
    */
   readonly savedLast?: boolean;
+  readonly disk?: Disk | undefined;
 }
 
 /** All that it throws are {@link JournalError}s, in words for users. */
 export class JournalFile {
   readonly path: string;
   readonly #options: JournalOptions;
+  readonly #disk: Disk;
   readonly #beganMs: number;
   readonly #runEnd: string;
   /** What other runs were handed that this one is behind, as far as it was looked at. */
@@ -63,6 +67,7 @@ export class JournalFile {
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#disk = options.disk ?? systemDisk;
     const { journal, runEnd } = pathsIn(options.folder, options.stack);
     this.path = journal;
     this.#runEnd = runEnd;
@@ -83,7 +88,7 @@ export class JournalFile {
   /** Without a lock. */
   async read(): Promise<CreateRecord[]> {
     try {
-      const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES);
+      const bytes = await readPrivate(this.path, MAX_JOURNAL_BYTES, this.#disk);
       this.#overtaking = this.#lookForOvertaking();
       return bytes === undefined ? [] : readJournal(bytes.toString("utf8"));
     } catch (error) {
@@ -97,13 +102,14 @@ export class JournalFile {
    */
   async open(keep: (entry: CreateRecord) => boolean): Promise<CreateRecord[]> {
     const { clock, newMark, maxWaitMs } = this.#options;
+    const disk = this.#disk;
     try {
-      this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs });
+      this.#lock ??= await acquireLock(`${this.path}.lock`, { clock, unique: newMark(), maxWaitMs, disk });
       const lock = this.#lock;
-      await removeLeftovers(this.path, clock.wallMs()).catch(() => undefined); // only to tidy
+      await removeLeftovers(this.path, clock.wallMs(), disk).catch(() => undefined); // only to tidy
       const kept = (await this.read()).filter(keep);
       if (this.#overtaking !== undefined) {
-        await replacePrivate(this.path, journalOf(withThose(kept, this.#overtaking)), newMark(), lock.confirm);
+        await replacePrivate(this.path, journalOf(withThose(kept, this.#overtaking)), newMark(), lock.confirm, disk);
         throw unusable(
           this.path,
           "another run of this stack has ended since this one began, and this one does not know what that has created",
@@ -111,13 +117,13 @@ export class JournalFile {
         );
       }
       const text = journalOf(kept);
-      await replacePrivate(this.path, text, newMark(), lock.confirm);
-      await syncFolder(dirname(this.path));
-      const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND);
+      await replacePrivate(this.path, text, newMark(), lock.confirm, disk);
+      await syncFolder(dirname(this.path), disk);
+      const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND, disk);
       if (handle === undefined) throw new Error("it vanished");
       this.#confirmOurs = () => {
         lock.confirm();
-        if (isInPlace(handle, this.path)) return;
+        if (isInPlace(handle, this.path, disk)) return;
         throw unusable(
           this.path,
           "it was removed while this run was using it; nothing more is sent",
@@ -168,21 +174,32 @@ export class JournalFile {
     // Before the journal forgets: a kill between the two must not lose them.
     if (handed.length > 0) {
       const ended = new Date(clock.wallMs()).toISOString();
-      addRunEnd(this.#runEnd, { ended, backend, records: handed });
+      addRunEnd(this.#runEnd, { ended, backend, records: handed }, this.#disk);
     }
-    writeNow(this.path, left);
+    writeNow(this.path, left, this.#disk);
   }
 
   /** For a run that ends cleanly, and never had the journal (J5). Synchronous. */
   putBackNow(): void {
     const records = this.#lookForOvertaking() ?? [];
     if (records.length === 0) return;
-    withLockNow(`${this.path}.lock`, () => writeNow(this.path, withThose(recordsIn(this.path), records)));
+    const work = () => writeNow(this.path, withThose(this.recordsNow(), records), this.#disk);
+    withLockNow(`${this.path}.lock`, work, undefined, this.#disk);
+  }
+
+  /** What stands in it, at once. @throws JournalDamaged; the system's errors. */
+  recordsNow(): CreateRecord[] {
+    return recordsIn(this.path, this.#disk);
+  }
+
+  /** As `reviseNow` of `look.ts`. */
+  reviseNow(revise: Revise): void {
+    reviseNow(this.path, revise, this.#disk);
   }
 
   #lookForOvertaking(): readonly CreateRecord[] | undefined {
     const { clock, backend = "" } = this.#options;
-    const later = readRunEnds(this.#runEnd).filter((end) => {
+    const later = readRunEnds(this.#runEnd, this.#disk).filter((end) => {
       const endedMs = Date.parse(end.ended);
       // A moment in the future is that of a clock that was set back.
       return end.backend === backend && endedMs > this.#beganMs && endedMs <= clock.wallMs();

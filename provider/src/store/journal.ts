@@ -25,7 +25,6 @@
  */
 import { aboutWhom, type CreateRecord, isUnresolvedId } from "../state/index.js";
 import { JournalFile, type JournalOptions } from "./journal-file.js";
-import { recordsIn, reviseNow } from "./look.js";
 import { type Note, sentNote } from "./notes.js";
 
 /** A create that is about to be sent. */
@@ -215,7 +214,7 @@ export class Journal {
     try {
       if (this.#file.use === "open") {
         const open = this.#withFate(this.#remembered.keys(), ["left", "open"]);
-        const handed = recordsIn(this.path).filter(({ mark }) => {
+        const handed = this.#file.recordsNow().filter(({ mark }) => {
           const fate = this.#remembered.get(mark)?.fate;
           return fate === undefined || fate === "handed beside an error";
         });
@@ -224,7 +223,7 @@ export class Journal {
       } else if (this.#file.use === "none" && this.#reading !== undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
         if (isUp) this.#file.putBackNow();
-        reviseNow(this.path, (record) =>
+        this.#file.reviseNow((record) =>
           this.#remembered.get(record.mark)?.fate === "history" ? undefined : marked(record),
         );
       }

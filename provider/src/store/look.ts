@@ -2,9 +2,8 @@
  * A stack's journal and hint file while no run uses them: the one reader of what this machine remembers of a stack (the program's
  * half, the command), and the one way to change a journal (the end of a run that created nothing, the command).
  */
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LockOptions, readNow, withLock, withLockNow } from "../files/index.js";
+import { type Disk, type LockOptions, readNow, replaceNow, systemDisk, withLock, withLockNow } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { type Live, readInventory } from "./inventory.js";
 import { journalOf, readJournal } from "./notes.js";
@@ -19,37 +18,37 @@ export interface Snapshot {
 }
 
 /** Never fails: a journal that can't be read remembers nothing here, and the next create says what is wrong with it. */
-export function look(paths: Pick<StorePaths, "journal" | "objects">): Snapshot {
-  return { creates: readableIn(paths.journal), objects: readInventory(paths.objects) };
+export function look(paths: Pick<StorePaths, "journal" | "objects">, disk: Disk = systemDisk): Snapshot {
+  return { creates: readableIn(paths.journal, disk), objects: readInventory(paths.objects, disk) };
 }
 
 /** What this machine remembers of every stack whose journals stand in one folder: those of one account. */
-export function lookAround(journalFolder: string): Snapshot[] {
-  const stacks = new Set(namesIn(journalFolder).map((name) => name.replace(/\.(jsonl|live)$/, "")));
+export function lookAround(journalFolder: string, disk: Disk = systemDisk): Snapshot[] {
+  const stacks = new Set(namesIn(journalFolder, disk).map((name) => name.replace(/\.(jsonl|live)$/, "")));
   return [...stacks].map((stack) =>
-    look({ journal: join(journalFolder, `${stack}.jsonl`), objects: join(journalFolder, `${stack}.live`) }),
+    look({ journal: join(journalFolder, `${stack}.jsonl`), objects: join(journalFolder, `${stack}.live`) }, disk),
   );
 }
 
-function namesIn(folder: string): string[] {
+function namesIn(folder: string, disk: Disk): string[] {
   try {
-    return readdirSync(folder).filter((name) => /\.(jsonl|live)$/.test(name));
+    return disk.readdirSync(folder).filter((name) => /\.(jsonl|live)$/.test(name));
   } catch {
     return []; // no run has written there
   }
 }
 
-function readableIn(journal: string): CreateRecord[] {
+function readableIn(journal: string, disk: Disk): CreateRecord[] {
   try {
-    return recordsIn(journal);
+    return recordsIn(journal, disk);
   } catch {
     return [];
   }
 }
 
 /** @throws JournalDamaged; the system's errors. */
-export function recordsIn(journal: string): CreateRecord[] {
-  const text = readNow(journal);
+export function recordsIn(journal: string, disk: Disk = systemDisk): CreateRecord[] {
+  const text = readNow(journal, disk);
   return text === undefined ? [] : readJournal(text);
 }
 
@@ -60,12 +59,13 @@ export type Revise = (record: CreateRecord) => CreateRecord | undefined;
  * Changes each record of a journal, at once. Does nothing where that changes nothing, or where a run holds the journal.
  * @returns how many were forgotten. @throws JournalDamaged; the system's errors.
  */
-export function reviseNow(journal: string, revise: Revise): number {
-  if (recordsIn(journal).every((record) => revise(record) === record)) return 0; // nothing is written where nothing is to be done
+export function reviseNow(journal: string, revise: Revise, disk: Disk = systemDisk): number {
+  if (recordsIn(journal, disk).every((record) => revise(record) === record)) return 0; // nothing is written where nothing is to be done
   let forgotten = 0;
-  withLockNow(`${journal}.lock`, () => {
-    forgotten = reviseHeld(journal, revise);
-  });
+  const work = () => {
+    forgotten = reviseHeld(journal, revise, disk);
+  };
+  withLockNow(`${journal}.lock`, work, undefined, disk);
   return forgotten;
 }
 
@@ -88,31 +88,23 @@ export function withJournal<T>(
     work({
       revise(revise) {
         lock.confirm();
-        return reviseHeld(journal, revise);
+        return reviseHeld(journal, revise, options.disk);
       },
     }),
   );
 }
 
-function reviseHeld(journal: string, revise: Revise): number {
-  const records = recordsIn(journal);
+function reviseHeld(journal: string, revise: Revise, disk: Disk = systemDisk): number {
+  const records = recordsIn(journal, disk);
   const left = records.flatMap((record) => revise(record) ?? []);
   if (left.length !== records.length || left.some((record, index) => record !== records[index])) {
-    writeNow(journal, left);
+    writeNow(journal, left, disk);
   }
   return records.length - left.length;
 }
 
 /** Writes a journal anew, or removes it where nothing is left to remember. Its lock must be held. */
-export function writeNow(journal: string, records: readonly CreateRecord[]): void {
-  if (records.length === 0) {
-    unlinkSync(journal);
-    return;
-  }
-  const temporary = `${journal}.closing.tmp`;
-  const file = openSync(temporary, "w", 0o600);
-  writeFileSync(file, journalOf(records)); // whole, or it throws
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(temporary, journal);
+export function writeNow(journal: string, records: readonly CreateRecord[], disk: Disk): void {
+  if (records.length === 0) disk.rmSync(journal, { force: true });
+  else replaceNow(journal, journalOf(records), disk);
 }

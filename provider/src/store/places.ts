@@ -2,9 +2,9 @@
  * Where the files of a run stand between runs: its session, and beside it the journals, one folder for each address and account.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { cacheFolder } from "../files/index.js";
+import { cacheFolder, type Disk, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 
 /** What files are kept apart by. */
@@ -122,13 +122,13 @@ export function notesToMove(
 }
 
 /** @returns what moves them back. */
-export function moveNotes(moves: readonly Move[]): () => void {
+export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () => void {
   for (const { from, to } of moves) {
-    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-    renameSync(from, to);
+    disk.mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    disk.renameSync(from, to);
   }
   return () => {
-    for (const { from, to } of moves) renameSync(to, from);
+    for (const { from, to } of moves) disk.renameSync(to, from);
   };
 }
 

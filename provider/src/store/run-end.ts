@@ -3,12 +3,11 @@
  * that began before that, as after `pulumi cancel`, has read an older state, and its engine writes that over the newer one. So it
  * sends nothing, and puts these records back into the journal: the next run takes over what the state has lost by then.
  */
-import { renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { own } from "../base/index.js";
-import { readNow } from "../files/index.js";
+import { type Disk, readNow, systemDisk } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { journalOf, readJournal } from "./notes.js";
 
@@ -28,24 +27,26 @@ export interface RunEnd extends z.infer<typeof firstLine> {
 const KEPT_MS = 3 * 24 * 3_600_000;
 
 /** Adds one to those of the last days. For the end of a process; never fails, since nothing else may be kept from being done then. */
-export function addRunEnd(path: string, end: RunEnd): void {
+export function addRunEnd(path: string, end: RunEnd, disk: Disk = systemDisk): void {
   const temporary = `${path}.tmp`;
   try {
-    const kept = readRunEnds(path).filter(({ ended }) => Date.parse(end.ended) - Date.parse(ended) < KEPT_MS);
+    const kept = readRunEnds(path, disk).filter(({ ended }) => Date.parse(end.ended) - Date.parse(ended) < KEPT_MS);
     const texts = [...kept, end].map(
       ({ ended, backend, records }) => `${JSON.stringify({ ended, backend })}\n${journalOf(records)}`,
     );
-    writeFileSync(temporary, texts.join(""), { mode: 0o600 });
-    renameSync(temporary, path);
+    const file = disk.openSync(temporary, "w", 0o600);
+    disk.writeFileSync(file, texts.join(""));
+    disk.closeSync(file);
+    disk.renameSync(temporary, path);
   } catch {
     // A run that began before this moment does not know of it.
   }
 }
 
 /** @returns none where no run has left one, or they can't be read. */
-export function readRunEnds(path: string): RunEnd[] {
+export function readRunEnds(path: string, disk: Disk = systemDisk): RunEnd[] {
   try {
-    const texts = (readNow(path) ?? "").split(/^(?=\{"ended":)/m).filter((text) => text !== "");
+    const texts = (readNow(path, disk) ?? "").split(/^(?=\{"ended":)/m).filter((text) => text !== "");
     return texts.map((text) => {
       const end = text.indexOf("\n") + 1;
       return { ...firstLine.parse(JSON.parse(text.slice(0, end))), records: readJournal(text.slice(end)) };
