@@ -1,6 +1,6 @@
 /**
  * What the reference in the state requires, by name: a contract with every stored state. Never rename an export; old
- * state asks for it for ever. Each export is a face for Pulumi's dynamic providers; another front end would be put together here too.
+ * state asks for it for ever. Each export is a face for Pulumi's dynamic providers.
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { conversionEventSet as conversionEventSetKind, kindNamed } from "./kinds/index.js";

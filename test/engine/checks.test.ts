@@ -152,20 +152,21 @@ it("what comes after a wait of the program is told all at once as well; `import`
   const stack = await newStack(
     program(`
 module.exports = (async () => {
+  new advertising.Advertiser("early", { advertiserName: "Early" });
   await new Promise((resolve) => setTimeout(resolve, 50));
   new advertising.Advertiser("late-1", { advertiserName: "" });
   new advertising.ConversionEvent("late-2", { eventName: "E", advertiserId: 1, value: 1 }, { import: "7" });
 })();`),
     { sandbox },
   );
-  const { code, output } = await stack.up();
+  const { code, output } = await stack.preview();
   expect(code).not.toBe(0);
   const report = output.slice(output.indexOf("Diagnostics:"));
   expect(report).toContain("2 problems");
+  expect(report).toContain("nothing of what was declared with it was registered or sent");
   expect(report).toMatch(/"late-1":\s+advertiserName/);
   expect(report).toMatch(/"late-2":\s+import is an option that does not work here: .* existingId/);
   expect(output).not.toMatch(/^\s+at .*:\d+/m);
-  expect(await stack.resources()).toEqual([]);
   expect(sandbox.requests).toEqual([]);
 });
 

@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
 import { html, lostAnswers } from "../support/lost-answers.js";
+import { operatedSandbox, operatedSettings } from "../support/operated.js";
 import { SetEngine } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
@@ -335,4 +336,18 @@ it("10,000 members: each once, a state of at most 400 bytes an event, and few wo
   // Inputs and outputs, as the engine's file holds them.
   expect(JSON.stringify(engine.state, undefined, 4).length / 10_000).toBeLessThanOrEqual(400);
   expect(JSON.stringify(engine.state?.outputs).length).toBeLessThan(4 * 1024 * 1024);
+});
+
+it("a member that names a wrong object is an error of its own: the others are sent", async () => {
+  const sandbox = await operatedSandbox();
+  const engine = new SetEngine(sandbox, newFolder());
+  const events = {
+    a: { eventName: "A", value: 1, existingId: 4711 },
+    b: { eventName: "B", value: 2 },
+    c: { eventName: "C", value: 3 },
+  };
+  const { error } = await engine.up({ advertiserId: 1, events }, { settings: operatedSettings() });
+  expect(error).toContain("4711");
+  expect(Object.keys(engine.eventIds)).toEqual(["b", "c"]);
+  expect(sandbox).toMatchObject({ eventPosts: 2 });
 });

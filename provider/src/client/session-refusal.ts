@@ -1,6 +1,6 @@
 /**
  * Tells the session whether an answer says that the session is the trouble. Pure. What an expired session answers is not documented, so
- * every way that PLATFORM-like services use is recognised.
+ * every way that services of this kind use is recognised.
  */
 
 import { type Answer, aboutOf, documented, type Statement } from "./answer.js";
@@ -122,7 +122,7 @@ const NOWHERE = "https://nowhere.invalid";
 /**
  * Tells where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
  * @returns none where the answer does not lead elsewhere; `object` where it names one by a number, as services answer
- *   that carried a create out and want the browser to show it; otherwise `login`: an assumption (PLATFORM knows of
+ *   that carried a create out and want the browser to show it; otherwise `login`: an assumption (the platform is known to
  *   redirects to a login page, whose address may have any name).
  */
 export function redirectOf(answer: HttpAnswer): "login" | "object" | undefined {

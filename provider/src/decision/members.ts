@@ -1,6 +1,5 @@
 /**
- * The list of objects that a resource is about, each with what becomes of it: a single resource is a list of one, a set a list
- * of many. The engine's two faces ask it, and so do the comment on a preview and `pending`. Pure.
+ * The list of objects that a resource is about, each with what becomes of it: a single resource is one, a set many. The engine's two faces ask it, and so do the comment on a preview and `pending`. Pure.
  */
 import { asRecord, own, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";

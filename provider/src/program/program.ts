@@ -1,7 +1,7 @@
 /**
  * The running program as a whole, and the only thing in this room that changes: all that it has declared so far, and the batch
- * of this turn. Each constructor adds its declaration and waits for the batch to be judged; so nothing is registered before the
- * whole program was found good, and one error lists everything that is wrong.
+ * of this turn. Each constructor adds its declaration and waits for its batch to be judged; so nothing of a batch is registered before all of
+ * it was found good, and one error lists everything that is wrong. A program that waits for nothing outside is one batch.
  */
 import * as pulumi from "@pulumi/pulumi";
 import { isPlatformId } from "../rules/index.js";
@@ -23,6 +23,8 @@ interface Batch {
 }
 
 const NOTHING_DONE = "nothing was registered and nothing was sent";
+/** Earlier batches were good, and what they declare may be live by now. */
+const NOTHING_OF_IT_DONE = "nothing of what was declared with it was registered or sent";
 
 class Program {
   /** Under Pulumi's mocks: a user's unit test, which needs no settings and reads nothing of this machine. */
@@ -31,6 +33,7 @@ class Program {
   readonly outputs = new Outputs();
   readonly #declared = new Declared();
   #batch: Batch | undefined;
+  #hasBegun = false;
   #snapshot: Snapshot | undefined;
 
   /** What the look at a single constructor call needs of the program. */
@@ -74,7 +77,8 @@ class Program {
         const { findings, warnings, told } = judge(declarations, this.#declared, this.snapshot, isPreview);
         for (const warning of warnings) void pulumi.log.warn(warning);
         try {
-          this.#expectGood(findings);
+          this.#expectGood(findings, this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
+          this.#hasBegun = true;
           if (!isPreview && !this.#isUnderTest) this.#noteAdoptions(declarations);
           resolve(told);
         } catch (error) {

@@ -1,10 +1,11 @@
 /**
- * Carries out what was decided for objects: each action in one switch, and many objects at once, within the client's limits, each with
+ * Carries out what was decided for objects: each action that sends something or adopts in one switch, and many objects at once, within the client's limits, each with
  * an outcome of its own. A single resource is a list of one.
  */
 
 import {
   AdvertisingError,
+  ArgumentsError,
   count,
   InternalError,
   idRanges,
@@ -116,7 +117,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () 
 
 /**
  * Somebody has to look into the account for each unknown outcome: from so many on, where they are more than what was created,
- * the platform is in trouble and nothing more is begun.
+ * the platform is in trouble and no further create is begun.
  */
 const MAX_UNRESOLVED = 16;
 
@@ -278,9 +279,9 @@ export async function deleteSet(
   throw first;
 }
 
-/** Whether the failure says nothing about other members. */
+/** Whether the failure says nothing about other members. An adoption that names a wrong object is an error in the arguments. */
 function isAboutItself(error: AdvertisingError): boolean {
-  return error instanceof RefusedError || error instanceof OutcomeUnknownError;
+  return [RefusedError, OutcomeUnknownError, ArgumentsError].some((each) => error instanceof each);
 }
 
 function firstLine({ message }: AdvertisingError): string {

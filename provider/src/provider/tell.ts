@@ -1,7 +1,7 @@
 /**
  * What people read of single objects before and after something is done with them: adoptions, renames, replacements, what is left
- * live, what was found gone or changed. Data in, notices out; what a set says is in `tell-set.ts`, and every sentence about a create of
- * unknown outcome in `state/sentences.ts`. Nothing is decided here.
+ * live, what was found gone or changed. Data in, notices out; what a set says is in `tell-set.ts`, and how a create of unknown outcome is
+ * described in `state/sentences.ts`. Nothing is decided here.
  */
 
 import { count, enumerate, printable } from "../base/index.js";

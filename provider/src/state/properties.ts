@@ -6,7 +6,7 @@
 import type { Values } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 
-/** The reference that the engine's dynamic-provider process loads; written by `resources/`. */
+/** The reference that the engine's dynamic-provider process loads; written by `program/registration.ts`. */
 export const PROVIDER = "__provider";
 
 /** Which resource of which stack this is, so that a create can be told apart from all others; an input only. */

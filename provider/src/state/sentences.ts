@@ -1,6 +1,6 @@
 /**
- * The sentences that the program's half, the provider's and the command say alike: every one about a create whose outcome is unknown,
- * with the commands that settle it, and those about what is no longer declared. Pure.
+ * The sentences that the program's half, the provider's and the command say alike: how a create of unknown outcome is described,
+ * with the commands that settle it (`failure.ts` says it of a single resource, `tell-set.ts` of a set's members), and those about what is no longer declared. Pure.
  */
 import { count, idRanges, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";

@@ -1,5 +1,6 @@
 /**
  * A run's use of its stack's journal: which creates were sent and what came back, until the engine's state holds what they made.
+ * Read by the next run, and through `look.ts` by the program's half and by `pending`.
  * `create` in `provider/` asks it before each POST; `diff` tells it what the state holds. It keeps these promises, and the tests
  * name them by number.
  *

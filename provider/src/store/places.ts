@@ -17,7 +17,7 @@ export interface Places {
   readonly journalFolder: string;
 }
 
-/** The two files of a stack. */
+/** The files of a stack. */
 export interface StorePaths {
   readonly journal: string;
   /** The hint file. */
