@@ -144,6 +144,7 @@ describe.skipIf(missing.length > 0)(
           PULUMI_BACKEND_URL: `file://${backend}?metadata=skip`,
           SESSION_KEY: "a key of a test",
           GITHUB_OUTPUT: join(folder, "output"),
+          GITHUB_STEP_SUMMARY: join(folder, "summary.md"),
           ...more,
         };
         for (const { run: script } of workflow.jobs[job].steps) {
@@ -164,7 +165,11 @@ describe.skipIf(missing.length > 0)(
       expect(readFileSync(encrypted, "latin1")).not.toContain("service_cookie");
       const names = JSON.parse(readFileSync(join(login, "output"), "utf8").replace(/^names=/, "")) as string[];
       expect(names).toHaveLength(STACKS);
-      for (const STACK of ["at", "be"]) await run("up", encrypted, { STACK });
+      for (const STACK of ["at", "be"]) {
+        const folder = await run("up", encrypted, { STACK });
+        const summary = readFileSync(join(folder, "summary.md"), "utf8");
+        expect(summary).toMatch(new RegExp(`^### ${STACK}\n\`\`\`\nNothing that is live .* has left the state`));
+      }
       expect(sandbox).toMatchObject({ logins: 1, creates: 2 * OBJECTS });
     });
   },

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Comment, serveComments } from "../support/comments.js";
 import { useStarter } from "../support/packed.js";
-import { PIPELINES, type Pipeline, selfHosted } from "../support/pipelines.js";
+import { PIPELINES, type Pipeline, selfHostedEnvironment } from "../support/pipelines.js";
 import { newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const starter = resolve(import.meta.dirname, "../../examples/starter");
@@ -36,12 +36,12 @@ function withoutPassword({ environment }: TestStack): Record<string, string> {
   return { ...rest, STACK: "dev" };
 }
 
-const { "github.yml": github, "gitlab.yml": gitlab } = PIPELINES;
+const { "github.yml": github, "gitlab.yml": gitlab, "self-hosted.yml": selfHosted } = PIPELINES;
 
 /** One run on a fresh runner: its cache folder is gone, and what the pipeline kept is there. */
 async function apply(pipeline: Pipeline, stack: TestStack, settle = "") {
   const kept = join(project(), ".kept");
-  rmSync(kept, { recursive: true, force: true });
+  for (const old of [kept, join(project(), "before.json")]) rmSync(old, { recursive: true, force: true });
   const environment = {
     ...stack.environment,
     STACK: "dev",
@@ -86,6 +86,30 @@ it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved
   const settled = await apply(gitlab, stack, `--created '${name}=${live?.id}'`);
   expect(settled.code, settled.output).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3, logins: 1 });
+
+  // On a fresh disk, and with nothing kept, a removal is named all the same.
+  const catalog = join(project(), "catalog.yaml");
+  const text = readFileSync(catalog, "utf8");
+  const [landing, purchase] = [/^ {6}landing: .*\n/m, /value: 25/];
+  const gone = sandbox.events.find((event) =>
+    isNamed("shop/shoes/landing", event.event_name, event.advertiser_id, sandbox),
+  );
+  rmSync(join(project(), "kept.enc"));
+  writeFileSync(catalog, text.replace(landing, ""));
+  const removed = await apply(github, stack);
+  expect(removed.code, removed.output).toBe(0);
+  const summary = readFileSync(join(stack.folder, "summary.md"), "utf8");
+  for (const told of [summary, removed.output])
+    expect(told).toMatch(new RegExp(`ConversionEvent +${gone?.id} .*removed`));
+  const changed = sandbox.events.find((event) =>
+    isNamed("shop/shoes/purchase", event.event_name, event.advertiser_id, sandbox),
+  );
+  writeFileSync(catalog, text.replace(landing, "").replace(purchase, "value: 26"));
+  const replaced = await apply(gitlab, stack);
+  expect(replaced.code, replaced.output).toBe(0);
+  expect(replaced.output).toMatch(new RegExp(`ConversionEvent +${changed?.id} .*replaced by`));
+  expect(replaced.output).not.toMatch(new RegExp(`ConversionEvent +${gone?.id} `));
+  expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 4 });
 });
 
 it("ci/github.yml, ci/gitlab.yml: a pull request's preview in one comment, which the next commit rewrites; nothing is sent", async (context) => {
@@ -155,19 +179,27 @@ it("ci/github.yml, ci/gitlab.yml: a pull request's preview in one comment, which
 });
 
 it("ci/self-hosted.yml previews without the password, applies with one login, and stops at an unresolved create", async () => {
-  const { preview, apply, environment } = selfHosted();
+  const environment = selfHostedEnvironment();
   expect(environment).toEqual({ PULUMI_SKIP_CHECKPOINTS: "true" });
   const sandbox = await useSandbox();
   const stack = await stackOf(sandbox);
-  const previewed = await runAll(preview, withoutPassword(stack));
+  const jobOf = (of: TestStack) => ({
+    ...of.environment,
+    ...environment,
+    STACK: "dev",
+    GITHUB_STEP_SUMMARY: join(of.folder, "summary.md"),
+  });
+  const previewed = await runAll(selfHosted.preview, withoutPassword(stack));
   expect(previewed.code, previewed.output).toBe(0);
   expect(previewed.output).toContain("to create");
   expect(sandbox).toMatchObject({ creates: 0, logins: 0 });
 
-  const up = () => runAll(apply, { ...stack.environment, ...environment, STACK: "dev" });
+  const up = () => runAll(selfHosted.apply, jobOf(stack));
   const first = await up();
   expect(first.code, first.output).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3, logins: 1 });
+  const listed = await runAll(selfHosted.after, jobOf(stack));
+  expect(listed.output).toContain("Nothing that is live on the platform has left the state");
 
   const catalog = join(project(), "catalog.yaml");
   writeFileSync(catalog, readFileSync(catalog, "utf8").replace("value: 25", "value: 26"));

@@ -1,5 +1,5 @@
 /** The shell steps of the pipelines in examples/ci. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parse } from "yaml";
 
@@ -16,47 +16,71 @@ export interface Pipeline {
 interface Step {
   readonly name?: string;
   readonly run?: string;
+  readonly if?: string;
 }
-interface GitHub {
-  readonly jobs: Readonly<
-    Record<string, { readonly steps: readonly Step[]; readonly env?: Readonly<Record<string, string>> }>
-  >;
+export interface Job {
+  readonly "runs-on": string;
+  readonly if?: string;
+  readonly needs?: string;
+  readonly steps: readonly Step[];
+  readonly env?: Readonly<Record<string, string>>;
 }
-interface GitLab {
-  readonly preview: { readonly script: readonly string[] };
-  readonly apply: { readonly script: readonly string[]; readonly after_script: readonly string[] };
+export interface GitHub {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+interface GitLabJob {
+  readonly script: readonly string[];
+  readonly after_script?: readonly string[];
+  readonly rules: readonly { readonly if: string }[];
+}
+export type GitLab = Readonly<Record<"preview" | "apply", GitLabJob>>;
+
+const folder = resolve(import.meta.dirname, "../../examples/ci");
+const read = (file: string) => parse(readFileSync(resolve(folder, file), "utf8"));
+
+/** All workflows of GitHub Actions, by their files. */
+export const WORKFLOWS: Readonly<Record<string, GitHub>> = Object.fromEntries(
+  readdirSync(folder)
+    .filter((file) => !file.startsWith("gitlab"))
+    .map((file) => [file, read(file) as GitHub]),
+);
+export const ON_GITLAB = read("gitlab.yml") as GitLab;
+
+const IN_EACH = ["npm ci", "npm test", "npm run check"];
+
+/** In a step's condition, what makes it run also behind one that failed. */
+const IS_LATE = /always\(\)|failure\(\)/;
+
+function stepsOf({ steps }: Job): Pick<Pipeline, "apply" | "after"> {
+  const own = steps.filter(({ run = "npm ci" }) => !IN_EACH.includes(run));
+  const script = ({ run = "", if: condition = "" }: Step) =>
+    condition === "inputs.settle != ''" ? `if [ -n "$SETTLE" ]; then ${run}; fi` : run;
+  const isLate = (step: Step) => IS_LATE.test(step.if ?? "");
+  return { apply: own.filter((step) => !isLate(step)).map(script), after: own.filter(isLate).map(script) };
 }
 
-const read = (file: string) => parse(readFileSync(resolve(import.meta.dirname, "../../examples/ci", file), "utf8"));
-
-function inGitHub(): Pipeline {
-  const { jobs } = read("github.yml") as GitHub;
-  const named = (job: string, name: string) => jobs[job]?.steps.find((step) => step.name === name)?.run as string;
-  const settle = `if [ -n "$SETTLE" ]; then ${named("apply", "settle")}; fi`; // the step's own condition
-  return {
-    preview: [named("preview", "preview"), named("preview", "comment")],
-    apply: [named("apply", "restore"), settle, named("apply", "pending"), named("apply", "apply")],
-    after: [named("apply", "keep"), named("apply", "unresolved")],
-  };
+/** @param apply the name of the job that applies. */
+function inGitHub(file: string, apply: string): Pipeline {
+  const { jobs } = WORKFLOWS[file] as GitHub;
+  const { preview } = jobs;
+  return { preview: preview === undefined ? [] : stepsOf(preview).apply, ...stepsOf(jobs[apply] as Job) };
 }
 
-function inGitLab(): Pipeline {
-  const { preview, apply } = read("gitlab.yml") as GitLab;
-  return { preview: preview.script, apply: apply.script, after: apply.after_script };
+/** By their files. */
+export const PIPELINES = {
+  "github.yml": inGitHub("github.yml", "apply"),
+  "self-hosted.yml": inGitHub("self-hosted.yml", "up"),
+  "fleet.yml": inGitHub("fleet.yml", "up"),
+  "gitlab.yml": {
+    preview: ON_GITLAB.preview.script,
+    apply: ON_GITLAB.apply.script,
+    after: ON_GITLAB.apply.after_script ?? [],
+  },
+} as const satisfies Record<string, Pipeline>;
+
+/** What the job that applies on a runner whose disk stays sets for its steps. */
+export function selfHostedEnvironment(): Readonly<Record<string, string>> {
+  const settings = Object.entries(WORKFLOWS["self-hosted.yml"]?.jobs.up?.env ?? {});
+  return Object.fromEntries(settings.filter(([, value]) => !value.includes("${{")));
 }
-
-/** Those that keep session and journal themselves, by their files. */
-export const PIPELINES: Readonly<Record<"github.yml" | "gitlab.yml", Pipeline>> = {
-  "github.yml": inGitHub(),
-  "gitlab.yml": inGitLab(),
-};
-
-/** On a runner whose disk stays. @returns also what the job that applies sets for its steps. */
-export function selfHosted(): Pipeline & { readonly environment: Readonly<Record<string, string>> } {
-  const { jobs } = read("self-hosted.yml") as GitHub;
-  const stepsOf = (job: string) => (jobs[job]?.steps ?? []).flatMap(({ run }) => run ?? []).filter(isOfTheProject);
-  const settings = Object.entries(jobs.up?.env ?? {}).filter(([, value]) => !value.includes("${{"));
-  return { preview: stepsOf("preview"), apply: stepsOf("up"), after: [], environment: Object.fromEntries(settings) };
-}
-
-const isOfTheProject = (script: string) => script !== "npm ci";

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { type ValidationState, validateWorkflow } from "@action-validator/core";
 import { describe, expect, it } from "vitest";
 import { newFolder } from "../support/folder.js";
+import { PIPELINES } from "../support/pipelines.js";
 import { runProcess } from "../support/stack.js";
 
 const examples = resolve(import.meta.dirname, "../../examples");
@@ -30,6 +31,18 @@ it("ci/github.yml has the platform's credentials in the job that applies alone",
   const holders = parts.filter((part) => /ADVERTISING_PASSWORD|KEEP_KEY/.test(part));
   expect(holders.map((part) => part.slice(0, part.indexOf(":")))).toEqual(["apply"]);
   expect(holders[0]).toContain("github.event_name != 'pull_request'");
+});
+
+describe.each(Object.entries(PIPELINES))("ci/%s", (_file, { apply, after }) => {
+  const placeOf = (part: string) => apply.findIndex((script) => script.includes(part));
+
+  it("settles before it applies, and lists what left the state afterwards, also where that failed", () => {
+    const places = ["pulumi-advertising pending --stack", "pulumi stack export", "pulumi up"].map(placeOf);
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(apply[placeOf("pulumi stack export")]).toMatch(/pulumi stack export --stack "\$STACK" > before\.json$/);
+    expect(after.join("\n")).toMatch(/npx pulumi-advertising leftovers --before before\.json --stack "\$STACK"/);
+  });
 });
 
 it("examples/starter has the workflow of ci/github.yml", () => {
