@@ -10,10 +10,13 @@ const LONG = {
     variables: { KILLS: "30", FAST_KILLS: "30", LOSSES: "30", SET_KILLS: "30" },
   },
   model: {
-    files: ["model", "set-model", "operations-model", "set-operations-model"].map(
-      (name) => `test/sandbox/${name}.test.ts`,
-    ),
-    variables: { RUNS: "50000", SET_RUNS: "5000" },
+    files: [
+      ...["model", "set-model", "operations-model", "set-operations-model"].map(
+        (name) => `test/sandbox/${name}.test.ts`,
+      ),
+      "test/unit/disk.test.ts",
+    ],
+    variables: { RUNS: "50000", SET_RUNS: "5000", CRASHES: "2000" },
   },
 };
 

@@ -3,7 +3,16 @@
  * half, the command), and the one way to change a journal (the end of a run that created nothing, the command).
  */
 import { join } from "node:path";
-import { type Disk, type LockOptions, readNow, replaceNow, systemDisk, withLock, withLockNow } from "../files/index.js";
+import {
+  type Disk,
+  type LockOptions,
+  readNow,
+  removeNow,
+  replaceNow,
+  systemDisk,
+  withLock,
+  withLockNow,
+} from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { type Live, readInventory } from "./inventory.js";
 import { journalOf, readJournal } from "./notes.js";
@@ -105,6 +114,6 @@ function reviseHeld(journal: string, revise: Revise, disk: Disk = systemDisk): n
 
 /** Writes a journal anew, or removes it where nothing is left to remember. Its lock must be held. */
 export function writeNow(journal: string, records: readonly CreateRecord[], disk: Disk): void {
-  if (records.length === 0) disk.rmSync(journal, { force: true });
+  if (records.length === 0) removeNow(journal, disk);
   else replaceNow(journal, journalOf(records), disk);
 }

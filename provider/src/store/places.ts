@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { cacheFolder, type Disk, systemDisk } from "../files/index.js";
+import { cacheFolder, type Disk, syncFolder, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 
 /** What files are kept apart by. */
@@ -126,6 +126,7 @@ export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () =
   for (const { from, to } of moves) {
     disk.mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
     disk.renameSync(from, to);
+    syncFolder(dirname(to), disk);
   }
   return () => {
     for (const { from, to } of moves) disk.renameSync(to, from);
