@@ -82,6 +82,8 @@ export function reviseNow(journal: string, revise: Revise, disk: Disk = systemDi
 export interface HeldJournal {
   /** As {@link reviseNow}. @throws LockLost another process has taken the journal over; nothing was changed. */
   revise(revise: Revise): number;
+  /** These records stand in it as they are given, and no others of theirs. @throws LockLost as {@link revise}. */
+  restore(records: readonly CreateRecord[]): void;
 }
 
 /**
@@ -98,6 +100,12 @@ export function withJournal<T>(
       revise(revise) {
         lock.confirm();
         return reviseHeld(journal, revise, options.disk);
+      },
+      restore(records) {
+        lock.confirm();
+        const marks = new Set(records.map(({ mark }) => mark));
+        const others = recordsIn(journal).filter(({ mark }) => !marks.has(mark));
+        if (others.length + records.length > 0) writeNow(journal, [...others, ...records]);
       },
     }),
   );
