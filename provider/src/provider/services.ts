@@ -110,7 +110,7 @@ export function createRuntime(
     clock: underWay.clock,
     account: accountOf(settings),
     run,
-    seen: new Seen(seenIn(places.journalFolder), systemClock),
+    seen: new Seen(seenIn(places.journalFolder), systemClock, disk),
     newMark: randomUUID,
     now,
     inventory(identity) {
@@ -148,7 +148,7 @@ export function createRuntime(
       if (!isWell || run.isUp !== true || !run.isWhole) return;
       inventory?.closeNow(run.declared);
       if (run.identity !== undefined) {
-        forgetSettlements(pathsIn(places.journalFolder, stackOf(run.identity)).settlements);
+        forgetSettlements(pathsIn(places.journalFolder, stackOf(run.identity)).settlements, disk);
       }
     },
     async abandon() {

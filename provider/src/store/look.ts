@@ -104,8 +104,8 @@ export function withJournal<T>(
       restore(records) {
         lock.confirm();
         const marks = new Set(records.map(({ mark }) => mark));
-        const others = recordsIn(journal).filter(({ mark }) => !marks.has(mark));
-        if (others.length + records.length > 0) writeNow(journal, [...others, ...records]);
+        const others = recordsIn(journal, options.disk).filter(({ mark }) => !marks.has(mark));
+        if (records.length > 0) writeNow(journal, [...others, ...records], options.disk ?? systemDisk);
       },
     }),
   );

@@ -2,10 +2,9 @@
  * What people, or a search, have answered of creates of unknown outcome since the last `up` that went through, and what was known
  * before each answer: so that a wrong one can be taken back. Written before the answer takes effect.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { readNow } from "../files/index.js";
+import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { journalOf, readJournal } from "./notes.js";
 
@@ -35,9 +34,9 @@ export interface Settlement {
 }
 
 /** @returns none where there are none that can be read. */
-export function readSettlements(path: string): Settlement[] {
+export function readSettlements(path: string, disk: Disk = systemDisk): Settlement[] {
   try {
-    return fileSchema.parse(JSON.parse(readNow(path) ?? "")).answers.map(({ notes, ...answer }) => ({
+    return fileSchema.parse(JSON.parse(readNow(path, disk) ?? "")).answers.map(({ notes, ...answer }) => ({
       ...answer,
       notes: new Map(Object.entries(notes).map(([journal, text]) => [journal, readJournal(text)])),
     }));
@@ -47,28 +46,23 @@ export function readSettlements(path: string): Settlement[] {
 }
 
 /** Writes them anew. @throws the system's errors. */
-export function writeSettlements(path: string, settlements: readonly Settlement[]): void {
+export function writeSettlements(path: string, settlements: readonly Settlement[], disk: Disk = systemDisk): void {
   if (settlements.length === 0) {
-    forgetSettlements(path);
+    forgetSettlements(path, disk);
     return;
   }
   const answers = settlements.map(({ notes, ...answer }) => ({
     ...answer,
     notes: Object.fromEntries([...notes].map(([journal, records]) => [journal, journalOf(records)])),
   }));
-  const temporary = `${path}.tmp`;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = openSync(temporary, "w", 0o600);
-  writeFileSync(file, JSON.stringify({ ...HEADER, answers }));
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(temporary, path);
+  disk.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  replaceNow(path, JSON.stringify({ ...HEADER, answers }), disk);
 }
 
 /** An `up` has gone through: the answers are what the state is made of. Never fails. */
-export function forgetSettlements(path: string): void {
+export function forgetSettlements(path: string, disk: Disk = systemDisk): void {
   try {
-    rmSync(path, { force: true });
+    disk.rmSync(path, { force: true });
   } catch {
     // Each is held against the state before it is taken back.
   }
