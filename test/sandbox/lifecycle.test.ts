@@ -54,6 +54,23 @@ it("C6: a create in doubt that the engine asks for again, as its error hooks do,
   expect(journals()).toHaveLength(1);
 });
 
+it("what an earlier run made does not take the place of itself, where the state was destroyed since", async () => {
+  const sandbox = await useSandbox();
+  const folder = newFolder();
+  const environment = { PULUMI_SKIP_CHECKPOINTS: "true" }; // the notes stay until a later run sees them in the state
+  const first = newRun(sandbox, folder, { environment });
+  const checked = await first.advertiser.check({}, inputs);
+  const { id } = await first.advertiser.create(checked.inputs ?? {});
+  first.closeNow();
+  const second = newRun(sandbox, folder, { environment });
+  const changed = await second.advertiser.check({}, { ...inputs, advertiserName: "B" });
+  const { message, properties } = await failureOf(second.advertiser.create(changed.inputs ?? {}));
+  expect(message).toContain(`created it at`);
+  expect(message).not.toContain(`it is not ${id}`);
+  expect(properties).not.toHaveProperty("unresolved.replaces");
+  expect(sandbox.advertiserPosts).toBe(1);
+});
+
 it("C4: a defect of ours after the sending leaves it unresolved: nobody knows what became of it", async () => {
   const { sandbox, advertiser, journals } = await start({
     adapt: (runtime) => {

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Holders, type Knowledge } from "../../provider/src/decision/holders.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { isHeldElsewhere, isSpared, learnHolders, noteAdopts, rivalOf } from "../../provider/src/provider/holding.js";
+import {
+  isHeldElsewhere,
+  isSpared,
+  learnHolders,
+  noteAdopts,
+  noteLive,
+  rivalOf,
+} from "../../provider/src/provider/holding.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
 import { refOf } from "../../provider/src/state/identity.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
@@ -89,6 +96,13 @@ describe("what earlier runs noted", () => {
     runtime.run.declared.add(keyOf("ConversionEvent", "two"));
     expect(twice("twin", "8")).toContain("ConversionEvent::two");
     expect(twice("third", "7")).toContain("ConversionEvent::new");
+  });
+
+  it("what this run has just created can't be adopted by something else of it", async () => {
+    const runtime = await knowing({});
+    noteLive(conversionEvent, runtime, subject("new"), "9", { values: {}, secret: new Set() });
+    noteAdopts(conversionEvent, runtime, subject("other"), "9");
+    expect(rivalOf(conversionEvent, runtime, subject("other"), "9")?.name).toBe("new");
   });
 
   it("is over for what takes on another object in this run: two resources may swap theirs", async () => {

@@ -42,6 +42,7 @@ export interface OpenFile {
   appendFile(text: string): Promise<void>;
   truncate(bytes: number): Promise<void>;
   datasync(): Promise<void>;
+  sync(): Promise<void>;
   stat(): Promise<Status>;
   chmod(mode: number): Promise<void>;
   close(): Promise<void>;

@@ -21,7 +21,6 @@ export {
   readNow,
   readPrivate,
   removeLeftovers,
-  removeNow,
   replaceNow,
   replacePrivate,
   syncFolder,

@@ -140,7 +140,9 @@ async function settled(
     what = earlier.id === undefined ? `${what} A search has found it as ${id}.` : what;
   }
   const otherwise = id === undefined ? "" : " Its arguments were others than now.";
-  return unresolved(runtime, create, { ...earlier, what: `${what}${otherwise}`, replaces });
+  // Without the state, as after a `destroy`, the notes name the very same object as the one that was there before.
+  const before = replaces === id ? undefined : replaces;
+  return unresolved(runtime, create, { ...earlier, what: `${what}${otherwise}`, replaces: before });
 }
 
 async function send(

@@ -61,7 +61,7 @@ export function noteHolds(
   runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, live, id, deletes));
 }
 
-/** The engine is handed this object: remembered for the warnings of later runs. */
+/** The engine is handed this object: it belongs to this resource for the rest of the run, and is remembered for the warnings of later runs. */
 export function noteLive(
   kind: Kind,
   runtime: Runtime,
@@ -69,6 +69,7 @@ export function noteLive(
   id: string,
   live: { readonly values: Values; readonly secret: ReadonlySet<string> },
 ): void {
+  runtime.run.holders.add(kind.name, id, key, "state");
   runtime.inventory(identity).note(key, liveOf(kind, live, id, isDeleting(runtime, key)));
 }
 

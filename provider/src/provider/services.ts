@@ -10,7 +10,6 @@ import { accountOf, describeSettingProblems, readSettings, type SettingsReading 
 import { stackOf } from "../state/index.js";
 import {
   backendIn,
-  forgetSettlements,
   Inventory,
   Journal,
   lookAround,
@@ -110,7 +109,7 @@ export function createRuntime(
     clock: underWay.clock,
     account: accountOf(settings),
     run,
-    seen: new Seen(seenIn(places.journalFolder), systemClock, disk),
+    seen: new Seen(seenIn(places.journalFolder), systemClock),
     newMark: randomUUID,
     now,
     inventory(identity) {
@@ -145,11 +144,7 @@ export function createRuntime(
     closeNow() {
       const isWell = run.hasChecked && !run.hasFailed;
       journal?.closeNow(isWell ? run.declared : undefined, run.isUp === true);
-      if (!isWell || run.isUp !== true || !run.isWhole) return;
-      inventory?.closeNow(run.declared);
-      if (run.identity !== undefined) {
-        forgetSettlements(pathsIn(places.journalFolder, stackOf(run.identity)).settlements, disk);
-      }
+      if (isWell && run.isUp === true && run.isWhole) inventory?.closeNow(run.declared);
     },
     async abandon() {
       await underWay.end();

@@ -67,7 +67,6 @@ export {
   explain,
   forgetCommand,
   removalWarning,
-  reopenCommand,
   setRemovalWarning,
   settleCommand,
   waysOut,

@@ -30,4 +30,3 @@ export {
 } from "./places.js";
 export { backendIn } from "./run-end.js";
 export { Seen } from "./seen.js";
-export { forgetSettlements, readSettlements, type Settlement, writeSettlements } from "./settlements.js";
