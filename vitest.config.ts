@@ -24,6 +24,12 @@ const project = (name: string, options: object = {}) => ({
 
 export default defineConfig({
   test: {
-    projects: [project("unit", light), project("sandbox", light), project("engine", heavy), project("package", heavy)],
+    projects: [
+      project("unit", light),
+      project("sandbox", light),
+      project("model", light),
+      project("engine", heavy),
+      project("package", heavy),
+    ],
   },
 });

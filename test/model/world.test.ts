@@ -1,0 +1,88 @@
+/**
+ * Random lives of a whole stack, in one process without real time and without sockets (`test/support/world/`). LIVES sets how many (`npm
+ * run model-test` runs the long version), SEED the first one: each life has a seed of its own, which is printed where it fails.
+ */
+import * as pulumi from "@pulumi/pulumi";
+import { expect, it, vi } from "vitest";
+import { type Life, type Played, play, randomLife, shrunken } from "../support/world/life.js";
+import { takeOverTime } from "../support/world/time.js";
+
+vi.mock("node:crypto", async (original) => {
+  const { nextUuid } = await import("../support/world/time.js");
+  return { ...(await original<typeof import("node:crypto")>()), randomUUID: nextUuid };
+});
+vi.mock("node:timers/promises", async (original) => {
+  const { timeout } = await import("../support/world/time.js");
+  return { ...(await original<typeof import("node:timers/promises")>()), setTimeout: timeout };
+});
+vi.mock("../../provider/src/client/transport.js", async (original) => {
+  const { theWire } = await import("../support/world/wire.js");
+  return { ...(await original<object>()), createTransport: () => theWire.transport() };
+});
+vi.mock("../../provider/src/tools/pulumi.js", async (original) => {
+  const { cliNow } = await import("../support/world/wire.js");
+  const { readSettings } = await import("../../provider/src/settings/index.js");
+  return {
+    ...(await original<object>()),
+    exportOf: async () => cliNow().exported(),
+    stackName: async () => cliNow().stack,
+    settingsOf: async () => cliNow().settings,
+    readingOf: async () => ({
+      reading: readSettings({ config: (key) => cliNow().settings[key], environment: {}, mayLackPassword: false }),
+      origin: "of the world",
+    }),
+    pulumi: async (args: readonly string[], _: unknown, input: string) => {
+      if (args[1] === "import") cliNow().imported(input);
+      return "";
+    },
+  };
+});
+
+const LIVES = Number(process.env.LIVES ?? 250);
+const seed = Number(process.env.SEED ?? 1);
+
+await pulumi.runtime.setMocks({
+  newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
+  call: ({ inputs }) => inputs,
+});
+takeOverTime();
+
+async function expectWell(life: Life): Promise<Played> {
+  try {
+    return await play(life);
+  } catch (error) {
+    const small = await shrunken(life);
+    const { config, steps } = small.life;
+    return expect.fail(
+      [
+        `SEED=${config.seed} LIVES=1: ${(error as Error).message}`,
+        `Shrunken to: ${small.why}`,
+        `config ${JSON.stringify(config)}`,
+        ...steps.map((step) => `  ${JSON.stringify(step)}`),
+        "What happened:",
+        ...small.log,
+      ].join("\n"),
+    );
+  }
+}
+
+it(`${LIVES} lives of a stack (SEED=${seed})`, { timeout: 60_000 + LIVES * 1000 }, async () => {
+  const counts: Record<string, number> = {};
+  const beganMs = performance.now();
+  const count = (name: string, amount: number) => {
+    counts[name] = (counts[name] ?? 0) + amount;
+  };
+  for (let life = 0; life < LIVES; life++) {
+    const one = randomLife(seed + life);
+    const { world, ups } = await expectWell(one);
+    for (const [name, amount] of Object.entries(world.counts)) count(name, amount);
+    const { posts, updates, deletes, searches, reads } = world.platform;
+    for (const [name, amount] of Object.entries({ posts, updates, deletes, searches, reads })) count(name, amount);
+    count(`ended after ${ups}`, 1);
+  }
+  const seconds = (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
+  console.log(
+    `${LIVES} lives (SEED=${seed}) in ${Math.round(performance.now() - beganMs)} ms, ${seconds.toFixed(1)} s of CPU`,
+    counts,
+  );
+});

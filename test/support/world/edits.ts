@@ -1,0 +1,270 @@
+/** Changes that people make to a program. Each is some numbers, read against the program as it is then. */
+import { FIRST_ID } from "./platform.js";
+import type { Entry, Resource } from "./program.js";
+import { keyOf, urnOfResource } from "./program.js";
+import { heldIn, type World } from "./world.js";
+
+const EVENT_NAMES = ["Buy", "Sign up", "Land"];
+const NAMES = ["e1", "e2", "e3", "e4", "e5"];
+const SETS = ["s1", "s2", "s3"];
+const KEYS = ["k1", "k.2", `k"]3`];
+const ADVERTISERS = ["a1", "a2"];
+
+type Edit = (world: World, numbers: Numbers) => void;
+
+class Numbers {
+  readonly #numbers: readonly number[];
+  #next = 0;
+
+  constructor(numbers: readonly number[]) {
+    this.#numbers = numbers;
+  }
+
+  get one(): number {
+    return this.#numbers[this.#next++ % this.#numbers.length] ?? 0;
+  }
+
+  pick<T>(from: readonly T[]): T | undefined {
+    return from[Math.floor(this.one * from.length)];
+  }
+}
+
+function put(world: World, ...resources: readonly (Resource | undefined)[]): void {
+  const program = new Map(world.program);
+  for (const each of resources) if (each !== undefined) program.set(keyOf(each), each);
+  world.program = ordered(program);
+}
+
+function drop(world: World, ...resources: readonly Resource[]): void {
+  const program = new Map(world.program);
+  for (const each of resources) program.delete(keyOf(each));
+  world.program = program;
+}
+
+function ordered(program: ReadonlyMap<string, Resource>) {
+  return new Map([...program].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const ofType = (world: World, type: Resource["type"]) =>
+  [...world.program.values()].filter((each) => each.type === type);
+
+/** An advertiser that the program declares, now at the latest. */
+function someAdvertiser(world: World, numbers: Numbers): string {
+  const [known] = [numbers.pick(ofType(world, "Advertiser"))];
+  if (known !== undefined) return known.name;
+  put(world, { type: "Advertiser", name: "a1", platformName: "Acme" });
+  return "a1";
+}
+
+/** The engine takes no resource under a name that another one had before, as its alias says. */
+const unused = (world: World, type: Resource["type"], names: readonly string[]) => {
+  const former = new Set(ofType(world, type).flatMap(({ aliases = [] }) => aliases));
+  return names.filter((name) => !world.program.has(`${type} ${name}`) && !former.has(name));
+};
+
+const entryOf = (numbers: Numbers): Entry => ({
+  eventName: numbers.pick(EVENT_NAMES) ?? "Buy",
+  value: Math.floor(numbers.one * 3),
+});
+
+/** The id that the state holds of a resource, or of a set's member. */
+function heldId(world: World, label: string): string | undefined {
+  return heldIn(world.backend).find((each) => each.label === label && each.resource.delete !== true)?.id;
+}
+
+const addEvent: Edit = (world, numbers) => {
+  const name = numbers.pick(unused(world, "ConversionEvent", NAMES));
+  if (name === undefined) return;
+  const { eventName, value } = entryOf(numbers);
+  put(world, {
+    type: "ConversionEvent",
+    name,
+    platformName: eventName,
+    value,
+    advertiser: someAdvertiser(world, numbers),
+  });
+};
+
+const addMember: Edit = (world, numbers) => {
+  const sets = ofType(world, "ConversionEventSet");
+  const set = sets.length > 0 && numbers.one < 0.7 ? numbers.pick(sets) : undefined;
+  const name = numbers.pick(unused(world, "ConversionEventSet", SETS)) ?? "s1";
+  const into = set ?? {
+    type: "ConversionEventSet" as const,
+    name,
+    advertiser: someAdvertiser(world, numbers),
+    events: {},
+  };
+  const key = numbers.pick(KEYS) ?? "k1";
+  put(world, { ...into, events: { ...into.events, [key]: entryOf(numbers) } });
+};
+
+const changed: Edit = (world, numbers) => {
+  const resource = numbers.pick([...world.program.values()]);
+  if (resource === undefined) return;
+  const { eventName, value } = entryOf(numbers);
+  if (resource.type === "Advertiser") return put(world, { ...resource, platformName: `Acme ${value}` });
+  if (resource.type === "ConversionEvent") {
+    return put(world, numbers.one < 0.6 ? { ...resource, value } : { ...resource, platformName: eventName });
+  }
+  const key = numbers.pick(Object.keys(resource.events ?? {}));
+  const given = key === undefined ? undefined : resource.events?.[key];
+  if (key === undefined || given === undefined) return;
+  const { existingId: _, ...entry } = given;
+  put(world, { ...resource, events: { ...resource.events, [key]: { ...entry, value } } });
+};
+
+const otherAdvertiser: Edit = (world, numbers) => {
+  const name = numbers.pick(ADVERTISERS) ?? "a1";
+  const resource = numbers.pick([...world.program.values()].filter(({ type }) => type !== "Advertiser"));
+  if (!world.program.has(`Advertiser ${name}`)) put(world, { type: "Advertiser", name, platformName: "Acme" });
+  if (resource !== undefined) put(world, { ...resource, advertiser: name });
+};
+
+const removed: Edit = (world, numbers) => {
+  const resource = numbers.pick([...world.program.values()]);
+  if (resource === undefined) return;
+  const isUsed = [...world.program.values()].some((each) => each.advertiser === resource.name);
+  if (resource.type === "Advertiser" && isUsed) return;
+  const key = numbers.pick(Object.keys(resource.events ?? {}));
+  if (key === undefined || numbers.one < 0.3) return drop(world, resource);
+  const { [key]: _, ...events } = resource.events ?? {};
+  put(world, { ...resource, events });
+};
+
+const renamed =
+  (hasAlias: boolean): Edit =>
+  (world, numbers) => {
+    const resource = numbers.pick([...world.program.values()].filter(({ type }) => type !== "Advertiser"));
+    if (resource === undefined) return;
+    const { type, name, aliases = [] } = resource;
+    const free = unused(world, type, type === "ConversionEvent" ? NAMES : SETS);
+    const now = numbers.pick(free.filter((each) => !aliases.includes(each) && !isInState(world, type, each)));
+    if (now === undefined) return;
+    drop(world, resource);
+    if (hasAlias) world.rename(type, name, now, resource);
+    put(world, { ...resource, name: now, aliases: hasAlias ? [...aliases, name] : undefined });
+  };
+
+/** Where the state has something under the new name, the engine goes on with that, alias or not. */
+function isInState(world: World, type: Resource["type"], name: string): boolean {
+  const urn = urnOfResource({ type, name });
+  return world.backend.resources.some((each) => each.urn === urn);
+}
+
+/** A single event becomes a set's member, or the other way round; with `existingId`, or without. */
+const moved =
+  (adopts: boolean): Edit =>
+  (world, numbers) => {
+    const sets = ofType(world, "ConversionEventSet");
+    const single = numbers.pick(ofType(world, "ConversionEvent"));
+    const set = numbers.pick(sets);
+    if (set === undefined) return;
+    if (single !== undefined && numbers.one < 0.5) {
+      const key = numbers.pick(KEYS.filter((each) => !Object.hasOwn(set.events ?? {}, each)));
+      if (key === undefined) return;
+      const id = heldId(world, `ConversionEvent "${single.name}"`);
+      const entry = {
+        eventName: single.platformName ?? "",
+        value: single.value ?? 0,
+        ...(adopts && id !== undefined ? { existingId: id } : {}),
+      };
+      drop(world, single);
+      return put(world, { ...set, advertiser: single.advertiser, events: { ...set.events, [key]: entry } });
+    }
+    const key = numbers.pick(Object.keys(set.events ?? {}));
+    const name = numbers.pick(unused(world, "ConversionEvent", NAMES));
+    if (key === undefined || name === undefined) return;
+    const { [key]: entry, ...events } = set.events ?? {};
+    const id = heldId(world, `events[${JSON.stringify(key)}] of ConversionEventSet "${set.name}"`);
+    const { eventName = "", value } = entry ?? {};
+    put(
+      world,
+      { ...set, events },
+      {
+        type: "ConversionEvent",
+        name,
+        platformName: eventName,
+        value,
+        advertiser: set.advertiser,
+        ...(adopts && id !== undefined ? { existingId: id } : {}),
+      },
+    );
+  };
+
+/** Another client's event is taken over; or an id that is somebody's already, or nobody's. */
+const adopted: Edit = (world, numbers) => {
+  const [advertiser] = world.platform.objectsOf("advertiser").keys();
+  const name = numbers.pick(unused(world, "ConversionEvent", NAMES));
+  if (advertiser === undefined || name === undefined) return;
+  const { eventName, value } = entryOf(numbers);
+  // Without a way to read, a person who names what is not there can't be told.
+  const other = String(FIRST_ID + Math.floor(numbers.one * 8));
+  const isForeign = numbers.one < 0.5 || !(world.operations.read || world.platform.isLive("event", other));
+  const id = isForeign
+    ? world.platform.makeForeign("event", { event_name: eventName, value, advertiser_id: advertiser })
+    : other;
+  put(world, {
+    type: "ConversionEvent",
+    name,
+    platformName: eventName,
+    value,
+    advertiser: String(advertiser),
+    existingId: id,
+  });
+};
+
+const notAdopting: Edit = (world, numbers) => {
+  const resource = numbers.pick([...world.program.values()].filter(({ existingId }) => existingId !== undefined));
+  if (resource !== undefined) put(world, { ...resource, existingId: undefined });
+};
+
+const deleting: Edit = (world, numbers) => {
+  const resource = numbers.pick([...world.program.values()].filter(({ type }) => type !== "Advertiser"));
+  if (resource !== undefined)
+    put(world, { ...resource, deletes: resource.deletes !== true && world.operations.delete === true });
+};
+
+const replacing: Edit = (world, numbers) => {
+  const resource = numbers.pick([...world.program.values()].filter(({ type }) => type !== "Advertiser"));
+  if (resource === undefined) return;
+  const property = resource.type === "ConversionEvent" ? "value" : "events";
+  put(world, { ...resource, replaceOnChanges: resource.replaceOnChanges === undefined ? [property] : undefined });
+};
+
+const withoutAliases: Edit = (world) => {
+  for (const resource of world.program.values())
+    if (resource.aliases !== undefined) put(world, { ...resource, aliases: undefined });
+};
+
+const EDITS: readonly Edit[] = [
+  addEvent,
+  addEvent,
+  addEvent,
+  addMember,
+  addMember,
+  addMember,
+  changed,
+  changed,
+  changed,
+  otherAdvertiser,
+  removed,
+  removed,
+  renamed(true),
+  renamed(false),
+  moved(true),
+  moved(true),
+  moved(false),
+  adopted,
+  notAdopting,
+  deleting,
+  deleting,
+  replacing,
+  withoutAliases,
+];
+
+export function runEdit(world: World, given: readonly number[]): void {
+  const numbers = new Numbers(given);
+  numbers.pick(EDITS)?.(world, numbers);
+  world.log.push(`  program: ${JSON.stringify([...world.program.values()])}`);
+}

@@ -1,0 +1,371 @@
+/**
+ * Random lives of a stack: a program that changes, runs that fail and are killed, disks that are lost, other clients, and people who answer.
+ * A life is data, so that it replays exactly, and can be played with steps left out.
+ */
+import { seededRandom } from "../random.js";
+import { runEdit } from "./edits.js";
+import type { Break, Dressing, Fault } from "./platform.js";
+import { beginTime, time } from "./time.js";
+import { type Config, type Kill, Violation, World } from "./world.js";
+
+export type Step =
+  | { readonly do: "edit"; readonly edits: readonly (readonly number[])[] }
+  | {
+      readonly do: "up";
+      readonly machine: number;
+      readonly preview: boolean;
+      readonly concurrent: boolean;
+      readonly faults: readonly Fault[];
+      readonly kill?: Kill;
+      readonly target?: number;
+    }
+  | { readonly do: "refresh"; readonly machine: number; readonly faults: readonly Fault[] }
+  | { readonly do: "destroy"; readonly machine: number; readonly faults: readonly Fault[] }
+  | {
+      readonly do: "answer";
+      readonly machine: number;
+      readonly how: "truly" | "wrongly" | "search";
+      readonly pick: number;
+    }
+  | { readonly do: "lose"; readonly machine: number }
+  | { readonly do: "meddle"; readonly pick: number; readonly deletes: boolean }
+  | { readonly do: "operations"; readonly name: string; readonly on: boolean }
+  | { readonly do: "wait"; readonly seconds: number };
+
+export interface Life {
+  readonly config: Config;
+  readonly steps: readonly Step[];
+}
+
+const OPERATIONS = ["read", "update", "delete", "search"];
+const CREATE_BREAKS: Break[] = [
+  "lost",
+  "lost undone",
+  "500",
+  "500 undone",
+  "refused",
+  "html",
+  "202",
+  "limited",
+  "lost unsent",
+  "no",
+];
+const OTHER_BREAKS: Break[] = ["lost", "lost undone", "500", "500 undone", "refused", "odd", "no", "lost unsent"];
+
+export function randomLife(seed: number): Life {
+  const random = seededRandom(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T;
+  const chance = (of: number) => random() < of;
+  const isRich = chance(0.7);
+  const dressing: Dressing = {
+    gone: pick(["404", "410", "could-not-load"]),
+    dress: pick(["plain", "strings"]),
+    searchLagSeconds: pick([0, 0, 3, 40]),
+    readLagSeconds: pick([0, 0, 5, 60]),
+  };
+  const names = [...OPERATIONS, "mark"];
+  const operations = Object.fromEntries(names.map((name) => [name, isRich && (name === "mark" || chance(0.7))]));
+  const config: Config = { seed, dressing, operations, checkpoints: chance(0.8) };
+
+  const fault = (): Fault => {
+    const on = pick(["advertiser", "event", "event", "event", "read", "update", "delete", "search"] as const);
+    const isCreate = on === "advertiser" || on === "event";
+    return { on, after: below(4), with: pick(isCreate ? CREATE_BREAKS : OTHER_BREAKS) };
+  };
+  const faults = () => Array.from({ length: chance(0.45) ? 1 + below(2) : 0 }, fault);
+  const kill = (): Kill => ({ at: pick(["before", "after", "after", "save"]), nth: 1 + below(5) });
+  const edits = () => Array.from({ length: 1 + below(3) }, () => Array.from({ length: 6 }, random));
+  const step = (): Step => {
+    const machine = below(2);
+    const one = random();
+    if (one < 0.5) {
+      return {
+        do: "up",
+        machine,
+        preview: chance(0.3),
+        concurrent: chance(0.4),
+        faults: faults(),
+        ...(chance(0.25) ? { kill: kill() } : {}),
+        ...(chance(0.07) ? { target: random() } : {}),
+      };
+    }
+    if (one < 0.72) return { do: "edit", edits: edits() };
+    if (one < 0.8) return { do: "refresh", machine, faults: faults() };
+    if (one < 0.82) return { do: "destroy", machine, faults: faults() };
+    if (one < 0.88)
+      return { do: "answer", machine, how: pick(["truly", "truly", "wrongly", "search"]), pick: random() };
+    if (one < 0.91) return { do: "lose", machine };
+    if (one < 0.94) return { do: "meddle", pick: random(), deletes: chance(0.5) };
+    if (one < 0.97) return { do: "operations", name: pick(OPERATIONS), on: chance(0.6) };
+    return { do: "wait", seconds: below(900) };
+  };
+  const beginning = { do: "edit", edits: Array.from({ length: 4 }, () => Array.from({ length: 6 }, random)) } as const;
+  return { config, steps: [beginning, ...Array.from({ length: 5 + below(12) }, step)] };
+}
+
+export interface Played {
+  readonly world: World;
+  /** How many more `up`s it took at the end. */
+  readonly ups: number;
+}
+
+/** @throws Violation */
+export async function play({ config, steps }: Life, told: (world: World) => void = () => undefined): Promise<Played> {
+  beginTime(config.seed);
+  const world = new World(config);
+  told(world);
+  try {
+    for (const step of steps) {
+      world.log.push(JSON.stringify(step));
+      await playStep(world, step);
+      world.check();
+      time.clock.advance(5_000);
+    }
+    return { world, ups: await settleDown(world) };
+  } finally {
+    world.end();
+  }
+}
+
+async function playStep(world: World, step: Step): Promise<void> {
+  switch (step.do) {
+    case "edit":
+      for (const edit of step.edits) runEdit(world, edit);
+      return;
+    case "up":
+      return upStep(world, step);
+    case "refresh":
+      return world.refresh(machineFor(world, step.machine), step.faults);
+    case "destroy":
+      await beforeRun(world, step.machine);
+      return world.destroy(machineFor(world, step.machine), step.faults);
+    case "answer":
+      return answerStep(world, step);
+    case "lose":
+      // Without checkpoints the disk is the only witness of a killed run.
+      if (world.config.checkpoints) world.loseDisk(step.machine);
+      return;
+    case "meddle":
+      return meddle(world, step.pick, step.deletes);
+    case "operations":
+      if (step.name !== "read" || world.platform.meddled.size === 0) world.operations[step.name] = step.on;
+      return;
+    case "wait":
+      time.clock.advance(step.seconds * 1000);
+  }
+}
+
+/** Without checkpoints a killed run can be gone on from on its own machine alone: such stacks stay on one. */
+function machineFor(world: World, machine: number): number {
+  return world.config.checkpoints ? machine : 0;
+}
+
+/** As the pipelines do: where a killed run's notes are on another disk, or on none, `pending` is asked before. */
+async function beforeRun(world: World, machine: number): Promise<void> {
+  if (world.killedOn === undefined || world.killedOn === machineFor(world, machine)) return;
+  await world.answerTruly(machineFor(world, machine));
+}
+
+async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
+  const machine = machineFor(world, step.machine);
+  await beforeRun(world, machine);
+  const { concurrent, faults } = step;
+  if (world.adoptsHeld()) {
+    // Nobody goes on from a preview that fails.
+    const shown = await world.up(machine, { isPreview: true });
+    if (shown === undefined || shown.errors.length > 0) return;
+  }
+  if (!step.preview) {
+    const keys = [...world.program.keys()];
+    const target = step.target === undefined ? undefined : keys[Math.floor(step.target * keys.length)];
+    const targets = target === undefined ? undefined : new Set([target]);
+    await world.up(machine, { concurrent, faults, kill: step.kill, targets });
+    return;
+  }
+  const shown = await world.up(machine, { concurrent, isPreview: true });
+  world.check();
+  const done = await world.up(machine, { concurrent, faults, kill: step.kill });
+  if (
+    shown === undefined ||
+    done === undefined ||
+    done.errors.length > 0 ||
+    shown.errors.length > 0 ||
+    faults.length > 0
+  )
+    return;
+  const [before, after] = [shown, done].map(({ ops }) =>
+    [...ops]
+      .map(([urn, op]) => `${op} ${urn}`)
+      .toSorted()
+      .join("\n"),
+  );
+  if (before !== after) throw new Violation(`a preview showed\n${before}\nand the up did\n${after}`);
+}
+
+async function answerStep(world: World, { how, pick, ...step }: Step & { do: "answer" }): Promise<void> {
+  const machine = machineFor(world, step.machine);
+  if (how === "truly") return world.answerTruly(machine);
+  if (how === "search") {
+    await world.command(machine, "--search");
+    return;
+  }
+  const open = await world.pending(machine);
+  const urn = open[Math.floor(pick * open.length)];
+  // A wrong advertiser would be every event's, for ever.
+  if (urn === undefined || nounIn(urn) === "advertiser") return;
+  const truth = world.truthAbout(urn);
+  const others = world.platform.made.filter(({ noun }) => noun === nounIn(urn));
+  const other = others[Math.floor(pick * others.length * 2)]?.id ?? "9999";
+  const isMade = truth === undefined || pick < 0.5;
+  const { code } = await world.command(
+    machine,
+    ...(isMade ? ["--created", `${urn}=${other}`] : ["--not-created", urn]),
+  );
+  if (code === 2) return;
+  const noun = nounIn(urn);
+  // What a person has denied is that person's.
+  if (truth !== undefined && !(isMade && other === truth)) world.excuse(noun, truth);
+  if (isMade) world.mistaken.add(other);
+}
+
+function nounIn(urn: string) {
+  return urn.includes(":Advertiser::") ? "advertiser" : "event";
+}
+
+function meddle(world: World, pick: number, deletes: boolean): void {
+  const events = [...world.platform.objectsOf("event").values()];
+  const event = events[Math.floor(pick * events.length)];
+  if (event === undefined) return;
+  // What was changed is not seen to be gone without a way to read.
+  if (deletes && world.operations.update && !world.operations.read) return;
+  world.platform.meddled.add(String(event.id));
+  if (deletes) world.platform.objectsOf("event").delete(event.id);
+  else world.platform.objectsOf("event").set(event.id, { ...event, value: 77 });
+}
+
+const MOST_UPS = 6;
+
+/** Faults end, and people answer truthfully: the stack comes to what is declared. @returns the number of `up`s. */
+async function settleDown(world: World): Promise<number> {
+  const machine = machineFor(world, world.killedOn === 1 ? 1 : 0);
+  let said: readonly string[] = [];
+  for (let ups = 1; ups <= MOST_UPS; ups++) {
+    time.clock.advance(600_000);
+    const refused: string[] = [];
+    await world.answerTruly(machine, refused);
+    world.check();
+    world.correct(said);
+    if (world.operations.read) await world.refresh(machine);
+    world.check();
+    world.log.push(`up at the end, on ${machine}`);
+    const shown = await world.up(machine, { isPreview: true });
+    if (shown !== undefined && shown.errors.length > 0 && world.adoptsHeld()) {
+      said = shown.errors;
+      continue;
+    }
+    const ended = await world.up(machine);
+    world.check();
+    said = [...refused, ...(ended?.errors ?? [])];
+    if (said.length === 0 && world.lacking().length === 0) return ups;
+    for (const [, urn = ""] of said.join("\n").matchAll(/pending --forget '([^']+)'/g))
+      await world.command(machine, "--forget", urn);
+    const gone = [...said.join("\n").matchAll(/there is no object (\d+) /g)].map(([, id = ""]) => id);
+    for (const id of [...gone, ...world.foundGone]) {
+      const noted = world.notedAs(machine, id);
+      if (noted !== undefined) await world.command(machine, "--forget", noted);
+    }
+    for (const [, urn = ""] of said.join("\n").matchAll(/pending --not-created '([^']+)'/g))
+      await followed(world, machine, urn);
+    if (said.some((text) => text.includes("has a new name or place"))) {
+      world.log.push("  the former program");
+      world.program = world.goBack();
+    }
+  }
+  throw new Violation(`after ${MOST_UPS} ups without a fault: ${[...said, ...world.lacking()].join("\n")}`);
+}
+
+/** What a message advises about one create, done truly. */
+async function followed(world: World, machine: number, urn: string): Promise<void> {
+  const id = world.truthAbout(urn);
+  if (id !== undefined) world.settled.add(id);
+  const { code } = await world.command(
+    machine,
+    ...(id === undefined ? ["--not-created", urn] : ["--created", `${urn}=${id}`]),
+  );
+  if (code === 2) await world.command(machine, "--forget", urn);
+}
+
+/** Leaves out steps for as long as what is left still shows a violation. */
+export async function shrunken(
+  life: Life,
+  mostPlays = 400,
+): Promise<{ life: Life; why: string; log: readonly string[] }> {
+  let plays = 0;
+  const fails = async (steps: readonly Step[]) => {
+    plays++;
+    let log: readonly string[] = [];
+    try {
+      await play({ ...life, steps }, (world) => {
+        log = world.log;
+      });
+      return undefined;
+    } catch (error) {
+      return { why: (error as Error).message, log };
+    }
+  };
+  let steps = life.steps;
+  let found = await fails(steps);
+  for (let size = Math.ceil(steps.length / 2); size >= 1; ) {
+    let isSmaller = false;
+    for (let at = 0; at < steps.length && plays < mostPlays; ) {
+      const fewer = steps.toSpliced(at, size);
+      const failure = await fails(fewer);
+      if (failure === undefined) at += size;
+      else [steps, found, isSmaller] = [fewer, failure, true];
+    }
+    if (size === 1 && !isSmaller) break;
+    size = size === 1 ? 1 : Math.floor(size / 2);
+    if (plays >= mostPlays) break;
+  }
+  steps = await withFewerParts(steps, async (fewer) => {
+    const failure = plays < mostPlays ? await fails(fewer) : undefined;
+    if (failure !== undefined) found = failure;
+    return failure !== undefined;
+  });
+  return { life: { ...life, steps }, why: found?.why ?? "", log: found?.log ?? [] };
+}
+
+/** The same of edits, faults, kills and previews. */
+async function withFewerParts(
+  all: readonly Step[],
+  fails: (steps: readonly Step[]) => Promise<boolean>,
+): Promise<readonly Step[]> {
+  let steps = all;
+  for (let at = 0; at < steps.length; at++) {
+    for (const part of ["edits", "faults"] as const) {
+      for (let index = 0; ; ) {
+        const step = steps[at] as Record<string, unknown>;
+        const list = step[part] as unknown[] | undefined;
+        if (list === undefined || index >= list.length) break;
+        const fewer = steps.with(at, { ...step, [part]: list.toSpliced(index, 1) } as unknown as Step);
+        if (await fails(fewer)) steps = fewer;
+        else index++;
+      }
+    }
+    for (const more of [
+      { kill: undefined },
+      { preview: false },
+      { concurrent: false },
+      { target: undefined },
+      { machine: 0 },
+    ]) {
+      const step = steps[at] as Record<string, unknown>;
+      const [name = "", value] = Object.entries(more)[0] ?? [];
+      if (!(name in step) || step[name] === value) continue;
+      const fewer = steps.with(at, { ...step, ...more } as unknown as Step);
+      if (await fails(fewer)) steps = fewer;
+    }
+  }
+  return steps;
+}

@@ -1,0 +1,231 @@
+/**
+ * A platform in memory, behind the client's transport: the sandbox's rules and answers without a socket. It remembers who asked for
+ * what, breaks what it was told to break, and answers late where it lags. Ids of advertisers and of events are the same numbers.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { Client } from "../../../provider/src/client/client.js";
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  type Transport,
+  TransportFailure,
+} from "../../../provider/src/client/transport.js";
+import { type Answer, failure, json, refusal, success } from "../../../provider/src/sandbox/answers.js";
+import type { GoneShape, RecordDress, SandboxObject } from "../../../provider/src/sandbox/options.js";
+import { type Handled, type Objects, Records } from "../../../provider/src/sandbox/record-operations.js";
+import { type Noun, type Operation, type Route, routeOf } from "../../../provider/src/sandbox/routes.js";
+import { judgeAdvertiser, judgeEvent } from "../../../provider/src/sandbox/rules.js";
+import { time } from "./time.js";
+
+export const FIRST_ID = 5001;
+
+/** What comes of a request instead of its answer. */
+export type Break =
+  | "lost"
+  | "lost unsent"
+  | "lost undone"
+  | "500"
+  | "500 undone"
+  | "refused"
+  | "html"
+  | "202"
+  | "odd"
+  | "no"
+  | "limited";
+
+export interface Fault {
+  readonly on: Operation;
+  readonly after: number;
+  readonly with: Break;
+}
+
+export interface Dressing {
+  readonly gone: GoneShape;
+  readonly dress: RecordDress;
+  readonly searchLagSeconds: number;
+  readonly readLagSeconds: number;
+}
+
+/** An object, and whose create made it. */
+export interface Made {
+  readonly noun: Noun;
+  readonly id: string;
+  /** The resource's or member's label as the create named it; absent where another client made it. */
+  readonly label: string | undefined;
+  readonly atMs: number;
+}
+
+/** Stops a run at a request: nothing that it asked for is answered any more. */
+export interface Guard {
+  readonly isDead: boolean;
+  /** Told each request, before and after it is carried out. */
+  request(when: "before" | "after", operation: Operation | undefined): void;
+}
+
+const whoAsks = new AsyncLocalStorage<string>();
+const createOfClient = Client.prototype.create;
+Client.prototype.create = function (this: Client, request) {
+  return whoAsks.run(request.label, () => createOfClient.call(this, request));
+};
+
+export class MemoryPlatform implements Objects {
+  readonly made: Made[] = [];
+  readonly createdMs = new WeakMap<SandboxObject, number>();
+  /** What our DELETEs took away, by noun and id. */
+  readonly deleted = new Set<string>();
+  /** The ids of events that other clients have edited or deleted. */
+  readonly meddled = new Set<string>();
+  posts = 0;
+  searches = 0;
+  deletes = 0;
+  updates = 0;
+  reads = 0;
+  readonly #objects = { advertiser: new Map<number, SandboxObject>(), event: new Map<number, SandboxObject>() };
+  readonly #next = { advertiser: FIRST_ID, event: FIRST_ID };
+  #faults: { rule: Fault; toSkip: number; isDone: boolean }[] = [];
+  readonly dressing: Dressing;
+
+  constructor(dressing: Dressing) {
+    this.dressing = dressing;
+  }
+
+  objectsOf(noun: Noun): Map<number, SandboxObject> {
+    return this.#objects[noun];
+  }
+
+  isLive(noun: Noun, id: string): boolean {
+    return this.#objects[noun].has(Number(id));
+  }
+
+  judge(noun: Noun, body: Readonly<Record<string, unknown>>) {
+    return noun === "advertiser" ? judgeAdvertiser(body) : judgeEvent(body, 2_592_000, this.#objects.advertiser);
+  }
+
+  arm(faults: readonly Fault[]): void {
+    this.#faults = faults.map((rule) => ({ rule, toSkip: rule.after, isDone: false }));
+  }
+
+  /** Another client makes an object. */
+  makeForeign(noun: Noun, fields: Readonly<Record<string, unknown>>): string {
+    return String(this.#put(noun, this.judge(noun, fields).fields, undefined).id);
+  }
+
+  /** The transport of one run. */
+  transport(guard: Guard): Transport {
+    return {
+      send: async (request) => {
+        const answer = await time.clock.during(() => this.#send(request, guard));
+        // Whoever was killed waits for ever.
+        return answer ?? new Promise<never>(() => undefined);
+      },
+      close: async () => undefined,
+    };
+  }
+
+  async #send(request: HttpRequest, guard: Guard): Promise<HttpAnswer | undefined> {
+    await Promise.resolve();
+    if (guard.isDead) return undefined;
+    const path = `${request.url.pathname}${request.url.search}`;
+    const route = routeOf(request.method, path, { operations: true });
+    const operation = route?.operation;
+    guard.request("before", operation);
+    if (guard.isDead) return undefined;
+    const broken = operation === undefined ? undefined : this.#take(operation);
+    if (broken === "lost unsent") throw new TransportFailure("ECONNREFUSED", false, "nobody listens");
+    const acts = broken === undefined || ["lost", "500", "html", "202", "odd"].includes(broken);
+    const body = request.body === undefined ? {} : (JSON.parse(request.body) as Record<string, unknown>);
+    const answer = acts ? this.#handle(route, request.method, body).answer : undefined;
+    guard.request("after", operation);
+    if (guard.isDead) return undefined;
+    return asHttp(broken === undefined ? (answer as Answer) : brokenAnswer(broken, answer));
+  }
+
+  #take(operation: Operation): Break | undefined {
+    for (const each of this.#faults) {
+      if (each.isDone || each.rule.on !== operation) continue;
+      if (each.toSkip-- > 0) continue;
+      each.isDone = true;
+      return each.rule.with;
+    }
+    return undefined;
+  }
+
+  #handle(route: Route | undefined, method: string, body: Record<string, unknown>): Handled {
+    if (route === undefined) return { answer: failure(404, `there is no ${method}`) };
+    if (route.operation === "authenticate") return { answer: failure(404, "Basic credentials, please") };
+    if ("strict" in route) return this.#create(route.operation, body);
+    const { gone, dress, searchLagSeconds, readLagSeconds } = this.dressing;
+    if (route.operation === "search") this.searches++;
+    if (route.operation === "delete") this.deletes++;
+    if (route.operation === "update") this.updates++;
+    if (route.operation === "read") this.reads++;
+    const clock = () => time.clock.wallMs();
+    const lagged = route.operation === "read" && this.#isTooNew(route.noun, route.id, readLagSeconds);
+    const objects = lagged ? { ...this.#asObjects(), objectsOf: () => new Map() } : this;
+    const handled = new Records({ goneShape: gone, recordDress: dress, searchLagSeconds, clock }, objects).carryOut(
+      route,
+      body,
+    );
+    if (route.operation === "delete" && handled.done === true) this.deleted.add(`${route.noun} ${route.id}`);
+    return handled;
+  }
+
+  #asObjects(): Objects {
+    return {
+      createdMs: this.createdMs,
+      judge: (noun, body) => this.judge(noun, body),
+      objectsOf: (noun) => this.objectsOf(noun),
+    };
+  }
+
+  #isTooNew(noun: Noun, id: string, lagSeconds: number): boolean {
+    const object = this.#objects[noun].get(Number(id));
+    const madeMs = object === undefined ? undefined : this.createdMs.get(object);
+    return madeMs !== undefined && madeMs + lagSeconds * 1000 > time.clock.wallMs();
+  }
+
+  #create(noun: Noun, body: Record<string, unknown>): Handled {
+    this.posts++;
+    const { faults, fields } = this.judge(noun, body);
+    if (faults.length > 0) return { answer: refusal("406-errors", noun, faults) };
+    const object = this.#put(noun, { ...fields }, whoAsks.getStore());
+    return { created: object, answer: success("payload", noun, object, []) };
+  }
+
+  #put(noun: Noun, fields: Record<string, unknown>, label: string | undefined): SandboxObject {
+    const activity = noun === "advertiser" ? { active: true } : {};
+    const object: SandboxObject = { ...activity, ...fields, id: this.#next[noun]++ };
+    this.#objects[noun].set(object.id, object);
+    if (label !== undefined) this.createdMs.set(object, time.clock.wallMs());
+    this.made.push({ noun, id: String(object.id), label, atMs: time.clock.wallMs() });
+    return object;
+  }
+}
+
+function brokenAnswer(broken: Break, proper: Answer | undefined): Answer {
+  switch (broken) {
+    case "lost":
+    case "lost undone":
+      throw new TransportFailure("ECONNRESET", true, "the connection was reset");
+    case "500":
+    case "500 undone":
+      return failure(500, "internal error");
+    case "refused":
+      return json(406, { success: false, errors: ["not now"] });
+    case "html":
+      return { status: 200, headers: { "content-type": "text/html" }, body: "<html><title>Maintenance</title></html>" };
+    case "202":
+      return { ...(proper as Answer), status: 202 };
+    case "no":
+      return json(200, { success: 0, message: "event is in use", payload: { id: 1 } });
+    case "odd":
+      return json(200, { success: true, payload: [], warning: "shard 3 is down" });
+    default:
+      return failure(429, "too many requests", { "retry-after": "3" });
+  }
+}
+
+function asHttp({ status, headers, body }: Answer): HttpAnswer {
+  const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  return { status, headers: plain, setCookies: [], body };
+}

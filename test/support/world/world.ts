@@ -1,0 +1,731 @@
+/**
+ * A world: one platform, one stack with its backend, two machines with disks that can be lost, and people who answer `pending`. Each
+ * step goes through the product as it is; after each the platform, the state and the disks are held against each other.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
+import { createSetProvider } from "../../../provider/src/provider/dynamic-set.js";
+import { createProvider } from "../../../provider/src/provider/dynamic-single.js";
+import { createRuntime, type Runtime } from "../../../provider/src/provider/services.js";
+import { isPlatformId } from "../../../provider/src/rules/index.js";
+import type { Noun, Operation } from "../../../provider/src/sandbox/routes.js";
+import { readSettings } from "../../../provider/src/settings/index.js";
+import {
+  aboutWhom,
+  identityText,
+  labelOf,
+  memberLabel,
+  memberOf,
+  nameInUrn,
+  readStoredSet,
+  splitMember,
+} from "../../../provider/src/state/index.js";
+import { look, recordsIn } from "../../../provider/src/store/look.js";
+import { pathsIn, placesFor } from "../../../provider/src/store/places.js";
+import { pendingCommand } from "../../../provider/src/tools/pending-command.js";
+import {
+  type Deployment,
+  destroy,
+  type Ended,
+  type Faces,
+  type RunOptions,
+  refresh,
+  type Saved,
+  up,
+} from "./engine.js";
+import { type Dressing, type Fault, type Guard, MemoryPlatform } from "./platform.js";
+import { keyOf, type Program, type Resource, saidBy, urnOfResource } from "./program.js";
+import { time } from "./time.js";
+import { theWire } from "./wire.js";
+
+export interface Config {
+  readonly seed: number;
+  readonly dressing: Dressing;
+  /** What the users know of the installation. */
+  readonly operations: Readonly<Record<string, boolean>>;
+  readonly checkpoints: boolean;
+}
+
+/** Where a run is killed: at its nth request, before or after that is carried out, or at its nth saving of the state. */
+export interface Kill {
+  readonly at: "before" | "after" | "save";
+  readonly nth: number;
+}
+
+export class Violation extends Error {}
+
+const STACK = "organization/project/stack";
+const IDENTITY = identityText({
+  organization: "organization",
+  project: "project",
+  stack: "stack",
+  parentTypes: undefined,
+  name: "any",
+});
+const EMPTY: Deployment = { manifest: { time: "2026-01-01T00:00:00.000Z" }, resources: [] };
+
+/** Who has which object in a state. */
+interface Held {
+  readonly noun: Noun;
+  readonly id: string;
+  /** Of the resource, with its key behind it for a member. */
+  readonly label: string;
+  readonly resource: Saved;
+}
+
+export class World {
+  readonly platform: MemoryPlatform;
+  readonly config: Config;
+  program: Program = new Map();
+  /** The programs of the runs that may have sent anything. */
+  readonly #sent: Program[] = [];
+  backend: Deployment = EMPTY;
+  operations: Record<string, boolean>;
+  /** Whether a run was killed of which nobody has settled what it left; and where its notes are. */
+  killedOn: number | "nowhere" | undefined;
+  readonly counts = {
+    ups: 0,
+    clean: 0,
+    kills: 0,
+    failed: 0,
+    previews: 0,
+    refreshes: 0,
+    destroys: 0,
+    answers: 0,
+    refused: 0,
+  };
+  /** What was done, for people. */
+  readonly log: string[] = [];
+  readonly #root: string;
+  readonly #said = new Set<string>();
+  /** Objects that nobody is to be blamed for: a person gave a wrong answer, or threw the only notes away. */
+  readonly #excused = new Set<string>();
+  /** Labels of one resource under several names. */
+  #lastRunOn: number | undefined;
+  /** Unresolved creates that a `destroy` took out of the state: a journal alone knows them. */
+  readonly #notedAlone = new Set<string>();
+  readonly #family = new Map<string, string>();
+
+  constructor(config: Config) {
+    this.config = config;
+    this.operations = { ...config.operations };
+    this.platform = new MemoryPlatform(config.dressing);
+    const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+    this.#root = mkdtempSync(join(memory, "advertising-world-"));
+    for (const machine of [0, 1]) mkdirSync(this.folderOf(machine));
+    process.env.XDG_CACHE_HOME = join(this.#root, "cache");
+  }
+
+  end(): void {
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  folderOf(machine: number): string {
+    return join(this.#root, `machine-${machine}`);
+  }
+
+  settingsFor(machine: number): Record<string, string> {
+    const operations = {
+      ...(this.operations.read ? { read: "GET rest/event/{id}" } : {}),
+      ...(this.operations.update ? { update: "PUT rest/event/{id}" } : {}),
+      ...(this.operations.delete ? { delete: "DELETE rest/event/{id}" } : {}),
+      ...(this.operations.search && this.operations.mark ? { search: "GET rest/event?alternative_id={mark}" } : {}),
+    };
+    return {
+      baseUrl: "https://platform.example",
+      email: "ops@example.com",
+      password: "sandbox-password",
+      authMode: "basic",
+      cookieFile: join(this.folderOf(machine), "session.json"),
+      ...(Object.keys(operations).length === 0 ? {} : { operations: JSON.stringify({ event: operations }) }),
+      ...(this.operations.mark ? { markField: "alternative_id" } : {}),
+    };
+  }
+
+  /** Whether nothing is under way or open. */
+  get isCalm(): boolean {
+    return this.killedOn === undefined && this.openRecords().length === 0;
+  }
+
+  /** The ids of objects that the program took over as they were. */
+  readonly adopted = new Set<string>();
+  /** The ids of what people settled: it may have been sent with other arguments than are declared by now, which the state can't tell. */
+  readonly settled = new Set<string>();
+  /** The ids of what a refresh has found gone. */
+  readonly foundGone = new Set<string>();
+  /** What people settled wrongly. */
+  readonly mistaken = new Set<string>();
+
+  rename(type: Resource["type"], from: string, to: string, { events = {} }: Pick<Resource, "events">): void {
+    this.#join(labelOf(type, from), labelOf(type, to));
+    for (const key of Object.keys(events))
+      this.#join(memberLabel(labelOf(type, from), key), memberLabel(labelOf(type, to), key));
+  }
+
+  #join(a: string, b: string): void {
+    this.#family.set(this.familyOf(b), this.familyOf(a));
+  }
+
+  familyOf(label: string): string {
+    const above = this.#family.get(label);
+    return above === undefined || above === label ? label : this.familyOf(above);
+  }
+
+  excuse(noun: Noun, id: string): void {
+    this.#excused.add(`${noun} ${id}`);
+  }
+
+  loseDisk(machine: number): void {
+    rmSync(this.folderOf(machine), { recursive: true, force: true });
+    mkdirSync(this.folderOf(machine));
+    if (this.killedOn === machine) this.killedOn = "nowhere";
+    for (const { noun, id, label = "" } of this.platform.made)
+      if (this.#notedAlone.has(this.familyOf(label))) this.excuse(noun, id);
+  }
+
+  /** One run of the engine on a machine. @returns how it ended; none where it was killed. */
+  async run(
+    machine: number,
+    how: (
+      options: Pick<RunOptions, "faces" | "save" | "now" | "checkpoints" | "isPreview">,
+      runtime: Runtime,
+    ) => Promise<Ended>,
+    {
+      kill,
+      isPreview = false,
+      faults = [],
+    }: { kill?: Kill | undefined; isPreview?: boolean; faults?: readonly Fault[] } = {},
+  ): Promise<Ended | undefined> {
+    let die: () => void = () => undefined;
+    const death = new Promise<undefined>((resolve) => {
+      die = () => resolve(undefined);
+    });
+    let requests = 0;
+    const guard = {
+      isDead: false,
+      saves: 0,
+      request: (when: "before" | "after") => {
+        if (when === "before") requests++;
+        if (kill?.at === when && requests >= kill.nth) kills();
+      },
+    };
+    const kills = () => {
+      guard.isDead = true;
+      die();
+    };
+    this.platform.arm(faults);
+    this.#freeLocks(machine);
+    theWire.transport = () => this.platform.transport(guard);
+    const runtime = this.#runtime(machine, guard);
+    const faces: Faces = {
+      Advertiser: createProvider(
+        advertiser,
+        () => runtime,
+        () => undefined,
+      ),
+      ConversionEvent: createProvider(
+        conversionEvent,
+        () => runtime,
+        () => undefined,
+      ),
+      ConversionEventSet: createSetProvider(
+        conversionEventSet,
+        () => runtime,
+        () => undefined,
+      ),
+    };
+    const save = (deployment: Deployment) => {
+      if (guard.isDead) throw new Error("killed");
+      guard.saves++;
+      if (kill?.at === "save" && guard.saves >= kill.nth) {
+        kills();
+        throw new Error("killed");
+      }
+      this.backend = deployment;
+    };
+    const now = () => new Date(time.clock.wallMs()).toISOString();
+    const { checkpoints } = this.config;
+    const ended = await Promise.race([how({ faces, save, now, checkpoints, isPreview }, runtime), death]);
+    this.platform.arm([]);
+    if (guard.isDead) {
+      // What was under way on the disk comes to its end, and nothing else does.
+      for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await runtime.journal(IDENTITY).release();
+      this.counts.kills++;
+      if (!isPreview) this.killedOn = machine;
+      return undefined;
+    }
+    runtime.closeNow();
+    if (!isPreview && ended !== undefined) this.backend = ended.deployment;
+    for (const error of ended?.errors ?? []) this.say(error);
+    return ended;
+  }
+
+  /** A process that was killed holds no lock. */
+  #freeLocks(machine: number): void {
+    const folder = this.folderOf(machine);
+    for (const name of readdirSync(folder, { recursive: true }).map(String)) {
+      if (/\.lock(\.|$)/.test(name)) rmSync(join(folder, name), { force: true });
+    }
+  }
+
+  #runtime(machine: number, guard: Pick<Guard, "isDead">): Runtime {
+    const config = this.settingsFor(machine);
+    const environment = {
+      PULUMI_BACKEND_URL: "file://backend",
+      ...(this.config.checkpoints ? {} : { PULUMI_SKIP_CHECKPOINTS: "true" }),
+    };
+    const sayNow = (message: string) => {
+      if (!guard.isDead) this.say(message);
+    };
+    const log = async (_severity: string, _urn: string, message: string) => sayNow(message);
+    const real = createRuntime((key) => config[key], environment, log, time.clock.wallMs());
+    return { ...real, say: (message) => sayNow(real.secrets.scrub(message)) };
+  }
+
+  /** Something was printed: each id in it was said. */
+  say(text: string): void {
+    this.log.push(`    | ${text.replaceAll("\n", "\n    | ")}`);
+    for (const [id] of text.matchAll(/\b\d{4,}\b/g)) this.#noteSaid(id);
+    for (const [, from, to] of text.matchAll(/\b(\d{4,})–(\d{4,})\b/g)) {
+      for (let id = Number(from); id <= Number(to); id++) this.#noteSaid(String(id));
+    }
+  }
+
+  /** Of which kind it is, the words tell people. */
+  #noteSaid(id: string): void {
+    for (const noun of ["advertiser", "event"]) this.#said.add(`${noun} ${id}`);
+  }
+
+  async up(
+    machine: number,
+    more: {
+      kill?: Kill | undefined;
+      faults?: readonly Fault[];
+      isPreview?: boolean;
+      concurrent?: boolean;
+      targets?: ReadonlySet<string> | undefined;
+    } = {},
+  ): Promise<Ended | undefined> {
+    const { isPreview = false, concurrent = false, targets } = more;
+    const { settings } = readSettings({
+      config: (key) => this.settingsFor(machine)[key],
+      environment: {},
+      mayLackPassword: true,
+    });
+    const before = this.backend;
+    const paths = pathsIn(placesFor(settings, this.folderOf(machine)).journalFolder, STACK);
+    const known = new Set([...look(paths).objects].map(([key, { id }]) => `${nounOf(aboutWhom(key).kind)} ${id}`));
+    const ended = await this.run(
+      machine,
+      async (options) => {
+        const said = saidBy(this.program, settings, paths, isPreview);
+        for (const warning of said.warnings) this.say(warning);
+        if (said.findings.length > 0) {
+          const errors = said.findings.map(({ title, lines }) => [title, ...lines].join("\n"));
+          return { errors, ops: new Map(), deployment: before };
+        }
+        if (!isPreview && this.#sent.at(-1) !== this.program) this.#sent.push(this.program);
+        for (const { existingId, events = {} } of this.program.values()) {
+          for (const id of [existingId, ...Object.values(events).map((entry) => entry.existingId)])
+            if (id !== undefined) this.adopted.add(id);
+        }
+        const done = await up(before, this.program, said, { ...options, concurrent, targets });
+        for (const warning of said.atEnd().warnings) this.say(warning);
+        return done;
+      },
+      more,
+    );
+    if (isPreview) this.counts.previews++;
+    else this.#count(ended);
+    if (isPreview) return ended;
+    this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set());
+    this.#lastRunOn = machine;
+    if (ended !== undefined) this.#expectOwnDeletes(before, ended);
+    return ended;
+  }
+
+  /**
+   * The engine itself removes what the program no longer declares, and names no ids. A machine that did not run the stack last can't say
+   * them either: there a pipeline's step lists what left the state.
+   */
+  #listRemoved(before: Deployment, known: ReadonlySet<string>): void {
+    const declared = new Set(
+      [...this.program.values()].flatMap((each) =>
+        [each.name, ...(each.aliases ?? [])].map((name) => urnOfResource({ ...each, name })),
+      ),
+    );
+    for (const { resource, noun, id } of heldIn(before)) {
+      if (!declared.has(resource.urn) && resource.delete !== true && !known.has(`${noun} ${id}`)) this.#noteSaid(id);
+    }
+  }
+
+  #count(ended: Ended | undefined): void {
+    this.counts.ups++;
+    if (ended?.errors.length === 0) this.counts.clean++;
+    else if (ended !== undefined) this.counts.failed++;
+  }
+
+  async destroy(machine: number, faults: readonly Fault[] = []): Promise<void> {
+    const before = this.backend;
+    for (const { label } of this.openRecords()) this.#notedAlone.add(this.familyOf(label));
+    const ended = await this.run(machine, (options) => destroy(before, options), { faults });
+    this.counts.destroys++;
+    // A pipeline's step lists what left the state.
+    for (const { id } of heldIn(before)) this.#noteSaid(id);
+    if (ended !== undefined) this.#expectOwnDeletes(before, ended);
+  }
+
+  async refresh(machine: number, faults: readonly Fault[] = []): Promise<void> {
+    const before = heldIn(this.backend);
+    await this.run(machine, (options) => refresh(this.backend, options), { faults });
+    this.counts.refreshes++;
+    const after = new Set(heldIn(this.backend).map(({ noun, id }) => `${noun} ${id}`));
+    for (const { noun, id, label } of before) {
+      if (!after.has(`${noun} ${id}`)) this.foundGone.add(id);
+      if (!after.has(`${noun} ${id}`) && this.platform.isLive(noun, id)) {
+        throw new Violation(`a refresh let go of ${label}, ${noun} ${id}, which is live`);
+      }
+    }
+  }
+
+  /** @returns the exit code and what was printed. */
+  async command(machine: number, ...args: string[]): Promise<{ code: number; output: string }> {
+    const lines: string[] = [];
+    const { log, error } = console;
+    console.log = console.error = (...words: unknown[]) => void lines.push(words.join(" "));
+    const guard = { isDead: false, saves: 0, request: (_: "before" | "after", __: Operation | undefined) => undefined };
+    this.#freeLocks(machine);
+    theWire.transport = () => this.platform.transport(guard);
+    theWire.cli = {
+      settings: this.settingsFor(machine),
+      stack: STACK,
+      exported: () => JSON.stringify({ version: 3, deployment: this.backend }),
+      imported: (text) => {
+        // Pulumi drops every pending operation when a stack is imported.
+        const { pending_operations: _, ...deployment } = (JSON.parse(text) as { deployment: Deployment }).deployment;
+        this.backend = deployment;
+      },
+    };
+    let code = 2;
+    try {
+      code = await pendingCommand.run([...args, "--cwd", this.folderOf(machine)]);
+    } catch (thrown) {
+      lines.push((thrown as Error).message);
+    } finally {
+      console.log = log;
+      console.error = error;
+    }
+    const output = lines.join("\n");
+    this.log.push(`  pending ${args.join(" ")} on ${machine}: ${code}`);
+    this.say(output);
+    return { code, output };
+  }
+
+  /** What `pending` lists as open, by URN. */
+  async pending(machine: number): Promise<string[]> {
+    const { output } = await this.command(machine);
+    return [...output.matchAll(/^ {2}(urn:pulumi:.*)$/gm)].map(([, urn = ""]) => urn);
+  }
+
+  /** The truth about a create that `pending` lists: the object that it made, if any. */
+  truthAbout(urn: string): string | undefined {
+    const { kind, label } = aboutUrn(urn);
+    const noun = nounOf(kind);
+    const held = new Set(heldIn(this.backend).map((each) => `${each.noun} ${each.id}`));
+    return this.platform.made
+      .filter(
+        (each) => each.noun === noun && each.label !== undefined && this.familyOf(each.label) === this.familyOf(label),
+      )
+      .filter(
+        (each) =>
+          this.platform.isLive(noun, each.id) && !held.has(`${noun} ${each.id}`) && !this.#isExcused(noun, each.id),
+      )
+      .filter((each) => !this.#leftIn(this.backend).has(each.id) && !this.#said.has(`${noun} ${each.id}`))
+      .at(-1)?.id;
+  }
+
+  #isExcused(noun: Noun, id: string): boolean {
+    return this.#excused.has(`${noun} ${id}`);
+  }
+
+  /** A person looks into the account, and answers all that is listed. */
+  async answerTruly(machine: number, says: string[] = []): Promise<void> {
+    const open = await this.pending(machine);
+    if (open.length === 0) {
+      this.killedOn = undefined;
+      return;
+    }
+    const args = open.flatMap((urn) => {
+      const id = this.truthAbout(urn);
+      return id === undefined ? ["--not-created", urn] : ["--created", `${urn}=${id}`];
+    });
+    this.counts.answers += open.length;
+    const { code, output } = await this.command(machine, ...args);
+    for (const arg of args) this.settled.add(/=(\d+)$/.exec(arg)?.[1] ?? "");
+    if (code === 2) {
+      this.counts.refused++;
+      says.push(output);
+      return;
+    }
+    this.killedOn = undefined;
+  }
+
+  /** The ids that a state lists as left live. */
+  #leftIn({ resources }: Deployment): Set<string> {
+    return new Set(
+      resources.flatMap(({ outputs }) => ((outputs.__left ?? []) as { id: string }[]).map(({ id }) => String(id))),
+    );
+  }
+
+  /** Creates that something still knows as open, or as made and not yet in the state. */
+  openRecords(): { readonly label: string; readonly id?: string | undefined; readonly ofSet: boolean }[] {
+    const inState = this.backend.resources.flatMap(({ urn, type, id, outputs }) => {
+      if (type.endsWith(":ConversionEventSet")) {
+        return [...readStoredSet(outputs).unresolved.keys()].map((key) => ({
+          label: aboutUrn(memberOf(urn, key)).label,
+          ofSet: false,
+        }));
+      }
+      return isPlatformId(id) ? [] : [{ label: aboutUrn(urn).label, ofSet: false }];
+    });
+    const inFlight = (this.backend.pending_operations ?? [])
+      .filter(({ type }) => type !== "deleting")
+      .map(({ resource: { urn, type } }) => ({
+        label: aboutUrn(urn).label,
+        ofSet: type.endsWith(":ConversionEventSet"),
+      }));
+    const inJournals = [0, 1].flatMap((machine) =>
+      this.#journals(machine)
+        .flatMap((path) => recordsIn(path))
+        .map(({ key, id }) => ({ label: aboutWhom(key).label, id, ofSet: false })),
+    );
+    return [...inState, ...inFlight, ...inJournals];
+  }
+
+  /** The URN under which a machine's journal knows an object. */
+  notedAs(machine: number, id: string): string | undefined {
+    const record = this.#journals(machine)
+      .flatMap((path) => recordsIn(path))
+      .find((each) => each.id === id);
+    return record === undefined ? undefined : aboutWhom(record.key).urn;
+  }
+
+  #journals(machine: number): string[] {
+    const folder = this.folderOf(machine);
+    return readdirSync(folder, { recursive: true })
+      .map(String)
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => join(folder, name));
+  }
+
+  /** Held after each step. */
+  check(): void {
+    const held = heldIn(this.backend);
+    // What the program no longer declares leaves the state in the next run that goes through.
+    const declared = new Set(
+      [...this.program.values()].flatMap(({ type, name, events = {} }) => {
+        const label = labelOf(type, name);
+        return [label, ...Object.keys(events).map((key) => memberLabel(label, key))];
+      }),
+    );
+    const byObject = Map.groupBy(
+      held.filter(({ resource, label }) => resource.delete !== true && declared.has(label)),
+      ({ noun, id }) => `${noun} ${id}`,
+    );
+    for (const [object, those] of byObject) {
+      if (those.length > 1)
+        throw new Violation(`${object} is held by ${those.map(({ label }) => label).join(" and ")}`);
+    }
+    for (const { noun, id, resource } of held) if (resource.delete !== true) this.#said.delete(`${noun} ${id}`);
+    const isHeld = new Set(held.map(({ noun, id }) => `${noun} ${id}`));
+    const left = this.#leftIn(this.backend);
+    const records = this.openRecords();
+    const noted = new Set(records.flatMap(({ id }) => id ?? []));
+    const orphans = this.platform.made.filter(
+      ({ noun, id, label }) =>
+        label !== undefined &&
+        this.platform.isLive(noun, id) &&
+        !isHeld.has(`${noun} ${id}`) &&
+        !left.has(id) &&
+        !noted.has(id) &&
+        !this.#said.has(`${noun} ${id}`) &&
+        !this.#isExcused(noun, id),
+    );
+    for (const [family, those] of Map.groupBy(orphans, ({ label = "" }) => this.familyOf(label))) {
+      const about = records.filter(
+        ({ label, id, ofSet }) =>
+          id === undefined &&
+          (ofSet ? those.some((each) => each.label?.endsWith(` of ${label}`)) : this.familyOf(label) === family),
+      );
+      if (those.length > about.length) {
+        const ids = those.map(({ noun, id }) => `${noun} ${id}`).join(", ");
+        throw new Violation(
+          `${family} made ${ids}: live, nothing manages it, nothing says so (${about.length} open records)`,
+        );
+      }
+    }
+  }
+
+  /** What a run has deleted is held by nobody afterwards, and was not retained. */
+  #expectOwnDeletes(before: Deployment, { errors, deployment }: Ended): void {
+    const deleted = this.platform.deleted;
+    if (deleted.size === 0) return;
+    const had = new Map(heldIn(before).map((each) => [`${each.noun} ${each.id}`, each]));
+    for (const object of deleted) {
+      const was = had.get(object);
+      if (was === undefined) continue;
+      const declared = [...this.program.values()].find((each) =>
+        [each.name, ...(each.aliases ?? [])].some((name) => urnOfResource({ ...each, name }) === was.resource.urn),
+      );
+      if (was.resource.retainOnDelete === true && declared?.deletes !== true && was.resource.inputs.__delete !== true) {
+        throw new Violation(`${object} of ${was.label} was deleted, and is retained`);
+      }
+    }
+    if (errors.length === 0) {
+      for (const each of heldIn(deployment)) {
+        if (deleted.has(`${each.noun} ${each.id}`) && each.resource.delete !== true) {
+          throw new Violation(`${each.noun} ${each.id} was deleted, and ${each.label} holds it`);
+        }
+      }
+    }
+  }
+
+  /** Something that is declared adopts what something else that is declared has: a preview shows it. */
+  adoptsHeld(): boolean {
+    const urns = new Set([...this.program.values()].map((each) => urnOfResource(each)));
+    const held = heldIn(this.backend).filter(({ resource }) => urns.has(resource.urn));
+    const isHeld = (id: string | undefined, label: string) =>
+      id !== undefined && held.some((each) => each.noun === "event" && each.id === id && each.label !== label);
+    return [...this.program.values()].some(({ type, name, existingId, events = {} }) => {
+      const label = labelOf(type, name);
+      return (
+        isHeld(existingId, label) ||
+        Object.entries(events).some(([key, entry]) => isHeld(entry.existingId, memberLabel(label, key)))
+      );
+    });
+  }
+
+  /** People mend what the messages say is wrong with the program. */
+  correct(said: readonly string[]): void {
+    const differing = new Set([...said.join("\n").matchAll(/existingId (\d+) differs/g)].map(([, id]) => id));
+    const held = heldIn(this.backend).filter(({ resource }) => resource.delete !== true);
+    const urns = new Set([...this.program.values()].map((each) => urnOfResource(each)));
+    const isWrong = (id: string | undefined, label: string) =>
+      id !== undefined &&
+      (differing.has(id) ||
+        !this.platform.isLive("event", id) ||
+        held.some(
+          (each) => each.noun === "event" && each.id === id && each.label !== label && urns.has(each.resource.urn),
+        ));
+    const program = new Map(this.program);
+    const adopted = new Set<string>();
+    const without = (id: string | undefined, label: string) => {
+      const isTwice = id !== undefined && adopted.has(id);
+      if (id !== undefined) adopted.add(id);
+      return isTwice || isWrong(id, label) ? undefined : id;
+    };
+    for (const [key, resource] of program) {
+      const { type, name, existingId, events } = resource;
+      const label = labelOf(type, name);
+      const entries = Object.entries(events ?? {}).map(([member, entry]) => {
+        return [member, { ...entry, existingId: without(entry.existingId, memberLabel(label, member)) }];
+      });
+      program.set(key, {
+        ...resource,
+        existingId: without(existingId, label),
+        ...(events === undefined ? {} : { events: Object.fromEntries(entries) }),
+        deletes: resource.deletes === true && this.operations.delete === true,
+      });
+    }
+    this.program = program;
+  }
+
+  /** The program of the last run that may have sent something; asked again, of the one before. */
+  goBack(): Program {
+    return this.#sent.pop() ?? this.program;
+  }
+
+  /** What the state and the platform lack of what is declared, in words. */
+  lacking(): string[] {
+    const held = heldIn(this.backend);
+    const faults: string[] = [];
+    const isAt = (noun: Noun, label: string) =>
+      held.filter((each) => each.noun === noun && each.label === label && each.resource.delete !== true);
+    const expectOne = (noun: Noun, label: string, fields: Record<string, unknown> | undefined) => {
+      const [only, ...more] = isAt(noun, label);
+      if (only !== undefined && this.mistaken.has(only.id)) return undefined;
+      const object = only === undefined ? undefined : this.platform.objectsOf(noun).get(Number(only.id));
+      if (only === undefined || more.length > 0)
+        return void faults.push(`${label}: held ${more.length + (only ? 1 : 0)} times`);
+      const isElsewhere = this.platform.meddled.has(only.id) || this.adopted.has(only.id);
+      if (object === undefined && isElsewhere && !this.operations.read) return undefined;
+      if (object === undefined) return void faults.push(`${label}: ${only.id} is not live`);
+      if (this.platform.meddled.has(only.id) && !(this.operations.read && this.operations.update)) return undefined;
+      if (this.adopted.has(only.id) || this.settled.has(only.id)) return undefined;
+      for (const [name, value] of Object.entries(fields ?? {})) {
+        if (object[name] !== value)
+          faults.push(`${label}: ${only.id} has ${name} ${String(object[name])} instead of ${String(value)}`);
+      }
+      return undefined;
+    };
+    const idOf = (name = "") =>
+      Number(isPlatformId(name) ? name : isAt("advertiser", labelOf("Advertiser", name))[0]?.id);
+    for (const resource of this.program.values()) {
+      const { type, name, platformName, value, existingId, events = {} } = resource;
+      const label = labelOf(type, name);
+      if (type === "Advertiser")
+        expectOne("advertiser", label, existingId === undefined ? { advertiser_name: platformName } : undefined);
+      const advertiser_id = idOf(resource.advertiser);
+      if (type === "ConversionEvent") {
+        expectOne(
+          "event",
+          label,
+          existingId === undefined ? { event_name: platformName, value, advertiser_id } : undefined,
+        );
+      }
+      for (const [key, entry] of Object.entries(events)) {
+        const fields = { event_name: entry.eventName, value: entry.value, advertiser_id };
+        expectOne("event", memberLabel(label, key), entry.existingId === undefined ? fields : undefined);
+      }
+    }
+    const declared = [...this.program.values()].map((each) => urnOfResource(each));
+    for (const { urn } of this.backend.resources) if (!declared.includes(urn)) faults.push(`${urn} is not declared`);
+    return faults;
+  }
+}
+
+function nounOf(kind: string): Noun {
+  return kind === "Advertiser" ? "advertiser" : "event";
+}
+
+/** The label of the resource, or the member, at a URN. */
+function aboutUrn(urn: string) {
+  const { of, key } = splitMember(urn);
+  const type = of.split("::")[2]?.split(":").at(-1) ?? "";
+  const isSet = type === "ConversionEventSet";
+  const whole = labelOf(type, isSet ? nameInUrn(of) : nameInUrn(urn));
+  return { kind: type, label: isSet && key !== undefined ? memberLabel(whole, key) : whole };
+}
+
+/** Every object that a state holds. */
+export function heldIn({ resources }: Deployment): Held[] {
+  return resources.flatMap((resource): Held[] => {
+    const { urn, type, id, outputs } = resource;
+    const { label } = aboutUrn(urn);
+    if (type.endsWith(":ConversionEventSet")) {
+      return [...readStoredSet(outputs).eventIds].map(([key, held]) => ({
+        noun: "event",
+        id: held,
+        label: memberLabel(label, key),
+        resource,
+      }));
+    }
+    const noun = type.endsWith(":Advertiser") ? "advertiser" : "event";
+    return isPlatformId(id) && id !== undefined ? [{ noun, id, label, resource }] : [];
+  });
+}
+
+export { keyOf };
