@@ -56,6 +56,13 @@ it("an up and a refresh at once: each is kept, and the next up sends nothing", a
   expect(sandbox).toMatchObject({ creates: POSTS, updates: 0, deletes: 0 });
 });
 
+it("control: without the time all is taken for gone, and made again", async () => {
+  const { sandbox, stack } = await start({ createdVisibleAfterSeconds: 0 });
+  expect((await stack.refresh()).output).toContain("is not on the platform any more");
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox).toMatchObject({ creates: 2 * POSTS });
+});
+
 it("once it was read, gone is believed at once", async () => {
   const { sandbox, stack, catchUp } = await start();
   await expectKept(stack);
