@@ -76,7 +76,7 @@ describe("what is not known is refused with the nearest known name", () => {
     [["pending", "--stak", "dev"], "there is no option --stak; did you mean --stack?"],
     [
       ["pending", "--zzz"],
-      "there is no option --zzz; known are --created, --not-created, --forget, --search, --stack, --cwd, --state and --help",
+      "there is no option --zzz; known are --created, --not-created, --forget, --reopen, --search, --stack, --cwd, --state and --help",
     ],
   ])("%j", async (args, sentence) => {
     const { code, stdout, stderr } = await run(...args);
