@@ -6,28 +6,24 @@
 import {
   AdvertisingError,
   ArgumentsError,
-  count,
   InternalError,
-  idRanges,
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
   type Values,
 } from "../base/index.js";
-import { type Action, abilitiesOf, type Created } from "../decision/index.js";
-import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import { ACCOUNT, type CreateRecord, labelOf, memberLabel, memberOf, type Ref, readStoredSet } from "../state/index.js";
+import type { Action, Created } from "../decision/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { type CreateRecord, memberLabel, memberOf, type Ref } from "../state/index.js";
 import { expectNotUnresolvedElsewhere } from "./before.js";
 import { createOnce } from "./create.js";
-import { describeDefect, expectSameAccount } from "./failure.js";
-import { adoptExisting, isSpared, noteLive } from "./holding.js";
-import type { Properties } from "./inputs.js";
-import { Progress } from "./messages.js";
-import { createdInSet, deleteObject, updateLive } from "./optional.js";
-import { type Deletions, idAfter, isDue as isStillDue, type Outcome, type ToDelete } from "./outcome.js";
+import { describeDefect } from "./failure.js";
+import { adoptExisting, noteLive } from "./holding.js";
+import type { Progress } from "./messages.js";
+import { deleteObject, updateLive } from "./optional.js";
+import { type Deletions, idAfter, type Outcome, type ToDelete } from "./outcome.js";
 import { toLookFor } from "./search.js";
 import type { Runtime } from "./services.js";
-import { notDeleted, spared, tellAll } from "./tell.js";
 
 /** One object of a run: a single resource, or a member of a set. */
 export interface Managed {
@@ -228,55 +224,6 @@ export async function deleteAll(
   };
   await Promise.all(Array.from({ length: runtime.reading.settings.maxConcurrentRequests }, worker));
   return { wanted, deleted, failed };
-}
-
-/**
- * Deletes every object of a set that is removed as a whole. Reached only where `retainOnDelete` was turned off.
- * @throws AdvertisingError some were not deleted: all may be asked again, since what is not there counts as deleted.
- */
-export async function deleteSet(
-  { name, member: kind }: SetKind,
-  runtime: Runtime,
-  id: string,
-  properties: Properties,
-): Promise<void> {
-  const stored = readStoredSet(properties);
-  const label = `${name} ${id}`;
-  expectSameAccount(properties[ACCOUNT], runtime.account, label);
-  const can = abilitiesOf(kind, runtime.reading.settings);
-  const due = stored.left.filter(isStillDue);
-  const all = [...stored.eventIds, ...due.map((each) => [each.key ?? "", each.id] as const)];
-  const ours: (typeof all)[number][] = [];
-  const others: string[] = [];
-  for (const each of all) {
-    if (await isSpared(kind, runtime, each[1])) others.push(each[1]);
-    else ours.push(each);
-  }
-  if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others)} of ${label}`)]);
-  if (ours.length === 0) return;
-  if (!can.delete || typeof properties[ACCOUNT] !== "string") {
-    const ids = idRanges(ours.map(([, object]) => object));
-    const those = `${count(ours.length, "event")} of ${label} left the state`;
-    const sentence = `${those}, and each ${kind.afterlife}; deactivate them there by hand: ${ids}`;
-    tellAll(runtime, [notDeleted(can.delete, sentence)]);
-    return;
-  }
-  const progress = new Progress(ours.length, runtime.clock, (text) =>
-    runtime.tellAt("info", "", `${label}: deleting: ${text}`),
-  );
-  const wanted = ours.map(([key, object]) => ({ id: object, key }));
-  const { deleted, failed } = await deleteAll(
-    kind,
-    runtime,
-    { label: labelOf(name, id), created: createdInSet(stored) },
-    wanted,
-    progress,
-  );
-  const [first] = failed.values();
-  if (first === undefined) return;
-  const left = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
-  first.message = `${label}: ${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${left}. ${first.message}`;
-  throw first;
 }
 
 /** Whether the failure says nothing about other members. An adoption that names a wrong object is an error in the arguments. */

@@ -1,64 +1,40 @@
 /**
  * The face that Pulumi's dynamic providers see of a set: one resource, which is updated member by member and never replaced. It turns each call
- * into facts, asks `decision/` and `carry-out.ts`, and turns what they answer into what the engine understands. The order of the calls
+ * into facts, asks `decision/` and `set-run.ts`, and turns what they answer into what the engine understands. The order of the calls
  * is in `run.ts`.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { asRecord, own, withCode } from "../base/index.js";
-import {
-  abilitiesOf,
-  type Circumstances,
-  hasValue,
-  holdsUnknown,
-  isChange,
-  type Member,
-  membersOf,
-} from "../decision/index.js";
+import { abilitiesOf, hasValue, holdsUnknown, isChange, membersOf } from "../decision/index.js";
 import type { SetKind } from "../kinds/index.js";
 import { exactId, validate } from "../rules/index.js";
 import {
   ACCOUNT,
-  type CreateRecord,
   DELETES,
-  eventIn,
   IDENTITY,
   MARK,
-  memberMark,
   memberOf,
   memberRef,
-  PROVIDER,
   type Ref,
   readDeclaredSet,
   readStoredSet,
   SECRET_ARGUMENTS,
-  type StoredSet,
   UNKNOWN,
   writeStoredSet,
 } from "../state/index.js";
 import { attemptKeys, besidesOf, noteMembers, tellBefore, tellUnclaimed } from "./before.js";
-import { carryOutAll, deleteAll, deleteSet, isDue, type Managed } from "./carry-out.js";
 import type { Severity } from "./engine.js";
-import { checkResult, expectSameAccount, forDisplay, forEngine, guard, Incomplete, readingOf } from "./failure.js";
-import { isAdopted, isHeldElsewhere, learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
-import {
-  argumentsIn,
-  maskSecretMembers,
-  type Properties,
-  refIn,
-  type SecretOf,
-  secretArgumentsOf,
-  secretOfMembers,
-  toldIn,
-  withoutUndefined,
-} from "./inputs.js";
-import { Progress } from "./messages.js";
-import { createdInSet, refreshedSet } from "./optional.js";
-import { heldBack, noLongerToDelete, type Outcome, resultOf, setAfter, stillToDelete, toDelete } from "./outcome.js";
-import { markIn, markInputOfSet } from "./search.js";
+import { checkResult, expectSameAccount, forDisplay, forEngine, guard, readingOf } from "./failure.js";
+import { learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
+import { type Properties, refIn, secretArgumentsOf, secretOfMembers, toldIn, withoutUndefined } from "./inputs.js";
+import { refreshedSet } from "./optional.js";
+import { noLongerToDelete, resultOf, stillToDelete } from "./outcome.js";
+import { markInputOfSet } from "./search.js";
 import type { Runtime } from "./services.js";
+import { applySet, circumstancesOf, deleteSet, unsettledOf } from "./set-run.js";
 import { adoptedTwice } from "./tell.js";
-import { besidesInWords, deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
+import { besidesInWords, troubleInWords } from "./tell-set.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createSetProvider(set: SetKind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
@@ -67,117 +43,6 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
 
   const tell = (severity: Severity, { at }: Ref, text: string | undefined) => {
     if (text !== undefined) runtime().tellAt(severity, at, text);
-  };
-
-  /** Without what an adoption elsewhere in the program has settled. */
-  const unsettledOf = ({ key: setKey }: Ref, stored: StoredSet): StoredSet => {
-    const settled = new Set(runtime().run.told(setKey).settled);
-    const left = [...stored.unresolved].filter(([key]) => !settled.has(memberOf(setKey, key)));
-    return { ...stored, unresolved: new Map(left) };
-  };
-
-  /** What decides besides the state and the program. @param deletes whether the set's objects are to be deleted when it lets go of them. */
-  const circumstancesOf = (subject: Ref, deletes: boolean): Circumstances => {
-    const { run, reading } = runtime();
-    const { adoptsUnknown, replaceOnChanges = [] } = run.told(subject.key);
-    // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
-    const mayDelete = deletes && adoptsUnknown !== true;
-    return {
-      can: abilitiesOf(kind, reading.settings),
-      replaceOnChanges,
-      deletes: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime(), id, memberRef(subject, key).key),
-    };
-  };
-
-  /** The members that are due, as they are carried out. @param mark from which theirs follow. */
-  const dueOf = (
-    subject: Ref,
-    stored: StoredSet,
-    members: readonly Member[],
-    secret: SecretOf,
-    mark: string | undefined,
-  ): Managed[] => {
-    const { membersFormerly = {} } = runtime().run.told(subject.key);
-    return members.filter(isDue).map(({ key, action, values, id, unresolved }) => {
-      const member = memberRef(subject, key);
-      return {
-        key,
-        subject: member,
-        action,
-        values,
-        secret: secret(key),
-        held: id,
-        olds: eventIn(stored, stored.events.get(key) ?? {}),
-        created: createdInSet(stored),
-        mark: mark === undefined ? undefined : memberMark(mark, key),
-        unresolved,
-        formerly: membersFormerly[member.key],
-      };
-    });
-  };
-
-  /** @param isOfAccount whether the state says that its objects are this account's. */
-  const apply = async (
-    id: string,
-    before: StoredSet,
-    inputs: Properties,
-    isOfAccount: boolean,
-  ): Promise<Properties> => {
-    const values = argumentsIn(inputs);
-    const paths = secretArgumentsOf(inputs);
-    maskSecretMembers(values, paths, runtime().secrets);
-    const subject = refIn(set.name, inputs);
-    const declared = readDeclaredSet(values);
-    const stored = unsettledOf(subject, before);
-    const deletes = inputs[DELETES] === true && isOfAccount;
-    if (deletes) await learnHolders(runtime());
-    const circumstances = circumstancesOf(subject, deletes);
-    const members = membersOf(kind, stored, declared, circumstances);
-    const objects = dueOf(subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime()));
-    const toDo = members.filter((each) => isDue(each) || each.action.do === "delete").length;
-    const due = toDo + stillToDelete(stored.left, circumstances).length;
-    const progress = new Progress(due, runtime().clock, (text) => tell("info", subject, `${subject.label}: ${text}`));
-    const outcomes = await carryOutAll(kind, runtime(), objects, openOf(members), progress);
-    const wanted = toDelete(members, outcomes, stored.left, circumstances);
-    const { isWell } = resultOf(members, outcomes);
-    const isHeld = (object: string, key: string) =>
-      isHeldElsewhere(kind, runtime(), object, memberRef(subject, key).key);
-    const deletions = isWell
-      ? await deleteAll(
-          kind,
-          runtime(),
-          { label: subject.label, created: createdInSet(stored) },
-          wanted,
-          progress,
-          isHeld,
-        )
-      : heldBack(wanted);
-    const at = runtime().now();
-    const after = setAfter(kind, { stored, members, outcomes, deletions, shared: declared, secret: paths, at });
-    const outs = writeStoredSet(after, exactId, runtime().account);
-
-    tell("warn", subject, takenOverInWords(outcomes, subject));
-    const isSpared = (object: string) => isAdopted(kind, runtime(), object);
-    tell("warn", subject, leftLiveInWords(kind, members, outcomes, isSpared, deletions));
-    tell("info", subject, deletedInWords(kind, deletions));
-    const result = resultOf(members, outcomes, deletions);
-    handOver(subject, outcomes, !result.isWell);
-    if (result.isWell) return outs;
-    const isNothing = [before, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
-    const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
-    // What has no member is not saved: the next run creates it.
-    const { text, code } = troubleInWords(kind, subject, members, result, after.eventIds);
-    throw new Incomplete(text, isNothing ? undefined : saved, code);
-  };
-
-  /** The engine is handed what was created, perhaps beside an error. */
-  const handOver = (subject: Ref, outcomes: ReadonlyMap<string, Outcome>, isBesideError: boolean) => {
-    const journal = runtime().journal(subject.identity);
-    for (const outcome of outcomes.values()) {
-      if (outcome.kind !== "created") continue;
-      if (isBesideError) journal.handOverBesideError(outcome.mark);
-      else journal.handOver(outcome.mark);
-    }
   };
 
   return {
@@ -234,10 +99,10 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       return guarded(async () => {
         const subject = refIn(set.name, news);
         expectSameAccount(olds[ACCOUNT], runtime().account, subject.label);
-        const stored = unsettledOf(subject, readStoredSet(olds));
+        const stored = unsettledOf(runtime(), subject, readStoredSet(olds));
         const declared = readDeclaredSet(news);
         const deletes = news[DELETES] === true && typeof olds[ACCOUNT] === "string";
-        const circumstances = circumstancesOf(subject, deletes);
+        const circumstances = circumstancesOf(kind, runtime(), subject, deletes);
         let members = membersOf(kind, stored, declared, circumstances);
         noteMembers(kind, runtime(), subject, stored, members, secretOfMembers(kind, secretArgumentsOf(news)));
         if (deletes) {
@@ -266,14 +131,14 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
       return guarded(async () => {
         const id = `set-${runtime().newMark()}`;
-        return { id, outs: await apply(id, readStoredSet({}), inputs, false) };
+        return { id, outs: await applySet(set, runtime(), id, readStoredSet({}), inputs, false) };
       }, forEngine);
     },
 
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
       return guarded(async () => {
         const isOfAccount = typeof olds[ACCOUNT] === "string";
-        return { outs: await apply(id, readStoredSet(olds), news, isOfAccount) };
+        return { outs: await applySet(set, runtime(), id, readStoredSet(olds), news, isOfAccount) };
       }, forEngine);
     },
 
@@ -293,11 +158,6 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
       return guarded(() => deleteSet(set, runtime(), id, properties), forDisplay);
     },
   } satisfies dynamic.ResourceProvider;
-}
-
-/** Creates of unknown outcome that the state holds, by key. */
-function openOf(members: readonly Member[]): ReadonlyMap<string, CreateRecord> {
-  return new Map(members.flatMap(({ key, unresolved }) => (unresolved ? [[key, unresolved]] : [])));
 }
 
 /** The entries that name an object, as far as their ids are known. */

@@ -1,0 +1,216 @@
+/**
+ * A set as it is carried out, whatever front end the engine sees of it: what is due, then what is to be deleted, last and only if all else
+ * went well, and what the state holds then. `carry-out.ts` does each; `outcome.ts` says what came of it.
+ */
+import { count, idRanges } from "../base/index.js";
+import { abilitiesOf, type Circumstances, type Member, membersOf } from "../decision/index.js";
+import type { Kind, SetKind } from "../kinds/index.js";
+import { exactId } from "../rules/index.js";
+import {
+  ACCOUNT,
+  type CreateRecord,
+  DELETES,
+  eventIn,
+  labelOf,
+  memberMark,
+  memberOf,
+  memberRef,
+  PROVIDER,
+  type Ref,
+  readDeclaredSet,
+  readStoredSet,
+  type StoredSet,
+  writeStoredSet,
+} from "../state/index.js";
+import { carryOutAll, deleteAll, isDue, type Managed } from "./carry-out.js";
+import type { Severity } from "./engine.js";
+import { expectSameAccount, Incomplete } from "./failure.js";
+import { isAdopted, isHeldElsewhere, isSpared, learnHolders } from "./holding.js";
+import {
+  argumentsIn,
+  maskSecretMembers,
+  type Properties,
+  refIn,
+  type SecretOf,
+  secretArgumentsOf,
+  secretOfMembers,
+} from "./inputs.js";
+import { Progress } from "./messages.js";
+import { createdInSet } from "./optional.js";
+import { heldBack, isDue as isStillDue, type Outcome, resultOf, setAfter, stillToDelete, toDelete } from "./outcome.js";
+import { markIn } from "./search.js";
+import type { Runtime } from "./services.js";
+import { notDeleted, spared, tellAll } from "./tell.js";
+import { deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
+
+/**
+ * Creates or updates a set: what is due first, then the deletions, and these only if all else went well.
+ * @param before what the state holds. @param isOfAccount whether the state says that its objects are this account's.
+ * @returns what the state is to hold. @throws Incomplete something is wrong; it carries what the state is to hold all the same.
+ */
+export async function applySet(
+  { name, member: kind }: SetKind,
+  runtime: Runtime,
+  id: string,
+  before: StoredSet,
+  inputs: Properties,
+  isOfAccount: boolean,
+): Promise<Properties> {
+  const tell = (severity: Severity, text: string | undefined) => {
+    if (text !== undefined) runtime.tellAt(severity, subject.at, text);
+  };
+  const values = argumentsIn(inputs);
+  const paths = secretArgumentsOf(inputs);
+  maskSecretMembers(values, paths, runtime.secrets);
+  const subject = refIn(name, inputs);
+  const declared = readDeclaredSet(values);
+  const stored = unsettledOf(runtime, subject, before);
+  const deletes = inputs[DELETES] === true && isOfAccount;
+  if (deletes) await learnHolders(runtime);
+  const circumstances = circumstancesOf(kind, runtime, subject, deletes);
+  const members = membersOf(kind, stored, declared, circumstances);
+  const objects = dueOf(runtime, subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime));
+  const toDo = members.filter((each) => isDue(each) || each.action.do === "delete").length;
+  const due = toDo + stillToDelete(stored.left, circumstances).length;
+  const progress = new Progress(due, runtime.clock, (text) => tell("info", `${subject.label}: ${text}`));
+  const outcomes = await carryOutAll(kind, runtime, objects, openOf(members), progress);
+  const wanted = toDelete(members, outcomes, stored.left, circumstances);
+  const { isWell } = resultOf(members, outcomes);
+  const isHeld = (object: string, key: string) => isHeldElsewhere(kind, runtime, object, memberRef(subject, key).key);
+  const deletions = isWell
+    ? await deleteAll(kind, runtime, { label: subject.label, created: createdInSet(stored) }, wanted, progress, isHeld)
+    : heldBack(wanted);
+  const at = runtime.now();
+  const after = setAfter(kind, { stored, members, outcomes, deletions, shared: declared, secret: paths, at });
+  const outs = writeStoredSet(after, exactId, runtime.account);
+
+  tell("warn", takenOverInWords(outcomes, subject));
+  const goesOnElsewhere = (object: string) => isAdopted(kind, runtime, object);
+  tell("warn", leftLiveInWords(kind, members, outcomes, goesOnElsewhere, deletions));
+  tell("info", deletedInWords(kind, deletions));
+  const result = resultOf(members, outcomes, deletions);
+  handOver(runtime, subject, outcomes, !result.isWell);
+  if (result.isWell) return outs;
+  const isNothing = [before, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
+  const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
+  // What has no member is not saved: the next run creates it.
+  const { text, code } = troubleInWords(kind, subject, members, result, after.eventIds);
+  throw new Incomplete(text, isNothing ? undefined : saved, code);
+}
+
+/** Without what an adoption elsewhere in the program has settled. */
+export function unsettledOf({ run }: Runtime, { key: setKey }: Ref, stored: StoredSet): StoredSet {
+  const settled = new Set(run.told(setKey).settled);
+  const left = [...stored.unresolved].filter(([key]) => !settled.has(memberOf(setKey, key)));
+  return { ...stored, unresolved: new Map(left) };
+}
+
+/** What decides besides the state and the program. @param deletes whether the set's objects are to be deleted when it lets go of them. */
+export function circumstancesOf(kind: Kind, runtime: Runtime, subject: Ref, deletes: boolean): Circumstances {
+  const { run, reading } = runtime;
+  const { adoptsUnknown, replaceOnChanges = [] } = run.told(subject.key);
+  // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
+  const mayDelete = deletes && adoptsUnknown !== true;
+  return {
+    can: abilitiesOf(kind, reading.settings),
+    replaceOnChanges,
+    deletes: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime, id, memberRef(subject, key).key),
+  };
+}
+
+/** The members that are due, as they are carried out. @param mark from which theirs follow. */
+function dueOf(
+  runtime: Runtime,
+  subject: Ref,
+  stored: StoredSet,
+  members: readonly Member[],
+  secret: SecretOf,
+  mark: string | undefined,
+): Managed[] {
+  const { membersFormerly = {} } = runtime.run.told(subject.key);
+  return members.filter(isDue).map(({ key, action, values, id, unresolved }) => {
+    const member = memberRef(subject, key);
+    return {
+      key,
+      subject: member,
+      action,
+      values,
+      secret: secret(key),
+      held: id,
+      olds: eventIn(stored, stored.events.get(key) ?? {}),
+      created: createdInSet(stored),
+      mark: mark === undefined ? undefined : memberMark(mark, key),
+      unresolved,
+      formerly: membersFormerly[member.key],
+    };
+  });
+}
+
+/** Creates of unknown outcome that the state holds, by key. */
+function openOf(members: readonly Member[]): ReadonlyMap<string, CreateRecord> {
+  return new Map(members.flatMap(({ key, unresolved }) => (unresolved ? [[key, unresolved]] : [])));
+}
+
+/** The engine is handed what was created, perhaps beside an error. */
+function handOver(
+  runtime: Runtime,
+  subject: Ref,
+  outcomes: ReadonlyMap<string, Outcome>,
+  isBesideError: boolean,
+): void {
+  const journal = runtime.journal(subject.identity);
+  for (const outcome of outcomes.values()) {
+    if (outcome.kind !== "created") continue;
+    if (isBesideError) journal.handOverBesideError(outcome.mark);
+    else journal.handOver(outcome.mark);
+  }
+}
+
+/**
+ * Deletes every object of a set that is removed as a whole. Reached only where `retainOnDelete` was turned off.
+ * @throws AdvertisingError some were not deleted: all may be asked again, since what is not there counts as deleted.
+ */
+export async function deleteSet(
+  { name, member: kind }: SetKind,
+  runtime: Runtime,
+  id: string,
+  properties: Properties,
+): Promise<void> {
+  const stored = readStoredSet(properties);
+  const label = `${name} ${id}`;
+  expectSameAccount(properties[ACCOUNT], runtime.account, label);
+  const can = abilitiesOf(kind, runtime.reading.settings);
+  const due = stored.left.filter(isStillDue);
+  const all = [...stored.eventIds, ...due.map((each) => [each.key ?? "", each.id] as const)];
+  const ours: (typeof all)[number][] = [];
+  const others: string[] = [];
+  for (const each of all) {
+    if (await isSpared(kind, runtime, each[1])) others.push(each[1]);
+    else ours.push(each);
+  }
+  if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others)} of ${label}`)]);
+  if (ours.length === 0) return;
+  if (!can.delete || typeof properties[ACCOUNT] !== "string") {
+    const ids = idRanges(ours.map(([, object]) => object));
+    const those = `${count(ours.length, "event")} of ${label} left the state`;
+    const sentence = `${those}, and each ${kind.afterlife}; deactivate them there by hand: ${ids}`;
+    tellAll(runtime, [notDeleted(can.delete, sentence)]);
+    return;
+  }
+  const progress = new Progress(ours.length, runtime.clock, (text) =>
+    runtime.tellAt("info", "", `${label}: deleting: ${text}`),
+  );
+  const wanted = ours.map(([key, object]) => ({ id: object, key }));
+  const { deleted, failed } = await deleteAll(
+    kind,
+    runtime,
+    { label: labelOf(name, id), created: createdInSet(stored) },
+    wanted,
+    progress,
+  );
+  const [first] = failed.values();
+  if (first === undefined) return;
+  const left = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
+  first.message = `${label}: ${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${left}. ${first.message}`;
+  throw first;
+}
