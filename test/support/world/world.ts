@@ -36,7 +36,7 @@ import {
   up,
 } from "./engine.js";
 import { type Dressing, type Fault, type Guard, MemoryPlatform } from "./platform.js";
-import { keyOf, type Program, type Resource, saidBy, urnOfResource } from "./program.js";
+import { type Program, type Resource, saidBy, urnOfResource } from "./program.js";
 import { time } from "./time.js";
 import { theWire } from "./wire.js";
 
@@ -727,5 +727,3 @@ export function heldIn({ resources }: Deployment): Held[] {
     return isPlatformId(id) && id !== undefined ? [{ noun, id, label, resource }] : [];
   });
 }
-
-export { keyOf };
