@@ -114,6 +114,24 @@ it("what `pending --search` has not found yet is saved: the next up looks for it
   expect(sandbox).toMatchObject({ advertiserPosts: 1 });
 });
 
+it("R7: killed twice, the disk lost each time: both marks are looked for, and it is one resource", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const stack = await newStack(shopOf(0), { sandbox, environment });
+  // The first create is carried out, and the second is not.
+  for (const act of [true, false]) {
+    const lost = sandbox.fail({ on: "advertiser", act, with: { kind: "no-answer" } });
+    expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+    await stack.run(["cancel", "--yes"]);
+    rmSync(stack.cache, { recursive: true, force: true });
+  }
+  const { code, output } = await pendingCommand(stack, "--search");
+  expect(code, output).toBe(0);
+  expect(output).toContain("Settled as created with id 1");
+  expect((await stack.up()).code).toBe(0);
+  expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
+  expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }] });
+});
+
 it(`${SET_KILLS} kills of a set of ${SET_EVENTS}, with a search (SEED=${seed})`, {
   timeout: SET_KILLS * 120_000,
 }, async () => {

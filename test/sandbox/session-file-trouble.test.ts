@@ -1,6 +1,6 @@
 /** A session file that must not be trusted, can't be written, or is damaged. */
 import { execFileSync } from "node:child_process";
-import {
+import fs, {
   chmodSync,
   existsSync,
   mkdirSync,
@@ -16,6 +16,7 @@ import fsp from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { replaceIn } from "../support/builtin.js";
 import { messageOf, type TestClient } from "../support/client.js";
 import {
   beside,
@@ -120,11 +121,11 @@ describe("a file that can't be trusted: the run goes on without it, says so once
 
   it.each(["EACCES", "EROFS", "ENOSPC", "EMFILE"])("row 46: %s when it is to be locked", async (code) => {
     const { sandbox, file, client } = await start();
-    const { open } = fsp;
-    replaceInFs({
-      open: (path: string, ...rest: [string, number]) => {
+    const { openSync } = fs;
+    replaceIn(fs, {
+      openSync: (path: string, ...rest: [string, number]) => {
         if (path.includes(".lock")) throw systemError(code, "open");
-        return open(path, ...rest);
+        return openSync(path, ...rest);
       },
     });
     expect(await goesOn(sandbox, client())).toContain(`${code} (open)`);

@@ -40,12 +40,12 @@ const folder = resolve(import.meta.dirname, "../../examples/ci");
 const read = (file: string) => parse(readFileSync(resolve(folder, file), "utf8"));
 
 /** All workflows of GitHub Actions, by their files. */
-const WORKFLOWS: Readonly<Record<string, GitHub>> = Object.fromEntries(
+export const WORKFLOWS: Readonly<Record<string, GitHub>> = Object.fromEntries(
   readdirSync(folder)
     .filter((file) => !file.startsWith("gitlab"))
     .map((file) => [file, read(file) as GitHub]),
 );
-const ON_GITLAB = read("gitlab.yml") as GitLab;
+export const ON_GITLAB = read("gitlab.yml") as GitLab;
 
 const IN_EACH = ["npm ci", "npm test", "npm run check"];
 

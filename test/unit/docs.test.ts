@@ -197,6 +197,26 @@ describe("error codes", () => {
   });
 });
 
+describe("tests", () => {
+  it("each test file that a page names exists", () => {
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\btest\/[\w/-]+\.test\.ts\b/g)].map(([file]) => ({ path, file })),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter(({ file }) => !existsSync(join(repository, file)))).toEqual([]);
+  });
+
+  it("docs/reliability.md has a row for each rule, with a table or a sandbox test and a real run", () => {
+    const rows = [...page("docs/reliability.md").text.matchAll(/^\| \*\*(R\d), [^*]+\*\* \|.*$/gm)];
+    expect(rows.map(([, rule]) => rule)).toEqual(["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9"]);
+    for (const [row] of rows) {
+      expect(row.split(" | ")).toHaveLength(4);
+      expect(row).toMatch(/test\/(unit|sandbox)\//);
+      expect(row).toMatch(/test\/engine\//);
+    }
+  });
+});
+
 it("docs/preview.svg shows the README's program", () => {
   const picture = page("docs/preview.svg").text;
   const program = codeBlocksOf(page("README.md")).find(({ language }) => language === "ts")?.code ?? "";

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { type ValidationState, validateWorkflow } from "@action-validator/core";
 import { describe, expect, it } from "vitest";
 import { newFolder } from "../support/folder.js";
-import { PIPELINES } from "../support/pipelines.js";
+import { ON_GITLAB, PIPELINES, WORKFLOWS } from "../support/pipelines.js";
 import { runProcess } from "../support/stack.js";
 
 const examples = resolve(import.meta.dirname, "../../examples");
@@ -42,6 +42,36 @@ describe.each(Object.entries(PIPELINES))("ci/%s", (_file, { apply, after }) => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(apply[placeOf("pulumi stack export")]).toMatch(/pulumi stack export --stack "\$STACK" > before\.json$/);
     expect(after.join("\n")).toMatch(/npx pulumi-advertising leftovers --before before\.json --stack "\$STACK"/);
+  });
+
+  it("has an apply preceded by its own preview: what it finds stops it before anything is sent", () => {
+    expect(apply[placeOf("pulumi up")]).toMatch(/pulumi up --yes --stack "\$STACK"$/);
+  });
+});
+
+describe("a pull request", () => {
+  it.each(Object.entries(WORKFLOWS))(
+    "ci/%s: of this repository alone, and not on a disk that holds a session",
+    (_file, { on, jobs }) => {
+      for (const job of "pull_request" in on ? Object.values(jobs) : []) {
+        const condition = job.if ?? "";
+        if (/github\.event_name (!= 'pull_request'|== 'push')/.test(condition)) continue;
+        expect(condition).toBe(
+          "github.event_name == 'pull_request' && github.event.pull_request.head.repo.full_name == github.repository",
+        );
+        expect(job["runs-on"]).toBe("ubuntu-latest");
+      }
+    },
+  );
+
+  it("ci/gitlab.yml: of this project alone", () => {
+    const conditions = Object.values(ON_GITLAB)
+      .flatMap(({ rules = [] }) => rules)
+      .map((rule) => rule.if)
+      .filter((condition) => condition.includes("merge_request_event"));
+    const ours =
+      '$CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID';
+    expect(conditions).toEqual([ours, ours]); // the whole pipeline, and its preview wherever it is copied to
   });
 });
 

@@ -42,7 +42,6 @@ export interface OpenFile {
   appendFile(text: string): Promise<void>;
   truncate(bytes: number): Promise<void>;
   datasync(): Promise<void>;
-  sync(): Promise<void>;
   stat(): Promise<Status>;
   chmod(mode: number): Promise<void>;
   close(): Promise<void>;

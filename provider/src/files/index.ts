@@ -21,6 +21,7 @@ export {
   readNow,
   readPrivate,
   removeLeftovers,
+  removeNow,
   replaceNow,
   replacePrivate,
   syncFolder,

@@ -217,7 +217,7 @@ export async function replacePrivate(
 }
 
 /**
- * As {@link replacePrivate}, at once, for a process that ends. Whoever calls it is the only one that writes the file.
+ * As {@link replacePrivate}, at once, and for good when it returns. Whoever calls it is the only one that writes the file.
  * @throws system errors.
  */
 export function replaceNow(path: string, content: string, disk: Disk = systemDisk): void {
@@ -230,13 +230,36 @@ export function replaceNow(path: string, content: string, disk: Disk = systemDis
     disk.closeSync(file);
   }
   disk.renameSync(temporary, path);
+  syncFolder(dirname(path), disk);
 }
 
-/** Makes the names of a folder's files survive a machine that dies, where the system can do that. */
-export async function syncFolder(folder: string, disk: Disk = systemDisk): Promise<void> {
-  const handle = await disk.promises.open(folder, constants.O_RDONLY).catch(() => undefined);
-  await handle?.sync().catch(() => undefined);
-  await handle?.close();
+/** Removes a file, where there is one, for good. At once. @throws system errors. */
+export function removeNow(path: string, disk: Disk = systemDisk): void {
+  disk.rmSync(path, { force: true });
+  syncFolder(dirname(path), disk);
+}
+
+/**
+ * Makes the names of a folder's files survive a machine that loses its power, and the folder itself, which may be as new: where the
+ * system can do that. @throws the system's error where it could not be done.
+ */
+export function syncFolder(folder: string, disk: Disk = systemDisk): void {
+  let file: number | undefined;
+  try {
+    file = disk.openSync(folder, constants.O_RDONLY);
+    disk.fsyncSync(file);
+  } catch (error) {
+    if (!isNotPossible(error)) throw error;
+  } finally {
+    if (file !== undefined) disk.closeSync(file);
+  }
+  if (dirname(folder) !== folder) syncFolder(dirname(folder), disk);
+}
+
+/** Windows opens no folders, some file systems don't sync them, and some folders may be written to and not read. */
+function isNotPossible(error: unknown): boolean {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  return ["EACCES", "EPERM", "EISDIR", "EINVAL", "EBADF", "ENOTSUP", "ENOSYS", "EROFS"].includes(code);
 }
 
 /** Removes what killed processes left beside `path`. */

@@ -10,6 +10,7 @@ import { accountOf, describeSettingProblems, readSettings, type SettingsReading 
 import { stackOf } from "../state/index.js";
 import {
   backendIn,
+  forgetSettlements,
   Inventory,
   Journal,
   lookAround,
@@ -109,7 +110,7 @@ export function createRuntime(
     clock: underWay.clock,
     account: accountOf(settings),
     run,
-    seen: new Seen(seenIn(places.journalFolder), systemClock),
+    seen: new Seen(seenIn(places.journalFolder), systemClock, disk),
     newMark: randomUUID,
     now,
     inventory(identity) {
@@ -144,7 +145,11 @@ export function createRuntime(
     closeNow() {
       const isWell = run.hasChecked && !run.hasFailed;
       journal?.closeNow(isWell ? run.declared : undefined, run.isUp === true);
-      if (isWell && run.isUp === true && run.isWhole) inventory?.closeNow(run.declared);
+      if (!isWell || run.isUp !== true || !run.isWhole) return;
+      inventory?.closeNow(run.declared);
+      if (run.identity !== undefined) {
+        forgetSettlements(pathsIn(places.journalFolder, stackOf(run.identity)).settlements, disk);
+      }
     },
     async abandon() {
       await underWay.end();

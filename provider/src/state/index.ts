@@ -67,6 +67,7 @@ export {
   explain,
   forgetCommand,
   removalWarning,
+  reopenCommand,
   setRemovalWarning,
   settleCommand,
   waysOut,

@@ -51,6 +51,11 @@ export function forgetCommand(urn: string): string {
   return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
 }
 
+/** The command that takes an answer about a create of unknown outcome back. */
+export function reopenCommand(urn: string): string {
+  return `npx pulumi-advertising pending --reopen ${shellWord(urn)}`;
+}
+
 /** What people are told of a create that is not settled and declared no longer. @param hints between what it is and the commands. */
 export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string, hints: readonly string[]): string[] {
   const { id } = record;

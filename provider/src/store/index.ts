@@ -30,3 +30,4 @@ export {
 } from "./places.js";
 export { backendIn } from "./run-end.js";
 export { Seen } from "./seen.js";
+export { forgetSettlements, readSettlements, type Settlement, writeSettlements } from "./settlements.js";

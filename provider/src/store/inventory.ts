@@ -10,6 +10,9 @@ import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
 
+/** Of this version or a later one. */
+const headerSchema = z.object({ inventory: z.literal(HEADER.inventory), version: z.number() });
+
 const lineSchema = z.object({
   /** The journal's key of the resource. */
   key: z.string(),
@@ -42,25 +45,46 @@ export function readInventory(path: string, disk: Disk): Map<string, Live> {
 
 function read(path: string, disk: Disk): { readonly live: Map<string, Live>; readonly lines: number } {
   const live = new Map<string, Live>();
-  let lines: string[] = [];
-  try {
-    lines = (readNow(path, disk) ?? "").split("\n");
-    if (lines[0] !== JSON.stringify(HEADER)) return { live, lines: 0 };
-    for (const line of lines.slice(1, -1)) {
-      const { key, id, fingerprint = "", name, deletes } = lineSchema.parse(JSON.parse(line));
-      live.delete(key);
-      if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}) });
-    }
-  } catch {
-    // What was read so far: only a hint.
+  const lines = textIn(path, disk).split("\n");
+  if (lines[0] !== JSON.stringify(HEADER)) return { live, lines: 0 };
+  for (const line of lines.slice(1, -1)) {
+    const { data } = lineSchema.safeParse(parsed(line));
+    if (data === undefined) continue; // torn
+    const { key, id, fingerprint = "", name, deletes } = data;
+    live.delete(key);
+    if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}) });
   }
   return { live, lines: lines.length };
+}
+
+/** @returns nothing where it can't be read: only a hint. */
+function textIn(path: string, disk: Disk): string {
+  try {
+    return readNow(path, disk) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // the schema refuses it
+  }
+}
+
+/** Whether what is appended will be read: not where a machine that lost its power has left a beginning, or zeros. */
+function isWhole(text: string): boolean {
+  const header = parsed(text.slice(0, text.indexOf("\n") + 1));
+  return text === "" || (text.endsWith("\n") && headerSchema.safeParse(header).success);
 }
 
 /** One run's use of it. */
 export class Inventory {
   readonly #path: string;
   readonly #disk: Disk;
+  #isWhole = false;
   #asItBegan: ReadonlyMap<string, Live> | undefined;
 
   constructor(path: string, disk: Disk = systemDisk) {
@@ -107,6 +131,8 @@ export class Inventory {
     if (entries.length === 0) return;
     const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
     try {
+      if (!this.#isWhole && !isWhole(textIn(this.#path, this.#disk))) this.#writeAnew();
+      this.#isWhole = true;
       this.#disk.mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       const file = this.#disk.openSync(this.#path, "a", 0o600);
       try {

@@ -118,7 +118,7 @@ export class JournalFile {
       }
       const text = journalOf(kept);
       await replacePrivate(this.path, text, newMark(), lock.confirm, disk);
-      await syncFolder(dirname(this.path), disk);
+      syncFolder(dirname(this.path), disk);
       const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND, disk);
       if (handle === undefined) throw new Error("it vanished");
       this.#confirmOurs = () => {

@@ -3,7 +3,16 @@
  * half, the command), and the one way to change a journal (the end of a run that created nothing, the command).
  */
 import { join } from "node:path";
-import { type Disk, type LockOptions, readNow, replaceNow, systemDisk, withLock, withLockNow } from "../files/index.js";
+import {
+  type Disk,
+  type LockOptions,
+  readNow,
+  removeNow,
+  replaceNow,
+  systemDisk,
+  withLock,
+  withLockNow,
+} from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { type Live, readInventory } from "./inventory.js";
 import { journalOf, readJournal } from "./notes.js";
@@ -73,6 +82,8 @@ export function reviseNow(journal: string, revise: Revise, disk: Disk = systemDi
 export interface HeldJournal {
   /** As {@link reviseNow}. @throws LockLost another process has taken the journal over; nothing was changed. */
   revise(revise: Revise): number;
+  /** These records stand in it as they are given, and no others of theirs. @throws LockLost as {@link revise}. */
+  restore(records: readonly CreateRecord[]): void;
 }
 
 /**
@@ -90,6 +101,12 @@ export function withJournal<T>(
         lock.confirm();
         return reviseHeld(journal, revise, options.disk);
       },
+      restore(records) {
+        lock.confirm();
+        const marks = new Set(records.map(({ mark }) => mark));
+        const others = recordsIn(journal, options.disk).filter(({ mark }) => !marks.has(mark));
+        if (records.length > 0) writeNow(journal, [...others, ...records], options.disk ?? systemDisk);
+      },
     }),
   );
 }
@@ -105,6 +122,6 @@ function reviseHeld(journal: string, revise: Revise, disk: Disk = systemDisk): n
 
 /** Writes a journal anew, or removes it where nothing is left to remember. Its lock must be held. */
 export function writeNow(journal: string, records: readonly CreateRecord[], disk: Disk): void {
-  if (records.length === 0) disk.rmSync(journal, { force: true });
+  if (records.length === 0) removeNow(journal, disk);
   else replaceNow(journal, journalOf(records), disk);
 }

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { cacheFolder, type Disk, systemDisk } from "../files/index.js";
+import { cacheFolder, type Disk, syncFolder, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 
 /** What files are kept apart by. */
@@ -24,6 +24,8 @@ export interface StorePaths {
   readonly objects: string;
   /** What the last run left that ended cleanly. */
   readonly runEnd: string;
+  /** What was answered of its creates since the last `up` that went through. */
+  readonly settlements: string;
 }
 
 /** @param folder the program's, which a relative `cookieFile` begins at. */
@@ -50,7 +52,7 @@ export function placesOf(account: Account, mode: string, cookieFile: string | un
 /** @param stack `<organization>/<project>/<stack>` */
 export function pathsIn(journalFolder: string, stack: string): StorePaths {
   const name = join(journalFolder, digestOf(stack));
-  return { journal: `${name}.jsonl`, objects: `${name}.live`, runEnd: `${name}.ended` };
+  return { journal: `${name}.jsonl`, objects: `${name}.live`, runEnd: `${name}.ended`, settlements: `${name}.settled` };
 }
 
 /** Of all stacks of the account: an object is read without its stack's name. */
@@ -126,6 +128,7 @@ export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () =
   for (const { from, to } of moves) {
     disk.mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
     disk.renameSync(from, to);
+    syncFolder(dirname(to), disk);
   }
   return () => {
     for (const { from, to } of moves) disk.renameSync(to, from);

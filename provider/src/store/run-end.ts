@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { own } from "../base/index.js";
-import { type Disk, readNow, systemDisk } from "../files/index.js";
+import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { journalOf, readJournal } from "./notes.js";
 
@@ -28,16 +28,12 @@ const KEPT_MS = 3 * 24 * 3_600_000;
 
 /** Adds one to those of the last days. For the end of a process; never fails, since nothing else may be kept from being done then. */
 export function addRunEnd(path: string, end: RunEnd, disk: Disk = systemDisk): void {
-  const temporary = `${path}.tmp`;
   try {
     const kept = readRunEnds(path, disk).filter(({ ended }) => Date.parse(end.ended) - Date.parse(ended) < KEPT_MS);
     const texts = [...kept, end].map(
       ({ ended, backend, records }) => `${JSON.stringify({ ended, backend })}\n${journalOf(records)}`,
     );
-    const file = disk.openSync(temporary, "w", 0o600);
-    disk.writeFileSync(file, texts.join(""));
-    disk.closeSync(file);
-    disk.renameSync(temporary, path);
+    replaceNow(path, texts.join(""), disk);
   } catch {
     // A run that began before this moment does not know of it.
   }

@@ -2,11 +2,10 @@
  * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
  * once. Only that is noted, so the file is small; where it is missing, nothing is believed too early.
  */
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import type { Clock } from "../base/index.js";
-import { readNow } from "../files/index.js";
+import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
 
 const lineSchema = z.object({
   /** `<kind> <id>` */
@@ -23,10 +22,12 @@ const MAX_BYTES = 1024 * 1024;
 export class Seen {
   readonly #path: string;
   readonly #clock: Pick<Clock, "wallMs">;
+  readonly #disk: Disk;
   #known: Map<string, string> | undefined;
 
-  constructor(path: string, clock: Pick<Clock, "wallMs">) {
+  constructor(path: string, clock: Pick<Clock, "wallMs">, disk: Disk = systemDisk) {
     this.#path = path;
+    this.#disk = disk;
     this.#clock = clock;
   }
 
@@ -42,8 +43,13 @@ export class Seen {
     const at = new Date(this.#clock.wallMs()).toISOString();
     known.set(seen, at);
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      appendFileSync(this.#path, `${JSON.stringify({ seen, at })}\n`, { mode: 0o600 });
+      this.#disk.mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      const file = this.#disk.openSync(this.#path, "a", 0o600);
+      try {
+        this.#disk.writeFileSync(file, `${JSON.stringify({ seen, at })}\n`);
+      } finally {
+        this.#disk.closeSync(file);
+      }
     } catch {
       // A later run believes it only some time after the create.
     }
@@ -54,7 +60,7 @@ export class Seen {
     const known = new Map<string, string>();
     this.#known = known;
     try {
-      const text = readNow(this.#path) ?? "";
+      const text = readNow(this.#path, this.#disk) ?? "";
       for (const line of text.split("\n")) {
         const read = lineSchema.safeParse(parse(line));
         if (read.success) known.set(read.data.seen, read.data.at);
@@ -69,9 +75,8 @@ export class Seen {
   #tidy(known: Map<string, string>): void {
     const oldest = new Date(this.#clock.wallMs() - MAX_AGE_MS).toISOString();
     for (const [seen, at] of known) if (at < oldest) known.delete(seen);
-    writeFileSync(this.#path, [...known].map(([seen, at]) => `${JSON.stringify({ seen, at })}\n`).join(""), {
-      mode: 0o600,
-    });
+    const lines = [...known].map(([seen, at]) => `${JSON.stringify({ seen, at })}\n`);
+    replaceNow(this.#path, lines.join(""), this.#disk);
   }
 }
 

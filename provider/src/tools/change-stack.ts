@@ -20,11 +20,14 @@ import {
   pathsIn,
   placesOf,
   type Revise,
+  readSettlements,
   recordsIn,
   reviseNow,
+  type Settlement,
   type StorePaths,
   stackPathsHere,
   withJournal,
+  writeSettlements,
 } from "../store/index.js";
 import { exportOf, pulumi, type StackChoice, settingsOf, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
@@ -112,6 +115,7 @@ export class StackJournals {
   /** By the journal's path. A stack that was renamed since its last run has its journals under the former name. */
   readonly #paths = new Map<string, StorePaths>();
   readonly #held = new Map<string, HeldJournal>();
+  #name: string | undefined;
 
   /** @param stack `<organization>/<project>/<stack>`. */
   constructor(stack: string | undefined, place: Place) {
@@ -120,6 +124,7 @@ export class StackJournals {
   }
 
   #add(stack: string): void {
+    this.#name ??= stack;
     const { cookieFile, folder } = this.#place;
     for (const paths of stackPathsHere(stack, cookieFile, folder)) this.#paths.set(paths.journal, paths);
   }
@@ -172,10 +177,71 @@ export class StackJournals {
     if (stack === undefined) return work();
     this.#add(stack);
     // That of the account is locked too, though no run has written it yet.
+    const own = this.#ownPaths(stack);
+    return this.#hold([...new Set([...this.#paths.keys(), ...(own === undefined ? [] : [own.journal])])], work);
+  }
+
+  /** Those of the account that the settings name. */
+  #ownPaths(stack: string): StorePaths | undefined {
     const { cookieFile, folder, reading } = this.#place;
-    const accounts = reading?.problems.length === 0 ? [reading.settings] : [];
-    const own = accounts.map((each) => pathsIn(placesOf(each, "", cookieFile, folder).journalFolder, stack).journal);
-    return this.#hold([...new Set([...this.#paths.keys(), ...own])], work);
+    if (reading?.problems.length !== 0) return undefined;
+    return pathsIn(placesOf(reading.settings, "", cookieFile, folder).journalFolder, stack);
+  }
+
+  /** Where the next `up` looks for what was answered. */
+  get #settlements(): string | undefined {
+    const own = this.#name === undefined ? undefined : this.#ownPaths(this.#name);
+    return (own ?? [...this.#paths.values()][0])?.settlements;
+  }
+
+  /** What was answered since the last `up` that went through. */
+  settlements(): Settlement[] {
+    return this.#settlements === undefined ? [] : readSettlements(this.#settlements);
+  }
+
+  /**
+   * Notes what was known before these answers.
+   * @returns what takes that back; none where it can't be noted.
+   */
+  noteSettlements(
+    answers: readonly Omit<Settlement, "notes">[],
+    isAbout: (urn: string, record: CreateRecord) => boolean,
+  ) {
+    const path = this.#settlements;
+    if (path === undefined) return undefined;
+    const before = readSettlements(path);
+    const notesOf = (urn: string) =>
+      new Map(
+        [...this.#paths.keys()]
+          .map((journal) => [journal, recordsIn(journal).filter((record) => isAbout(urn, record))] as const)
+          .filter(([, records]) => records.length > 0),
+      );
+    const added = answers.map((answer) => ({ ...answer, notes: notesOf(answer.urn) }));
+    const urns = new Set(added.map(({ urn }) => urn));
+    try {
+      writeSettlements(path, [...before.filter(({ urn }) => !urns.has(urn)), ...added]);
+    } catch {
+      return undefined;
+    }
+    return () => writeSettlements(path, before);
+  }
+
+  /** The journals know of these creates what they knew before, and the answers are forgotten. */
+  restore(settlements: readonly Settlement[]): void {
+    for (const [journal, records] of settlements.flatMap(({ notes }) => [...notes])) {
+      const held = this.#held.get(journal);
+      if (held === undefined)
+        throw new Error(`the journal ${journal} can't be written; make its folder writable, and run this again`);
+      held.restore(records);
+    }
+    const urns = new Set(settlements.map(({ urn }) => urn));
+    const path = this.#settlements;
+    if (path !== undefined)
+      writeSettlements(
+        path,
+        readSettlements(path).filter(({ urn }) => !urns.has(urn)),
+      );
+    if (this.#name !== undefined) this.#add(this.#name);
   }
 
   async #hold<T>([journal, ...rest]: readonly string[], work: () => Promise<T>): Promise<T> {
@@ -227,6 +293,11 @@ export class StackJournals {
         return recordsIn(path).some((entry) => about(entry) && entry.id === id);
       })
       .includes(true);
+  }
+
+  /** A user took back that this object exists. */
+  noteGone(key: string): void {
+    for (const { objects } of this.#paths.values()) new Inventory(objects).noteGone(key);
   }
 
   /** A user said that this object exists: from now on a rename of its resource is warned of. */

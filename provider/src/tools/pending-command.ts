@@ -1,11 +1,13 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { count, cut, enumerate, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
-import { describe, forgetCommand, splitMember } from "../state/index.js";
+import { aboutWhom, type CreateRecord, describe, forgetCommand, reopenCommand, splitMember } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
+import { reopen, sliceOf } from "./pending-reopen.js";
 import { settle } from "./pending-settle.js";
 import { type Known, readVerdicts, type Verdict } from "./pending-verdicts.js";
 import { exportOf, readingOf, STACK_OPTIONS, stackName } from "./pulumi.js";
@@ -26,12 +28,14 @@ before an \`up\`.
                          advertising:operations with a search, and sends nothing but that
   --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as previews
                          tell it; the state is not touched, and the next up creates the resource where it is declared
+  --reopen URN           takes an answer back that was wrong (one of the above), until the next up of the whole program has gone
+                         through; on the machine where it was given
   --stack NAME           another stack than the selected one
   --cwd FOLDER           the Pulumi program's folder
   --state FILE           looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
 
 URN may be the resource's name in the program, where only one pending create has it. Of a set's event it has the key behind
-it, as URN["key"]; --not-created and --forget take the set's own URN for all of its events. The first three may be given several
+it, as URN["key"]; --not-created, --forget and --reopen take the set's own URN for all of its events. All but --search may be given several
 times. Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, as while a run is under
 way on this machine.`;
 
@@ -47,6 +51,7 @@ const OPTIONS = {
   created: SEVERAL,
   "not-created": SEVERAL,
   forget: SEVERAL,
+  reopen: SEVERAL,
   search: { type: "boolean", default: false },
   ...STACK_OPTIONS,
   state: { type: "string" },
@@ -58,7 +63,11 @@ export const pendingCommand = command({
   options: OPTIONS,
   run: async (options) => {
     const settles = [...options.created, ...options["not-created"], ...options.forget].length > 0 || options.search;
-    if (options.state !== undefined && settles) throw new Error("--state only looks; to settle, leave it out");
+    const isReopening = options.reopen.length > 0;
+    if (options.state !== undefined && (settles || isReopening))
+      throw new Error("--state only looks; to settle, leave it out");
+    if (isReopening && settles) throw new Error("--reopen takes answers back, and goes without new ones");
+    if (isReopening) return changeStack(options, (stack, journals) => takeBack(stack, journals, options.reopen));
     if (!settles) return lookOnly(options);
     return changeStack(options, (stack, journals) => judge(stack, journals, options));
   },
@@ -110,17 +119,60 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const surroundings = { now: new Date(systemClock.wallMs()).toISOString(), newMark: randomUUID };
   const settled =
     verdicts.some(isInState) || isToSave ? settle(stack, pending, verdicts.filter(isInState), surroundings) : undefined;
+  // Nobody has answered: what is reopened is that again.
+  const undecided = settled === undefined ? stack : settle(stack, pending, [], surroundings);
+  const answers = [...new Set([...answered, ...forgottenIn(notes, isForgotten)])].map((urn) => ({
+    urn,
+    before: sliceOf(undecided, urn),
+    after: sliceOf(settled ?? stack, urn),
+  }));
+  const isAbout = (urn: string, record: CreateRecord) => {
+    const create = byUrn.get(urn);
+    const marks = create === undefined ? [] : recordsOf(create).map(({ mark }) => mark);
+    return aboutWhom(record.key).urn === urn || marks.includes(record.mark);
+  };
+  let isNoted = false;
   return {
     stack: settled,
+    before: () => {
+      const takeBackNotes = answers.length === 0 ? undefined : journals.noteSettlements(answers, isAbout);
+      isNoted = takeBackNotes !== undefined;
+      return takeBackNotes ?? (() => undefined);
+    },
     after: () => {
       const made = new Set(verdicts.flatMap(({ urn, createdAs }) => (createdAs === undefined ? [] : [urn])));
       if (settled !== undefined) for (const { key, live } of livesIn(settled, made)) journals.noteLive(key, live);
       settleNotes(pending, verdicts, isInState, journals);
       for (const verdict of verdicts) tellVerdict(verdict, byUrn.get(verdict.urn));
       forgetNotes(forget, journals);
+      if (isNoted) {
+        console.log("If an answer was wrong, take it back before the next `pulumi up`:");
+        for (const { urn } of answers) console.log(`  ${reopenCommand(urn)}`);
+      }
       return tell(pending, (urn) => isForgotten(urn) || answered.has(urn), verdicts.length === 0);
     },
   };
+}
+
+/** What is to be done where answers are taken back. */
+function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonly string[]): Decided<number> {
+  const { settlements, stack: reopened } = reopen(stack, wanted, journals.settlements());
+  const urns = new Set(settlements.map(({ urn }) => urn));
+  const lives = livesIn(stack, urns);
+  return {
+    stack: isDeepStrictEqual(reopened, stack) ? undefined : reopened,
+    after: () => {
+      journals.restore(settlements);
+      for (const { key } of lives) journals.noteGone(key);
+      for (const urn of urns) console.log(`Reopened, as if it had not been answered: ${urn}`);
+      return tell(pendingIn(reopened, journals.notes()), () => false, true);
+    },
+  };
+}
+
+/** The URNs of what is forgotten. */
+function forgottenIn(notes: readonly CreateRecord[], isForgotten: (urn: string) => boolean): string[] {
+  return notes.map(({ key }) => aboutWhom(key).urn).filter(isForgotten);
 }
 
 /** What a search tells of those that nobody has decided on; each finding passes the checks of a user's verdict. */

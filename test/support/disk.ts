@@ -1,0 +1,303 @@
+/**
+ * A disk in memory with a page cache: what was written is seen by every process at once, and survives a machine that loses its power
+ * only as far as it was synced. Harsher than any real one: what was not synced is lost or kept in any combination.
+ */
+import { constants } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Disk, OpenFile, Status } from "../../provider/src/files/disk.js";
+
+interface Node {
+  readonly number: number;
+  readonly isFolder: boolean;
+  mode: number;
+  /** As every process sees it. */
+  text: Buffer;
+  /** As it is where nothing but what was synced is left. Replaced, never changed in place. */
+  synced: Buffer;
+}
+
+/** What the disk has not got for certain. */
+type Unsynced =
+  /** A write may be torn: a beginning of it is kept. */
+  | { readonly kind: "data"; readonly node: Node; readonly at: number; readonly bytes: Buffer | "cut" }
+  /** A name that leads elsewhere now, or nowhere; a rename is one such change of two names. */
+  | {
+      readonly kind: "names";
+      readonly folders: readonly string[];
+      readonly names: readonly [string, Node | undefined][];
+    };
+
+/** What a disk holds after a crash: files by path, and folders. */
+export type Image = ReadonlyMap<string, { readonly text?: Buffer; readonly mode: number }>;
+
+/** A moment at which the power may go. */
+export interface Moment {
+  readonly names: ReadonlyMap<string, Node>;
+  readonly texts: ReadonlyMap<Node, Buffer>;
+  readonly unsynced: readonly Unsynced[];
+}
+
+/** What becomes of something that was not synced: 0 it is lost, 1 it is kept, in between it is torn there. */
+export type Fate = number;
+
+export class MemoryDisk implements Disk {
+  /** Called after each change and each sync, as when a machine may lose its power. */
+  onChange: (what: string) => void = () => undefined;
+  readonly #names = new Map<string, Node>();
+  readonly #syncedNames = new Map<string, Node>();
+  readonly #nodes = new Set<Node>();
+  readonly #open = new Map<
+    number,
+    { readonly node: Node; readonly path: string; readonly appends: boolean; at: number }
+  >();
+  #unsynced: Unsynced[] = [];
+  #lastNumber = 2;
+
+  constructor(image: Image = new Map()) {
+    this.#syncedNames.set("/", this.#newNode(true, 0o755));
+    for (const [path, { text, mode }] of image) {
+      const node = this.#newNode(text === undefined, mode);
+      node.text = node.synced = text ?? Buffer.alloc(0);
+      this.#syncedNames.set(path, node);
+    }
+    for (const [path, node] of this.#syncedNames) this.#names.set(path, node);
+  }
+
+  moment(): Moment {
+    const texts = new Map([...this.#nodes].map((node) => [node, node.synced]));
+    // What no name can lead to any more is nobody's.
+    const named = this.#unsynced.flatMap((each) => (each.kind === "names" ? each.names.map(([, node]) => node) : []));
+    const reached = new Set([...this.#syncedNames.values(), ...named]);
+    this.#unsynced = this.#unsynced.filter((each) => each.kind === "names" || reached.has(each.node));
+    return { names: new Map(this.#syncedNames), texts, unsynced: [...this.#unsynced] };
+  }
+
+  openSync(path: string, flags: string | number, mode = 0o666): number {
+    const asked = typeof flags === "number" ? flags : FLAGS[flags];
+    if (asked === undefined) throw new Error(`the flags ${flags} are not known here`);
+    let node = this.#names.get(path);
+    if (node === undefined) {
+      if ((asked & constants.O_CREAT) === 0) throw failure("ENOENT", path);
+      node = this.#newNode(false, mode);
+      this.#rename([[path, node]], `create ${path}`);
+    } else {
+      if ((asked & constants.O_EXCL) !== 0) throw failure("EEXIST", path);
+      if ((asked & constants.O_TRUNC) !== 0) this.#write(node, 0, "cut", path);
+    }
+    this.#open.set(++this.#lastNumber, { node, path, appends: (asked & constants.O_APPEND) !== 0, at: 0 });
+    return this.#lastNumber;
+  }
+
+  readFileSync(file: number, _encoding: "utf8"): string {
+    return this.#of(file).node.text.toString("utf8");
+  }
+
+  writeFileSync(file: number, text: string): void {
+    const opened = this.#of(file);
+    const bytes = Buffer.from(text);
+    const at = opened.appends ? opened.node.text.length : opened.at;
+    this.#write(opened.node, at, bytes, opened.path);
+    opened.at = at + bytes.length;
+  }
+
+  fsyncSync(file: number): void {
+    const { node, path } = this.#of(file);
+    const isMeant = (each: Unsynced) => (each.kind === "data" ? each.node === node : each.folders.includes(path));
+    for (const each of this.#unsynced.filter(isMeant)) {
+      if (each.kind === "data") node.synced = written(node.synced, each.at, each.bytes);
+      else for (const [name, target] of each.names) put(this.#syncedNames, name, target);
+    }
+    this.#unsynced = this.#unsynced.filter((each) => !isMeant(each));
+    this.onChange(`sync ${path}`);
+  }
+
+  closeSync(file: number): void {
+    this.#of(file);
+    this.#open.delete(file);
+  }
+
+  fstatSync(file: number): Status & { ino: bigint; dev: bigint } {
+    return this.#status(this.#of(file).node);
+  }
+
+  statSync(path: string): (Status & { ino: bigint; dev: bigint }) | undefined {
+    const node = this.#names.get(path);
+    return node && this.#status(node);
+  }
+
+  lstatSync(path: string) {
+    return this.statSync(path);
+  }
+
+  linkSync(from: string, to: string): void {
+    const node = this.#there(from);
+    if (this.#names.has(to)) throw failure("EEXIST", to);
+    this.#rename([[to, node]], `link ${to}`);
+  }
+
+  renameSync(from: string, to: string): void {
+    const node = this.#there(from);
+    this.#rename(
+      [
+        [to, node],
+        [from, undefined],
+      ],
+      `rename ${from} to ${to}`,
+    );
+  }
+
+  rmSync(path: string): void {
+    if (this.#names.has(path)) this.#rename([[path, undefined]], `remove ${path}`);
+  }
+
+  mkdirSync(path: string, { mode }: { readonly mode: number }): string | undefined {
+    if (this.#names.has(path)) return undefined;
+    const first = this.mkdirSync(dirname(path), { mode });
+    this.#rename([[path, this.#newNode(true, mode)]], `make ${path}`);
+    return first ?? path;
+  }
+
+  readdirSync(path: string): string[] {
+    this.#there(path);
+    return [...this.#names.keys()]
+      .filter((name) => name !== "/" && dirname(name) === path)
+      .map((name) => name.slice(join(path, "/").length));
+  }
+
+  readonly promises: Disk["promises"] = {
+    open: async (path, flags, mode) => this.#handle(this.openSync(path, flags, mode)),
+    rename: async (from, to) => this.renameSync(from, to),
+    unlink: async (path) => {
+      this.#there(path);
+      this.rmSync(path);
+    },
+    mkdir: async (path, options) => this.mkdirSync(path, options),
+    stat: async (path) => this.#status(this.#there(path)),
+    lstat: async (path) => this.#status(this.#there(path)),
+    chmod: async (path, mode) => {
+      this.#there(path).mode = mode;
+    },
+    utimes: async () => undefined,
+    readdir: async (path) => this.readdirSync(path),
+  };
+
+  #handle(fd: number): OpenFile {
+    return {
+      fd,
+      readFile: async () => this.#of(fd).node.text,
+      writeFile: async (text) => this.writeFileSync(fd, text),
+      appendFile: async (text) => this.writeFileSync(fd, text),
+      truncate: async (bytes) => {
+        const { node, path } = this.#of(fd);
+        const kept = node.text.subarray(0, bytes);
+        this.#write(node, 0, "cut", path);
+        this.#write(node, 0, kept, path);
+      },
+      datasync: async () => this.fsyncSync(fd),
+      stat: async () => this.fstatSync(fd),
+      chmod: async (mode) => {
+        this.#of(fd).node.mode = mode;
+      },
+      close: async () => this.closeSync(fd),
+    };
+  }
+
+  #newNode(isFolder: boolean, mode: number): Node {
+    const node = { number: this.#nodes.size + 1, isFolder, mode, text: Buffer.alloc(0), synced: Buffer.alloc(0) };
+    this.#nodes.add(node);
+    return node;
+  }
+
+  #of(file: number) {
+    const opened = this.#open.get(file);
+    if (opened === undefined) throw failure("EBADF", String(file));
+    return opened;
+  }
+
+  #there(path: string): Node {
+    const node = this.#names.get(path);
+    if (node === undefined) throw failure("ENOENT", path);
+    return node;
+  }
+
+  #write(node: Node, at: number, bytes: Buffer | "cut", path: string): void {
+    node.text = written(node.text, at, bytes);
+    this.#unsynced.push({ kind: "data", node, at, bytes });
+    this.onChange(`write ${path}`);
+  }
+
+  #rename(names: readonly [string, Node | undefined][], what: string): void {
+    for (const [name] of names) this.#there(dirname(name));
+    for (const [name, node] of names) put(this.#names, name, node);
+    this.#unsynced.push({ kind: "names", folders: names.map(([name]) => dirname(name)), names });
+    this.onChange(what);
+  }
+
+  #status(node: Node) {
+    const uid = process.getuid?.() ?? 0;
+    return {
+      mode: node.mode,
+      uid,
+      gid: uid,
+      size: node.text.length,
+      nlink: [...this.#names.values()].filter((each) => each === node).length,
+      mtimeMs: 0,
+      ino: BigInt(node.number),
+      dev: 1n,
+      isFile: () => !node.isFolder,
+      isDirectory: () => node.isFolder,
+    };
+  }
+}
+
+/** What is left when the power goes at a moment. @param fates of each thing that is not synced, in its order. */
+export function imageAfter({ names, texts, unsynced }: Moment, fates: readonly Fate[]): Image {
+  const left = new Map(names);
+  const held = new Map(texts);
+  for (const [index, each] of unsynced.entries()) {
+    const fate = fates[index] ?? 0;
+    if (fate === 0) continue;
+    if (each.kind === "names") {
+      for (const [name, node] of each.names) put(left, name, node);
+    } else if (each.bytes === "cut") {
+      held.set(each.node, Buffer.alloc(0));
+    } else {
+      const kept = each.bytes.subarray(0, Math.round(each.bytes.length * fate));
+      held.set(each.node, written(held.get(each.node) ?? Buffer.alloc(0), each.at, kept));
+    }
+  }
+  const isReached = (path: string): boolean => path === "/" || (left.has(path) && isReached(dirname(path)));
+  return new Map(
+    [...left]
+      .filter(([path]) => path !== "/" && isReached(path))
+      .map(([path, node]) => [
+        path,
+        { mode: node.mode, ...(node.isFolder ? {} : { text: held.get(node) ?? Buffer.alloc(0) }) },
+      ]),
+  );
+}
+
+const FLAGS: Readonly<Record<string, number>> = {
+  a: constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND,
+  w: constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC,
+  wx: constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
+};
+
+/** Bytes that were never written between others are zeros. */
+function written(text: Buffer, at: number, bytes: Buffer | "cut"): Buffer {
+  if (bytes === "cut") return Buffer.alloc(0);
+  if (bytes.length === 0) return text;
+  const all = Buffer.alloc(Math.max(text.length, at + bytes.length));
+  text.copy(all);
+  bytes.copy(all, at);
+  return all;
+}
+
+function put(names: Map<string, Node>, name: string, node: Node | undefined): void {
+  if (node === undefined) names.delete(name);
+  else names.set(name, node);
+}
+
+function failure(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code });
+}
