@@ -41,9 +41,14 @@ async function start(
   adapt: (runtime: Runtime) => Runtime = (runtime) => runtime,
 ) {
   const sandbox = await useSandbox({ operations: true, ...options });
-  const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(operations) }, adapt });
-  await run.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
-  const { id, outs } = await run.event.create(inputs);
+  const folder = newFolder();
+  const inThisRun = { settings: { operations: JSON.stringify(operations) }, adapt };
+  // What a run has created it does not delete: the engine asks for that in a later one.
+  const first = newRun(sandbox, folder, inThisRun);
+  await first.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
+  const { id, outs } = await first.event.create(inputs);
+  first.closeNow();
+  const run = newRun(sandbox, folder, inThisRun);
   sandbox.resetCounts();
   return { ...run, sandbox, id, outs: outs as Record<string, unknown> };
 }
@@ -141,8 +146,10 @@ describe("what is gone", () => {
     const settings = { operations: JSON.stringify(ALL) };
     const first = newRun(sandbox, folder, { settings });
     const { id, outs } = await first.event.create(inputs);
-    await first.event.delete(id, outs as Record<string, unknown>);
     first.closeNow();
+    const deleting = newRun(sandbox, folder, { settings });
+    await deleting.event.delete(id, outs as Record<string, unknown>);
+    deleting.closeNow();
     const second = newRun(sandbox, folder, { settings });
     const identity = { identity: inputs.__identity, run: { isUp: false, resources: 1 } };
     expect(await second.event.read(id, outs as Record<string, unknown>)).toEqual({ id: "", props: {} });

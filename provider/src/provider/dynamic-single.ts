@@ -67,7 +67,7 @@ import {
   toldIn,
   withoutUndefined,
 } from "./inputs.js";
-import { argumentsOfLive, createdIn, deleteObject, refreshed } from "./optional.js";
+import { argumentsOfLive, createdIn, deleteObject, momentToKeep, refreshed } from "./optional.js";
 import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
 import { markIn, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
@@ -247,8 +247,9 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
             : afterReplacement(kind, subject, former, id)),
         ]);
         if (outcome.kind === "created") runtime().journal(subject.identity).handOver(outcome.mark);
-        const created = outcome.kind === "created" ? { [CREATED]: now() } : {};
-        return { id, outs: { ...values, ...recorded, ...created, ...leftFor(id), [kind.idProperty]: exactId(id) } };
+        const created = outcome.kind === "created" ? momentToKeep(kind, runtime()) : undefined;
+        const kept = withoutUndefined({ [CREATED]: created });
+        return { id, outs: { ...values, ...recorded, ...kept, ...leftFor(id), [kind.idProperty]: exactId(id) } };
       }, forEngine);
     },
 

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { AdvertisingError, ArgumentsError, asRecord, own, RefusedError, type Values } from "../base/index.js";
 import type { WireRecord } from "../client/index.js";
-import { type Created, hasValue, visibleFromMs } from "../decision/index.js";
+import { abilitiesOf, type Created, hasValue, visibleFromMs } from "../decision/index.js";
 import {
   bodyOf,
   fingerprintOfBody,
@@ -39,6 +39,15 @@ interface Named {
 /** @param properties what the state holds of a single resource. */
 export function createdIn({ [CREATED]: at }: Values): Created | undefined {
   return typeof at === "string" ? { at } : undefined;
+}
+
+/**
+ * What the state of an object that was just created says of when: nothing where nothing but creating is known, since nothing is asked then
+ * whose answer could come too early, and the state of thousands stays smaller.
+ */
+export function momentToKeep(kind: Kind, { reading, now }: Services): string | undefined {
+  const can = abilitiesOf(kind, reading.settings);
+  return can.read || can.update || can.delete ? now() : undefined;
 }
 
 export function createdInSet({ created }: StoredSet): Created | undefined {

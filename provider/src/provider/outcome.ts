@@ -113,6 +113,8 @@ export interface SetRun {
   readonly secret: ReadonlySet<string>;
   /** ISO 8601. */
   readonly at: string;
+  /** What the state is to keep of the moment of this run's creates. */
+  readonly created?: string | undefined;
 }
 
 export function setAfter(kind: Kind, run: SetRun): StoredSet {
@@ -124,7 +126,7 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
   const after = {
     ...shared,
     secret,
-    created: hasCreated ? run.at : stored.created,
+    created: hasCreated ? (run.created ?? stored.created) : stored.created,
     left: leftBySet(kind, run),
     events: new Map<string, Values>(),
     eventIds: new Map<string, string>(),

@@ -36,7 +36,7 @@ import {
   secretOfMembers,
 } from "./inputs.js";
 import { Progress } from "./messages.js";
-import { createdInSet } from "./optional.js";
+import { createdInSet, momentToKeep } from "./optional.js";
 import { heldBack, isDue as isStillDue, type Outcome, resultOf, setAfter, stillToDelete, toDelete } from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Runtime } from "./services.js";
@@ -81,7 +81,16 @@ export async function applySet(
     ? await deleteAll(kind, runtime, { label: subject.label, created: createdInSet(stored) }, wanted, progress, isHeld)
     : heldBack(wanted);
   const at = runtime.now();
-  const after = setAfter(kind, { stored, members, outcomes, deletions, shared: declared, secret: paths, at });
+  const after = setAfter(kind, {
+    stored,
+    members,
+    outcomes,
+    deletions,
+    shared: declared,
+    secret: paths,
+    at,
+    created: momentToKeep(kind, runtime),
+  });
   const outs = writeStoredSet(after, exactId, runtime.account);
 
   tell("warn", takenOverInWords(outcomes, subject));
