@@ -18,6 +18,7 @@ const LONG = {
     ],
     variables: { RUNS: "50000", SET_RUNS: "5000", CRASHES: "2000" },
   },
+  control: { files: ["test/package/controls.test.ts"], variables: { CONTROLS: "all" } },
 };
 
 await runMain(async () => {

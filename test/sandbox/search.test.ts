@@ -62,7 +62,11 @@ describe("an answer that is lost", () => {
     clock.advance(65_000);
     expect((await next.advertiser.create(inputs)).id).toBe("1");
     expect(next.said.at(-1)).toMatch(/was sent at \S+, and a search finds nothing that it made: it is sent again/);
-    expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ advertiser_name: "A" }] });
+    const [, mark] = /alternative_id = (\S+) 5 times/.exec(failure.message) ?? [];
+    expect(sandbox).toMatchObject({
+      advertiserPosts: 2,
+      advertisers: [{ advertiser_name: "A", alternative_id: mark }],
+    });
   });
 
   it("is never sent again where that is switched off", async () => {

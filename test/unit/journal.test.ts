@@ -293,8 +293,11 @@ it("J8: a record that was answered with is never changed", async () => {
   const [first] = await run.leftovers();
   const before = structuredClone(first);
   const begun = await run.begin(unsent("Advertiser::o/p/s::a", "other"));
-  if (begun.kind === "earlier") await begun.ended({ kind: "created", id: "2" });
+  if (begun.kind !== "earlier") throw new Error(begun.kind);
+  const answered = structuredClone(begun.record);
+  await begun.ended({ kind: "created", id: "2" });
   expect(first).toEqual(before);
+  expect(begun.record).toEqual(answered);
 });
 
 it("adopting an object settles no create of the other kind that has its number", async () => {
