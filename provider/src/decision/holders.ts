@@ -26,16 +26,18 @@ export interface Holder {
 const STRENGTH: readonly Knowledge[] = ["state", "adopts", "journal", "inventory"];
 
 export class Holders {
-  readonly #byObject = new Map<string, Map<string, Knowledge>>();
+  /** Hardly ever more than one of an object, and a run may create thousands: so without a list for one. */
+  readonly #byObject = new Map<string, Holder | readonly Holder[]>();
   /** Who lets go of which object in this run: what older knowledge says of them is over. */
   readonly #released = new Map<string, Set<string>>();
 
   add(kind: Kind["name"], id: string, by: string, how: Knowledge): void {
     const object = objectOf(kind, id);
-    const known = this.#byObject.get(object) ?? new Map<string, Knowledge>();
-    this.#byObject.set(object, known);
-    const before = known.get(by);
-    if (before === undefined || STRENGTH.indexOf(how) < STRENGTH.indexOf(before)) known.set(by, how);
+    const known = this.#known(object);
+    const before = known.find((each) => each.by === by);
+    if (before !== undefined && STRENGTH.indexOf(how) >= STRENGTH.indexOf(before.how)) return;
+    const others = known.filter((each) => each !== before);
+    this.#byObject.set(object, others.length === 0 ? { by, how } : [...others, { by, how }]);
   }
 
   /** This run takes the object from whoever has it now: its place is taken by another one, or its key is gone. */
@@ -47,8 +49,8 @@ export class Holders {
 
   /** Whether something that was known to have the object lets go of it in this run. */
   hasLetGo(kind: Kind["name"], id: string): boolean {
-    const known = this.#byObject.get(objectOf(kind, id));
-    return [...(this.#released.get(objectOf(kind, id)) ?? [])].some((by) => known?.has(by));
+    const object = objectOf(kind, id);
+    return this.#known(object).some(({ by }) => this.#released.get(object)?.has(by) === true);
   }
 
   /**
@@ -59,10 +61,16 @@ export class Holders {
   of(kind: Kind["name"], id: string, but?: string, how: readonly Knowledge[] = STRENGTH): Holder[] {
     const object = objectOf(kind, id);
     const released = this.#released.get(object);
-    return [...(this.#byObject.get(object) ?? [])]
-      .filter(([by, known]) => by !== but && how.includes(known) && (known === "adopts" || released?.has(by) !== true))
-      .map(([by, known]) => ({ by, how: known }))
+    const isAsked = ({ by, how: known }: Holder) =>
+      by !== but && how.includes(known) && (known === "adopts" || released?.has(by) !== true);
+    return this.#known(object)
+      .filter(isAsked)
       .toSorted((a, b) => STRENGTH.indexOf(a.how) - STRENGTH.indexOf(b.how) || (a.by < b.by ? -1 : 1));
+  }
+
+  #known(object: string): readonly Holder[] {
+    const known = this.#byObject.get(object) ?? [];
+    return "by" in known ? [known] : known;
   }
 }
 
