@@ -387,8 +387,8 @@ const rows: Row[] = [
   [
     "R2: who has an object does not depend on the order of the calls",
     "decision/holders.ts",
-    "if (before === undefined || STRENGTH.indexOf(how) < STRENGTH.indexOf(before)) known.set",
-    "known.set",
+    "STRENGTH.indexOf(how) >= STRENGTH.indexOf(before.how)",
+    "true",
     "unit/holding",
     "holders",
   ],
@@ -434,8 +434,8 @@ const rows: Row[] = [
   ],
   [
     "R5: what something else still holds is not deleted",
-    "provider/holding.ts",
-    "  if (isAdopted(kind, runtime, id) || rivals(kind, runtime, id, but).length > 0) return true;\n",
+    "decision/holders.ts",
+    "    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).length > 0) return true;\n",
     "",
     "unit/holding",
     "spares an object",

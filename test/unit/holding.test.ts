@@ -4,14 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Holders, type Knowledge } from "../../provider/src/decision/holders.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import {
-  isHeldElsewhere,
-  isSpared,
-  learnHolders,
-  noteAdopts,
-  noteLive,
-  rivalOf,
-} from "../../provider/src/provider/holding.js";
+import { isSpared, learnHolders, noteAdopts, noteLive, rivalOf } from "../../provider/src/provider/holding.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
 import { refOf } from "../../provider/src/state/identity.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
@@ -117,10 +110,10 @@ describe("what earlier runs noted", () => {
   it("spares an object that something declared still holds from being deleted", async () => {
     const runtime = await knowing(notes);
     const own = keyOf("ConversionEvent", "old");
-    expect(isHeldElsewhere(conversionEvent, runtime, "8", own)).toBe(false);
+    expect(runtime.run.holders.goesOn("ConversionEvent", "8", own)).toBe(false);
     runtime.run.declared.add(keyOf("ConversionEvent", "two"));
-    expect(isHeldElsewhere(conversionEvent, runtime, "8", own)).toBe(true);
-    expect(isHeldElsewhere(conversionEvent, runtime, "8", keyOf("ConversionEvent", "two"))).toBe(false);
+    expect(runtime.run.holders.goesOn("ConversionEvent", "8", own)).toBe(true);
+    expect(runtime.run.holders.goesOn("ConversionEvent", "8", keyOf("ConversionEvent", "two"))).toBe(false);
   });
 
   const [one, two] = ["one", "two"].map((name) => keyOf("ConversionEvent", name)) as [string, string];
@@ -132,7 +125,7 @@ describe("what earlier runs noted", () => {
   ])("an object %s: in a run that looks at nothing else", async (_, noted, lettingGo, isSpared) => {
     const runtime = await knowing(noted);
     if (lettingGo !== undefined) runtime.run.holders.release("ConversionEvent", "8", lettingGo);
-    expect(isHeldElsewhere(conversionEvent, runtime, "8", lettingGo)).toBe(isSpared);
+    expect(runtime.run.holders.goesOn("ConversionEvent", "8", lettingGo)).toBe(isSpared);
   });
 
   it("is over once all but one of those that have an object were asked to let go of it", async () => {

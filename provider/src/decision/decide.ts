@@ -1,7 +1,7 @@
 /**
- * What becomes of one object, from facts: a single resource, or an event of a set, also whether it is deleted; and what an installation
- * can do besides creating, which is one of those facts. The only place that decides it (a new resource has nothing to decide): the engine's two faces, the words of a preview,
- * the comment on a pull request and `pending` ask it, so that what is said is what is done. Pure.
+ * What becomes of one object, from facts: of a single resource, or of an event of a set, also whether it is deleted; and what an
+ * installation can do besides creating, which is one of those facts. The only place that decides it: the engine's two faces, the words of
+ * a preview, the comment on a pull request and `pending` ask it, so that what is said is what is done. Pure.
  */
 import type { Kind } from "../kinds/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
@@ -50,7 +50,7 @@ export interface Facts {
   readonly changed: Changes;
   /** The arguments whose change asks for another object, by Pulumi's option `replaceOnChanges`; `*` for all of them. */
   readonly replaceOn: readonly string[];
-  /** `retainOnDelete` is off, the object is this account's, and nobody else goes on with it. */
+  /** The object that the state holds is deleted once the state lets go of it. */
   readonly deletes: boolean;
   readonly can: Abilities;
 }
@@ -82,7 +82,7 @@ export function decide(facts: Facts): Action {
   const { held, unresolved, wanted, changed, can } = facts;
   if (wanted === undefined) {
     if (unresolved !== undefined) return { do: "wait", record: unresolved };
-    return held !== undefined && mayDelete(facts) ? { do: "delete" } : { do: "let go" };
+    return held !== undefined && facts.deletes ? { do: "delete" } : { do: "let go" };
   }
   const { adopts } = wanted;
   const isUnknown = adopts === UNKNOWN;
@@ -113,10 +113,6 @@ function canUpdate({ kind, can, changed, replaceOn }: Pick<Facts, "kind" | "can"
   return can.update && !replaceOn.includes(ANY) && !changed.names.some(needsAnother);
 }
 
-function mayDelete({ deletes, can }: Pick<Facts, "deletes" | "can">): boolean {
-  return deletes && can.delete;
-}
-
 /** An object that the state lets go of. */
 export interface Former {
   readonly id: string;
@@ -129,10 +125,9 @@ export interface Former {
  * or is deleted, and by what deletes.
  * @returns none where the state goes on with what it holds, or holds nothing.
  */
-export function formerOf(facts: Pick<Facts, "held" | "deletes" | "can">, action: Action): Former | undefined {
-  const { held } = facts;
+export function formerOf({ held, deletes }: Pick<Facts, "held" | "deletes">, action: Action): Former | undefined {
   if (held === undefined || !letsGo(action, held)) return undefined;
-  return { id: held, isDeleted: action.do !== "let go" && mayDelete(facts) };
+  return { id: held, isDeleted: action.do !== "let go" && deletes };
 }
 
 function letsGo(action: Action, held: string): boolean {

@@ -1,8 +1,8 @@
 /**
  * Who has which live object: an object, identified by its kind and its id, belongs to one resource or member at most. Everything
- * that names, adopts, settles, replaces, deletes or advises about an object asks here. Whoever knows something puts it in: the
- * state as each resource is looked at, the journal's notes of killed runs, the program's adoptions, and the inventory of this machine.
- * The answer does not depend on the order in which these come. Pure.
+ * that names, adopts, settles, replaces, deletes or advises about an object asks here: the provider, the comment on a preview and
+ * `pending`. What is known comes from the state as each resource is looked at, the journal's notes of killed runs, the program's
+ * adoptions, and the inventory of this machine. The answer does not depend on the order in which these come. Pure.
  */
 import type { Kind } from "../kinds/index.js";
 
@@ -25,11 +25,22 @@ export interface Holder {
 
 const STRENGTH: readonly Knowledge[] = ["state", "adopts", "journal", "inventory"];
 
+/** Stands for a holder of which only its adoption is known. */
+export const SOMEBODY = "";
+
 export class Holders {
   /** Hardly ever more than one of an object, and a run may create thousands: so without a list for one. */
   readonly #byObject = new Map<string, Holder | readonly Holder[]>();
   /** Who lets go of which object in this run: what older knowledge says of them is over. */
   readonly #released = new Map<string, Set<string>>();
+  /** How often an object was to be deleted and was not: each time one of its holders has let go of it. */
+  readonly #spared = new Map<string, number>();
+  readonly #isDeclared: (by: string) => boolean;
+
+  /** @param isDeclared whether the program declares a resource or member: what only notes know counts for those. */
+  constructor(isDeclared: (by: string) => boolean = () => true) {
+    this.#isDeclared = isDeclared;
+  }
 
   add(kind: Kind["name"], id: string, by: string, how: Knowledge): void {
     const object = objectOf(kind, id);
@@ -47,12 +58,6 @@ export class Holders {
     this.#released.set(object, known.add(by));
   }
 
-  /** Whether something that was known to have the object lets go of it in this run. */
-  hasLetGo(kind: Kind["name"], id: string): boolean {
-    const object = objectOf(kind, id);
-    return this.#known(object).some(({ by }) => this.#released.get(object)?.has(by) === true);
-  }
-
   /**
    * @param but who asks: it is not its own rival.
    * @param how the kinds of knowledge that count. @default all
@@ -66,6 +71,39 @@ export class Holders {
     return this.#known(object)
       .filter(isAsked)
       .toSorted((a, b) => STRENGTH.indexOf(a.how) - STRENGTH.indexOf(b.how) || (a.by < b.by ? -1 : 1));
+  }
+
+  /** Whether something in the program names this object. */
+  isAdopted(kind: Kind["name"], id: string): boolean {
+    return this.of(kind, id, undefined, ["adopts"]).length > 0;
+  }
+
+  /** Who else has an object after this run. What only notes know counts for what the program declares. */
+  rivalsOf(kind: Kind["name"], id: string, but?: string): Holder[] {
+    const isCertain = ({ how }: Holder) => how === "state" || how === "adopts";
+    return this.of(kind, id, but).filter((holder) => isCertain(holder) || this.#isDeclared(holder.by));
+  }
+
+  /**
+   * Asked where it is decided whether an object is deleted, and right before it is: whether something goes on with it, as far as the
+   * state, the program and the notes of this machine say. A run of some targets looks at nothing else, and a `destroy` at nothing at
+   * all, so what only notes know counts there too. One of those notes is of the resource that lets go of the object, unless that is known.
+   * @param but what lets go of it, where that is known: its own adoption spares an object all the same.
+   */
+  goesOn(kind: Kind["name"], id: string, but?: string): boolean {
+    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).length > 0) return true;
+    const object = objectOf(kind, id);
+    const released = this.#released.get(object);
+    const hasLetGo = this.#known(object).some(({ by }) => released?.has(by) === true);
+    const lettingGo = (hasLetGo ? 0 : 1) + (this.#spared.get(object) ?? 0);
+    const byStack = Map.groupBy(this.of(kind, id, but), ({ by }) => by.split("::", 2)[1]);
+    return [...byStack.values()].some((those) => those.length > lettingGo);
+  }
+
+  /** An object is not deleted, since something else has it: what asked for that has let go of it. */
+  noteSpared(kind: Kind["name"], id: string): void {
+    const object = objectOf(kind, id);
+    this.#spared.set(object, (this.#spared.get(object) ?? 0) + 1);
   }
 
   #known(object: string): readonly Holder[] {

@@ -5,27 +5,23 @@
  * The room may import `base`, `rules`, `kinds`, `settings` and `state`.
  */
 
-export { ANY, argumentNames, type Changes, canonical, changesIn, hasValue, holdsUnknown } from "./changes.js";
+export { changesIn, hasValue, holdsUnknown } from "./changes.js";
+export { type Abilities, type Action, abilitiesOf, type Former } from "./decide.js";
+export { argumentsFrom, type Differences, differencesIn, withDifferences } from "./differences.js";
+export { type Holder, Holders, SOMEBODY } from "./holders.js";
 export {
-  type Abilities,
-  type Action,
-  abilitiesOf,
-  decide,
-  type Facts,
-  type Former,
-  formerOf,
-  NO_ABILITIES,
-  type Wanted,
-} from "./decide.js";
-export { type Holder, Holders, type Knowledge } from "./holders.js";
-export {
+  actionOfCreate,
+  adoptedBy,
   type Circumstances,
   formerIfReplaced,
   isChange,
+  isDeleted,
+  knownAdoption,
   type Member,
   membersOf,
   PLAIN,
   singleMember,
+  stillToDelete,
 } from "./members.js";
-export { isSameBody, type Known, type Rename, renamesIn, type SentCreate, settles } from "./same-object.js";
+export { isSameBody, renamesIn, settles } from "./same-object.js";
 export { type Created, visibleFromMs } from "./visible.js";

@@ -1,5 +1,6 @@
 /**
- * The list of objects that a resource is about, each with what becomes of it: a single resource is one, a set many. The engine's two faces ask it, and so do the comment on a preview and `pending`. Pure.
+ * The objects that a resource is about, each with what becomes of it: of a single resource one, of a set many. The engine's two faces
+ * ask it, and so do the comment on a preview and `pending`. Pure.
  */
 import { asRecord, own, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
@@ -8,6 +9,8 @@ import {
   type CreateRecord,
   type DeclaredSet,
   eventIn,
+  isToBeDeleted,
+  type LeftLive,
   recordIn,
   type StoredSet,
   storedFingerprint,
@@ -41,8 +44,18 @@ export interface Circumstances {
   readonly can: Abilities;
   /** Of a single resource the arguments' names; of a set paths such as `events`. As Pulumi's option `replaceOnChanges` has them. */
   readonly replaceOnChanges: readonly string[];
-  /** Whether this object is deleted when the state lets go of it: that was asked for, and nobody else goes on with it. */
+  /** Whether this object is to be deleted when the state lets go of it: that was asked for, and nothing else goes on with it. */
   deletes(id: string, key: string): boolean;
+}
+
+/** Whether an object is deleted when the state lets go of it: asked before that is said, and before it is done. @param key in its set. */
+export function isDeleted({ can, deletes }: Circumstances, id: string | undefined, key = ""): boolean {
+  return id !== undefined && can.delete && deletes(id, key);
+}
+
+/** What earlier runs of a set could not delete, and this one is to. */
+export function stillToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
+  return left.filter((each) => isToBeDeleted(each) && isDeleted(circumstances, each.id, each.key));
 }
 
 /** Nothing but creating, and nothing is deleted. */
@@ -58,7 +71,7 @@ export function singleMember(
   id: string | undefined,
   olds: Values,
   news: Values | undefined,
-  { can, replaceOnChanges, deletes }: Circumstances = PLAIN,
+  circumstances: Circumstances = PLAIN,
 ): Member {
   const unresolved = id === undefined ? undefined : recordIn(kind, olds, id);
   const held = id !== undefined && isPlatformId(id) ? id : undefined;
@@ -69,9 +82,9 @@ export function singleMember(
     unresolved,
     wanted: news === undefined ? undefined : { adopts: adoptedBy(news) },
     changed,
-    replaceOn: replaceOnChanges.map(propertyOf),
-    deletes: held !== undefined && deletes(held, ""),
-    can,
+    replaceOn: circumstances.replaceOnChanges.map(propertyOf),
+    deletes: isDeleted(circumstances, held),
+    can: circumstances.can,
   };
   const action = decide(facts);
   return {
@@ -88,14 +101,25 @@ export function singleMember(
   };
 }
 
+/**
+ * What a `create` does: the engine asks for one where the resource is new, and where something else takes the place of what the state holds.
+ * @param before what `diff` has decided of what the state holds; none for a resource that is new.
+ */
+export function actionOfCreate(values: Values, before: Member | undefined): Action {
+  const id = adoptedBy(values);
+  if (id !== undefined) return { do: "adopt", id };
+  if (before === undefined) return { do: "create" };
+  return before.action.do === "look for" ? before.action : { do: "replace", perhaps: false };
+}
+
 /** The property that a path of `replaceOnChanges` begins with: `value`, `tags[0]`, `events.purchase` and `["value"]` are all Pulumi's. */
 function propertyOf(path: string): string {
   return /^(?:\["?)?([^.[\]"]+)/.exec(path)?.[1] ?? path;
 }
 
 /** What becomes of the object that is held if the engine is asked to replace the resource, whatever was decided (`up --replace`). */
-export function formerIfReplaced(held: string | undefined, { can, deletes }: Circumstances): Former | undefined {
-  return formerOf({ held, can, deletes: held !== undefined && deletes(held, "") }, { do: "replace", perhaps: false });
+export function formerIfReplaced(held: string | undefined, circumstances: Circumstances): Former | undefined {
+  return formerOf({ held, deletes: isDeleted(circumstances, held) }, { do: "replace", perhaps: false });
 }
 
 /** The members of a set. @param stored an empty one for a set that is new. */
@@ -103,13 +127,12 @@ export function membersOf(
   kind: Kind,
   stored: StoredSet,
   declared: DeclaredSet,
-  { can, replaceOnChanges, deletes }: Circumstances = PLAIN,
+  circumstances: Circumstances = PLAIN,
 ): Member[] {
   const entries = declared.events ?? stored.events;
   // Pulumi's option names properties of the set: whichever of its events' arguments changes, another object is asked for.
-  const replaceOn = replaceOnChanges.some((path) => [ANY, "events", "defaults"].includes(propertyOf(path)))
-    ? [ANY]
-    : [];
+  const isAnother = (path: string) => [ANY, "events", "defaults"].includes(propertyOf(path));
+  const replaceOn = circumstances.replaceOnChanges.some(isAnother) ? [ANY] : [];
   const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
     const id = stored.eventIds.get(key);
     const entry = isDeclared ? asRecord(given) : {};
@@ -122,8 +145,8 @@ export function membersOf(
       wanted: isDeclared ? { adopts: adoptedBy(entry) } : undefined,
       changed: id === undefined || !isDeclared ? NO_CHANGES : changesOf(kind, stored, declared, key, given, values),
       replaceOn,
-      deletes: id !== undefined && deletes(id, key),
-      can,
+      deletes: isDeleted(circumstances, id, key),
+      can: circumstances.can,
     };
     const action = decide(facts);
     const fingerprint = id === undefined ? undefined : storedFingerprint(kind, stored, key);
@@ -161,9 +184,16 @@ function changesOf(
   return { names: argumentNames(kind).filter((name) => !isOfOwner(name)), perhaps: true };
 }
 
-function adoptedBy(values: Values): string | undefined {
-  const { existingId } = values;
+/** The id that the arguments of an object name, so that it is adopted: the engine's text for unknown values where it is not known yet. */
+export function adoptedBy(values: unknown): string | undefined {
+  const existingId = own(values, "existingId");
   return hasValue(existingId) ? String(existingId) : undefined;
+}
+
+/** The same, where it is known. */
+export function knownAdoption(values: unknown): string | undefined {
+  const id = adoptedBy(values);
+  return id === UNKNOWN ? undefined : id;
 }
 
 /** Whether the state will hold something else afterwards, or something has to be done. */

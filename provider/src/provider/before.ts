@@ -1,33 +1,23 @@
 /**
- * What is looked up and told before anything is sent: what interrupted runs have left in the journal, which names look like renames,
- * and of a set its plan.
+ * What this machine remembers of earlier runs, looked up before anything is sent: what interrupted ones have left in the journal, and
+ * what was created before, perhaps under another name.
  */
-
-import { count, JournalError, OutcomeUnknownError, type Values } from "../base/index.js";
-import { abilitiesOf, type Circumstances, hasValue, holdsUnknown, isSameBody, type Member } from "../decision/index.js";
+import { JournalError, OutcomeUnknownError, type Values } from "../base/index.js";
+import { abilitiesOf, holdsUnknown, isSameBody, knownAdoption } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import {
   aboutWhom,
-  type CreateRecord,
   describe,
-  eventIn,
   forgetCommand,
-  memberRef,
   type Ref,
   renamedFrom,
-  type StoredSet,
   settleCommand,
-  splitMember,
-  UNKNOWN,
   waysOut,
   whatHappened,
 } from "../state/index.js";
 import type { Journal } from "../store/index.js";
-import { expectNotAdopted, isAdopted, noteHolds } from "./holding.js";
-import { type SecretOf, secretOfMembers } from "./inputs.js";
 import type { Runtime } from "./services.js";
-import { type Before, beforeCreate, tellAll } from "./tell.js";
-import { leftoversInWords, planInWords, renamesInWords } from "./tell-set.js";
+import type { Before } from "./tell.js";
 
 /** The topic of what is told once a run. */
 const UNCLAIMED = "unclaimed";
@@ -46,11 +36,11 @@ export async function lookBefore(
   runtime: Runtime,
   subject: Ref,
   values: Values,
-  { fits, formerly = [] }: { readonly fits: boolean; readonly formerly?: readonly string[] | undefined },
+  { fits, formerly = [] }: { readonly fits: boolean; readonly formerly: readonly string[] | undefined },
 ): Promise<Before> {
   const { identity, key } = subject;
-  const { existingId } = values;
-  if (hasValue(existingId) && existingId !== UNKNOWN) return { adopts: String(existingId) };
+  const adopts = knownAdoption(values);
+  if (adopts !== undefined) return { adopts };
   const can = abilitiesOf(kind, runtime.reading.settings);
   const left = await journalled(runtime, (journal) => journal.leftover(key), identity);
   // Taken over, or unresolved: nothing is sent.
@@ -74,21 +64,6 @@ export async function lookBefore(
       return [{ key: former, live, isSame, isDeleted: live.deletes === true && can.delete }];
     }),
   };
-}
-
-/** What an interrupted run has left of a set's members, by key: nothing is sent for them. */
-async function memberLeftovers(
-  runtime: Runtime,
-  set: Ref,
-  members: readonly string[],
-): Promise<Map<string, CreateRecord>> {
-  const found = new Map<string, CreateRecord>();
-  for (const member of members) {
-    const { key } = memberRef(set, member);
-    const remembered = await journalled(runtime, (journal) => journal.leftover(key), set.identity);
-    if (remembered !== undefined) found.set(member, remembered);
-  }
-  return found;
 }
 
 /**
@@ -158,7 +133,7 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
 }
 
 /** For what only looks: a journal that can't be read is said, and stops the next create. */
-async function journalled<T>(
+export async function journalled<T>(
   runtime: Runtime,
   look: (journal: Journal) => Promise<T>,
   identity: string,
@@ -194,121 +169,4 @@ export async function expectNotUnresolvedElsewhere(
     ].join("\n"),
     open.at,
   );
-}
-
-/**
- * Called once the state was looked at, before anything is awaited: what the set goes on with, and what it lets go of, for whatever
- * else is asked in this run. @throws ArgumentsError something else adopts what the set goes on with.
- */
-export function noteMembers(
-  kind: Kind,
-  runtime: Runtime,
-  set: Ref,
-  stored: StoredSet,
-  members: readonly Member[],
-  secret: SecretOf,
-): void {
-  const wasSecret = secretOfMembers(kind, stored.secret);
-  for (const { key, id, former } of members) {
-    if (id === undefined) continue;
-    const member = memberRef(set, key);
-    if (former !== undefined) runtime.run.holders.release(kind.name, id, member.key);
-    else {
-      const values = eventIn(stored, stored.events.get(key) ?? {});
-      noteHolds(kind, runtime, member, id, { values, secret: new Set([...secret(key), ...wasSecret(key)]) });
-    }
-  }
-  for (const { key, id, former } of members) {
-    const member = memberRef(set, key);
-    if (id !== undefined && former === undefined) expectNotAdopted(kind, runtime, member, id);
-  }
-}
-
-/** Tells the journal what the state holds. @returns in words, what the journal says besides of what stays as it is. */
-export async function besidesOf(runtime: Runtime, set: Ref, members: readonly Member[]): Promise<string[]> {
-  const besides: string[] = [];
-  for (const { key, action, id, fingerprint } of members) {
-    if (id === undefined) continue;
-    const words = await reconcileHeld(runtime, memberRef(set, key), id, () => fingerprint ?? "");
-    // What is created or adopted asks for it, and what is unresolved is told by itself.
-    if (action.do === "keep" || action.do === "let go" || action.do === "delete") besides.push(...words);
-  }
-  return besides;
-}
-
-/**
- * @param circumstances what is deleted.
- * @returns nothing: in an `up` what was done is told afterwards, with the new ids.
- */
-export async function tellBefore(
-  kind: Kind,
-  runtime: Runtime,
-  set: Ref,
-  members: readonly Member[],
-  stored: StoredSet,
-  circumstances?: Circumstances,
-): Promise<void> {
-  const unsent = await tellNewMembers(kind, runtime, set, members, stored);
-  const plan = planInWords(kind, members, unsent, (id) => isAdopted(kind, runtime, id), circumstances, stored.left);
-  if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.at, plan);
-}
-
-/** @returns the keys of those that will not be sent. */
-async function tellNewMembers(
-  kind: Kind,
-  runtime: Runtime,
-  set: Ref,
-  members: readonly Member[],
-  stored: StoredSet,
-): Promise<ReadonlySet<string>> {
-  const toCreate = members.filter(
-    ({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps),
-  );
-  const keys = toCreate.map(({ key }) => key);
-  const left = await memberLeftovers(runtime, set, keys);
-  const unsent = new Set(left.keys());
-  const leftovers = leftoversInWords(set, left);
-  if (leftovers !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.at, leftovers);
-  const renames = renamesInWords(kind, set, members, left);
-  if (renames !== undefined) runtime.tellAt("warn", set.at, renames);
-  // What the state still holds of this set is let go by this run, and told by the words about renames.
-  const isStored = (journalKey: string) => {
-    const { of, key } = splitMember(journalKey);
-    return of === set.key && key !== undefined && stored.eventIds.has(key);
-  };
-  const { membersFormerly = {} } = runtime.run.told(set.key);
-  for (const { key, action, values } of toCreate) {
-    if (action.do !== "create" || left.has(key)) continue;
-    const member = memberRef(set, key);
-    const formerly = membersFormerly[member.key]?.filter((former) => !isStored(former));
-    if (!(await tellNewMember(kind, runtime, member, values, formerly))) unsent.add(key);
-  }
-  runtime.tellCollected();
-  return unsent;
-}
-
-/** Tells what is known of a new member. @returns false where another create of unknown outcome stops it, in the `up`. */
-async function tellNewMember(
-  kind: Kind,
-  runtime: Runtime,
-  member: Ref,
-  values: Values,
-  formerly: readonly string[] | undefined,
-): Promise<boolean> {
-  try {
-    const before = await lookBefore(kind, runtime, member, values, { fits: true, formerly });
-    tellAll(runtime, beforeCreate(kind, member, before));
-    return true;
-  } catch (error) {
-    if (!(error instanceof OutcomeUnknownError)) throw error;
-    runtime.warnEach(
-      "elsewhere",
-      member.at,
-      error.message,
-      member.label,
-      (amount) =>
-        `${count(amount, "more event")} that will not be sent, since others of unknown outcome have the same arguments`,
-    );
-    return false;
-  }
 }

@@ -18,9 +18,9 @@ import { type CreateRecord, memberLabel, memberOf, type Ref } from "../state/ind
 import { expectNotUnresolvedElsewhere } from "./before.js";
 import { createOnce } from "./create.js";
 import { describeDefect } from "./failure.js";
-import { adoptExisting, noteLive } from "./holding.js";
+import { noteLive } from "./holding.js";
 import type { Progress } from "./messages.js";
-import { deleteObject, updateLive } from "./optional.js";
+import { adoptExisting, deleteObject, updateLive } from "./optional.js";
 import { type Deletions, idAfter, type Outcome, type ToDelete } from "./outcome.js";
 import { toLookFor } from "./search.js";
 import type { Runtime } from "./services.js";

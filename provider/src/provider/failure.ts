@@ -3,24 +3,17 @@
  * id and its properties, so that no later run sends it again). Everything is scrubbed here, on its way out. Also what stops a call
  * whatever it asks for: a state that belongs to another account.
  */
-import type * as dynamic from "@pulumi/pulumi/dynamic";
 import {
   AccountMismatchError,
   AdvertisingError,
-  ArgumentsError,
   InternalError,
   OutcomeUnknownError,
-  own,
   type Secrets,
-  SettingsError,
   type Values,
   withCode,
 } from "../base/index.js";
-import { holdsUnknown } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { describeSettingProblem } from "../settings/index.js";
-import { ACCOUNT, explain, IDENTITY, isOfEarlierVersion, unresolvedId, writeRecord } from "../state/index.js";
-import { type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { type CreateRecord, explain, unresolvedId, writeRecord } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime } from "./services.js";
 
@@ -34,6 +27,11 @@ export class Incomplete extends Error {
   ) {
     super(message);
   }
+}
+
+/** @throws Incomplete a create of the resource has an unknown outcome: nothing is done before somebody settles that. */
+export function expectSettled(kind: Kind, record: CreateRecord | undefined): void {
+  if (record !== undefined) throw new Incomplete(explain(kind.name, record));
 }
 
 /** What the engine is told of a single resource: the id, or an error. @param properties what the state keeps of an unresolved one. */
@@ -115,35 +113,6 @@ export function guard(runtime: () => Runtime) {
   };
 }
 
-/** What the rules say of a resource's arguments: each is `<property> <reason>`. */
-type Problems = readonly { readonly property: string; readonly reason: string }[];
-
-/**
- * What `check` answers: all that is wrong, as the engine shows it at the resource. It prints each one after "resource '<name>' has a
- * problem: ". Without the property's name: the engine would print the value in front of the reason, a secret one too.
- * @param twice what is wrong with adopting.
- */
-export function checkResult(
-  { run, reading }: Runtime,
-  inputs: Values,
-  problems: Problems,
-  twice: readonly string[],
-): dynamic.CheckResult {
-  const failures = [
-    ...twice.map((text) => withCode(text, ArgumentsError.code)),
-    ...reading.problems.map((problem) => withCode(describeSettingProblem(problem), SettingsError.code)),
-    ...problems.map(({ property, reason }) => withCode(`${property} ${reason}`, ArgumentsError.code)),
-  ].map((reason) => ({ property: "", reason }));
-  if (failures.length > 0) run.hasFailed = true;
-  return { inputs: withoutUndefined(inputs), failures };
-}
-
-/** How both faces read arguments: what is not known yet is left alone, and what is secret is not shown. */
-export function readingOf(news: Properties) {
-  const arrivedUndefined = "is the output's name right?";
-  return { isUnknown: holdsUnknown, secret: secretArgumentsOf(news), arrivedUndefined };
-}
-
 /**
  * Holds what the state says of a resource's installation and account against the current ones.
  * @param recorded what the state says; nothing for resources of earlier versions, and for those that were only read.
@@ -167,16 +136,4 @@ export function expectSameAccount(recorded: unknown, current: string, label: str
 function shown(account: string): string {
   const [place = "", email = ""] = account.split(" ");
   return `${place} as ${email}`;
-}
-
-/**
- * What the inputs hold of the account: nothing for resources that this version created, whose outputs hold it. One of an
- * earlier version takes on the current account once.
- */
-export function accountInInputs(olds: Properties, current: string, label: string): string | undefined {
-  const recorded = own(olds, ACCOUNT);
-  expectSameAccount(recorded, current, label);
-  if (typeof recorded === "string") return recorded;
-  const identity = own(olds, IDENTITY);
-  return typeof identity === "string" && isOfEarlierVersion(identity) && current !== "" ? current : undefined;
 }

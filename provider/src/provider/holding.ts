@@ -1,17 +1,14 @@
 /**
  * Who has which live object, as far as this run knows: puts what the state, the journal, the program and the inventory say into the
- * run's `Holders`, and asks it. Whoever adopts, keeps or deletes an object goes through here, and an adoption is carried out here.
+ * run's `Holders`, which answers. What adopts, keeps or deletes an object goes through here.
  */
 
 import { ArgumentsError, JournalError, type Values } from "../base/index.js";
-import { abilitiesOf, type Holder, settles } from "../decision/index.js";
+import { abilitiesOf, type Circumstances, type Former, SOMEBODY } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
-import { show } from "../rules/index.js";
-import { aboutWhom, type Ref, resourceKeyIn, type Told } from "../state/index.js";
+import { aboutWhom, memberRef, type Ref, resourceKeyIn, type Told } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
-import { type Differences, differencesIn, readLive, updateLive, withDifferences } from "./optional.js";
-import type { Outcome } from "./outcome.js";
-import type { Runtime, Services } from "./services.js";
+import type { Runtime } from "./services.js";
 import { adoptedTwice } from "./tell.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
@@ -42,11 +39,8 @@ export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "
   for (const id of adopted.split(" ")) run.holders.add(kind.name, id, SOMEBODY, "adopts");
 }
 
-/** The program's half says of some adoptions only that there are such. */
-const SOMEBODY = "";
-
-/** Called once the state was looked at: this resource goes on with an object; in an `up` known to the warnings of later runs too. */
-export function noteHolds(
+/** This resource goes on with an object; in an `up` known to the warnings of later runs too. */
+function noteHolds(
   kind: Kind,
   runtime: Runtime,
   { identity, key }: Ref,
@@ -59,6 +53,31 @@ export function noteHolds(
   if (run.isUp !== true) return;
   const deletes = isDeleting(runtime, key);
   runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, live, id, deletes));
+}
+
+/** An object that the state holds. */
+interface Held {
+  readonly subject: Ref;
+  readonly id: string;
+  /** The same object, where the state lets go of it. */
+  readonly former: Former | undefined;
+  /** The arguments that the state holds. */
+  readonly values: Values;
+  readonly secret: ReadonlySet<string>;
+}
+
+/**
+ * Called once the state was looked at, before anything is awaited: what a resource goes on with, and what it lets go of, for all that
+ * else is asked in this run. @throws ArgumentsError something else adopts what it goes on with.
+ */
+export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[]): void {
+  for (const { subject, id, former, ...live } of objects) {
+    if (former !== undefined) runtime.run.holders.release(kind.name, id, subject.key);
+    else noteHolds(kind, runtime, subject, id, live);
+  }
+  for (const { subject, id, former } of objects) {
+    if (former === undefined) expectNotAdopted(kind, runtime, subject, id);
+  }
 }
 
 /** The engine is handed this object: it belongs to this resource for the rest of the run, and is remembered for the warnings of later runs. */
@@ -122,131 +141,36 @@ async function ownStack(runtime: Runtime, identity: string): Promise<Snapshot> {
   }
 }
 
-/** Who else has an object after this run. What only notes know counts for what the program declares. */
-function rivals(kind: Kind, { run }: Pick<Runtime, "run">, id: string, but?: string): Holder[] {
-  const isCertain = ({ how }: Holder) => how === "state" || how === "adopts";
-  return run.holders.of(kind.name, id, but).filter((holder) => isCertain(holder) || run.declared.has(holder.by));
-}
-
 /** What else has the object that this resource adopts, as far as this run knows: one object can't be two resources. */
-export function rivalOf(kind: Kind, runtime: Runtime, { key }: Ref, id: string): Ref | undefined {
-  const other = rivals(kind, runtime, id, key).find(({ by }) => by !== SOMEBODY);
+export function rivalOf(kind: Kind, { run }: Runtime, { key }: Ref, id: string): Ref | undefined {
+  const other = run.holders.rivalsOf(kind.name, id, key).find(({ by }) => by !== SOMEBODY);
   return other === undefined ? undefined : aboutWhom(other.by);
 }
 
 /** The same, where the engine asked about the resource that adopts before it asked about the one that holds. @throws ArgumentsError */
-export function expectNotAdopted(kind: Kind, runtime: Runtime, ref: Ref, id: string): void {
-  const other = rivals(kind, runtime, id, ref.key).find(({ by, how }) => by !== SOMEBODY && how === "adopts");
+function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): void {
+  const rivals = run.holders.rivalsOf(kind.name, id, ref.key);
+  const other = rivals.find(({ by, how }) => by !== SOMEBODY && how === "adopts");
   if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: ${adoptedTwice(id, ref)}`);
 }
 
-/** Whether something in the program names this object. */
-export function isAdopted(kind: Kind, { run }: Pick<Runtime, "run">, id: string): boolean {
-  return run.holders.of(kind.name, id, undefined, ["adopts"]).length > 0;
+/** What decides besides the state and the program. @param deletes whether the objects of this resource are to be deleted when it lets go of them. */
+export function circumstancesOf(kind: Kind, { run, reading }: Runtime, subject: Ref, deletes: boolean): Circumstances {
+  const keyOf = (member: string) => (member === "" ? subject : memberRef(subject, member)).key;
+  return {
+    can: abilitiesOf(kind, reading.settings),
+    replaceOnChanges: run.told(subject.key).replaceOnChanges ?? [],
+    deletes: (id, member) => deletes && !run.holders.goesOn(kind.name, id, keyOf(member)),
+  };
 }
 
-/**
- * Asked where it is decided whether an object is deleted, and right before it is: whether something else goes on with it, as far as the
- * state, the program and the notes of this machine say. A run of some targets looks at nothing else, and a `destroy` at nothing at
- * all, so what only notes know counts there too. One of those notes is of whatever lets go of the object, unless that is known.
- * @param but the journal key of what lets go of it, where that is known: its own adoption spares an object all the same.
- */
-export function isHeldElsewhere(kind: Kind, runtime: Pick<Runtime, "run">, id: string, but?: string): boolean {
-  const { run } = runtime;
-  if (isAdopted(kind, runtime, id) || rivals(kind, runtime, id, but).length > 0) return true;
-  const lettingGo = (run.holders.hasLetGo(kind.name, id) ? 0 : 1) + run.sparedOf(kind, id);
-  const byStack = Map.groupBy(run.holders.of(kind.name, id, but), ({ by }) => by.split("::", 2)[1]);
-  return [...byStack.values()].some((those) => those.length > lettingGo);
-}
-
-/** The same when the engine asks for an object to be deleted; what is spared is told. Then whoever asked has let go of it. */
+/** Asked when the engine wants an object to be deleted: whether something else goes on with it. Then what the engine deletes has let go of it. */
 export async function isSpared(kind: Kind, runtime: Runtime, id: string): Promise<boolean> {
   const { run } = runtime;
   await learnHolders(runtime);
   // In a run of some targets, an id that nobody knows may be this one.
   const mayBeAdopted = !run.isWhole && run.adoptsLater.has(kind.name);
-  const isHeld = mayBeAdopted || isHeldElsewhere(kind, runtime, id);
-  if (isHeld) run.noteSpared(kind, id);
+  const isHeld = mayBeAdopted || run.holders.goesOn(kind.name, id);
+  if (isHeld) run.holders.noteSpared(kind.name, id);
   return isHeld;
-}
-
-export interface Adoption {
-  readonly subject: Ref;
-  readonly id: string;
-  /** The checked arguments. */
-  readonly values: Values;
-  /** Arguments whose values must not be told. */
-  readonly secret: ReadonlySet<string>;
-  /** The mark of a create of unknown outcome that the state holds, and that this settles. */
-  readonly settles: string | undefined;
-  /** Journal keys of what the program declares no longer, and what may be this under its former name. */
-  readonly formerly: readonly string[];
-}
-
-/**
- * Nothing is created. Where an update is known, the object is given the arguments that differ; otherwise it must have them.
- * @throws AdvertisingError it is not there, differs, or could not be looked at. Nothing has changed, but perhaps by an update.
- */
-export async function adoptExisting(kind: Kind, services: Services, adoption: Adoption): Promise<Outcome> {
-  const { subject, id, values } = adoption;
-  const { label } = subject;
-  if (abilitiesOf(kind, services.reading.settings).read) {
-    const differences = await lookAt(kind, services, adoption);
-    if (differences.size > 0) {
-      const theirs = withDifferences({ ...values }, differences);
-      await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
-    }
-  }
-  await settle(kind, services, adoption);
-  return { kind: "adopted", id };
-}
-
-/**
- * Whatever was left open about it is answered by this id. It may have been noted under the resource's former name: then only where
- * it was sent as what is adopted now. Otherwise it stays unresolved.
- */
-async function settle(kind: Kind, services: Services, adoption: Adoption): Promise<void> {
-  const { subject, id, values, formerly } = adoption;
-  const { identity, key, label } = subject;
-  try {
-    const journal = services.journal(identity);
-    const noted = await journal.settle(key, id, adoption.settles);
-    for (const former of formerly) {
-      const sent = await journal.leftover(former);
-      if (sent !== undefined && !settles(kind, values, { ...sent, kind: aboutWhom(former).kind })) continue;
-      noted.push(...(await journal.settle(former, id)));
-    }
-    for (const other of noted.filter((known) => known !== id)) {
-      services.say(
-        `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
-      );
-    }
-  } catch (error) {
-    services.say(`${label} was taken over as ${id}. ${(error as Error).message}`);
-  }
-}
-
-/**
- * Holds what the program declares against the live object.
- * @returns the arguments that differ, as the platform has them: all can be changed in place.
- * @throws ArgumentsError the object is not there, or differs where it can't be changed. @throws AdvertisingError nothing is known of it.
- */
-async function lookAt(
-  kind: Kind,
-  services: Services,
-  { subject: { label }, id, values, secret }: Adoption,
-): Promise<Differences> {
-  const { settings } = services.reading;
-  const record = await readLive(kind, services, { id, label });
-  if (record === undefined) {
-    throw new ArgumentsError(`${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`);
-  }
-  const differences = differencesIn(kind, settings, values, record);
-  const { update } = abilitiesOf(kind, settings);
-  const wrong = [...differences].filter(([property]) => !update || property in kind.refersTo);
-  if (wrong.length === 0) return differences;
-  const told = wrong.map(([property, theirs]) =>
-    secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,
-  );
-  throw new ArgumentsError(`${label}: existingId ${id} differs: ${told.join("; ")}`);
 }

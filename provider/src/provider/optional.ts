@@ -1,33 +1,27 @@
 /**
- * What is done with live objects where the installation is known to have a way to: reading them for refreshes, for `get` and before
- * an adoption, which holds what the platform answers against what is declared; changing them in place; and taking them off the platform.
+ * What is done with live objects where the installation is known to have a way to: reading them, changing them in place, taking them
+ * off the platform, and holding one against what the program declares before it is adopted.
  */
 import { isDeepStrictEqual } from "node:util";
-import { AdvertisingError, ArgumentsError, asRecord, own, RefusedError, type Values } from "../base/index.js";
+import { ArgumentsError, asRecord, RefusedError, type Values } from "../base/index.js";
 import type { WireRecord } from "../client/index.js";
-import { abilitiesOf, type Created, hasValue, visibleFromMs } from "../decision/index.js";
 import {
-  bodyOf,
-  fingerprintOfBody,
-  type Kind,
-  type Limits,
-  type Operation,
-  type OptionalOperation,
-} from "../kinds/index.js";
-import { asAccepted, defaultOf, exactId, formsOf, isPlatformId } from "../rules/index.js";
+  abilitiesOf,
+  type Created,
+  type Differences,
+  differencesIn,
+  hasValue,
+  settles,
+  visibleFromMs,
+  withDifferences,
+} from "../decision/index.js";
+import { bodyOf, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
+import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { CREATED, eventIn, type StoredSet } from "../state/index.js";
-import type { Properties } from "./inputs.js";
-import type { Runtime, Services } from "./services.js";
-import {
-  driftNotice,
-  goneInUpdate,
-  goneNotice,
-  justCreatedNotice,
-  platformWarning,
-  tellAll,
-  tooEarly,
-} from "./tell.js";
+import { aboutWhom, CREATED, type Ref, type StoredSet } from "../state/index.js";
+import type { Outcome } from "./outcome.js";
+import type { Services } from "./services.js";
+import { goneInUpdate, platformWarning, tellAll, tooEarly } from "./tell.js";
 
 interface Named {
   readonly id: string;
@@ -55,7 +49,11 @@ export function createdInSet({ created }: StoredSet): Created | undefined {
 }
 
 /** @returns until when nothing is proved by its absence, ISO 8601; none where that is over, or where it was read since its create. */
-function unprovenUntil(kind: Kind, { reading, clock, seen }: Services, { id, created }: Named): string | undefined {
+export function unprovenUntil(
+  kind: Kind,
+  { reading, clock, seen }: Services,
+  { id, created }: Named,
+): string | undefined {
   const createdMs = Date.parse(created?.at ?? "");
   if (Number.isNaN(createdMs)) return undefined;
   const fromMs = visibleFromMs(createdMs, reading.settings);
@@ -87,90 +85,6 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
       services.seen.note(kind.name, named.id);
     return record;
   });
-}
-
-/** What the program gets that refers to a live object by its id. @throws ArgumentsError there is none. */
-export async function argumentsOfLive(kind: Kind, services: Services, id: string): Promise<Properties> {
-  const label = `${kind.name} ${id}`;
-  const record = await readLive(kind, services, { id, label });
-  if (record === undefined)
-    throw new ArgumentsError(`${label}: there is no ${kind.create.noun} ${id} on the platform.`);
-  return { ...argumentsFrom(kind, services.reading.settings, record), [kind.idProperty]: exactId(id) };
-}
-
-/**
- * Compares the state with the live object, and tells what differs.
- * @returns what the state holds next: the very same where nothing differs; none where the object is gone.
- */
-export async function refreshed(
-  kind: Kind,
-  runtime: Runtime,
-  id: string,
-  properties: Properties,
-  created: Created | undefined,
-): Promise<Properties | undefined> {
-  const { settings } = runtime.reading;
-  const named = { id, label: `${kind.name} ${id}`, created };
-  const { label } = named;
-  const record = await readLive(kind, runtime, named);
-  const until = record === undefined ? unprovenUntil(kind, runtime, named) : undefined;
-  if (created !== undefined && until !== undefined) {
-    tellAll(runtime, [justCreatedNotice(label, created, until)]);
-    return properties;
-  }
-  if (record === undefined) {
-    runtime.run.noteGone(kind, id);
-    tellAll(runtime, [goneNotice(label)]);
-    return undefined;
-  }
-  const differences = differencesIn(kind, settings, properties, record);
-  if (differences.size === 0) return properties;
-  const isReplaced = knownOperations(kind, settings).update === undefined;
-  tellAll(runtime, [driftNotice(label, [...differences.keys()], isReplaced)]);
-  return withDifferences(properties, differences);
-}
-
-/**
- * Compares a set's members with the live objects.
- * @returns what the state holds next: the very same where nothing differs. @throws AdvertisingError of a member nothing is known.
- */
-export async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Promise<StoredSet> {
-  const [events, eventIds, earlier] = [new Map(stored.events), new Map(stored.eventIds), new Map(stored.earlier)];
-  const created = createdInSet(stored);
-  const troubles: AdvertisingError[] = [];
-  let isChanged = false;
-  await Promise.all(
-    [...stored.eventIds].map(async ([key, id]) => {
-      const entry = stored.events.get(key) ?? {};
-      const values = { ...eventIn(stored, entry) };
-      try {
-        // What it was created with is not known any more where the set's own arguments are others since: it is looked at.
-        const now = await refreshed(kind, runtime, id, stored.earlier.has(key) ? {} : values, created);
-        if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
-        else if (now !== values && !stored.earlier.has(key)) {
-          events.set(key, { ...entry, ...changedIn(values, now) });
-          // Its owner is the set's: another one can only be remembered.
-          if (now.advertiserId !== values.advertiserId) earlier.set(key, fingerprintOfBody(kind, now));
-        } else return;
-        isChanged = true;
-      } catch (error) {
-        if (!(error instanceof AdvertisingError)) throw error;
-        troubles.push(error);
-      }
-    }),
-  );
-  const [first] = troubles;
-  if (first !== undefined) {
-    if (troubles.length > 1) first.message += ` (And ${troubles.length - 1} more events of this set met trouble.)`;
-    throw first;
-  }
-  return isChanged ? { ...stored, events, eventIds, earlier } : stored;
-}
-
-function changedIn({ advertiserId: _, ...values }: Values, now: Values): Values {
-  return Object.fromEntries(
-    Object.keys(values).flatMap((property) => (now[property] === values[property] ? [] : [[property, now[property]]])),
-  );
 }
 
 /** Has the platform change these arguments of an object, and nothing else. @throws AdvertisingError it may be asked again. */
@@ -232,75 +146,83 @@ export async function deleteObject(kind: Kind, services: Services, named: Named)
   if (!wasThere) expectProven(kind, services, named);
 }
 
-/** What differs, by argument: as the platform has it; `undefined` where it has nothing. */
-export type Differences = ReadonlyMap<string, unknown>;
-
-/** Only what was given, or has a default of ours, is compared, and only where the answer holds it. */
-export function differencesIn(kind: Kind, limits: Limits, values: Values, record: Values): Differences {
-  const rules = kind.rules(limits).shape;
-  const found = new Map<string, unknown>();
-  for (const [property, field] of Object.entries(kind.wireNames)) {
-    const ours = values[property];
-    if (!hasValue(ours) || !Object.hasOwn(record, field)) continue;
-    const theirs = asAccepted(rules[property], record[field]);
-    if (!isSame(ours, theirs ?? defaultOf(rules[property]))) found.set(property, theirs);
-  }
-  const ours = asRecord(values.additionalFields);
-  const theirs = Object.entries(ours).map(([field, value]) => {
-    return [field, Object.hasOwn(record, field) ? likeOurs(value, record[field]) : value] as const;
-  });
-  if (theirs.some(([field, value]) => !isSame(ours[field], value))) {
-    found.set("additionalFields", Object.fromEntries(theirs));
-  }
-  return found;
+export interface Adoption {
+  readonly subject: Ref;
+  readonly id: string;
+  /** The checked arguments. */
+  readonly values: Values;
+  /** Arguments whose values must not be told. */
+  readonly secret: ReadonlySet<string>;
+  /** The mark of a create of unknown outcome that the state holds, and that this settles. */
+  readonly settles: string | undefined;
+  /** Journal keys of what the program declares no longer, and what may be this under its former name. */
+  readonly formerly: readonly string[];
 }
 
-/** Every argument that the answer holds, in the form that a program gives it. */
-function argumentsFrom(kind: Kind, limits: Limits, record: Values): Properties {
-  const rules = kind.rules(limits).shape;
-  return Object.fromEntries(
-    Object.entries(kind.wireNames).flatMap(([property, field]) => {
-      const value = asAccepted(rules[property], own(record, field));
-      return value === undefined ? [] : [[property, value]];
-    }),
+/**
+ * Nothing is created. Where an update is known, the object is given the arguments that differ; otherwise it must have them.
+ * @throws AdvertisingError it is not there, differs, or could not be looked at. Nothing has changed, but perhaps by an update.
+ */
+export async function adoptExisting(kind: Kind, services: Services, adoption: Adoption): Promise<Outcome> {
+  const { subject, id, values } = adoption;
+  const { label } = subject;
+  if (abilitiesOf(kind, services.reading.settings).read) {
+    const differences = await lookAt(kind, services, adoption);
+    if (differences.size > 0) {
+      const theirs = withDifferences({ ...values }, differences);
+      await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
+    }
+  }
+  await settle(kind, services, adoption);
+  return { kind: "adopted", id };
+}
+
+/**
+ * Whatever was left open about it is answered by this id. It may have been noted under the resource's former name: then only where
+ * it was sent as what is adopted now. Otherwise it stays unresolved.
+ */
+async function settle(kind: Kind, services: Services, adoption: Adoption): Promise<void> {
+  const { subject, id, values, formerly } = adoption;
+  const { identity, key, label } = subject;
+  try {
+    const journal = services.journal(identity);
+    const noted = await journal.settle(key, id, adoption.settles);
+    for (const former of formerly) {
+      const sent = await journal.leftover(former);
+      if (sent !== undefined && !settles(kind, values, { ...sent, kind: aboutWhom(former).kind })) continue;
+      noted.push(...(await journal.settle(former, id)));
+    }
+    for (const other of noted.filter((known) => known !== id)) {
+      services.say(
+        `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
+      );
+    }
+  } catch (error) {
+    services.say(`${label} was taken over as ${id}. ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Holds what the program declares against the live object.
+ * @returns the arguments that differ, as the platform has them: all can be changed in place.
+ * @throws ArgumentsError the object is not there, or differs where it can't be changed. @throws AdvertisingError nothing is known of it.
+ */
+async function lookAt(
+  kind: Kind,
+  services: Services,
+  { subject: { label }, id, values, secret }: Adoption,
+): Promise<Differences> {
+  const { settings } = services.reading;
+  const record = await readLive(kind, services, { id, label });
+  if (record === undefined) {
+    throw new ArgumentsError(`${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`);
+  }
+  const differences = differencesIn(kind, settings, values, record);
+  const { update } = abilitiesOf(kind, settings);
+  const wrong = [...differences].filter(([property]) => !update || property in kind.refersTo);
+  if (wrong.length === 0) return differences;
+  const told = wrong.map(([property, theirs]) =>
+    secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,
   );
-}
-
-/** What the state holds once it is told of the differences. */
-export function withDifferences(values: Properties, differences: Differences): Properties {
-  const updated = { ...values };
-  for (const [property, theirs] of differences) {
-    if (theirs === undefined) delete updated[property];
-    else updated[property] = theirs;
-  }
-  return updated;
-}
-
-/** `theirs` in the form of `ours`, where it has one. */
-function likeOurs(ours: unknown, theirs: unknown): unknown {
-  if (!hasValue(ours)) return theirs ?? ours;
-  if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
-    return ours.map((each, at) => likeOurs(each, theirs[at]));
-  }
-  if (isObject(ours) && isObject(theirs)) {
-    const fields = Object.entries(ours).map(([name, each]) => [name, likeOurs(each, own(theirs, name) ?? null)]);
-    return Object.fromEntries(fields);
-  }
-  return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isSame(ours: unknown, theirs: unknown): boolean {
-  if (isDeepStrictEqual(ours, theirs)) return true;
-  // An id is a number, or its digits where a number could not hold it.
-  return (
-    [ours, theirs].every((each) => /^(number|string)$/.test(typeof each)) && isId(ours) && `${ours}` === `${theirs}`
-  );
-}
-
-function isId(value: unknown): boolean {
-  return typeof value === "number" || (typeof value === "string" && isPlatformId(value));
+  throw new ArgumentsError(`${label}: existingId ${id} differs: ${told.join("; ")}`);
 }

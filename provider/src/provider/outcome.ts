@@ -4,7 +4,7 @@
  * whatever becomes of the runner. Nothing that was deleted. Pure.
  */
 import type { AdvertisingError, Values } from "../base/index.js";
-import type { Circumstances, Member } from "../decision/index.js";
+import { type Circumstances, isDeleted, type Member, stillToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, eventIn, type LeftLive, leftLiveIn, type Shared, type StoredSet } from "../state/index.js";
@@ -192,7 +192,7 @@ function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, a
  * What a set is to delete: the objects of keys that were removed, those that others have taken the place of, and those that earlier
  * runs could not delete. Nothing that the set goes on with.
  */
-export function toDelete(
+export function objectsToDelete(
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
   left: readonly LeftLive[],
@@ -204,32 +204,11 @@ export function toDelete(
     const isNow = idAfter(outcomes.get(key));
     const held = isNow ?? id;
     if (action.do !== "delete" && action.do !== "let go" && held !== undefined) kept.add(held);
-    if (id === undefined || !isDeletable(circumstances, id, key)) continue;
+    if (id === undefined || !isDeleted(circumstances, id, key)) continue;
     if (action.do === "delete" || (isNow !== undefined && isNow !== id)) wanted.set(id, { id, key });
   }
   for (const { id, key = "" } of stillToDelete(left, circumstances)) wanted.set(id, { id, key });
   return [...wanted.values()].filter(({ id }) => !kept.has(id));
-}
-
-/** What earlier runs of a set could not delete. */
-export function stillToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
-  return left.filter((each) => isDue(each) && isDeletable(circumstances, each.id, each.key ?? ""));
-}
-
-/**
- * What earlier runs of a set could not delete, and what is not to be deleted any more: something else goes on with it, or
- * `retainOnDelete` is on again. The state must forget that it was to be: a later run knows less.
- */
-export function noLongerToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
-  return left.filter((each) => isDue(each) && !isDeletable(circumstances, each.id, each.key ?? ""));
-}
-
-export function isDue({ toDelete, done }: LeftLive): boolean {
-  return toDelete === true && done === undefined;
-}
-
-function isDeletable({ can, deletes }: Circumstances, id: string, key: string): boolean {
-  return can.delete && deletes(id, key);
 }
 
 /** What a replacement takes the place of: what that had left itself, and the object, where it is one. */

@@ -41,15 +41,13 @@ export class Run {
   identity: string | undefined;
   /** How many resources the program declares, as far as it said. */
   #declares = 0;
-  /** Whether a resource of the program was looked at, as a refresh does not do. */
-  hasChecked = false;
   /** Whether anything was refused or failed. */
   hasFailed = false;
-  readonly holders = new Holders();
   /** Settled once the journal and the inventory of this machine are in {@link holders}. */
   holdersLearned: Promise<void> | undefined;
   /** The journal keys of what the program declares, members of sets too, as far as it was looked at. */
   readonly declared = new Set<string>();
+  readonly holders = new Holders((key) => this.declared.has(key));
   readonly #resources = new Set<string>();
   /** The kinds of which the program adopts objects whose ids it does not know. */
   readonly adoptsLater = new Set<Kind["name"]>();
@@ -58,7 +56,6 @@ export class Run {
   /** Journal keys of what is replaced although `diff` saw no need: the engine was asked to. */
   readonly #askedAgain = new Set<string>();
   readonly #gone = new Set<string>();
-  readonly #spared = new Map<string, number>();
   readonly #begun = new Set<string>();
 
   /** Once a run. @returns whether nothing else has begun it. */
@@ -66,6 +63,11 @@ export class Run {
     const isFirst = !this.#begun.has(what);
     this.#begun.add(what);
     return isFirst;
+  }
+
+  /** Whether a resource of the program was looked at, as a refresh does not do. */
+  get hasChecked(): boolean {
+    return this.#resources.size > 0;
   }
 
   /** Whether all that the program declares was looked at: not in a run of some targets, nor in a `destroy`. */
@@ -120,15 +122,6 @@ export class Run {
   /** Whether this run has found that the object is not on the platform any more. */
   isGone(kind: Kind, id: string): boolean {
     return this.#gone.has(`${kind.name} ${id}`);
-  }
-
-  /** An object was not deleted, since something else has it: whoever was asked to delete it has let go of it. */
-  noteSpared(kind: Kind, id: string): void {
-    this.#spared.set(`${kind.name} ${id}`, this.sparedOf(kind, id) + 1);
-  }
-
-  sparedOf(kind: Kind, id: string): number {
-    return this.#spared.get(`${kind.name} ${id}`) ?? 0;
   }
 
   /**

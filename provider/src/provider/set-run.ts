@@ -3,7 +3,14 @@
  * went well, and what the state holds then. `carry-out.ts` does each; `outcome.ts` says what came of it.
  */
 import { count, idRanges } from "../base/index.js";
-import { abilitiesOf, type Circumstances, type Member, membersOf } from "../decision/index.js";
+import {
+  abilitiesOf,
+  type Circumstances,
+  isDeleted,
+  type Member,
+  membersOf,
+  stillToDelete,
+} from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -11,6 +18,8 @@ import {
   type CreateRecord,
   DELETES,
   eventIn,
+  isOfKnownAccount,
+  isToBeDeleted,
   labelOf,
   memberMark,
   memberOf,
@@ -25,7 +34,7 @@ import {
 import { carryOutAll, deleteAll, isDue, type Managed } from "./carry-out.js";
 import type { Severity } from "./engine.js";
 import { expectSameAccount, Incomplete } from "./failure.js";
-import { isAdopted, isHeldElsewhere, isSpared, learnHolders } from "./holding.js";
+import { circumstancesOf, isSpared, learnHolders } from "./holding.js";
 import {
   argumentsIn,
   maskSecretMembers,
@@ -37,7 +46,7 @@ import {
 } from "./inputs.js";
 import { Progress } from "./messages.js";
 import { createdInSet, momentToKeep } from "./optional.js";
-import { heldBack, isDue as isStillDue, type Outcome, resultOf, setAfter, stillToDelete, toDelete } from "./outcome.js";
+import { heldBack, type Outcome, objectsToDelete, resultOf, setAfter } from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Runtime } from "./services.js";
 import { notDeleted, spared, tellAll } from "./tell.js";
@@ -67,18 +76,25 @@ export async function applySet(
   const stored = unsettledOf(runtime, subject, before);
   const deletes = inputs[DELETES] === true && isOfAccount;
   if (deletes) await learnHolders(runtime);
-  const circumstances = circumstancesOf(kind, runtime, subject, deletes);
+  const circumstances = setCircumstances(kind, runtime, subject, deletes);
   const members = membersOf(kind, stored, declared, circumstances);
   const objects = dueOf(runtime, subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime));
   const toDo = members.filter((each) => isDue(each) || each.action.do === "delete").length;
   const due = toDo + stillToDelete(stored.left, circumstances).length;
   const progress = new Progress(due, runtime.clock, (text) => tell("info", `${subject.label}: ${text}`));
   const outcomes = await carryOutAll(kind, runtime, objects, openOf(members), progress);
-  const wanted = toDelete(members, outcomes, stored.left, circumstances);
+  const wanted = objectsToDelete(members, outcomes, stored.left, circumstances);
   const { isWell } = resultOf(members, outcomes);
-  const isHeld = (object: string, key: string) => isHeldElsewhere(kind, runtime, object, memberRef(subject, key).key);
+  const isSpared = (object: string, key: string) => !isDeleted(circumstances, object, key);
   const deletions = isWell
-    ? await deleteAll(kind, runtime, { label: subject.label, created: createdInSet(stored) }, wanted, progress, isHeld)
+    ? await deleteAll(
+        kind,
+        runtime,
+        { label: subject.label, created: createdInSet(stored) },
+        wanted,
+        progress,
+        isSpared,
+      )
     : heldBack(wanted);
   const at = runtime.now();
   const after = setAfter(kind, {
@@ -94,8 +110,8 @@ export async function applySet(
   const outs = writeStoredSet(after, exactId, runtime.account);
 
   tell("warn", takenOverInWords(outcomes, subject));
-  const goesOnElsewhere = (object: string) => isAdopted(kind, runtime, object);
-  tell("warn", leftLiveInWords(kind, members, outcomes, goesOnElsewhere, deletions));
+  const isAdopted = (object: string) => runtime.run.holders.isAdopted(kind.name, object);
+  tell("warn", leftLiveInWords(kind, members, outcomes, isAdopted, deletions));
   tell("info", deletedInWords(kind, deletions));
   const result = resultOf(members, outcomes, deletions);
   handOver(runtime, subject, outcomes, !result.isWell);
@@ -114,17 +130,11 @@ export function unsettledOf({ run }: Runtime, { key: setKey }: Ref, stored: Stor
   return { ...stored, unresolved: new Map(left) };
 }
 
-/** What decides besides the state and the program. @param deletes whether the set's objects are to be deleted when it lets go of them. */
-export function circumstancesOf(kind: Kind, runtime: Runtime, subject: Ref, deletes: boolean): Circumstances {
-  const { run, reading } = runtime;
-  const { adoptsUnknown, replaceOnChanges = [] } = run.told(subject.key);
+/** @param deletes whether the set's objects are to be deleted when it lets go of them. */
+export function setCircumstances(kind: Kind, runtime: Runtime, subject: Ref, deletes: boolean): Circumstances {
   // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
-  const mayDelete = deletes && adoptsUnknown !== true;
-  return {
-    can: abilitiesOf(kind, reading.settings),
-    replaceOnChanges,
-    deletes: (id, key) => mayDelete && !isHeldElsewhere(kind, runtime, id, memberRef(subject, key).key),
-  };
+  const { adoptsUnknown } = runtime.run.told(subject.key);
+  return circumstancesOf(kind, runtime, subject, deletes && adoptsUnknown !== true);
 }
 
 /** The members that are due, as they are carried out. @param mark from which theirs follow. */
@@ -177,7 +187,7 @@ function handOver(
 
 /**
  * Deletes every object of a set that is removed as a whole. Reached only where `retainOnDelete` was turned off.
- * @throws AdvertisingError some were not deleted: all may be asked again, since what is not there counts as deleted.
+ * @throws Incomplete some were not deleted: all may be asked again, since what is not there counts as deleted.
  */
 export async function deleteSet(
   { name, member: kind }: SetKind,
@@ -189,7 +199,7 @@ export async function deleteSet(
   const label = `${name} ${id}`;
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
   const can = abilitiesOf(kind, runtime.reading.settings);
-  const due = stored.left.filter(isStillDue);
+  const due = stored.left.filter(isToBeDeleted);
   const all = [...stored.eventIds, ...due.map((each) => [each.key ?? "", each.id] as const)];
   const ours: (typeof all)[number][] = [];
   const others: string[] = [];
@@ -199,7 +209,7 @@ export async function deleteSet(
   }
   if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others)} of ${label}`)]);
   if (ours.length === 0) return;
-  if (!can.delete || typeof properties[ACCOUNT] !== "string") {
+  if (!can.delete || !isOfKnownAccount(properties)) {
     const ids = idRanges(ours.map(([, object]) => object));
     const those = `${count(ours.length, "event")} of ${label} left the state`;
     const sentence = `${those}, and each ${kind.afterlife}; deactivate them there by hand: ${ids}`;
@@ -220,6 +230,6 @@ export async function deleteSet(
   const [first] = failed.values();
   if (first === undefined) return;
   const left = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
-  first.message = `${label}: ${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${left}. ${first.message}`;
-  throw first;
+  const done = `${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${left}.`;
+  throw new Incomplete(`${label}: ${done} ${first.message}`, undefined, first.code);
 }

@@ -12,10 +12,10 @@ import {
   printable,
   withCode,
 } from "../base/index.js";
-import { type Circumstances, type Member, PLAIN, renamesIn } from "../decision/index.js";
+import { type Circumstances, type Member, PLAIN, renamesIn, stillToDelete } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, describe, type LeftLive, memberOf, memberRef, type Ref, waysOut } from "../state/index.js";
-import { type Deletions, heldBack, idAfter, type Outcome, type Result, stillToDelete } from "./outcome.js";
+import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
 
 /** More keys, or lines, are counted. */
 const MAX_LISTED = 20;

@@ -47,6 +47,8 @@ export {
   CREATED,
   DELETES,
   IDENTITY,
+  isOfKnownAccount,
+  isToBeDeleted,
   LEFT_LIVE,
   type LeftLive,
   leftLiveIn,

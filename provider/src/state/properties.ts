@@ -18,6 +18,11 @@ export const IDENTITY = "__identity";
  */
 export const ACCOUNT = "__at";
 
+/** Whether the state says at which account its objects are: an id of another account would be somebody else's, so nothing is deleted. */
+export function isOfKnownAccount(outputs: Values | undefined): boolean {
+  return typeof outputs?.[ACCOUNT] === "string";
+}
+
 /**
  * When the object was created, ISO 8601, at the latest; of a set, the last one of its objects. Absent where it was adopted, or
  * created by an earlier version. An output only.
@@ -111,6 +116,11 @@ export interface LeftLive {
   readonly key?: string;
   /** When somebody said that it is tidied up, ISO 8601: it is on no list from then on. */
   readonly done?: string;
+}
+
+/** Whether the set that held it is still to delete it. */
+export function isToBeDeleted({ toDelete, done }: LeftLive): boolean {
+  return toDelete === true && done === undefined;
 }
 
 /** Of what kind the objects are that a resource of this type has left; none where it is no resource of ours. */

@@ -1,0 +1,137 @@
+/**
+ * What the engine's `read` finds: the objects of a resource, held against what the state has of them, for a refresh; and of `.get` an
+ * object that only its id is known of. Without a known read the state is given back as it is.
+ */
+import { AdvertisingError, ArgumentsError, count, printable, UnsupportedError, type Values } from "../base/index.js";
+import { abilitiesOf, argumentsFrom, type Created, differencesIn, withDifferences } from "../decision/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
+import { ACCOUNT, eventIn, readStoredSet, recordIn, type StoredSet, writeStoredSet } from "../state/index.js";
+import { expectSameAccount, expectSettled, Incomplete } from "./failure.js";
+import type { Properties } from "./inputs.js";
+import { createdIn, createdInSet, readLive, unprovenUntil } from "./optional.js";
+import type { Runtime, Services } from "./services.js";
+import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } from "./tell.js";
+
+/**
+ * @param properties what the state holds of a single resource; of `.get` hardly anything.
+ * @returns what it holds next; none where the object is gone.
+ */
+export async function readSingle(
+  kind: Kind,
+  runtime: Runtime,
+  id: string,
+  properties: Properties,
+): Promise<Properties | undefined> {
+  const { settings } = runtime.reading;
+  expectSameAccount(properties[ACCOUNT], runtime.account, `${kind.name} ${id}`);
+  expectSettled(kind, recordIn(kind, properties, id));
+  if (!isReadableId(id)) throw new UnsupportedError(`Expected ${READABLE_ID}; got ${printable(id)}.`);
+  const isRefresh = properties[kind.nameProperty] !== undefined;
+  const { read } = abilitiesOf(kind, settings);
+  if (read && isRefresh) return refreshed(kind, runtime, id, properties, createdIn(properties));
+  // Without a password `.get` still works in a preview.
+  if (read && settings.password !== undefined) return { ...properties, ...(await argumentsOfLive(kind, runtime, id)) };
+  if (isRefresh) tellAll(runtime, [nothingCompared(kind.create.noun)]);
+  return { ...properties, [kind.idProperty]: exactId(id) };
+}
+
+/** @param label the set's. @param properties what the state holds of it. @returns what it holds next. */
+export async function readSet(
+  kind: Kind,
+  runtime: Runtime,
+  label: string,
+  properties: Properties,
+): Promise<Properties> {
+  expectSameAccount(properties[ACCOUNT], runtime.account, label);
+  if (!abilitiesOf(kind, runtime.reading.settings).read) return properties;
+  const stored = readStoredSet(properties);
+  const now = await refreshedSet(kind, runtime, stored);
+  if (now === stored) return properties;
+  const { earlier: _, ...others } = properties; // written where there are any
+  return { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) };
+}
+
+/** What the program gets that refers to a live object by its id. @throws ArgumentsError there is none. */
+async function argumentsOfLive(kind: Kind, services: Services, id: string): Promise<Properties> {
+  const label = `${kind.name} ${id}`;
+  const record = await readLive(kind, services, { id, label });
+  if (record === undefined)
+    throw new ArgumentsError(`${label}: there is no ${kind.create.noun} ${id} on the platform.`);
+  return { ...argumentsFrom(kind, services.reading.settings, record), [kind.idProperty]: exactId(id) };
+}
+
+/**
+ * Compares the state with the live object, and tells what differs.
+ * @returns what the state holds next: the very same where nothing differs; none where the object is gone.
+ */
+async function refreshed(
+  kind: Kind,
+  runtime: Runtime,
+  id: string,
+  properties: Properties,
+  created: Created | undefined,
+): Promise<Properties | undefined> {
+  const { settings } = runtime.reading;
+  const named = { id, label: `${kind.name} ${id}`, created };
+  const { label } = named;
+  const record = await readLive(kind, runtime, named);
+  const until = record === undefined ? unprovenUntil(kind, runtime, named) : undefined;
+  if (created !== undefined && until !== undefined) {
+    tellAll(runtime, [justCreatedNotice(label, created, until)]);
+    return properties;
+  }
+  if (record === undefined) {
+    runtime.run.noteGone(kind, id);
+    tellAll(runtime, [goneNotice(label)]);
+    return undefined;
+  }
+  const differences = differencesIn(kind, settings, properties, record);
+  if (differences.size === 0) return properties;
+  tellAll(runtime, [driftNotice(label, [...differences.keys()], !abilitiesOf(kind, settings).update)]);
+  return withDifferences(properties, differences);
+}
+
+/**
+ * Compares a set's members with the live objects.
+ * @returns what the state holds next: the very same where nothing differs. @throws Incomplete of a member nothing is known.
+ */
+async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Promise<StoredSet> {
+  const [events, eventIds, earlier] = [new Map(stored.events), new Map(stored.eventIds), new Map(stored.earlier)];
+  const created = createdInSet(stored);
+  const troubles: AdvertisingError[] = [];
+  let isChanged = false;
+  await Promise.all(
+    [...stored.eventIds].map(async ([key, id]) => {
+      const entry = stored.events.get(key) ?? {};
+      const values = { ...eventIn(stored, entry) };
+      try {
+        // What it was created with is not known any more where the set's own arguments are others since: it is looked at.
+        const now = await refreshed(kind, runtime, id, stored.earlier.has(key) ? {} : values, created);
+        if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
+        else if (now !== values && !stored.earlier.has(key)) {
+          events.set(key, { ...entry, ...changedIn(values, now) });
+          // Its owner is the set's: another one can only be remembered.
+          if (now.advertiserId !== values.advertiserId) earlier.set(key, fingerprintOfBody(kind, now));
+        } else return;
+        isChanged = true;
+      } catch (error) {
+        if (!(error instanceof AdvertisingError)) throw error;
+        troubles.push(error);
+      }
+    }),
+  );
+  const [first] = troubles;
+  if (first !== undefined) {
+    const others = troubles.length - 1;
+    const more = others === 0 ? "" : ` (And ${count(others, "more event")} of this set met trouble.)`;
+    throw new Incomplete(`${first.message}${more}`, undefined, first.code);
+  }
+  return isChanged ? { ...stored, events, eventIds, earlier } : stored;
+}
+
+function changedIn({ advertiserId: _, ...values }: Values, now: Values): Values {
+  return Object.fromEntries(
+    Object.keys(values).flatMap((property) => (now[property] === values[property] ? [] : [[property, now[property]]])),
+  );
+}

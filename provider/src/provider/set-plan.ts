@@ -1,0 +1,186 @@
+/**
+ * What a set looks up and tells before anything is sent: which members are new, and what earlier runs have left of those; its plan, and
+ * what waits for somebody.
+ */
+import { count, OutcomeUnknownError, type Values, withCode } from "../base/index.js";
+import { type Circumstances, isChange, type Member, membersOf } from "../decision/index.js";
+import type { Kind, SetKind } from "../kinds/index.js";
+import {
+  ACCOUNT,
+  type CreateRecord,
+  DELETES,
+  eventIn,
+  isOfKnownAccount,
+  isToBeDeleted,
+  memberRef,
+  type Ref,
+  readDeclaredSet,
+  readStoredSet,
+  type StoredSet,
+  splitMember,
+} from "../state/index.js";
+import { attemptKeys, journalled, lookBefore, reconcileHeld } from "./before.js";
+import { expectSameAccount } from "./failure.js";
+import { learnHolders, noteHeld } from "./holding.js";
+import { type Properties, refIn, secretArgumentsOf, secretOfMembers } from "./inputs.js";
+import { resultOf } from "./outcome.js";
+import type { Runtime } from "./services.js";
+import { setCircumstances, unsettledOf } from "./set-run.js";
+import { beforeCreate, tellAll } from "./tell.js";
+import { besidesInWords, leftoversInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
+
+/**
+ * Decides what becomes of the members of a set that the state holds, and tells what a preview shows.
+ * @returns whether anything changes. @throws AdvertisingError nothing may be done.
+ */
+export async function planSet(
+  { name, member: kind }: SetKind,
+  runtime: Runtime,
+  olds: Properties,
+  news: Properties,
+): Promise<boolean> {
+  const { run } = runtime;
+  const subject = refIn(name, news);
+  expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
+  const stored = unsettledOf(runtime, subject, readStoredSet(olds));
+  const declared = readDeclaredSet(news);
+  const deletes = news[DELETES] === true && isOfKnownAccount(olds);
+  const circumstances = setCircumstances(kind, runtime, subject, deletes);
+  let members = membersOf(kind, stored, declared, circumstances);
+  noteHeld(kind, runtime, heldIn(kind, subject, stored, members, news));
+  if (deletes) {
+    // Who else has what would be deleted is asked once that is known.
+    await learnHolders(runtime);
+    members = membersOf(kind, stored, declared, circumstances);
+  }
+  // What waits is the set's until somebody settles it, declared or not.
+  const waiting = await attemptKeys(runtime, subject, [...stored.unresolved.values()]);
+  for (const key of waiting) run.declared.add(key);
+  const besides = besidesInWords(await besidesOf(runtime, subject, members));
+  if (besides !== undefined) runtime.tellAt("warn", subject.at, besides);
+  await tellBefore(kind, runtime, subject, members, stored, circumstances);
+  // An `up` fails with it.
+  const result = resultOf(members);
+  if (!result.isWell && run.isUp !== true) {
+    const { text, code } = troubleInWords(kind, subject, members, result, stored.eventIds);
+    runtime.tellAt("warn", subject.at, withCode(text, code));
+  }
+  // Also where the state is to forget that an object was to be deleted: a later run knows less of who has it.
+  return isChange(declared, members) || stored.left.some(isToBeDeleted);
+}
+
+/** The objects that the state holds of a set. */
+function heldIn(kind: Kind, set: Ref, stored: StoredSet, members: readonly Member[], news: Properties) {
+  const [is, was] = [secretArgumentsOf(news), stored.secret].map((paths) => secretOfMembers(kind, paths));
+  return members.flatMap(({ key, id, former }) => {
+    if (id === undefined) return [];
+    const values = eventIn(stored, stored.events.get(key) ?? {});
+    const secret = new Set([...(is?.(key) ?? []), ...(was?.(key) ?? [])]);
+    return [{ subject: memberRef(set, key), id, former, values, secret }];
+  });
+}
+
+/** Tells the journal what the state holds. @returns in words, what the journal says besides of what stays as it is. */
+async function besidesOf(runtime: Runtime, set: Ref, members: readonly Member[]): Promise<string[]> {
+  const besides: string[] = [];
+  for (const { key, action, id, fingerprint } of members) {
+    if (id === undefined) continue;
+    const words = await reconcileHeld(runtime, memberRef(set, key), id, () => fingerprint ?? "");
+    // What is created or adopted asks for it, and what is unresolved is told by itself.
+    if (action.do === "keep" || action.do === "let go" || action.do === "delete") besides.push(...words);
+  }
+  return besides;
+}
+
+/**
+ * @param circumstances what is deleted.
+ * @returns nothing: in an `up` what was done is told afterwards, with the new ids.
+ */
+export async function tellBefore(
+  kind: Kind,
+  runtime: Runtime,
+  set: Ref,
+  members: readonly Member[],
+  stored: StoredSet,
+  circumstances?: Circumstances,
+): Promise<void> {
+  const unsent = await tellNewMembers(kind, runtime, set, members, stored);
+  const isAdopted = (id: string) => runtime.run.holders.isAdopted(kind.name, id);
+  const plan = planInWords(kind, members, unsent, isAdopted, circumstances, stored.left);
+  if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.at, plan);
+}
+
+/** @returns the keys of those that will not be sent. */
+async function tellNewMembers(
+  kind: Kind,
+  runtime: Runtime,
+  set: Ref,
+  members: readonly Member[],
+  stored: StoredSet,
+): Promise<ReadonlySet<string>> {
+  const toCreate = members.filter(
+    ({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps),
+  );
+  const keys = toCreate.map(({ key }) => key);
+  const left = await memberLeftovers(runtime, set, keys);
+  const unsent = new Set(left.keys());
+  const leftovers = leftoversInWords(set, left);
+  if (leftovers !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.at, leftovers);
+  const renames = renamesInWords(kind, set, members, left);
+  if (renames !== undefined) runtime.tellAt("warn", set.at, renames);
+  // What the state still holds of this set is let go by this run, and told by the words about renames.
+  const isStored = (journalKey: string) => {
+    const { of, key } = splitMember(journalKey);
+    return of === set.key && key !== undefined && stored.eventIds.has(key);
+  };
+  const { membersFormerly = {} } = runtime.run.told(set.key);
+  for (const { key, action, values } of toCreate) {
+    if (action.do !== "create" || left.has(key)) continue;
+    const member = memberRef(set, key);
+    const formerly = membersFormerly[member.key]?.filter((former) => !isStored(former));
+    if (!(await tellNewMember(kind, runtime, member, values, formerly))) unsent.add(key);
+  }
+  runtime.tellCollected();
+  return unsent;
+}
+
+/** Tells what is known of a new member. @returns false where another create of unknown outcome stops it, in the `up`. */
+async function tellNewMember(
+  kind: Kind,
+  runtime: Runtime,
+  member: Ref,
+  values: Values,
+  formerly: readonly string[] | undefined,
+): Promise<boolean> {
+  try {
+    const before = await lookBefore(kind, runtime, member, values, { fits: true, formerly });
+    tellAll(runtime, beforeCreate(kind, member, before));
+    return true;
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknownError)) throw error;
+    runtime.warnEach(
+      "elsewhere",
+      member.at,
+      error.message,
+      member.label,
+      (amount) =>
+        `${count(amount, "more event")} that will not be sent, since others of unknown outcome have the same arguments`,
+    );
+    return false;
+  }
+}
+
+/** What an interrupted run has left of a set's members, by key: nothing is sent for them. */
+async function memberLeftovers(
+  runtime: Runtime,
+  set: Ref,
+  members: readonly string[],
+): Promise<Map<string, CreateRecord>> {
+  const found = new Map<string, CreateRecord>();
+  for (const member of members) {
+    const { key } = memberRef(set, member);
+    const remembered = await journalled(runtime, (journal) => journal.leftover(key), set.identity);
+    if (remembered !== undefined) found.set(member, remembered);
+  }
+  return found;
+}

@@ -1,0 +1,207 @@
+/**
+ * A single resource as it is decided and carried out, whatever front end the engine sees of it. The order of the calls is in `run.ts`;
+ * `carry-out.ts` does what was decided.
+ */
+import {
+  abilitiesOf,
+  actionOfCreate,
+  adoptedBy,
+  type Circumstances,
+  formerIfReplaced,
+  type Member,
+  singleMember,
+} from "../decision/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { exactId, isReadableId } from "../rules/index.js";
+import {
+  ACCOUNT,
+  CREATED,
+  isOfKnownAccount,
+  isUnresolved,
+  LEFT_LIVE,
+  PROVIDER,
+  type Ref,
+  recordIn,
+  writeLeftLive,
+} from "../state/index.js";
+import { reconcileHeld } from "./before.js";
+import { carryOutAll, type Managed } from "./carry-out.js";
+import { expectSameAccount, expectSettled, idOrError } from "./failure.js";
+import { circumstancesOf, isSpared, learnHolders, notedBefore, noteHeld } from "./holding.js";
+import { argumentsIn, maskSecretsIn, type Properties, refIn, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { createdIn, deleteObject, momentToKeep } from "./optional.js";
+import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
+import { markIn } from "./search.js";
+import type { Runtime } from "./services.js";
+import {
+  afterReplacement,
+  beforeReplacement,
+  deletedLabel,
+  notDeleted,
+  spared,
+  takenOver,
+  tellAll,
+  toBeLookedFor,
+} from "./tell.js";
+
+/** @param olds what the state holds of it. */
+function circumstancesIn(kind: Kind, runtime: Runtime, subject: Ref, olds: Properties): Circumstances {
+  const deletes = runtime.run.checked(subject.key).wasDeleting && isOfKnownAccount(olds);
+  return circumstancesOf(kind, runtime, subject, deletes);
+}
+
+/**
+ * Decides what becomes of a resource that the state holds, notes that for `create`, and tells what a preview shows.
+ * @returns its arguments whose change replaces it, as the engine shows them. @throws AdvertisingError, Incomplete nothing may be done.
+ */
+export async function planSingle(
+  kind: Kind,
+  runtime: Runtime,
+  id: string,
+  olds: Properties,
+  news: Properties,
+): Promise<{ readonly changes: boolean; readonly replaces: string[] }> {
+  const { run } = runtime;
+  const subject = refIn(kind.name, news);
+  const { key } = subject;
+  expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
+  const circumstances = circumstancesIn(kind, runtime, subject, olds);
+  const secret = new Set([...secretArgumentsOf(news), ...run.checked(key).wasSecret]);
+  const decideNow = () => {
+    const member = singleMember(kind, id, olds, news, circumstances);
+    const former = formerIfReplaced(member.id, circumstances);
+    const leaves = leavingIn(kind, id, olds, secret, former?.isDeleted === true);
+    run.noteDecided(key, { member, former, leaves });
+    return member;
+  };
+  let member = decideNow();
+  const { action, id: held } = member;
+  if (held !== undefined) noteHeld(kind, runtime, [{ subject, id: held, former: member.former, values: olds, secret }]);
+  if (run.checked(key).wasDeleting) {
+    // Who else has what would be deleted is asked once that is known.
+    await learnHolders(runtime);
+    member = decideNow();
+  }
+  const { former } = member;
+  const left = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
+  if (action.do === "wait") expectSettled(kind, action.record);
+  const replaces = replacesOf(kind, member, news);
+  if (run.isUp !== true) {
+    if (action.do === "look for") tellAll(runtime, [toBeLookedFor(subject, action.record)]);
+    if (former !== undefined && !run.holders.isAdopted(kind.name, former.id)) {
+      tellAll(runtime, [beforeReplacement(kind, subject, former, adoptedBy(news))]);
+    }
+  }
+  // A replacement asks for what is left of it: its create says so.
+  if (replaces.length === 0) for (const words of left) runtime.say(words);
+  return { changes: action.do !== "keep", replaces };
+}
+
+/** The arguments that the engine shows as the cause of a replacement; none where there is none. */
+function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Properties): string[] {
+  if (action.do === "look for") return [kind.nameProperty];
+  if (action.do !== "replace" && action.do !== "adopt") return [];
+  const adopts = adoptedBy(news);
+  return adopts !== undefined && adopts !== held ? [...changed, "existingId"] : [...changed];
+}
+
+/** Creates or adopts an object. @throws AdvertisingError, Incomplete it has none, or nobody knows. */
+export async function createSingle(
+  kind: Kind,
+  runtime: Runtime,
+  inputs: Properties,
+): Promise<{ readonly id: string; readonly outs: Properties }> {
+  const { run, account, now } = runtime;
+  const values = argumentsIn(inputs);
+  const secret = secretIn(runtime, inputs);
+  const subject = refIn(kind.name, inputs);
+  const recorded = account === "" ? {} : { [ACCOUNT]: account };
+  const { member, former, leaves } = run.decided(subject.key) ?? {};
+  const leftFor = (by?: string) => writeLeftLive(leftAfter(leaves, by, now()));
+  const outcome = await carryOut(kind, runtime, {
+    subject,
+    action: actionOfCreate(values, member),
+    values,
+    secret,
+    held: member === undefined ? notedBefore(kind, runtime, subject) : member.id,
+    olds: {},
+    mark: markIn(inputs, runtime),
+    unresolved: member?.unresolved,
+    formerly: run.told(subject.key).formerly,
+  });
+  const id = idOrError(kind, { ...values, ...recorded, ...leftFor(), [PROVIDER]: inputs[PROVIDER] }, outcome);
+  if (former !== undefined && former.id !== id) run.holders.release(kind.name, former.id, subject.key);
+  const isTakenOver = outcome.kind === "created" && outcome.isTakenOver;
+  if (isTakenOver) tellAll(runtime, [takenOver(subject, id, outcome.isUpdated === true)]);
+  if (former !== undefined && !run.holders.isAdopted(kind.name, former.id)) {
+    tellAll(runtime, afterReplacement(kind, subject, former, id));
+  }
+  if (outcome.kind === "created") runtime.journal(subject.identity).handOver(outcome.mark);
+  const created = outcome.kind === "created" ? momentToKeep(kind, runtime) : undefined;
+  const kept = withoutUndefined({ [CREATED]: created });
+  return { id, outs: { ...values, ...recorded, ...kept, ...leftFor(id), [kind.idProperty]: exactId(id) } };
+}
+
+/**
+ * Changes an object in place. Without a known update reached only for a resource that was saved with an error.
+ * @returns what the state is to hold.
+ */
+export async function updateSingle(
+  kind: Kind,
+  runtime: Runtime,
+  id: string,
+  olds: Properties,
+  news: Properties,
+): Promise<Properties> {
+  expectSettled(kind, recordIn(kind, olds, id));
+  const values = argumentsIn(news);
+  const subject = refIn(kind.name, news);
+  const { action, id: held } = singleMember(kind, id, olds, news, circumstancesIn(kind, runtime, subject, olds));
+  if (action.do === "update") {
+    const secret = secretIn(runtime, news);
+    expectSameAccount(olds[ACCOUNT], runtime.account, `${kind.name} ${id}`);
+    const outcome = await carryOut(kind, runtime, {
+      subject,
+      action,
+      values,
+      secret,
+      held,
+      olds,
+      created: createdIn(olds),
+    });
+    idOrError(kind, {}, outcome);
+  }
+  const { [ACCOUNT]: account, [CREATED]: created, [LEFT_LIVE]: left } = olds;
+  const recorded = withoutUndefined({ [ACCOUNT]: account, [CREATED]: created, [LEFT_LIVE]: left });
+  return { ...values, ...recorded, [kind.idProperty]: exactId(id) };
+}
+
+/**
+ * Reached only where `retainOnDelete` was turned off. Where there is no known way to delete, that is where this package can't
+ * see it (a transformation), or by an earlier version: to fail would leave what was replaced in the state for ever.
+ */
+export async function deleteSingle(kind: Kind, runtime: Runtime, id: string, properties: Properties): Promise<void> {
+  if (!isReadableId(id)) return; // unresolved: nobody knows what there is to delete
+  const label = deletedLabel(kind, id, properties, !isUnresolved(properties));
+  expectSameAccount(properties[ACCOUNT], runtime.account, label);
+  const can = abilitiesOf(kind, runtime.reading.settings);
+  if (await isSpared(kind, runtime, id)) tellAll(runtime, [spared(label)]);
+  else if (can.delete && isOfKnownAccount(properties)) {
+    await deleteObject(kind, runtime, { id, label: `${kind.name} ${id}`, created: createdIn(properties) });
+  } else {
+    const sentence = `${label} left the state and ${kind.afterlife}; deactivate it there by hand.`;
+    tellAll(runtime, [notDeleted(can.delete, sentence)]);
+  }
+}
+
+async function carryOut(kind: Kind, runtime: Runtime, object: Omit<Managed, "key">): Promise<Outcome> {
+  const key = "";
+  return (await carryOutAll(kind, runtime, [{ ...object, key }])).get(key) as Outcome;
+}
+
+/** The names of the secret arguments, whose values are masked from now on. */
+function secretIn({ secrets }: Runtime, inputs: Properties): ReadonlySet<string> {
+  const names = secretArgumentsOf(inputs);
+  for (const name of names) maskSecretsIn(inputs[name], secrets);
+  return names;
+}
