@@ -301,6 +301,11 @@ describe("on an installation with more than the documented operations", () => {
       expect(unknown).not.toContain("deleted");
     });
 
+    it("an adoption of its own whose id is not known yet spares nothing, as in the `up`", () => {
+      const events = { ...EVENTS, new: { ...entry(5), existingId: UNKNOWN } };
+      expect(tell([step({ ...DELETES, events })])).toContain("leave the state, and be deleted");
+    });
+
     it("as a whole, it lets go of all of them, or deletes them, as the state has the option", () => {
       const { newState: _, ...gone } = step();
       const removed = (retainOnDelete: boolean | undefined) => ({
@@ -341,6 +346,12 @@ describe("on an installation with more than the documented operations", () => {
 
   it("a replacement that only the engine was asked for is one", () => {
     expect(tell([replace(E("c"), "7", event("C"), event("C"))])).toContain("**1 replace**");
+  });
+
+  it("a replacement that only the engine was asked for, of an object that existingId names, adopts it again and deletes nothing", () => {
+    const told = tell([deletable(replace(E("c"), "7", event("C"), event("C", { existingId: 7 })))]);
+    expect(told).toContain("**1 adopt**");
+    expect(told).not.toMatch(/deleted|stay live/);
   });
 
   it("a secret that changes is a replacement, or an update, as the engine says", () => {

@@ -4,27 +4,31 @@
  * a secret is the text "[secret]", a value that is not known yet a fixed text; unchanged resources are left out.)
  */
 import { z } from "zod";
-import { asRecord, own, type Values } from "../base/index.js";
+import { asRecord, type Values } from "../base/index.js";
 import {
   type Abilities,
   abilitiesOf,
+  actionOfCreate,
+  adoptedBy,
+  type Circumstances,
   changesIn,
   Holders,
-  hasValue,
   type Member,
   membersOf,
   singleMember,
+  stillToDelete,
 } from "../decision/index.js";
 import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
 import { NAMESPACE, operationsSchema } from "../settings/index.js";
 import {
-  ACCOUNT,
   DELETES,
   eventIn,
+  isOfKnownAccount,
   memberOf,
   nameInUrn,
   readDeclaredSet,
   readStoredSet,
+  splitMember,
   UNKNOWN,
   UNRESOLVED,
 } from "../state/index.js";
@@ -99,8 +103,8 @@ type Decided = Pick<ReturnType<typeof singleMember>, "action" | "id" | "former">
 interface Context {
   readonly holders: Holders;
   can(kind: Kind): Abilities;
-  /** Whether something adopts an object of this kind whose id is not known yet. */
-  adoptsUnknown(kind: Kind): boolean;
+  /** Whether another resource than this one adopts an object of this kind whose id is not known yet. */
+  othersAdoptUnknown(kind: Kind, urn: string): boolean;
 }
 
 /** @throws Error, in words, where the text is no preview. */
@@ -119,7 +123,8 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const context: Context = {
     holders: holdersIn(places),
     can: (kind) => abilitiesOf(kind, { operations, markField: setting("markField") }),
-    adoptsUnknown: (kind) => places.some((each) => each.kind === kind && each.adopts === UNKNOWN),
+    othersAdoptUnknown: (kind, urn) =>
+      places.some((each) => each.kind === kind && each.adopts === UNKNOWN && splitMember(each.urn).of !== urn),
   };
   const found = steps.map((step) => ({ step, changes: changesOf(step, context) }));
   return {
@@ -164,9 +169,7 @@ function placesIn(step: Step): Place[] {
   const { op, urn, oldState, newState } = step;
   const goesOn = oldState != null && newState != null && op !== "replace";
   const placeOf = (kind: Kind, at: string, id: string | undefined, given: unknown, isDeclared = true): Place => {
-    const adopts = own(given, "existingId");
-    const held = goesOn && isDeclared ? id : undefined;
-    return { kind, urn: at, held, adopts: hasValue(adopts) ? String(adopts) : undefined };
+    return { kind, urn: at, held: goesOn && isDeclared ? id : undefined, adopts: adoptedBy(given) };
   };
   const kind = kindOfType(typeOf(step));
   if (kind !== undefined) return [placeOf(kind, urn, oldState?.id, newState?.inputs)];
@@ -214,33 +217,35 @@ function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change
   // The engine has compared the values, and tells of two secret ones only that they are: they are others where nothing else is.
   const isHidden = op !== "same" && given !== undefined && changesIn(kind, old, given).names.length === 0;
   const news = isHidden ? withoutSecrets(given, "another secret") : given;
-  const circumstances = {
+  const circumstances: Circumstances = {
     // An update is a fact where the engine has one, wherever the comment is made.
     can: { ...can(kind), ...(op === "update" ? { update: true } : {}) },
     replaceOnChanges: op === "replace" ? ["*"] : (newState?.replaceOnChanges ?? []),
     // By the option as the state has it, the engine deletes or retains what the state holds.
-    deletes: (id: string) =>
-      oldState?.retainOnDelete !== true && isOfAccount(oldState) && !isHeldElsewhere(holders, kind, id, urn),
+    deletes: (id) =>
+      oldState?.retainOnDelete !== true && isOfKnownAccount(oldState?.outputs) && !holders.goesOn(kind.name, id, urn),
   };
   const member = singleMember(kind, oldState?.id, old, news, circumstances);
   // Asked for by `--replace`: nothing differs, and another object takes the place of this one.
   const isAsked = op === "replace" && member.action.do === "keep";
   const decided = isAsked ? singleMember(kind, oldState?.id, old, undefined, circumstances) : member;
   const change = changeOf(kind, step, decided, holders, { before: old, now: given });
-  return [isAsked ? { ...change, action: "replace" } : change];
+  return [isAsked ? { ...change, action: actionOfCreate(news ?? {}, member).do } : change];
 }
 
-function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, adoptsUnknown }: Context): Change[] {
+function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, othersAdoptUnknown }: Context): Change[] {
   const { op, urn, oldState, newState } = step;
   const stored = readStoredSet(oldState?.outputs ?? {});
   const isGone = newState == null || op === "delete";
   const given = isGone ? { events: {} } : (newState.inputs ?? {});
-  const isDeleting = isGone ? oldState?.retainOnDelete !== true : given[DELETES] === true && !adoptsUnknown(kind);
-  const circumstances = {
+  const isAsked = isGone
+    ? oldState?.retainOnDelete !== true
+    : given[DELETES] === true && !othersAdoptUnknown(kind, urn);
+  const isDeleting = isAsked && isOfKnownAccount(oldState?.outputs);
+  const circumstances: Circumstances = {
     can: can(kind),
     replaceOnChanges: newState?.replaceOnChanges ?? [],
-    deletes: (id: string, key: string) =>
-      isDeleting && isOfAccount(oldState) && !isHeldElsewhere(holders, kind, id, memberOf(urn, key)),
+    deletes: (id, key) => isDeleting && !holders.goesOn(kind.name, id, memberOf(urn, key)),
   };
   const membersWith = (inputs: Values) => membersOf(kind, stored, readDeclaredSet(inputs), circumstances);
   const shown = membersWith(given);
@@ -255,12 +260,11 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ad
     return changeOf(kind, step, member, holders, { before, now, memberKey: key });
   });
   // What earlier runs were refused to delete: the set tries it again.
-  const due = op === "same" ? [] : stored.left.filter((each) => each.toDelete === true && each.done === undefined);
-  const again = due.flatMap(({ id, key = "", name, advertiserId }): Change[] => {
-    if (!circumstances.can.delete || !circumstances.deletes(id, key)) return [];
+  const due = op === "same" ? [] : stillToDelete(stored.left, circumstances);
+  const again = due.map(({ id, key = "", name, advertiserId }): Change => {
     const decided = { action: { do: "delete" }, id, former: { id, isDeleted: true } } as const;
     const before = { eventName: name, advertiserId };
-    return [changeOf(kind, step, decided, holders, { before, now: undefined, memberKey: key })];
+    return changeOf(kind, step, decided, holders, { before, now: undefined, memberKey: key });
   });
   return [...changes, ...again];
 }
@@ -279,7 +283,7 @@ function changeOf(
 ): Change {
   const isMember = memberKey !== undefined;
   const by = isMember ? memberOf(urn, memberKey) : urn;
-  const goesOn = former !== undefined && isHeldElsewhere(holders, kind, former.id, by);
+  const goesOn = former !== undefined && holders.goesOn(kind.name, former.id, by);
   // A new object has nothing to differ from.
   const differs = now !== undefined && (action.do === "replace" || action.do === "update");
   return {
@@ -294,15 +298,6 @@ function changeOf(
     changed: differs ? changesIn(kind, before, now).names : [],
     advertiserFrom: newState?.propertyDependencies?.advertiserId ?? [],
   };
-}
-
-function isHeldElsewhere(holders: Holders, kind: Kind, id: string, but: string): boolean {
-  return holders.of(kind.name, id, but).length > 0;
-}
-
-/** An id of another account would be somebody else's object, so that without it nothing is deleted. */
-function isOfAccount(oldState: Step["oldState"]): boolean {
-  return typeof oldState?.outputs?.[ACCOUNT] === "string";
 }
 
 /** The same value with `instead` for each secret. */
