@@ -99,11 +99,11 @@ const unresolved = {
   at: "2026-01-01T00:00:00.000Z",
   name: "Signup",
   field: "alternative_id",
-  told: true,
+  isReported: true,
 } as const;
 
 /** A create that a killed run left: nobody was told. */
-const { told: _, ...killed } = unresolved;
+const { isReported: _, ...killed } = unresolved;
 
 const moved: Partial<Declaration> = { formerly: [{ name: "old", parentTypes: undefined }] };
 
@@ -178,18 +178,18 @@ describe("a live object", () => {
     ["one that adopts is not", declared("new", "Signup", { adopts: "99" }), undefined],
     ["one with an alias for it is known to be it", declared("new", "Signup", {}, moved), undefined],
   ])("%s", (_, declaration, formerly) => {
-    expect(look(snapshot, declaration).told.get(declaration.key ?? "")?.formerly).toEqual(formerly);
+    expect(look(snapshot, declaration).briefings.get(declaration.key ?? "")?.formerly).toEqual(formerly);
   });
 
   it("may be a new member of a set", () => {
-    expect(look(snapshot, aSet([member("a", "Signup"), member("b", "Other")])).told.get(setKey)).toMatchObject({
+    expect(look(snapshot, aSet([member("a", "Signup"), member("b", "Other")])).briefings.get(setKey)).toMatchObject({
       membersFormerly: { [memberKey("a")]: [keyOf("old")] },
     });
   });
 
   it("that is still declared has no heir, nor has one that earlier runs knew", () => {
     const formerlyIn = (snapshot: Snapshot, ...batch: Declaration[]) =>
-      [...look(snapshot, ...batch).told.values()].flatMap(({ formerly = [] }) => formerly);
+      [...look(snapshot, ...batch).briefings.values()].flatMap(({ formerly = [] }) => formerly);
     expect(formerlyIn(snapshot, declared("old", "Signup"), declared("new", "Signup"))).toEqual([]);
     expect(formerlyIn(snapshotOf({ old: "Signup", known: "Signup" }), declared("known", "Signup"))).toEqual([]);
   });
@@ -278,7 +278,7 @@ describe("a create of unknown outcome", () => {
   ])("is settled by an adoption of its name where %s: %j, %j", (_, facts, its, settles) => {
     const create = { ...unresolved, facts: facts as Readonly<Record<string, number>> };
     const adopter = declared("new", "Signup", { adopts: "99", facts: its as DeclaredObject["facts"] });
-    expect(look(snapshotOf({}, [create]), adopter).told.get(keyOf("new"))?.formerly).toEqual(
+    expect(look(snapshotOf({}, [create]), adopter).briefings.get(keyOf("new"))?.formerly).toEqual(
       settles ? [keyOf("old")] : undefined,
     );
     expect(atEnd(snapshotOf({}, [create]), [adopter]).findings).toHaveLength(settles ? 0 : 1);
@@ -289,14 +289,14 @@ describe("a create of unknown outcome", () => {
       { ...killed, key: memberKey("a") },
       { ...killed, key: memberKey("b"), name: "Other" },
     ];
-    const { told, findings } = look(
+    const { briefings, findings } = look(
       snapshotOf({}, creates),
       aSet([member("c", "New")]),
       declared("single", "Signup", { adopts: "5" }),
     );
     expect(findings).toEqual([]);
-    expect(told.get(setKey)).toMatchObject({ settled: [memberKey("a")], adopted: "5" });
-    expect(told.get(keyOf("single"))?.formerly).toEqual([memberKey("a")]);
+    expect(briefings.get(setKey)).toMatchObject({ settled: [memberKey("a")], adopted: "5" });
+    expect(briefings.get(keyOf("single"))?.formerly).toEqual([memberKey("a")]);
   });
 
   it("of a key that its set has no longer stops the run where a new key or resource would make it again", () => {
@@ -352,7 +352,7 @@ describe("what the provider is told", () => {
       aSet([member("a", "A")]),
     ];
     const told = (isPreview: boolean) =>
-      [...judge(batch, all(batch), NOTHING, isPreview).told].map(([key, { run }]) => [key, run]);
+      [...judge(batch, all(batch), NOTHING, isPreview).briefings].map(([key, { run }]) => [key, run]);
     expect(told(true)).toEqual([
       [keyOf("one"), { isUp: false, resources: 2 }],
       [setKey, undefined],
@@ -363,14 +363,14 @@ describe("what the provider is told", () => {
   it("of one resource, whatever the others are", () => {
     const tells = { deletes: true, replaceOnChanges: ["value"], owners: { advertiserId: "key" } };
     expect(
-      look(NOTHING, declared("one", "A"), declared("two", "B", {}, { tells })).told.get(keyOf("two")),
+      look(NOTHING, declared("one", "A"), declared("two", "B", {}, { tells })).briefings.get(keyOf("two")),
     ).toMatchObject(tells);
   });
 
   it("of a set: the ids that anything adopts of its kind, and whether others adopt what nobody knows yet", () => {
     const other = `${setKey}2`;
     const told = (...others: Declaration[]) =>
-      look(NOTHING, aSet([member("a", "A", { adopts: "6" })]), ...others).told.get(setKey);
+      look(NOTHING, aSet([member("a", "A", { adopts: "6" })]), ...others).briefings.get(setKey);
     const single = declared("a", "A", { adopts: "7" });
     const unknown = declared("b", "B", { adopts: LATER });
     expect(told(single, declared("acme", "A", { kind: advertiser, adopts: "9" }))?.adopted).toBe("6 7");
@@ -381,14 +381,14 @@ describe("what the provider is told", () => {
     expect(told(aSet([], other))?.adoptsUnknown).toBeUndefined();
     // The provider knows the set's own members.
     for (const objects of [undefined, [member("a", "A", { adopts: LATER })]]) {
-      expect(look(NOTHING, aSet(objects)).told.get(setKey)?.adoptsUnknown).toBeUndefined();
+      expect(look(NOTHING, aSet(objects)).briefings.get(setKey)?.adoptsUnknown).toBeUndefined();
     }
   });
 
   it("of a single resource likewise, where it is deleted with its object: an untargeted one may adopt that", () => {
     const adopting = [declared("a", "A", { adopts: "7" }), declared("b", "B", { adopts: LATER })];
     const told = (deletes?: true) =>
-      look(NOTHING, declared("one", "One", {}, { tells: { deletes } }), ...adopting).told.get(keyOf("one"));
+      look(NOTHING, declared("one", "One", {}, { tells: { deletes } }), ...adopting).briefings.get(keyOf("one"));
     expect(told(true)).toMatchObject({ adopted: "7", adoptsUnknown: true });
     expect([told()?.adopted, told()?.adoptsUnknown]).toEqual([undefined, undefined]);
   });
@@ -397,8 +397,8 @@ describe("what the provider is told", () => {
     const known = all([declared("one", "A", { adopts: "7" }), declared("two", "B", { adopts: "8" })]);
     const sets = Array.from({ length: 1000 }, (_, index) => aSet([], `${setKey}${index}`));
     for (const each of sets) known.add(each);
-    const { told } = judge(sets, known, NOTHING, false);
-    expect(new Set([...told.values()].map(({ adopted }) => adopted))).toEqual(new Set(["7 8"]));
+    const { briefings } = judge(sets, known, NOTHING, false);
+    expect(new Set([...briefings.values()].map(({ adopted }) => adopted))).toEqual(new Set(["7 8"]));
     known.add(declared("three", "C", { adopts: "10" }));
     expect(known.adoptedIds("ConversionEvent")).toBe("7 8 10");
     expect(known.adoptedIds("Advertiser")).toBe("");

@@ -41,7 +41,7 @@ describe("a journal", () => {
         key: "ConversionEvent::o/p/s::e",
         fingerprint: "f2",
         at: "2026-11-21T09:28:32.735Z",
-        told: true,
+        isReported: true,
       },
     ]);
   });
@@ -253,7 +253,7 @@ it("J3: a create that ended in doubt is not sent when it is asked for again, in 
   const attempt = await sendNoted(run, "k");
   await attempt.ended({ kind: "unresolved" });
   const asked = unsent("k");
-  const doubt = { kind: "earlier", record: { mark: attempt.mark, told: true } };
+  const doubt = { kind: "earlier", record: { mark: attempt.mark, isReported: true } };
   expect(await run.begin(asked)).toMatchObject(doubt);
   expect(await run.begin(asked)).toMatchObject(doubt);
   run.closeNow(new Set());

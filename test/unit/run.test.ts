@@ -6,10 +6,10 @@ import { Run } from "../../provider/src/provider/run.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 
 const KEY = "Advertiser::organization/shop/dev::a";
-const told = { identity: "shop/dev::a" };
+const briefing = { identity: "shop/dev::a" };
 const SECRET = new Set(["advertiserName"]);
-const ofState = { declared: told, wasSecret: SECRET, wasDeleting: true };
-const ofNothing = { declared: told, wasSecret: new Set<string>(), wasDeleting: false };
+const ofState = { briefing, wasSecret: SECRET, wasDeleting: true };
+const ofNothing = { briefing, wasSecret: new Set<string>(), wasDeleting: false };
 
 type Step = (run: Run) => void;
 const check: Step = (run) => run.noteChecked(KEY, ofState, false);
@@ -55,10 +55,10 @@ it("the second check of a replacement, which names no old inputs, forgets nothin
 
 it("counts what the program declares once, however often the engine checks the resource that says it", () => {
   const run = new Run();
-  const first = { ...told, run: { isUp: true, resources: 3 } };
-  run.noteChecked(KEY, { ...ofState, declared: first }, false);
+  const first = { ...briefing, run: { isUp: true, resources: 3 } };
+  run.noteChecked(KEY, { ...ofState, briefing: first }, false);
   changed(run);
-  run.noteChecked(KEY, { ...ofNothing, declared: first }, true);
+  run.noteChecked(KEY, { ...ofNothing, briefing: first }, true);
   expect(run).toMatchObject({ isUp: true, isWhole: false });
   for (const name of ["b", "c"]) run.noteChecked(`${KEY}${name}`, ofNothing, true);
   expect(run.isWhole).toBe(true);

@@ -14,7 +14,7 @@ const settlement = {
   urn: "urn:x",
   before: { resources: [{ id: "unresolved-m" }] },
   after: { resources: [] },
-  notes: new Map([["/j.jsonl", [{ ...record, told: true as const }]]]),
+  notes: new Map([["/j.jsonl", [{ ...record, isReported: true as const }]]]),
 };
 
 it("are read as they were written, and forgotten", () => {

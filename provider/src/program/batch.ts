@@ -1,6 +1,6 @@
 /**
  * Judges what a program declares as a whole: what is wrong between its resources, what earlier runs created and nothing declares
- * any longer, and the message to the provider about each resource. Pure: declarations and what this machine remembers in, findings
+ * any longer, and the briefing of the provider about each resource. Pure: declarations and what this machine remembers in, findings
  * and messages out. `program.ts` calls it for each batch, and once more when the program has ended.
  *
  * A batch is what the program declares in one turn of its event loop: all of the program, except what comes after a wait for a
@@ -9,7 +9,7 @@
 
 import { settles } from "../decision/index.js";
 import type { Settings } from "../settings/index.js";
-import { aboutWhom, resourceKeyIn, type Told } from "../state/index.js";
+import { aboutWhom, type Briefing, resourceKeyIn } from "../state/index.js";
 import type { Snapshot } from "../store/index.js";
 import type { Declaration, DeclaredObject } from "./declaration.js";
 import { addTo, type Declared } from "./declared.js";
@@ -27,8 +27,8 @@ export interface Judgement {
   /** With any of these, nothing may be registered. */
   readonly findings: readonly Finding[];
   readonly warnings: readonly string[];
-  /** The messages to the provider, by the resource's journal key; only the identity is still to be added. */
-  readonly told: ReadonlyMap<string, Omit<Told, "identity">>;
+  /** The briefings of the provider, by the resource's journal key; only the identity is still to be added. */
+  readonly briefings: ReadonlyMap<string, Omit<Briefing, "identity">>;
 }
 
 /** @param declared all that the program has declared so far, this batch included. */
@@ -40,9 +40,9 @@ export function judge(
 ): Judgement {
   const undeclared = undeclaredIn(snapshot, declared);
   const resources = batch.filter(({ key, isRead }) => key !== undefined && !isRead);
-  const told = resources.map((declaration, index): [string, Omit<Told, "identity">] => {
+  const briefings = resources.map((declaration, index): [string, Omit<Briefing, "identity">] => {
     const run = index === 0 ? { isUp: !isPreview, resources: resources.length } : undefined;
-    return [declaration.key ?? "", { run, ...toldOf(declaration, declared, undeclared) }];
+    return [declaration.key ?? "", { run, ...briefingOf(declaration, declared, undeclared) }];
   });
   // What nothing would send again may just be declared later in the program.
   const wouldBeSent = undeclared.open.filter(({ heir }) => heir !== undefined);
@@ -53,12 +53,16 @@ export function judge(
       ...[...undeclared.renamedTooEarly].map(renamedTooEarly),
     ],
     warnings: [...batch.flatMap(({ warnings }) => warnings), ...sameIn(batch, declared)],
-    told: new Map(told),
+    briefings: new Map(briefings),
   };
 }
 
 /** The same when the program has ended: what nothing has declared by now is removed. */
-export function judgeRemovals(declared: Declared, snapshot: Snapshot, settings: Settings): Omit<Judgement, "told"> {
+export function judgeRemovals(
+  declared: Declared,
+  snapshot: Snapshot,
+  settings: Settings,
+): Omit<Judgement, "briefings"> {
   const { open, renamedTooEarly: early } = undeclaredIn(snapshot, declared);
   const heirsOf = lookupOfHeirs(snapshot, declared);
   const gone = [...snapshot.objects].filter(
@@ -120,7 +124,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   const settled = new Map<string, string[]>();
 
   for (const create of snapshot.creates) {
-    const { key, name, facts, told } = create;
+    const { key, name, facts, isReported } = create;
     const standing = declared.standingOf(key);
     if (standing === "declared") continue;
     const { kind } = aboutWhom(key);
@@ -129,7 +133,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
       .named(kind, name)
       .filter((each) => each.adopts !== undefined && settles(each.kind, each.facts, { kind, facts }));
     if (standing === "moved") {
-      if (told === undefined && adopters.length === 0) early.add(resourceKeyIn(key));
+      if (isReported === undefined && adopters.length === 0) early.add(resourceKeyIn(key));
       continue;
     }
     if (adopters.length > 0) {
@@ -139,7 +143,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     }
     const [heir] = heirsOf(key, name);
     // The provider tells what a killed run has left, and what a set has left open, unless this run would send it again.
-    if (heir !== undefined || (told !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
+    if (heir !== undefined || (isReported !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
   }
   for (const [key, { name }] of snapshot.objects) {
     const standing = declared.standingOf(key);
@@ -158,12 +162,12 @@ function lookupOfHeirs({ creates, objects }: Snapshot, declared: Declared) {
       .filter(({ key, adopts }) => adopts === undefined && !objects.has(key) && !known.has(key));
 }
 
-/** Makes the message to the provider about one resource. */
-function toldOf(
+/** Makes the briefing of the provider about one resource. */
+function briefingOf(
   { key = "", setOf, objects = [], tells }: Declaration,
   declared: Declared,
   { formerly, settled }: Undeclared,
-): Omit<Told, "identity" | "run"> {
+): Omit<Briefing, "identity" | "run"> {
   // A targeted run asks the provider about nothing else than its targets.
   const kind = setOf ?? (tells.deletes ? objects[0]?.kind : undefined);
   const adoptions = kind && {

@@ -9,7 +9,7 @@ import { abilitiesOf } from "../decision/index.js";
 import { CATALOG_TYPE, type Kind, type SetKind } from "../kinds/index.js";
 import { isContainer, type Problem, validate } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
-import { eventIn, type Facts, labelOf, memberOf, type Told, tellingIn } from "../state/index.js";
+import { type Briefing, eventIn, type Facts, labelOf, memberOf, tellingIn } from "../state/index.js";
 import { inWords } from "./findings.js";
 import { isNotPlain, isOfType, type Outputs, readIdProblem } from "./ids.js";
 import { formerPlaces, journalKeyIn, type Place } from "./place.js";
@@ -55,7 +55,7 @@ export interface Declaration {
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
   /** The part of the message to the provider that does not depend on what else the program declares. */
-  readonly tells: Pick<Told, "deletes" | "replaceOnChanges" | "owners">;
+  readonly tells: Pick<Briefing, "deletes" | "replaceOnChanges" | "owners">;
 }
 
 /** A constructor call of a resource class. */

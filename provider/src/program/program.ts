@@ -6,7 +6,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isPlatformId } from "../rules/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
-import { identityText, stackOf, type Told } from "../state/index.js";
+import { type Briefing, identityText, stackOf } from "../state/index.js";
 import { Inventory, look, pathsIn, placesOf, type Snapshot, type StorePaths } from "../store/index.js";
 import { type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
 import type { Declaration } from "./declaration.js";
@@ -19,7 +19,7 @@ import { hideStackTracesOfFailures, isEmbedded, mocksOfNow } from "./pulumi-inte
 /** What is declared in one turn of the program's event loop. */
 interface Batch {
   readonly declarations: Declaration[];
-  readonly told: Promise<Judgement["told"]>;
+  readonly briefings: Promise<Judgement["briefings"]>;
 }
 
 const NOTHING_DONE = "nothing was registered and nothing was sent";
@@ -53,34 +53,34 @@ class Program {
 
   /**
    * Called by each constructor of a resource or a catalog.
-   * @returns the message to the provider about it, without the identity, once its batch was judged. If anything in the program is wrong,
+   * @returns the briefing of the provider about it, without the identity, once its batch was judged. If anything in the program is wrong,
    *   the program ends with the one error that lists everything; and the promise is rejected with it in a process that goes on.
    * @throws pulumi.RunError in a user's unit test: a test catches what a constructor throws, and hears nothing of later errors.
    */
-  add(declaration: Declaration): Promise<Omit<Told, "identity">> {
+  add(declaration: Declaration): Promise<Omit<Briefing, "identity">> {
     this.#declared.add(declaration);
     if (this.#isUnderTest) this.#expectGood(wrongIn(declaration, this.#declared));
     this.#batch ??= this.#begin();
     this.#batch.declarations.push(declaration);
-    const told = this.#batch.told.then((all) => all.get(declaration.key ?? "") ?? {});
-    told.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection that nobody handles.
-    return told;
+    const briefing = this.#batch.briefings.then((all) => all.get(declaration.key ?? "") ?? {});
+    briefing.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection that nobody handles.
+    return briefing;
   }
 
   #begin(): Batch {
     const declarations: Declaration[] = [];
-    const told = new Promise<Judgement["told"]>((resolve, reject) => {
+    const briefings = new Promise<Judgement["briefings"]>((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
         this.#batch = undefined;
         const isPreview = pulumi.runtime.isDryRun();
-        const { findings, warnings, told } = judge(declarations, this.#declared, this.snapshot, isPreview);
+        const { findings, warnings, briefings: found } = judge(declarations, this.#declared, this.snapshot, isPreview);
         for (const warning of warnings) void pulumi.log.warn(warning);
         try {
           this.#expectGood(findings, this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
           this.#hasBegun = true;
           if (!isPreview && !this.#isUnderTest) this.#noteAdoptions(declarations);
-          resolve(told);
+          resolve(found);
         } catch (error) {
           // Each resource's wait would last for ever in a process that goes on. A process of the program's own ends with the error.
           if (isEmbedded()) reject(error);
@@ -88,8 +88,8 @@ class Program {
         }
       });
     });
-    told.catch(() => undefined); // Each resource listens for itself.
-    return { declarations, told };
+    briefings.catch(() => undefined); // Each resource listens for itself.
+    return { declarations, briefings };
   }
 
   /**

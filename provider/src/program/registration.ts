@@ -7,7 +7,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { isContainer } from "../rules/index.js";
-import { IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS, type Told, writeDeclared } from "../state/index.js";
+import { type Briefing, IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS, writeBriefing } from "../state/index.js";
 import { declare } from "./declaration.js";
 import { isNotPlain } from "./ids.js";
 import { identityOf, journalKeyIn } from "./place.js";
@@ -33,8 +33,8 @@ export function registrationOf(
   const isRead = options?.id !== undefined;
   const given = program.outputs.idsOf(kind, { ...args });
   const call = { kind, name, args: isRead ? undefined : given, options: merged };
-  const told = program.add(declare(call, program.context));
-  const hidden = isRead ? {} : hiddenInputs(told, given, name, merged.parent);
+  const briefing = program.add(declare(call, program.context));
+  const hidden = isRead ? {} : hiddenInputs(briefing, given, name, merged.parent);
   const properties = { ...outputsOf(kind), ...given, ...hidden, [PROVIDER]: referenceTo(kind) };
   return [typeTokenOf(kind.name), name, properties, merged];
 }
@@ -51,15 +51,15 @@ export function noteOwner(
 
 /** These settle only once the whole program was found good: until then Pulumi registers nothing. */
 function hiddenInputs(
-  told: Promise<Omit<Told, "identity">>,
+  briefing: Promise<Omit<Briefing, "identity">>,
   given: Values,
   name: string,
   parent: pulumi.Resource | undefined,
 ): pulumi.Inputs {
-  const message = told.then(async (more) => writeDeclared({ identity: await identityOf(name, parent), ...more }));
+  const message = briefing.then(async (more) => writeBriefing({ identity: await identityOf(name, parent), ...more }));
   message.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection.
   if (!isNotPlain(given)) return { [IDENTITY]: message };
-  const secrets = told.then(() => secretPaths(given));
+  const secrets = briefing.then(() => secretPaths(given));
   secrets.catch(() => undefined);
   return { [IDENTITY]: message, [SECRET_ARGUMENTS]: secrets };
 }

@@ -113,7 +113,7 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
     const { kind, label, urn } = aboutWhom(entry.key);
     // What nobody knows is settled, never just forgotten.
-    const next = entry.id === undefined && entry.told === true ? settleCommand(urn) : forgetCommand(urn);
+    const next = entry.id === undefined && entry.isReported === true ? settleCommand(urn) : forgetCommand(urn);
     // When it was sent stands in the sentence before.
     const sought = entry.id === undefined ? ` It is ${describe(kind, { ...entry, at: "", field: undefined })}.` : "";
     return `  ${whatHappened(label, entry)}${sought} ${next}`;

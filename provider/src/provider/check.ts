@@ -9,23 +9,24 @@ import { type Problem, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
+  type Briefing,
   DELETES,
   IDENTITY,
   isOfEarlierVersion,
   type Ref,
   SECRET_ARGUMENTS,
-  type Told,
 } from "../state/index.js";
 import { tellUnclaimed } from "./before.js";
 import { expectSameAccount } from "./failure.js";
 import { learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
-import { type Properties, secretArgumentsOf, toldIn, withoutUndefined } from "./inputs.js";
+import { briefingIn, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
 import type { Runtime } from "./services.js";
 import { adoptedTwice } from "./tell.js";
 
 export interface Check {
   readonly subject: Ref;
-  readonly declared: Told;
+  /** What the program says of it. */
+  readonly briefing: Briefing;
   /** No old inputs: the resource is new, or this is the second `check` of a replacement. */
   readonly isNew: boolean;
   /** The inputs of before. */
@@ -43,14 +44,14 @@ export function beginCheck(
   olds: Properties,
   given: Properties,
 ): Check {
-  const { declared, subject } = toldIn(resource.name, given);
-  const news = run.withKeptOwners(declared, given);
+  const { briefing, subject } = briefingIn(resource.name, given);
+  const news = run.withKeptOwners(briefing, given);
   const { values, problems } = validate(news, resource.rules(reading.settings), {
     isUnknown: holdsUnknown,
     secret: secretArgumentsOf(news),
     arrivedUndefined: "is the output's name right?",
   });
-  return { subject, declared, isNew: Object.keys(olds).length === 0, olds, news, values, problems };
+  return { subject, briefing, isNew: Object.keys(olds).length === 0, olds, news, values, problems };
 }
 
 /** An object that the program names with `existingId`. */
@@ -69,13 +70,13 @@ interface Adopting {
 export async function noteCheck(
   kind: Kind,
   runtime: Runtime,
-  { subject, declared, isNew, olds }: Check,
+  { subject, briefing, isNew, olds }: Check,
   adopting: readonly Adopting[],
   members: readonly string[] = [],
 ): Promise<string[]> {
-  const checked = { declared, wasSecret: secretArgumentsOf(olds), wasDeleting: own(olds, DELETES) === true };
+  const checked = { briefing, wasSecret: secretArgumentsOf(olds), wasDeleting: own(olds, DELETES) === true };
   runtime.run.noteChecked(subject.key, checked, isNew, members);
-  noteAdoptedSomewhere(kind, runtime, declared);
+  noteAdoptedSomewhere(kind, runtime, briefing);
   for (const each of adopting) noteAdopts(kind, runtime, each.subject, each.id);
   await tellUnclaimed(runtime, subject.identity);
   if (adopting.length > 0) await learnHolders(runtime);
@@ -92,7 +93,7 @@ export async function noteCheck(
  */
 export function checkResult(
   { run, reading }: Runtime,
-  { declared, news, values, problems }: Check,
+  { briefing, news, values, problems }: Check,
   twice: readonly string[],
   hidden: Properties,
 ): { inputs: Properties; failures: { property: string; reason: string }[] } {
@@ -104,9 +105,9 @@ export function checkResult(
   if (failures.length > 0) run.hasFailed = true;
   const inputs = {
     ...values,
-    [IDENTITY]: declared.identity,
+    [IDENTITY]: briefing.identity,
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
-    [DELETES]: declared.deletes,
+    [DELETES]: briefing.deletes,
     ...hidden,
   };
   return { inputs: withoutUndefined(inputs), failures };

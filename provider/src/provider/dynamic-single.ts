@@ -32,11 +32,11 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
     async check(olds: Properties, given: Properties): Promise<dynamic.CheckResult> {
       return guarded(async () => {
         const check = beginCheck(kind, runtime(), olds, given);
-        const { subject, declared, isNew, values, problems } = check;
+        const { subject, briefing, isNew, values, problems } = check;
         const id = knownAdoption(values);
         const twice = await noteCheck(kind, runtime(), check, id === undefined ? [] : [{ subject, id, path: "" }]);
         if (isNew) {
-          const { formerly } = declared;
+          const { formerly } = briefing;
           const before = await lookBefore(kind, runtime(), subject, values, { fits: problems.length === 0, formerly });
           tellAll(runtime(), beforeCreate(kind, subject, before));
         }

@@ -6,7 +6,7 @@
 import { ArgumentsError, JournalError, type Values } from "../base/index.js";
 import { abilitiesOf, type Circumstances, type Former, SOMEBODY } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
-import { aboutWhom, memberRef, type Ref, resourceKeyIn, type Told } from "../state/index.js";
+import { aboutWhom, type Briefing, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
 import type { Runtime } from "./services.js";
 import { adoptedTwice } from "./tell.js";
@@ -33,7 +33,7 @@ function releaseFormer(kind: Kind, { run, inventory }: Runtime, identity: string
 }
 
 /** As {@link noteAdopts}, of objects that something in the program adopts: what may delete is told all of them, without their names. */
-export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "", adoptsUnknown }: Told): void {
+export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "", adoptsUnknown }: Briefing): void {
   if (adoptsUnknown === true) run.adoptsLater.add(kind.name);
   if (adopted === "" || !run.beginOnce(`adopted ${adopted}`)) return;
   for (const id of adopted.split(" ")) run.holders.add(kind.name, id, SOMEBODY, "adopts");
@@ -93,7 +93,7 @@ export function noteLive(
 }
 
 function isDeleting({ run }: Runtime, key: string): boolean {
-  return run.told(resourceKeyIn(key)).deletes === true;
+  return run.briefingOf(resourceKeyIn(key)).deletes === true;
 }
 
 function liveOf(
@@ -159,7 +159,7 @@ export function circumstancesOf(kind: Kind, { run, reading }: Runtime, subject: 
   const keyOf = (member: string) => (member === "" ? subject : memberRef(subject, member)).key;
   return {
     can: abilitiesOf(kind, reading.settings),
-    replaceOnChanges: run.told(subject.key).replaceOnChanges ?? [],
+    replaceOnChanges: run.briefingOf(subject.key).replaceOnChanges ?? [],
     deletes: (id, member) => deletes && !run.holders.goesOn(kind.name, id, keyOf(member)),
   };
 }

@@ -7,17 +7,17 @@ import { ArgumentsError, own, type Secrets } from "../base/index.js";
 import type { Kind, ResourceName } from "../kinds/index.js";
 import {
   ACCOUNT,
+  type Briefing,
   DELETES,
   IDENTITY,
   MARK,
   memberOf,
   PROVIDER,
   type Ref,
-  readDeclared,
+  readBriefing,
   refOf,
   SECRET_ARGUMENTS,
   splitMember,
-  type Told,
 } from "../state/index.js";
 
 export type Properties = Record<string, unknown>;
@@ -35,9 +35,12 @@ export function refIn(resource: ResourceName, inputs: Properties): Ref {
 }
 
 /** What the program's half says of a resource whose inputs are to be checked. @throws ArgumentsError as {@link refIn}. */
-export function toldIn(resource: ResourceName, given: Properties): { readonly declared: Told; readonly subject: Ref } {
-  const declared = readDeclared(own(given, IDENTITY));
-  return { declared: declared as Told, subject: refIn(resource, { [IDENTITY]: declared?.identity }) };
+export function briefingIn(
+  resource: ResourceName,
+  given: Properties,
+): { readonly briefing: Briefing; readonly subject: Ref } {
+  const briefing = readBriefing(own(given, IDENTITY));
+  return { briefing: briefing as Briefing, subject: refIn(resource, { [IDENTITY]: briefing?.identity }) };
 }
 
 /** The arguments alone. */

@@ -12,13 +12,13 @@
 import { own, type Values } from "../base/index.js";
 import { type Former, Holders, type Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Told, UNKNOWN } from "../state/index.js";
+import { type Briefing, UNKNOWN } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
 
 /** What `check` learns of a resource. */
 export interface Checked {
   /** What the program's half said of it. */
-  readonly declared: Told;
+  readonly briefing: Briefing;
   /** The names of the arguments that were secret when the state was written. */
   readonly wasSecret: ReadonlySet<string>;
   /** `retainOnDelete` was off when the state was written: by that the engine deletes what is replaced. */
@@ -86,10 +86,10 @@ export class Run {
     else this.#askedAgain.delete(key);
     const { wasSecret, wasDeleting } = before ?? checked;
     // Most resources leave nothing to remember, and a run may have tens of thousands.
-    const isPlain = wasSecret.size === 0 && !wasDeleting && Object.keys(checked.declared).length === 1;
+    const isPlain = wasSecret.size === 0 && !wasDeleting && Object.keys(checked.briefing).length === 1;
     if (isPlain) this.#checked.delete(key);
     else this.#checked.set(key, { ...checked, wasSecret, wasDeleting });
-    const { run, identity } = checked.declared;
+    const { run, identity } = checked.briefing;
     this.identity ??= identity;
     this.#resources.add(key);
     for (const each of [key, ...members]) this.declared.add(each);
@@ -99,8 +99,8 @@ export class Run {
   }
 
   /** What the program's half said of a resource. */
-  told(key: string): Partial<Told> {
-    return this.#checked.get(key)?.declared ?? {};
+  briefingOf(key: string): Partial<Briefing> {
+    return this.#checked.get(key)?.briefing ?? {};
   }
 
   checked(key: string): Pick<Checked, "wasSecret" | "wasDeleting"> {
@@ -128,8 +128,8 @@ export class Run {
    * The inputs with the ids of those of their owners that this run has seen and that keep their ids. In a preview the engine takes
    * an updated resource's outputs for unknown, although its id stays; it asks about an owner first.
    */
-  withKeptOwners(declared: Told | undefined, given: Values): Values {
-    const known = Object.entries(declared?.owners ?? {}).flatMap(([property, key]) => {
+  withKeptOwners(briefing: Briefing | undefined, given: Values): Values {
+    const known = Object.entries(briefing?.owners ?? {}).flatMap(([property, key]) => {
       const id = own(given, property) === UNKNOWN ? this.#keptId(key) : undefined;
       return id === undefined ? [] : [[property, id] as const];
     });

@@ -133,7 +133,7 @@ async function tellNewMembers(
     const { of, key } = splitMember(journalKey);
     return of === set.key && key !== undefined && stored.eventIds.has(key);
   };
-  const { membersFormerly = {} } = runtime.run.told(set.key);
+  const { membersFormerly = {} } = runtime.run.briefingOf(set.key);
   for (const { key, action, values } of toCreate) {
     if (action.do !== "create" || left.has(key)) continue;
     const member = memberRef(set, key);

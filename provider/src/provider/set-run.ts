@@ -125,7 +125,7 @@ export async function applySet(
 
 /** Without what an adoption elsewhere in the program has settled. */
 export function unsettledOf({ run }: Runtime, { key: setKey }: Ref, stored: StoredSet): StoredSet {
-  const settled = new Set(run.told(setKey).settled);
+  const settled = new Set(run.briefingOf(setKey).settled);
   const left = [...stored.unresolved].filter(([key]) => !settled.has(memberOf(setKey, key)));
   return { ...stored, unresolved: new Map(left) };
 }
@@ -133,7 +133,7 @@ export function unsettledOf({ run }: Runtime, { key: setKey }: Ref, stored: Stor
 /** @param deletes whether the set's objects are to be deleted when it lets go of them. */
 export function setCircumstances(kind: Kind, runtime: Runtime, subject: Ref, deletes: boolean): Circumstances {
   // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
-  const { adoptsUnknown } = runtime.run.told(subject.key);
+  const { adoptsUnknown } = runtime.run.briefingOf(subject.key);
   return circumstancesOf(kind, runtime, subject, deletes && adoptsUnknown !== true);
 }
 
@@ -146,7 +146,7 @@ function dueOf(
   secret: SecretOf,
   mark: string | undefined,
 ): Managed[] {
-  const { membersFormerly = {} } = runtime.run.told(subject.key);
+  const { membersFormerly = {} } = runtime.run.briefingOf(subject.key);
   return members.filter(isDue).map(({ key, action, values, id, unresolved }) => {
     const member = memberRef(subject, key);
     return {

@@ -127,7 +127,7 @@ export async function createSingle(
     olds: {},
     mark: markIn(inputs, runtime),
     unresolved: member?.unresolved,
-    formerly: run.told(subject.key).formerly,
+    formerly: run.briefingOf(subject.key).formerly,
   });
   const id = idOrError(kind, { ...values, ...recorded, ...leftFor(), [PROVIDER]: inputs[PROVIDER] }, outcome);
   if (former !== undefined && former.id !== id) run.holders.release(kind.name, former.id, subject.key);

@@ -33,7 +33,7 @@ export interface CreateRecord {
   /** The platform's id, once it is known. */
   readonly id?: string | undefined;
   /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */
-  readonly told?: true | undefined;
+  readonly isReported?: true | undefined;
   /** Since then a run has gone through, and nothing in it asked for this resource. */
   readonly unclaimed?: true | undefined;
   /** What was sent and what came back, scrubbed. */

@@ -44,6 +44,7 @@ export {
 } from "./identity.js";
 export {
   ACCOUNT,
+  type Briefing,
   CREATED,
   DELETES,
   IDENTITY,
@@ -55,13 +56,12 @@ export {
   leftLiveKind,
   MARK,
   PROVIDER,
-  readDeclared,
+  readBriefing,
   SECRET_ARGUMENTS,
   SECRET_SIGNATURE,
-  type Told,
   UNKNOWN,
   UNRESOLVED,
-  writeDeclared,
+  writeBriefing,
   writeLeftLive,
 } from "./properties.js";
 export {

@@ -53,7 +53,8 @@ export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 /** What replacements have left live on the platform; an output only. */
 export const LEFT_LIVE = "__left";
 
-export interface Told {
+/** What the program's half says of a resource to the provider's half: the value of {@link IDENTITY} as the program gives it. */
+export interface Briefing {
   readonly identity: string;
   /** On one resource of each part of the program that is looked at together. */
   readonly run?:
@@ -85,16 +86,16 @@ export interface Told {
 }
 
 /** @returns nothing where it is no declaration: the resource was made by something else than this package's classes. */
-export function readDeclared(value: unknown): Told | undefined {
+export function readBriefing(value: unknown): Briefing | undefined {
   if (typeof value === "string") return { identity: value };
   if (typeof value !== "object" || value === null) return undefined;
-  return typeof (value as Partial<Told>).identity === "string" ? (value as Told) : undefined;
+  return typeof (value as Partial<Briefing>).identity === "string" ? (value as Briefing) : undefined;
 }
 
-/** As short as it can be, since each resource has one: the identity alone, if nothing else is told. */
-export function writeDeclared(told: Told): string | Told {
-  const given = Object.entries(told).filter(([, value]) => value !== undefined);
-  return given.length === 1 ? told.identity : (Object.fromEntries(given) as unknown as Told);
+/** As short as it can be, since each resource has one: the identity alone, if there is nothing else to say. */
+export function writeBriefing(briefing: Briefing): string | Briefing {
+  const given = Object.entries(briefing).filter(([, value]) => value !== undefined);
+  return given.length === 1 ? briefing.identity : (Object.fromEntries(given) as unknown as Briefing);
 }
 
 /** An object that nothing manages any more. */

@@ -24,8 +24,11 @@ export function describe(
 }
 
 /** The sentences that each message about a create of an earlier run begins with. */
-export function whatHappened(label: string, { at, id, told }: Pick<CreateRecord, "at" | "id" | "told">): string {
-  if (told === true && id === undefined)
+export function whatHappened(
+  label: string,
+  { at, id, isReported }: Pick<CreateRecord, "at" | "id" | "isReported">,
+): string {
+  if (isReported === true && id === undefined)
     return `${label} was sent at ${at}, and its outcome is unknown until somebody settles it.`;
   return id === undefined
     ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`

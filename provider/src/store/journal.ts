@@ -141,7 +141,7 @@ export class Journal {
     if (earlier.id !== undefined && earlier.fingerprint === fingerprint) {
       return { kind: "taken over", id: earlier.id, mark: earlier.mark };
     }
-    const record = await this.#noteTold(earlier);
+    const record = await this.#noteReported(earlier);
     return { kind: "earlier", record, ended: (ending) => this.#end(record.mark, ending) };
   }
 
@@ -245,7 +245,7 @@ export class Journal {
     if (sent === undefined) return; // never noted, so never sent
     if (ending.kind === "not-created") return this.#forget(mark);
     if (ending.kind === "unresolved") {
-      await this.#noteTold(sent.record);
+      await this.#noteReported(sent.record);
       return;
     }
     const { id } = ending;
@@ -254,11 +254,11 @@ export class Journal {
     await this.#write({ note: "created", mark, id, ...changed });
   }
 
-  async #noteTold(record: CreateRecord): Promise<CreateRecord> {
-    const told: CreateRecord = { ...record, told: true };
-    this.#put(told, this.#remembered.get(record.mark)?.fate ?? "open");
+  async #noteReported(record: CreateRecord): Promise<CreateRecord> {
+    const reported: CreateRecord = { ...record, isReported: true };
+    this.#put(reported, this.#remembered.get(record.mark)?.fate ?? "open");
     await this.#write({ note: "reported", mark: record.mark });
-    return told;
+    return reported;
   }
 
   async #forget(mark: string): Promise<void> {

@@ -97,7 +97,7 @@ function apply(remembered: Map<string, CreateRecord>, note: Note): void {
     }
     case "reported": {
       const known = remembered.get(note.mark);
-      if (known !== undefined) remembered.set(note.mark, { ...known, told: true });
+      if (known !== undefined) remembered.set(note.mark, { ...known, isReported: true });
       return;
     }
     case "settled":
@@ -111,11 +111,11 @@ export function journalOf(records: Iterable<CreateRecord>): string {
 }
 
 function notesFor(record: CreateRecord): Note[] {
-  const { mark, id, told } = record;
+  const { mark, id, isReported } = record;
   return [
     sentNote(record),
     ...(id === undefined ? [] : [{ note: "created" as const, mark, id }]),
-    ...(told === undefined ? [] : [{ note: "reported" as const, mark }]),
+    ...(isReported === undefined ? [] : [{ note: "reported" as const, mark }]),
   ];
 }
 

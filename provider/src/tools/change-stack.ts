@@ -287,7 +287,7 @@ export class StackJournals {
         const open = recordsIn(path).findLast((entry) => about(entry) && entry.id === undefined);
         this.#revise(path, (entry) => {
           if (!about(entry) || open === undefined) return entry;
-          const { told: _, ...sent } = entry;
+          const { isReported: _, ...sent } = entry;
           return entry.mark === open.mark ? { ...sent, id } : undefined;
         });
         return recordsIn(path).some((entry) => about(entry) && entry.id === id);

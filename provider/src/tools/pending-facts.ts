@@ -17,7 +17,7 @@ import {
   MARK,
   memberMark,
   memberOf,
-  readDeclared,
+  readBriefing,
   readDeclaredSet,
   readMark,
   readStoredSet,
@@ -285,7 +285,7 @@ export function livesIn(
 ): { readonly key: string; readonly live: Live }[] {
   return objectsIn(deployment.resources ?? []).flatMap((object) => {
     const { kind, urn, resource, in: place, id } = object;
-    const identity = readDeclared(resource.inputs?.[IDENTITY])?.identity;
+    const identity = readBriefing(resource.inputs?.[IDENTITY])?.identity;
     if (!urns.has(urn) || resource.delete === true || id === undefined || identity === undefined) return [];
     const set = setOfType(resource.type);
     const ofResource = journalKeyOf(set?.name ?? kind.name, identity);

@@ -11,7 +11,7 @@ import {
   IDENTITY,
   memberOf,
   PROVIDER,
-  readDeclared,
+  readBriefing,
   readStoredSet,
   recordIn,
   SECRET_SIGNATURE,
@@ -162,7 +162,7 @@ export function stackIn({ deployment }: ExportedStack): string | undefined {
     ...(deployment.pending_operations ?? []).map(({ resource }) => resource),
   ];
   for (const { inputs } of all) {
-    const declared = readDeclared(inputs?.[IDENTITY]);
+    const declared = readBriefing(inputs?.[IDENTITY]);
     if (declared !== undefined) return stackOf(declared.identity);
   }
   return undefined;

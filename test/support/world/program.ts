@@ -13,7 +13,7 @@ import { Outputs } from "../../../provider/src/program/ids.js";
 import { placeOfProgram } from "../../../provider/src/program/place.js";
 import { isPlatformId } from "../../../provider/src/rules/index.js";
 import type { Settings } from "../../../provider/src/settings/index.js";
-import { identityText, type Told, urnOf, writeDeclared } from "../../../provider/src/state/index.js";
+import { type Briefing, identityText, urnOf, writeBriefing } from "../../../provider/src/state/index.js";
 import { Inventory, look, type StorePaths } from "../../../provider/src/store/index.js";
 
 export interface Entry {
@@ -84,18 +84,18 @@ export function saidBy(program: Program, settings: Settings, paths: StorePaths, 
   }
   const declarations = resources.map(declareOne);
   for (const each of declarations) declared.add(each);
-  const { findings, warnings, told } = judge(declarations, declared, snapshot, isPreview);
+  const { findings, warnings, briefings } = judge(declarations, declared, snapshot, isPreview);
   if (findings.length === 0 && !isPreview) noteAdoptions(declarations);
   return {
     findings,
     warnings,
     inputsOf: (resource, advertiserId) => {
       const key = declarationKey(declarations[resources.indexOf(resource)] as Declaration);
-      const more = told.get(key) ?? {};
+      const more = briefings.get(key) ?? {};
       const identity = identityOf(resource.name);
       return {
         ...argumentsOf(resource, advertiserId),
-        __identity: writeDeclared({ identity, ...(more as Omit<Told, "identity">) }),
+        __identity: writeBriefing({ identity, ...(more as Omit<Briefing, "identity">) }),
         __provider: `exports.handler=()=>require("pulumi-advertising/handlers").${KINDS[resource.type].handler}`,
       };
     },
