@@ -1,8 +1,6 @@
-import { pathToFileURL } from "node:url";
 import { Agent } from "undici";
-import { fieldsOf, forEachInFlight, IN_FLIGHT } from "./bench-creates.mjs";
+import { fieldsOf, forEachInFlight, IN_FLIGHT, openClient } from "./bench-creates.mjs";
 import { median, table } from "./bench-table.mjs";
-import { inRoot } from "./paths.mjs";
 
 /** At a latency of 0 a round takes a fraction of a second, so there are many: what else the machine does is then in few of them. */
 const LOADS = {
@@ -105,33 +103,8 @@ async function bareUndici({ url, email, password }) {
   };
 }
 
-async function ourClient({ url, email, password }) {
-  const [{ kindNamed }, { readSettings }, { Client, systemSurroundings }] = await Promise.all(
-    ["kinds/index.js", "settings/read-settings.js", "client/index.js"].map(
-      (path) => import(pathToFileURL(inRoot("provider", "dist", path)).href),
-    ),
-  );
-  const environment = {
-    ADVERTISING_BASE_URL: url,
-    ADVERTISING_EMAIL: email,
-    ADVERTISING_PASSWORD: password,
-    ADVERTISING_MAX_CONCURRENT_REQUESTS: String(IN_FLIGHT),
-  };
-  const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
-  const surroundings = systemSurroundings(reading, undefined, () => {});
-  const { transport } = surroundings;
-  const client = new Client(reading.settings, surroundings);
-  const create = (kind, fields) =>
-    client.create({
-      operation: kindNamed(kind).create,
-      fields,
-      label: "bench",
-      beforeSend: async () => {},
-      onCreated: async () => undefined,
-    });
+async function ourClient(address) {
+  const { create, close } = await openClient(address);
   const { id } = await create("Advertiser", { advertiser_name: "Advertiser" });
-  return {
-    create: (i) => create("ConversionEvent", fieldsOf(i, Number(id))),
-    close: () => transport.close(),
-  };
+  return { create: (i) => create("ConversionEvent", fieldsOf(i, Number(id))), close };
 }

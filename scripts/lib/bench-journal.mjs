@@ -1,38 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { fieldsOf, forEachInFlight, IN_FLIGHT } from "./bench-creates.mjs";
-import { inRoot } from "./paths.mjs";
+import { fieldsOf, forEachInFlight, IN_FLIGHT, openClient } from "./bench-creates.mjs";
+import { importCompiled } from "./paths.mjs";
 
 const CREATES = 2000;
 
 /** Creates per second through the real client, without an engine, with and without the journal's notes; `rounds` of each, alternating. */
 export async function measureJournal({ folder, sandbox, rounds }) {
-  const [{ kindNamed }, { fingerprintOf }, { readSettings }, { Journal }, { Client, systemSurroundings }] = await load(
-    "kinds/index.js",
-    "kinds/request.js",
-    "settings/read-settings.js",
-    "store/journal.js",
-    "client/index.js",
-  );
-  const [advertiser, conversionEvent] = ["Advertiser", "ConversionEvent"].map(kindNamed);
-  const { url, email, password } = sandbox.address;
-  const environment = {
-    ADVERTISING_BASE_URL: url,
-    ADVERTISING_EMAIL: email,
-    ADVERTISING_PASSWORD: password,
-    ADVERTISING_MAX_CONCURRENT_REQUESTS: String(IN_FLIGHT),
-  };
-  const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
-
-  const surroundings = systemSurroundings(reading, undefined, () => {});
-  const { transport, clock } = surroundings;
-  const client = new Client(reading.settings, surroundings);
-  const create = (operation, fields, beforeSend) =>
-    client.create({ operation, fields, label: "bench", beforeSend, onCreated: async () => undefined });
-
-  const withoutNotes = () => async (fields) => void (await create(conversionEvent.create, fields, async () => {}));
+  const [{ fingerprintOf }, { Journal }] = await importCompiled("kinds/index.js", "store/index.js");
+  const { create, clock, close } = await openClient(sandbox.address);
+  const withoutNotes = () => (fields) => create("ConversionEvent", fields);
   const journals = []; // kept: their files stay open until this process ends, as in a real run
   const withNotes = () => {
     const journal = new Journal({
@@ -47,7 +25,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
       const key = `ConversionEvent::organization/bench/dev::${fields.event_name}`;
       const fingerprint = fingerprintOf(fields);
       const { sending, ended } = await journal.begin({ key, fingerprint, mark: randomUUID() });
-      const { id } = await create(conversionEvent.create, fields, sending);
+      const { id } = await create("ConversionEvent", fields, sending);
       await ended({ kind: "created", id });
     };
   };
@@ -58,7 +36,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
     for (let round = -1; round < rounds; round++) {
       for (const [name, way] of round % 2 === 0 ? ways : ways.toReversed()) {
         await sandbox.reset(); // ends the session too: it is opened before the clock starts
-        const { id } = await create(advertiser.create, { advertiser_name: "Advertiser" }, async () => {});
+        const { id } = await create("Advertiser", { advertiser_name: "Advertiser" });
         const createOne = way();
         const begin = performance.now();
         await forEachInFlight(CREATES, (i) => createOne(fieldsOf(i, Number(id))));
@@ -66,10 +44,7 @@ export async function measureJournal({ folder, sandbox, rounds }) {
       }
     }
   } finally {
-    await transport.close();
+    await close();
   }
   return { ...perSecond, creates: CREATES, inFlight: IN_FLIGHT };
 }
-
-const load = (...modules) =>
-  Promise.all(modules.map((path) => import(pathToFileURL(inRoot("provider", "dist", path)).href)));

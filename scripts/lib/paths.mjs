@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The repository's root folder. */
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -21,6 +21,13 @@ export const isWindows = process.platform === "win32";
 export const programName = (name) => (isWindows ? `${name}.exe` : name);
 
 export const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
+
+/** The command `pulumi-advertising`, as the package names it. */
+export const commandFile = inRoot("provider", readJson(inRoot("provider", "package.json")).bin["pulumi-advertising"]);
+
+/** Imports files of the package as they were compiled last. */
+export const importCompiled = (...paths) =>
+  Promise.all(paths.map((path) => import(pathToFileURL(inRoot("provider", "dist", path)).href)));
 
 /** The exact version of the Pulumi CLI that this repository is written for. */
 export const cliVersion = readJson(inRoot("package.json")).devDependencies.pulumi;

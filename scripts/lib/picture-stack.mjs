@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { setUp } from "../setup.mjs";
-import { inRoot, localFolder } from "./paths.mjs";
+import { commandFile, localFolder } from "./paths.mjs";
 import { Problem } from "./problem.mjs";
 import { run } from "./run.mjs";
 
@@ -44,7 +44,7 @@ export async function withPictureStack(files, use) {
     return await use({
       folder,
       succeed,
-      advertising: (...args) => succeed(node, inRoot("provider", "dist", "cli", "command.js"), ...args),
+      advertising: (...args) => succeed(node, commandFile, ...args),
     });
   } finally {
     await sandbox.close();

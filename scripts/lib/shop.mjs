@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startSandbox } from "pulumi-advertising/sandbox";
-import { inRoot, localFolder, programName } from "./paths.mjs";
+import { commandFile, inRoot, localFolder, programName } from "./paths.mjs";
 import { Problem, runMain } from "./problem.mjs";
 import { run } from "./run.mjs";
 import { loadObjects, saveObjects } from "./sandbox-file.mjs";
@@ -69,8 +69,7 @@ async function pulumiUp({ url, email, password }) {
     await pulumi("--cwd", localFolder, "stack", "init", STACK, "--no-select");
   }
   if (movedFrom !== undefined) {
-    const command = inRoot("provider", "dist", "cli", "command.js");
-    await run(process.execPath, [command, "relocate", movedFrom, "--stack", STACK], { cwd: inRoot(), env });
+    await run(process.execPath, [commandFile, "relocate", movedFrom, "--stack", STACK], { cwd: inRoot(), env });
   }
   await pulumi("up", "--yes", "--skip-preview", "--stack", STACK, "--config-file", configFile);
 }

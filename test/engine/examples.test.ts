@@ -2,6 +2,7 @@
  * The repository's examples, as their files are: each is applied for real, as a whole Pulumi project of a stack of its own.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { basename, join, resolve } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
@@ -88,7 +89,7 @@ it("examples/adopt: POSTs only for what does not exist, with the additional fiel
   await expectUnchanged(stack, sandbox, 6);
 });
 
-it("npm start, twice: the ids and what lives on the platform; then nothing changed", async () => {
+it("npm start: the ids and what lives on the platform; then nothing changed, also where the sandbox has to move", async () => {
   // In the repository like the usual folder, but not a developer's own.
   const parent = join(repository, ".pulumi-local", "test");
   mkdirSync(parent, { recursive: true });
@@ -111,6 +112,16 @@ it("npm start, twice: the ids and what lives on the platform; then nothing chang
   expect(second.output).toContain("7 unchanged");
   expect(second.output).toContain("Nothing changed on the sandbox. It has:");
   expect(living(second.output)).toEqual(living(first.output));
+
+  const port = Number(/listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(second.output)?.[1]);
+  const other = createServer().listen(port, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  // An error says that somebody else has it by now.
+  await new Promise((taken) => other.once("listening", taken).once("error", taken));
+  const moved = await start();
+  expect(moved.code, moved.output).toBe(0);
+  expect(moved.output).toContain("7 unchanged");
+  expect(living(moved.output)).toEqual(living(first.output));
 });
 
 /** The lines about objects on the platform. */
