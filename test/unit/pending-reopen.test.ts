@@ -53,6 +53,13 @@ describe("a single resource", () => {
   });
 });
 
+it("an answer that the state never showed, of what a journal alone knew, leaves the state as it is", () => {
+  const now = stackOf(setOf({ advertiserId: 1, events: { k: { value: 1 } }, eventIds: { k: 1 } }), single("b", "2"));
+  for (const urn of [member("gone"), urnOf("gone")]) {
+    expect(reopen(now, [urn], [answered(now, now, urn)]).stack).toEqual(now);
+  }
+});
+
 it("members of a set: each by itself, or all by the set", () => {
   const unresolved = (mark: string) => ({ since: "2026-01-01T00:00:00Z", what: "lost", mark });
   const outputs = { advertiserId: 1, events: { k: { value: 1 } }, eventIds: { k: 1 } };

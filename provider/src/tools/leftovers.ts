@@ -9,16 +9,7 @@ import { changeStack } from "./change-stack.js";
 import { contentsOf, csvOf, type Entry, nameOf, shown } from "./contents.js";
 import { chosen, command, say, textOf, type Values, write } from "./harness.js";
 import { STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
-import {
-  type ExportedStack,
-  expectNothingPending,
-  objectsIn,
-  type Resource,
-  readExport,
-  type State,
-  stackIn,
-  stateIn,
-} from "./stack-export.js";
+import { type ExportedStack, objectsIn, readExport, type State, stackIn, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [options]
        pulumi-advertising leftovers --before EXPORT [options]
@@ -324,24 +315,22 @@ export function markDone(
   wanted: readonly string[],
   at: string,
 ): { readonly stack: ExportedStack; readonly done: readonly Leftover[] } {
-  const { deployment } = stack;
-  expectNothingPending(deployment);
   const done = chosenOf(wanted, stack);
   const isDone = (kind: string | undefined, id: string) => done.some((each) => each.kind === kind && each.id === id);
-  const resources = (deployment.resources ?? []).map((resource): Resource => {
+  const marked = withEach(stack, (resource) => {
     const { type, outputs = {} } = resource;
     const [kind, left] = [leftLiveKind(type), leftLiveIn(outputs)];
     if (!left.some(({ id }) => isDone(kind, id))) return resource;
-    const marked = left.map((each) => (isDone(kind, each.id) ? { ...each, done: at } : each));
-    return { ...resource, outputs: { ...outputs, ...writeLeftLive(marked) } };
+    const list = left.map((each) => (isDone(kind, each.id) ? { ...each, done: at } : each));
+    return { ...resource, outputs: { ...outputs, ...writeLeftLive(list) } };
   });
-  return { stack: { ...stack, deployment: { ...deployment, resources } }, done };
+  return { stack: marked, done };
 }
 
 function chosenOf(wanted: readonly string[], stack: ExportedStack): Leftover[] {
   const faults: string[] = [];
   const listed = leftoversOf(stateIn(stack), []);
-  const held = objectsIn(stack.deployment.resources ?? []);
+  const held = objectsIn(stateIn(stack).resources);
   const chosen = [...new Set(wanted)].flatMap((text): Leftover[] => {
     const [, kind, id = ""] = /^(?:(\w+):)?(\d{1,30})$/.exec(text) ?? [];
     const found = listed.filter((each) => each.id === id && (kind === undefined || each.kind === kind));

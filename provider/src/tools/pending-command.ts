@@ -1,6 +1,5 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { count, cut, enumerate, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { aboutWhom, type CreateRecord, describe, forgetCommand, reopenCommand, splitMember } from "../state/index.js";
@@ -160,7 +159,7 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
   const urns = new Set(settlements.map(({ urn }) => urn));
   const lives = livesIn(stack, urns);
   return {
-    stack: isDeepStrictEqual(reopened, stack) ? undefined : reopened,
+    stack: reopened === stack ? undefined : reopened,
     after: () => {
       journals.restore(settlements);
       for (const { key } of lives) journals.noteGone(key);

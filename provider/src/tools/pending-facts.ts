@@ -36,6 +36,7 @@ import {
   type Resource,
   readable,
   type StoredObject,
+  stateIn,
   visible,
 } from "./stack-export.js";
 
@@ -82,18 +83,18 @@ export interface Creating {
 type Notes = ReadonlyMap<string, readonly CreateRecord[]>;
 
 /** @param notes what the journals of this machine remember of the stack, in the order of sending. */
-export function pendingIn({ deployment }: ExportedStack, notes: readonly CreateRecord[]): Pending {
-  const resources = deployment.resources ?? [];
+export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]): Pending {
+  const { deployment } = stack;
+  const { resources, time } = stateIn(stack);
   const current = currentByUrn(resources);
   const objects = objectsIn(resources);
   const noted: Notes = Map.groupBy(notes, ({ key }) => aboutWhom(key).urn);
   const { open: sent, history } = creatingIn(deployment, current, noted);
   const sets = sentSetsIn(deployment, current);
-  const since = deployment.manifest?.time ?? "";
   const facts = [
     ...objects.flatMap(unresolvedIn),
     ...sent.flatMap((each) => sentIn(each, current.get(each.resource.urn), noted.get(each.resource.urn) ?? [])),
-    ...sets.flatMap((set) => membersInFlight(set, current.get(set.urn), noted, since)),
+    ...sets.flatMap((set) => membersInFlight(set, current.get(set.urn), noted, time)),
   ];
   const known = [...Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) => together(those, noted.get(urn) ?? []));
   const inFlight = new Map(sent.map((each) => [each.resource.urn, each]));
@@ -122,7 +123,10 @@ export function pendingIn({ deployment }: ExportedStack, notes: readonly CreateR
     const { kind } = aboutWhom(record.key);
     (record.id === undefined ? open : created).push({ urn, kind, record, also, known: "journal", held });
   }
-  const saved = (set: Resource) => ({ ...set, outputs: { ...visible(set), ...accountIn(deployment), eventIds: {} } });
+  const saved = (set: Resource) => ({
+    ...set,
+    outputs: { ...visible(set), ...accountIn(resources), eventIds: {} },
+  });
   // Of several runs that were killed while they created a set, the latest has its arguments.
   return { open, created, history, inFlight, newSets: new Map(sets.map((set) => [set.urn, saved(set)])) };
 }
@@ -280,10 +284,10 @@ function membersInFlight(
 
 /** What settled creates are known by afterwards: the key in the journal, and what an inventory holds. */
 export function livesIn(
-  { deployment }: ExportedStack,
+  stack: ExportedStack,
   urns: ReadonlySet<string>,
 ): { readonly key: string; readonly live: Live }[] {
-  return objectsIn(deployment.resources ?? []).flatMap((object) => {
+  return objectsIn(stateIn(stack).resources).flatMap((object) => {
     const { kind, urn, resource, in: place, id } = object;
     const identity = readBriefing(resource.inputs?.[IDENTITY])?.identity;
     if (!urns.has(urn) || resource.delete === true || id === undefined || identity === undefined) return [];

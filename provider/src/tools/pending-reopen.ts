@@ -3,58 +3,50 @@
  * exported stack in, an exported stack out.
  */
 import { isDeepStrictEqual } from "node:util";
-import { asRecord, enumerate } from "../base/index.js";
-import { LEFT_LIVE, leftLiveIn, nameInUrn, splitMember, UNRESOLVED, writeLeftLive } from "../state/index.js";
+import { enumerate } from "../base/index.js";
+import { type LeftLive, leftLiveIn, nameInUrn, splitMember } from "../state/index.js";
 import type { Settlement } from "../store/index.js";
-import { currentByUrn, type ExportedStack, inOrder, type Resource } from "./stack-export.js";
+import { partsOf, SET_PARTS, withParts } from "./pending-settle.js";
+import { currentByUrn, type ExportedStack, inOrder, type Resource, stateIn, withResources } from "./stack-export.js";
 
 /** What a state holds of one create: the resources of its URN, or the parts of its set that are about its key. */
 type Slice =
   | { readonly resources: readonly Resource[] }
-  | { readonly member: Readonly<Record<(typeof PARTS)[number], unknown>>; readonly left: readonly object[] };
+  | { readonly member: Readonly<Record<(typeof SET_PARTS)[number], unknown>>; readonly left: readonly LeftLive[] };
 
-const PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
-
-export function sliceOf({ deployment }: ExportedStack, urn: string): Slice {
-  const all = deployment.resources ?? [];
+export function sliceOf(stack: ExportedStack, urn: string): Slice {
+  const all = stateIn(stack).resources;
   const { of, key } = splitMember(urn);
   const set = key === undefined ? undefined : currentByUrn(all).get(of);
   if (set === undefined || key === undefined) return { resources: all.filter((each) => each.urn === urn) };
-  const outputs = set.outputs ?? {};
-  const member = Object.fromEntries(PARTS.map((part) => [part, asRecord(outputs[part])[key]]));
-  const left = leftLiveIn(outputs).filter((each) => each.key === key);
+  const parts = partsOf(set);
+  const member = Object.fromEntries(SET_PARTS.map((part) => [part, parts[part][key]]));
+  const left = leftLiveIn(set.outputs ?? {}).filter((each) => each.key === key);
   return JSON.parse(JSON.stringify({ member, left })) as Slice;
 }
 
 /** The same stack, in which what it holds of this create is that. */
 function withSlice(stack: ExportedStack, urn: string, slice: Slice): ExportedStack {
-  const { deployment } = stack;
-  const all = deployment.resources ?? [];
+  const all = stateIn(stack).resources;
   if ("resources" in slice) {
-    const resources = inOrder([...all.filter((each) => each.urn !== urn), ...slice.resources]);
-    return { ...stack, deployment: { ...deployment, resources } };
+    return withResources(stack, inOrder([...all.filter((each) => each.urn !== urn), ...slice.resources]));
   }
   const { of, key = "" } = splitMember(urn);
-  const resources = all.map((set) => (set.urn === of && set.delete !== true ? withMember(set, key, slice) : set));
-  return { ...stack, deployment: { ...deployment, resources } };
+  const isMeant = (set: Resource) => set.urn === of && set.delete !== true;
+  return withResources(
+    stack,
+    all.map((each) => (isMeant(each) ? withMember(each, key, slice) : each)),
+  );
 }
 
 function withMember(set: Resource, key: string, { member, left }: Extract<Slice, { member: unknown }>): Resource {
-  const { [LEFT_LIVE]: _, ...outputs } = set.outputs ?? {};
+  const parts = partsOf(set);
+  for (const part of SET_PARTS) {
+    delete parts[part][key];
+    if (member[part] !== undefined) parts[part][key] = member[part];
+  }
   const others = leftLiveIn(set.outputs ?? {}).filter((each) => each.key !== key);
-  const parts = PARTS.map((part) => {
-    const { [key]: _, ...rest } = asRecord(outputs[part]);
-    return [part, member[part] === undefined ? rest : { ...rest, [key]: member[part] }] as const;
-  });
-  const kept = parts.filter(
-    ([part, value]) => part === "events" || part === "eventIds" || Object.keys(value).length > 0,
-  );
-  const { earlier: _e, [UNRESOLVED]: _u, ...rest } = outputs;
-  return {
-    ...set,
-    initErrors: set.initErrors ?? ["Creates of some events have an unknown outcome."],
-    outputs: { ...rest, ...Object.fromEntries(kept), ...writeLeftLive([...others, ...(left as typeof others)]) },
-  };
+  return withParts(set, parts, [...others, ...left]);
 }
 
 export interface Reopened {
@@ -91,7 +83,10 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
   if (faults.length > 0) throw new Error(`nothing was reopened: ${faults.join("; ")}`);
   return {
     settlements,
-    stack: settlements.reduce((so, { urn, before }) => withSlice(so, urn, before as Slice), stack),
+    stack: settlements.reduce(
+      (so, { urn, before }) => (isSame(sliceOf(so, urn), before) ? so : withSlice(so, urn, before as Slice)),
+      stack,
+    ),
   };
 }
 

@@ -9,6 +9,8 @@ import {
   CREATED,
   type CreateRecord,
   isUnresolved,
+  LEFT_LIVE,
+  type LeftLive,
   lastMomentSent,
   leftLiveIn,
   SECRET_ARGUMENTS,
@@ -28,7 +30,9 @@ import {
   inOrder,
   isOurs,
   type Resource,
+  stateIn,
   visible,
+  withResources,
 } from "./stack-export.js";
 
 /** What a settlement takes from the machine. */
@@ -54,10 +58,9 @@ export function settle(
   verdicts: readonly Verdict[],
   surroundings: Surroundings,
 ): ExportedStack {
-  const { deployment } = stack;
-  const all = deployment.resources ?? [];
+  const { resources: all } = stateIn(stack);
   const answers: Answers = new Map(verdicts.map(({ urn, createdAs }) => [urn, createdAs]));
-  const account = accountIn(deployment);
+  const account = accountIn(all);
   const dropped = new Set<string>();
   const saved = all.flatMap((resource) => {
     const { urn } = resource;
@@ -83,10 +86,11 @@ export function settle(
   const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
   const created = [...fresh, ...[...sets.values()].filter(({ urn }) => !current.has(urn))];
   const resources = inOrder([...replaced(restored(kept, dropped), fresh), ...created]);
-  const others = (deployment.pending_operations ?? []).filter(({ type, resource }) => {
+  const others = (stack.deployment.pending_operations ?? []).filter(({ type, resource }) => {
     return !isOurs(resource) || (type !== "creating" && setOfType(resource.type) === undefined);
   });
-  return { ...stack, deployment: { ...deployment, resources, pending_operations: others } };
+  const settled = withResources(stack, resources);
+  return { ...settled, deployment: { ...settled.deployment, pending_operations: others } };
 }
 
 /**
@@ -94,7 +98,7 @@ export function settle(
  * machine knows, and those that were answered or stay unresolved.
  */
 function fromEngineRecord(
-  { deployment }: ExportedStack,
+  stack: ExportedStack,
   { created, open, inFlight }: Pending,
   answers: Answers,
   account: Record<string, unknown>,
@@ -111,7 +115,7 @@ function fromEngineRecord(
     if (!answers.has(urn)) {
       const kept = markToKeep(create, newMark);
       // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
-      const at = kept.field === undefined ? (deployment.manifest?.time ?? "") : latestOf(record, now);
+      const at = kept.field === undefined ? stateIn(stack).time : latestOf(record, now);
       return [asUnresolved(creating, { at, ...kept }, account)];
     }
     const id = answers.get(urn);
@@ -196,12 +200,10 @@ function settleMembers(
   answers: Answers,
   { now, newMark }: Surroundings,
 ): Resource {
-  const { earlier: formerBodies, [UNRESOLVED]: formerlyOpen, ...outputs } = resource.outputs ?? {};
-  const eventIds: Record<string, unknown> = { ...asRecord(outputs.eventIds) };
-  const earlier: Record<string, unknown> = { ...asRecord(formerBodies) };
-  const events: Record<string, unknown> = { ...asRecord(outputs.events) };
-  const unresolved: Record<string, unknown> = { ...asRecord(formerlyOpen) };
-  const left = [...leftLiveIn(outputs)];
+  const parts = partsOf(resource);
+  const { eventIds, earlier, events, [UNRESOLVED]: unresolved } = parts;
+  const left = [...leftLiveIn(resource.outputs ?? {})];
+  let created = {};
   for (const create of open) {
     const { urn, entry, record, held } = create;
     const { key = "" } = splitMember(urn);
@@ -212,7 +214,7 @@ function settleMembers(
     delete unresolved[key];
     const id = answers.get(urn);
     if (id === undefined) continue;
-    outputs[CREATED] = now;
+    created = { [CREATED]: now };
     const replaced = eventIds[key];
     if (replaced !== undefined) {
       const due = held?.isDeleted === true ? { toDelete: true } : {};
@@ -222,11 +224,30 @@ function settleMembers(
     events[key] ??= entry; // for reports, where it held nothing before
     if (record.fingerprint !== "") earlier[key] = record.fingerprint;
   }
-  const { initErrors, id = `set-${newMark()}`, ...rest } = resource;
+  const { id = `set-${newMark()}`, outputs } = resource;
+  return withParts({ ...resource, id, outputs: { ...outputs, ...created } }, parts, left);
+}
+
+/** What the outputs of a set hold of each member, by its key. */
+export const SET_PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
+
+export type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
+
+/** A copy of them as they are stored: what is secret stays encrypted. */
+export function partsOf({ outputs = {} }: Resource): SetParts {
+  return Object.fromEntries(SET_PARTS.map((part) => [part, { ...asRecord(outputs[part]) }])) as SetParts;
+}
+
+/** The set as the provider would have had it saved with these parts. */
+export function withParts(
+  { initErrors, ...set }: Resource,
+  { events, eventIds, earlier, [UNRESOLVED]: unresolved }: SetParts,
+  left: readonly LeftLive[],
+): Resource {
+  const { earlier: _, [UNRESOLVED]: __, [LEFT_LIVE]: ___, ...outputs } = set.outputs ?? {};
   const isOpen = Object.keys(unresolved).length > 0;
   return {
-    ...rest,
-    id,
+    ...set,
     ...(isOpen ? { initErrors: initErrors ?? ["Creates of some events have an unknown outcome."] } : {}),
     outputs: {
       ...outputs,

@@ -4,7 +4,7 @@
 import { Holders } from "../decision/index.js";
 import { aboutWhom, type CreateRecord, nameInUrn, splitMember } from "../state/index.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
-import { type ExportedStack, objectsIn } from "./stack-export.js";
+import { type ExportedStack, objectsIn, stateIn } from "./stack-export.js";
 
 /** As it is typed: `URN=ID`, or a URN. */
 export interface Given {
@@ -113,7 +113,7 @@ export function readVerdicts(given: Given, { pending, stack, notes }: Known): Ve
 /** Who has which object by URN: in the state, or as a journal of this machine noted it of a killed run. */
 function holdersIn(stack: ExportedStack, notes: readonly CreateRecord[], pending: readonly PendingCreate[]): Holders {
   const holders = new Holders();
-  for (const { kind, id, urn } of objectsIn(stack.deployment.resources ?? [])) {
+  for (const { kind, id, urn } of objectsIn(stateIn(stack).resources)) {
     if (id !== undefined) holders.add(kind.name, id, urn, "state");
   }
   // A create goes under the name that its resource has now.

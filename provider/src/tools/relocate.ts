@@ -9,7 +9,7 @@ import { moveNotes } from "../store/index.js";
 import { changeStack } from "./change-stack.js";
 import { command, say } from "./harness.js";
 import { STACK_OPTIONS } from "./pulumi.js";
-import { type ExportedStack, expectNothingPending, isOurs, type Resource, stackIn } from "./stack-export.js";
+import { type ExportedStack, isOurs, type Resource, stackIn, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 
@@ -60,24 +60,23 @@ function relocate(
   to: string,
   hasNotes: boolean,
 ): { readonly stack: ExportedStack; readonly moved: number } {
-  const { deployment } = stack;
-  const all = deployment.resources ?? [];
-  expectNothingPending(deployment);
   let moved = 0;
   const changed = (properties: Resource["inputs"]) =>
     properties?.[ACCOUNT] === from ? { ...properties, [ACCOUNT]: to } : properties;
-  const resources = all.map((resource) => {
+  const relocated = withEach(stack, (resource) => {
     const { inputs, outputs } = resource;
     if (!isOurs(resource) || (inputs?.[ACCOUNT] !== from && outputs?.[ACCOUNT] !== from)) return resource;
     moved++;
     return { ...resource, inputs: changed(inputs), outputs: changed(outputs) };
   });
   if (moved === 0 && !hasNotes) {
-    const recorded = new Set(all.flatMap(({ inputs, outputs }) => [inputs?.[ACCOUNT], outputs?.[ACCOUNT]]));
+    const recorded = new Set(
+      stateIn(stack).resources.flatMap(({ inputs, outputs }) => [inputs?.[ACCOUNT], outputs?.[ACCOUNT]]),
+    );
     const names = [...recorded].flatMap((account) => (typeof account === "string" ? [`'${account}'`] : []));
     throw new Error(
       `no resource of this stack was created at '${from}'; ${names.length === 0 ? "none says where it was" : `there are ${enumerate(names)}`}`,
     );
   }
-  return { stack: { ...stack, deployment: { ...deployment, resources } }, moved };
+  return { stack: relocated, moved };
 }

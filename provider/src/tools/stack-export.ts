@@ -82,8 +82,18 @@ export function stateIn({ deployment }: ExportedStack): State {
   return { resources: deployment.resources ?? [], time: deployment.manifest?.time ?? "" };
 }
 
+export function withResources(stack: ExportedStack, resources: Resource[]): ExportedStack {
+  return { ...stack, deployment: { ...stack.deployment, resources } };
+}
+
+/** The same stack with each of its resources as `change` has it. @throws Error where the import would lose something. */
+export function withEach(stack: ExportedStack, change: (resource: Resource) => Resource): ExportedStack {
+  expectNothingPending(stack.deployment);
+  return withResources(stack, stateIn(stack).resources.map(change));
+}
+
 /** @throws Error where Pulumi would drop something: an import takes the pending operations away. */
-export function expectNothingPending({ pending_operations }: Deployment): void {
+function expectNothingPending({ pending_operations }: Deployment): void {
   if ((pending_operations ?? []).length === 0) return;
   throw new Error(
     "the engine lists operations of a run that was killed, and changing the state would drop them: settle them first with " +
@@ -169,8 +179,8 @@ export function stackIn({ deployment }: ExportedStack): string | undefined {
 }
 
 /** Where the stack's resources were created, as the first one of them says. */
-export function accountIn({ resources }: Deployment): Record<string, unknown> {
-  const recorded = (resources ?? []).map(({ outputs }) => outputs?.[ACCOUNT]).find((account) => account !== undefined);
+export function accountIn(resources: readonly Resource[]): Record<string, unknown> {
+  const recorded = resources.map(({ outputs }) => outputs?.[ACCOUNT]).find((account) => account !== undefined);
   return recorded === undefined ? {} : { [ACCOUNT]: recorded };
 }
 
