@@ -10,9 +10,7 @@ export {
   type HeldJournal,
   look,
   lookAround,
-  type Revise,
   recordsIn,
-  reviseNow,
   type Snapshot,
   withJournal,
 } from "./look.js";

@@ -19,10 +19,8 @@ import {
   notesToMove,
   pathsIn,
   placesOf,
-  type Revise,
   readSettlements,
   recordsIn,
-  reviseNow,
   type Settlement,
   type StorePaths,
   stackPathsHere,
@@ -270,29 +268,24 @@ export class StackJournals {
       const { urn, member } = aboutWhom(key);
       return marks.has(mark) || urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
     };
-    const counts = [...this.#paths.keys()].map((path) =>
-      this.#revise(path, (entry) => (isAbout(entry) ? undefined : entry)),
+    return [...this.#held.values()].reduce(
+      (sum, held) => sum + held.revise((entry) => (isAbout(entry) ? undefined : entry)),
+      0,
     );
-    return counts.reduce((sum, amount) => sum + amount, 0);
   }
 
-  /**
-   * A user said what a create that only a journal knows has made: the next `up` takes that over.
-   * @returns whether a journal has it now; none has where a run holds it.
-   */
-  noteCreated(urn: string, id: string): boolean {
-    const about = (entry: CreateRecord) => aboutWhom(entry.key).urn === urn;
-    return [...this.#paths.keys()]
-      .map((path) => {
-        const open = recordsIn(path).findLast((entry) => about(entry) && entry.id === undefined);
-        this.#revise(path, (entry) => {
-          if (!about(entry) || open === undefined) return entry;
-          const { isReported: _, ...sent } = entry;
-          return entry.mark === open.mark ? { ...sent, id } : undefined;
-        });
-        return recordsIn(path).some((entry) => about(entry) && entry.id === id);
-      })
-      .includes(true);
+  /** A user said what a create that only a journal knows has made: the next `up` takes that over. */
+  noteCreated(urn: string, id: string): void {
+    const isAbout = ({ key }: CreateRecord) => aboutWhom(key).urn === urn;
+    for (const [path, held] of this.#held) {
+      const open = recordsIn(path).findLast((entry) => isAbout(entry) && entry.id === undefined);
+      if (open === undefined) continue;
+      const { isReported: _, ...sent } = open;
+      held.revise((entry) => {
+        if (entry.mark === open.mark) return { ...sent, id };
+        return isAbout(entry) ? undefined : entry;
+      });
+    }
   }
 
   /** A user took back that this object exists. */
@@ -303,11 +296,6 @@ export class StackJournals {
   /** A user said that this object exists: from now on a rename of its resource is warned of. */
   noteLive(key: string, live: Live): void {
     for (const { objects } of this.#paths.values()) new Inventory(objects).note(key, live);
-  }
-
-  /** @returns how many notes were forgotten. */
-  #revise(journal: string, revise: Revise): number {
-    return this.#held.get(journal)?.revise(revise) ?? reviseNow(journal, revise);
   }
 }
 

@@ -207,18 +207,10 @@ function settleNotes(
   journals: StackJournals,
 ): void {
   const isToTakeOver = (verdict: Verdict) => verdict.createdAs !== undefined && !isInState(verdict);
-  const lost = verdicts.filter(
-    (verdict) => isToTakeOver(verdict) && !journals.noteCreated(verdict.urn, String(verdict.createdAs)),
-  );
+  for (const { urn, createdAs } of verdicts.filter(isToTakeOver)) journals.noteCreated(urn, String(createdAs));
   const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
   const marks = open.flatMap((create) => (urns.has(create.urn) ? recordsOf(create).map(({ mark }) => mark) : []));
   journals.forget([...urns], new Set(marks));
-  if (lost.length > 0) {
-    throw new Error(
-      `the journal can't be written, so this is not settled: ${enumerate(lost.map(({ urn }) => `"${urn}"`))}; ` +
-        "let a run that uses it (*.jsonl.lock) end, and run this again",
-    );
-  }
 }
 
 function forgetNotes(wanted: readonly string[], journals: StackJournals): void {
@@ -228,9 +220,7 @@ function forgetNotes(wanted: readonly string[], journals: StackJournals): void {
     else console.log(`Forgotten: what an interrupted run noted of ${urn}`);
   }
   if (unknown.length > 0) {
-    throw new Error(
-      `no journal of this stack on this machine has a note about ${enumerate(unknown)}, or the lock beside it (*.jsonl.lock) is held by a run`,
-    );
+    throw new Error(`no journal of this stack on this machine has a note about ${enumerate(unknown)}`);
   }
 }
 
