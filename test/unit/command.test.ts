@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
 import { folderWith } from "../support/catalogs.js";
-import { exportOf, storedAdvertiser, storedEvent } from "../support/stored.js";
+import { CIPHERTEXT, encrypted, exportOf, storedAdvertiser, storedEvent, storedSet } from "../support/stored.js";
 
 const provider = resolve(import.meta.dirname, "../../provider");
 const { version } = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf8")) as { version: string };
@@ -222,6 +222,18 @@ describe("report", () => {
     expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("2 objects declared alike") });
     const other = await runIn(folder, {}, "compare", "--state", "one.json", "--state", "two.json");
     expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining("value: 1 in one.json, 5 in two.json") });
+  });
+
+  it.each([
+    [["report", "ids"], "so its events are left out"],
+    [["compare", "--state", "hidden.json"], "so its events are not compared"],
+    [["leftovers"], "so what is listed may be one of its events"],
+    [["leftovers", "--before", "hidden.json"], "so its events can't be listed"],
+  ])("%j warns of a set whose ids are secret as a whole", async (args, consequence) => {
+    const folder = folderWith({ "hidden.json": exportOf([storedSet("all", { eventIds: encrypted })]) });
+    const { stderr } = await runIn(folder, {}, ...args, "--state", "hidden.json");
+    expect(stderr).toContain(`Warning: the ids of the set all are secret in the state, ${consequence}\n`);
+    expect(stderr).not.toContain(CIPHERTEXT);
   });
 });
 

@@ -114,7 +114,7 @@ describe("the rename guard", () => {
   });
 });
 
-it("says what a replaced advertiser would create anew, of resources and of sets", () => {
+it("says what else a replaced advertiser would replace, of resources and of sets", () => {
   const set = urnOf("ConversionEventSet", "funnel");
   const olds = { advertiserId: 1, defaults: {}, events: { a: { eventName: "A", value: 1 } }, eventIds: { a: 8 } };
   const told = commentOn([
@@ -128,7 +128,7 @@ it("says what a replaced advertiser would create anew, of resources and of sets"
     },
   ]);
   expect(told).toContain(
-    "<code>acme</code> (1) is replaced, which would create anew 2 events: <code>buy</code> (5) and <code>funnel/a</code> (8)",
+    "<code>acme</code> (1) is replaced, which would also replace 2 events: <code>buy</code> (5) and <code>funnel/a</code> (8)",
   );
   expect(told).toContain("| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | advertiserName |");
   expect(told).toContain("**1 replace, 2 replace, if its advertiser's id changes**");

@@ -4,7 +4,7 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { Kind, SetKind } from "../kinds/index.js";
-import { type Identity, identityText, journalKeyOf } from "../state/index.js";
+import { type Identity, identityText, journalKeyOf, placeInUrn } from "../state/index.js";
 
 /** A name below parents of these types; `ANY` if only the engine will know. */
 export interface Place {
@@ -96,11 +96,4 @@ export function isAt(place: Place, name: string, parentTypes: string | undefined
 
 function isPlainAlias(alias: unknown): alias is Readonly<Record<string, unknown>> {
   return typeof alias === "object" && alias !== null && !("__pulumiOutput" in alias) && !(alias instanceof Promise);
-}
-
-/** urn:pulumi:<stack>::<project>::<types>::<name> */
-function placeInUrn(urn: string): Place {
-  const [, , types = "", ...name] = urn.split("::");
-  const parents = types.split("$").slice(0, -1);
-  return { name: name.join("::"), parentTypes: parents.length === 0 ? undefined : parents.join("$") };
 }

@@ -80,6 +80,12 @@ export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
 
+/** The name, and the types of the parents, in urn:pulumi:<stack>::<project>::<types>::<name>. */
+export function placeInUrn(urn: string): Pick<Identity, "name" | "parentTypes"> {
+  const parents = (urn.split("::", 3)[2] ?? "").split("$").slice(0, -1);
+  return { name: nameInUrn(urn), parentTypes: parents.length === 0 ? undefined : parents.join("$") };
+}
+
 /** The resource's URN, for commands that the user is told. */
 export function urnOf(identity: string, typeToken: string): string {
   const { project, stack, parentTypes, name } = parseIdentity(identity);

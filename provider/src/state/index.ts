@@ -34,6 +34,7 @@ export {
   nameInUrn,
   nameOf,
   parseIdentity,
+  placeInUrn,
   type Ref,
   refOf,
   renamedFrom,

@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../base/index.js";
 import { holderNow, LockHeld } from "../files/index.js";
-import { readSettings, type SettingsReading } from "../settings/index.js";
+import { describeSettingProblem, readSettings, type SettingsReading } from "../settings/index.js";
 import { aboutWhom, type CreateRecord, splitMember } from "../state/index.js";
 import {
   type Account,
@@ -131,7 +131,7 @@ export class StackJournals {
   account(): Account {
     const { settings, problems = [] } = this.#place.reading ?? {};
     if (settings !== undefined && problems.length === 0) return settings;
-    throw new Error(problems.map(({ source, reason }) => `${source} ${reason}`).join("; "));
+    throw new Error(problems.map((problem) => describeSettingProblem(problem)).join("; "));
   }
 
   /** Those that stand under a former address and account, as they are to move. @param stack its name. */

@@ -6,7 +6,7 @@
 import { count, cut, enumerate, excerpt, printable } from "../base/index.js";
 import { renamesIn } from "../decision/index.js";
 import { advertiser } from "../kinds/index.js";
-import { aliasFor, nameInUrn, UNKNOWN } from "../state/index.js";
+import { aliasFor, placeInUrn, UNKNOWN } from "../state/index.js";
 import { type Action, type Change, type Preview, SECRET_TEXT } from "./preview.js";
 
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
@@ -113,13 +113,7 @@ function renameItems(changes: readonly Change[]): string[] {
 /** What to do about a rename, as code: an alias where both are resources; a member of a set is none. */
 function adviceFor(from: Change, to: Change): string {
   if (from.isMember || to.isMember) return `existingId: ${from.id}`;
-  return aliasFor(placeOf(from), placeOf(to)).replace(/^\{ (.*) \}$/, "$1");
-}
-
-function placeOf({ urn }: Change) {
-  const types = urn.split("::")[2] ?? "";
-  const end = types.lastIndexOf("$");
-  return { urn, name: nameInUrn(urn), parentTypes: end < 0 ? undefined : types.slice(0, end) };
+  return aliasFor({ urn: from.urn, ...placeInUrn(from.urn) }, placeInUrn(to.urn)).replace(/^\{ (.*) \}$/, "$1");
 }
 
 function advertiserItems(changes: readonly Change[]): string[] {
@@ -132,8 +126,8 @@ function advertiserItems(changes: readonly Change[]): string[] {
       });
       const named = events.map((event) => `${code(event.key)} (${event.id})`);
       const shown = enumerate(cut(named, MAX_NAMED, (others) => `${others} more`));
-      const anew = events.length === 0 ? "no event" : `${count(events.length, "event")}: ${shown}`;
-      return `- ${code(key)} (${id}) is replaced, which would create anew ${anew}. ${fateOf([change, ...events])}`;
+      const those = events.length === 0 ? "no event" : `${count(events.length, "event")}: ${shown}`;
+      return `- ${code(key)} (${id}) is replaced, which would also replace ${those}. ${fateOf([change, ...events])}`;
     });
 }
 

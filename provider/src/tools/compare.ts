@@ -3,7 +3,17 @@
  * against each other by key, without ids, which always differ.
  */
 import { count, printable } from "../base/index.js";
-import { type Contents, contentsOf, type Entry, nameOf, SECRET, type Shown, shown } from "./contents.js";
+import {
+  type Contents,
+  contentsOf,
+  type Entry,
+  jsonOf,
+  nameOf,
+  SECRET,
+  type Shown,
+  shown,
+  warnOfSecretSets,
+} from "./contents.js";
 import { chosen, command, write } from "./harness.js";
 import { stateOf } from "./pulumi.js";
 import { stateIn } from "./stack-export.js";
@@ -35,8 +45,12 @@ export const compareCommand = command({
     if (files.length === 1) throw new Error("--state is given twice, once for each of the two; got one");
     const [first = "", second = ""] = files.length > 0 ? files : stacks;
     // One after the other: Pulumi may ask for a passphrase.
-    const read = async (name: string) =>
-      contentsOf(stateIn(await stateOf(files.length > 0 ? { state: name, cwd } : { stack: name, cwd })).resources);
+    const read = async (name: string) => {
+      const stack = await stateOf(files.length > 0 ? { state: name, cwd } : { stack: name, cwd });
+      const contents = contentsOf(stateIn(stack).resources);
+      warnOfSecretSets(contents, "so its events are not compared");
+      return contents;
+    };
     const comparison = compare(await read(first), await read(second));
     write(inFormat(comparison, [first, second]), out);
     return isSame(comparison) ? 0 : 1;
@@ -156,5 +170,5 @@ function asJson(comparison: Comparison, names: readonly string[]): string {
     onlyInSecond: onlyInSecond.map(inShort),
     differing: differing.map(({ entry, differences }) => ({ ...inShort(entry), differences })),
   };
-  return `${JSON.stringify(content, undefined, 2)}\n`;
+  return jsonOf(content);
 }

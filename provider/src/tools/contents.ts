@@ -1,14 +1,13 @@
 /**
  * The advertisers and conversion events that a stack's state holds, whatever resources they are declared with: the reports are
- * made of them. What is secret in the state is told as secret, and never shown. Pure.
+ * made of them. What is secret in the state is called secret, and never shown.
  */
-
 import { own, type Values } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, setOfType } from "../kinds/index.js";
 import { nameInUrn } from "../state/index.js";
 import { holdsSecret, isSecret, objectsIn, type Resource, type StoredObject } from "./stack-export.js";
 
-/** Stands for a value that must not be told. */
+/** Stands for a value that must not be shown. */
 export const SECRET: unique symbol = Symbol("secret");
 
 /** A value as a report may show it. */
@@ -29,13 +28,13 @@ export interface Entry extends Pick<StoredObject, "kind" | "urn" | "id" | "resou
 export interface Contents {
   readonly advertisers: readonly Entry[];
   readonly events: readonly Entry[];
-  /** The keys of the advertisers by their ids, for reports that tell whose an event is. */
+  /** The keys of the advertisers by their ids, for reports that say whose an event is. */
   readonly advertiserKeys: ReadonlyMap<string, string>;
-  /** Labels of sets whose ids are secret as a whole, so that nothing can be told of their members. */
+  /** Labels of sets whose ids are secret as a whole, so that nothing is known of their members. */
   readonly secretSets: readonly string[];
 }
 
-/** @param resources of one stack, in any order. What was replaced and stands there still is left out. */
+/** @param resources of one stack, in any order. What was replaced is left out, though the state holds it until the next run. */
 export function contentsOf(resources: readonly Resource[]): Contents {
   const current = resources.filter((each) => each.delete !== true);
   const isHidden = ({ type, outputs }: Resource) => setOfType(type) !== undefined && isSecret(outputs?.eventIds);
@@ -48,6 +47,13 @@ export function contentsOf(resources: readonly Resource[]): Contents {
     advertiserKeys: new Map(advertisers.flatMap(({ id, key }) => (id === undefined ? [] : [[id, key] as const]))),
     secretSets: current.filter(isHidden).map(({ urn }) => nameInUrn(urn)),
   };
+}
+
+/** Prints which sets' events nothing can be said of. @param consequence a clause. */
+export function warnOfSecretSets({ secretSets }: Contents, consequence: string): void {
+  for (const set of secretSets) {
+    console.error(`Warning: the ids of the set ${set} are secret in the state, ${consequence}`);
+  }
 }
 
 /** Each under the shortest of its names that no other one has. */
@@ -108,6 +114,11 @@ export function shown(value: Shown | undefined): string {
   if (value === undefined) return "";
   if (value === SECRET) return "(secret)";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** JSON as people read it, with a line break at its end. */
+export function jsonOf(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 /** CSV as RFC 4180 describes it. @param rows the first of them the header. */

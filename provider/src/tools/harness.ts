@@ -25,7 +25,6 @@ interface Declaration<O extends ParseArgsOptionsConfig> {
   readonly takes?: {
     readonly amount: number | ((values: Values<O>) => number);
     readonly words: string;
-    readonly none?: string;
   };
   readonly run: (values: Values<O>, ...words: string[]) => Promise<number>;
 }
@@ -42,7 +41,7 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: Dec
       if (isHelpWanted === true) return say(help);
       const amount = typeof takes?.amount === "function" ? takes.amount(given as Values<O>) : takes?.amount;
       if (takes !== undefined && positionals.length !== amount) {
-        throw new Error(`it takes ${takes.words}; got ${positionals.join(" ") || (takes.none ?? "none")}`);
+        throw new Error(`it takes ${takes.words}; got ${positionals.join(" ") || "none"}`);
       }
       return run(given as Values<O>, ...positionals);
     },
@@ -64,6 +63,13 @@ export function refuseUnknownOptions(args: readonly string[], options: ParseArgs
       throw new Error(`there is no option ${printable(token.rawName)}; ${hintFor(token.rawName, known)}`);
     }
   }
+}
+
+/** @throws Error about options that were given and mean nothing to `asked`, such as `report page`. */
+export function refuseForeignOptions(asked: string, given: object, known: readonly string[]): void {
+  const foreign = Object.keys(given).filter((option) => !known.includes(option));
+  if (foreign.length === 0) return;
+  throw new Error(`\`${asked}\` takes no ${enumerate(foreign.map((option) => `--${option}`))}`);
 }
 
 /**

@@ -2,13 +2,13 @@
  * `pulumi-advertising leftovers`: what is live on the platform and managed by nobody any more, as the state itself notes it, and as
  * earlier states of the same stack tell; and how objects are taken off that list.
  */
-import { count, enumerate, own, printable } from "../base/index.js";
+import { count, own, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
-import { contentsOf, csvOf, type Entry, nameOf, shown } from "./contents.js";
-import { chosen, command, say, textOf, type Values, write } from "./harness.js";
-import { STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
+import { contentsOf, csvOf, type Entry, jsonOf, nameOf, shown, warnOfSecretSets } from "./contents.js";
+import { chosen, command, refuseForeignOptions, say, textOf, type Values, write } from "./harness.js";
+import { STACK_HELP, STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
 import { type ExportedStack, objectsIn, readExport, type State, stackIn, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [options]
@@ -27,8 +27,7 @@ by kind, name and id. What the state holds all the same, as by \`existingId\`, i
   --done ID              takes an object off the list, once somebody has tidied it up in the platform's own interface: the state
                          says so from then on, and no preview shows a change. As the list has it; ConversionEvent:ID or
                          Advertiser:ID where both have the same one; may be given several times
-  --stack NAME           another stack than the selected one
-  --cwd FOLDER           the Pulumi program's folder
+${STACK_HELP}
 
 Exit codes: 0 listed or done, 2 it could not be done, and nothing was changed.`;
 
@@ -50,10 +49,8 @@ export const leftoversCommand = command({
       write(await listed(options), options.out);
       return 0;
     }
-    const { stack, cwd, ...others } = options;
-    const foreign = Object.keys(others).map((option) => `--${option}`);
-    if (foreign.length > 0) throw new Error(`\`leftovers --done\` takes no ${enumerate(foreign)}`);
-    return takeOff(done, { stack, cwd });
+    refuseForeignOptions("leftovers --done", options, Object.keys(STACK_OPTIONS));
+    return takeOff(done, options);
   },
 });
 
@@ -85,8 +82,8 @@ async function listed({ before = [], format = "text", out: _, ...choice }: Optio
       );
   }
   const earlier = files.map(({ state }) => stateIn(state));
-  warnOfSecrets(stateIn(now), "so what is listed may be one of its events");
-  for (const state of earlier) warnOfSecrets(state, "so its events can't be listed");
+  warnOfSecretSets(contentsOf(stateIn(now).resources), "so what is listed may be one of its events");
+  for (const { resources } of earlier) warnOfSecretSets(contentsOf(resources), "so its events can't be listed");
   return inFormat(leftoversOf(stateIn(now), earlier), earlier.length > 0);
 }
 
@@ -103,12 +100,6 @@ export function otherStackThan(
   if (stack === undefined || current === undefined || stack === current) return undefined;
   const held = new Set(entriesIn(stateIn(now)).map(identityOf));
   return entriesIn(stateIn(earlier)).some((entry) => held.has(identityOf(entry))) ? undefined : stack;
-}
-
-function warnOfSecrets({ resources }: State, consequence: string): void {
-  for (const set of contentsOf(resources).secretSets) {
-    console.error(`Warning: the ids of the set ${set} are secret in the state, ${consequence}`);
-  }
 }
 
 export interface Leftover {
@@ -234,7 +225,7 @@ function asLeftover(entry: Entry, why: string): Leftover {
 export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[], isSince: boolean) => string>> =
   {
     text: asText,
-    json: (leftovers) => `${JSON.stringify({ leftovers }, undefined, 2)}\n`,
+    json: (leftovers) => jsonOf({ leftovers }),
     csv: (leftovers) => csvOf([[...COLUMNS, "live"], ...leftovers.map((each) => [...cellsOf(each), each.live])]),
   };
 

@@ -5,7 +5,7 @@ import type { NewSession } from "../client/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { placesFor } from "../store/index.js";
 import { command, say } from "./harness.js";
-import { readingOf, STACK_OPTIONS } from "./pulumi.js";
+import { readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising login [options]
 
@@ -14,8 +14,7 @@ session in the cookie file for the runs that follow. Checks the credentials befo
 the file of a short session may be copied to other machines, which just read it. That of a long-lived session
 (keepLoggedIn) may not: its cookies change with each request, so one machine at a time can use it.
 
-  --stack NAME           another stack than the selected one
-  --cwd FOLDER           the Pulumi program's folder
+${STACK_HELP}
 
 Exit codes: 0 logged in, or no login is needed; 1 there is no session for later runs, with the reason; 2 called wrongly, or
 the stack's settings could not be read.`;

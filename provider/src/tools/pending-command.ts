@@ -9,7 +9,7 @@ import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from 
 import { reopen, sliceOf } from "./pending-reopen.js";
 import { settle } from "./pending-settle.js";
 import { type Known, readVerdicts, type Verdict } from "./pending-verdicts.js";
-import { exportOf, readingOf, STACK_OPTIONS, stackName } from "./pulumi.js";
+import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
@@ -29,8 +29,7 @@ before an \`up\`.
                          tell it; the state is not touched, and the next up creates the resource where it is declared
   --reopen URN           takes an answer back that was wrong (one of the above), until the next up of the whole program has gone
                          through; on the machine where it was given
-  --stack NAME           another stack than the selected one
-  --cwd FOLDER           the Pulumi program's folder
+${STACK_HELP}
   --state FILE           looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
 
 URN may be the resource's name in the program, where only one pending create has it. Of a set's event it has the key behind
@@ -87,7 +86,7 @@ async function lookOnly(options: Options): Promise<number> {
 /** The journals of the stack that was exported; none where it is not known which stack that is. */
 async function journalsBeside(stack: ExportedStack, { state, ...choice }: Options): Promise<StackJournals> {
   if (state !== undefined) {
-    const { ADVERTISING_COOKIE_FILE: cookieFile } = process.env;
+    const cookieFile = settingInEnvironment("cookieFile");
     return new StackJournals(stackIn(stack), { cookieFile, folder: choice.cwd ?? process.cwd() });
   }
   return journalsOf(stackIn(stack) ?? (await stackName(choice)), choice);

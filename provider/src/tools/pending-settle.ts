@@ -13,6 +13,7 @@ import {
   type LeftLive,
   lastMomentSent,
   leftLiveIn,
+  nameInUrn,
   SECRET_ARGUMENTS,
   splitMember,
   UNRESOLVED,
@@ -179,7 +180,7 @@ function asUnresolved(
   account: Record<string, unknown>,
 ): Resource {
   const { urn, inputs = {} } = resource;
-  const what = `${urn.split("::").at(-1)} was in flight when a run was killed.`;
+  const what = `${nameInUrn(urn)} was in flight when a run was killed.`;
   const secret = inputs[SECRET_ARGUMENTS];
   const record: CreateRecord = {
     ...sent,

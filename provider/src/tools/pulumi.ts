@@ -9,6 +9,10 @@ import { type ExportedStack, readExport } from "./stack-export.js";
 /** The options of a command that say which stack is meant. */
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
+/** Their lines in a command's help. */
+export const STACK_HELP = `  --stack NAME           another stack than the selected one
+  --cwd FOLDER           the Pulumi program's folder`;
+
 export interface StackChoice {
   readonly stack?: string | undefined;
   readonly cwd?: string | undefined;
@@ -68,9 +72,14 @@ export async function settingsOf<K extends keyof Settings>(
     const { value, secret } = configured[name] ?? {};
     // A secret is printed where just this one is asked for: the others may need no passphrase.
     const known = secret === true ? await pulumi(["config", "get", name], choice).catch(() => undefined) : value;
-    return [key, known?.trim() ?? process.env[environmentNameOf(key)]];
+    return [key, known?.trim() ?? settingInEnvironment(key)];
   };
   return Object.fromEntries(await Promise.all(keys.map(read)));
+}
+
+/** A setting as the environment has it, unchecked. */
+export function settingInEnvironment(key: keyof Settings): string | undefined {
+  return process.env[environmentNameOf(key)];
 }
 
 /** `<organization>/<project>/<stack>`; none where the backend does not tell. */

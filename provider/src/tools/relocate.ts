@@ -8,7 +8,7 @@ import { ACCOUNT } from "../state/index.js";
 import { moveNotes } from "../store/index.js";
 import { changeStack } from "./change-stack.js";
 import { command, say } from "./harness.js";
-import { STACK_OPTIONS } from "./pulumi.js";
+import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 import { type ExportedStack, isOurs, type Resource, stackIn, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
@@ -17,8 +17,7 @@ Declares that the platform and account which this stack's resources were created
 ones that the settings name now: under a new address, or with a changed e-mail. The state says so from then on; nothing is
 sent. To use another platform or account, make a stack of its own instead.
 
-  --stack NAME           another stack than the selected one
-  --cwd FOLDER           the Pulumi program's folder
+${STACK_HELP}
 
 Exit codes: 0 done, 2 it could not be done, and nothing was changed.`;
 
@@ -27,7 +26,7 @@ const WORDS = "'<host> <e-mail>' as the message names them";
 export const relocateCommand = command({
   help: HELP,
   options: STACK_OPTIONS,
-  takes: { amount: 1, words: WORDS, none: "nothing" },
+  takes: { amount: 1, words: WORDS },
   run: async (choice, from = "") => {
     if (!/^\S+ \S+$/.test(from)) throw new Error(`it takes ${WORDS}; got ${from}`);
     return changeStack(choice, (exported, journals) => {

@@ -1,19 +1,18 @@
 /** `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. */
 import { count, enumerate } from "../base/index.js";
-import { environmentNameOf } from "../settings/index.js";
 import { commentOf } from "./comment.js";
-import { type Contents, contentsOf } from "./contents.js";
-import { chosen, command, textOf, type Values, write } from "./harness.js";
+import { type Contents, contentsOf, warnOfSecretSets } from "./contents.js";
+import { chosen, command, refuseForeignOptions, textOf, type Values, write } from "./harness.js";
 import { pageOf } from "./page.js";
 import { readPreview } from "./preview.js";
-import { STACK_OPTIONS, stateOf } from "./pulumi.js";
+import { STACK_HELP, STACK_OPTIONS, settingInEnvironment, stateOf } from "./pulumi.js";
 import { addressesBy, ID_FORMATS, idsOf } from "./report-ids.js";
 import { type ExportedStack, stackIn, stateIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
-Reads the selected stack's state, or a preview; sends nothing and changes nothing. Values that are secret in the state are told as
-"(secret)".
+Reads the selected stack's state, or a preview; sends nothing and changes nothing. Values that are secret in the state are shown
+as "(secret)".
 
   ids          the id of each advertiser and conversion event, by its name in the program
   page         one HTML file that needs no network: events, ids to copy, windows as bars, and which advertiser lacks which
@@ -26,8 +25,7 @@ Reads the selected stack's state, or a preview; sends nothing and changes nothin
                          {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are known as well
   --preview FILE         comment, from a file instead of standard input
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
-  --stack NAME           another stack than the selected one
-  --cwd FOLDER           the Pulumi program's folder
+${STACK_HELP}
   --out FILE             writes to a file instead of standard output
 
 Exit codes: 0 written, 2 called wrongly, or something could not be read.`;
@@ -60,12 +58,9 @@ const REPORTS: Readonly<Record<string, Report>> = {
   },
 };
 
-/** Those that decide what becomes of an object. A preview holds them where the stack sets them. */
+/** The settings that decide what becomes of an object. A preview holds them if the stack sets them. */
 function settingsInEnvironment() {
-  const [operations, markField] = (["operations", "markField"] as const).map(
-    (key) => process.env[environmentNameOf(key)],
-  );
-  return { operations, markField };
+  return { operations: settingInEnvironment("operations"), markField: settingInEnvironment("markField") };
 }
 
 export const reportCommand = command({
@@ -74,11 +69,7 @@ export const reportCommand = command({
   takes: { amount: 1, words: `one report: ${enumerate(Object.keys(REPORTS))}` },
   run: async ({ out, ...options }, name = "") => {
     const report = chosen(REPORTS, name, "report");
-    const given = Object.keys(options) as (keyof Options)[];
-    const foreign = given.filter((option) => !report.takes.includes(option));
-    if (foreign.length > 0) {
-      throw new Error(`\`report ${name}\` takes no ${enumerate(foreign.map((option) => `--${option}`))}`);
-    }
+    refuseForeignOptions(`report ${name}`, options, report.takes);
     write(await report.text(options), out);
     return 0;
   },
@@ -102,8 +93,6 @@ async function page(choice: Options): Promise<string> {
 
 function contentsIn(stack: ExportedStack): Contents {
   const contents = contentsOf(stateIn(stack).resources);
-  for (const set of contents.secretSets) {
-    console.error(`Warning: the ids of the set ${set} are secret in the state, so its events are left out`);
-  }
+  warnOfSecretSets(contents, "so its events are left out");
   return contents;
 }

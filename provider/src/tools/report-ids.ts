@@ -4,7 +4,7 @@
  */
 import { enumerate, nearest } from "../base/index.js";
 import { exactId } from "../rules/index.js";
-import { type Contents, csvOf, type Entry, nameOf, SECRET, shown } from "./contents.js";
+import { type Contents, csvOf, type Entry, jsonOf, nameOf, SECRET, shown } from "./contents.js";
 
 /** An event or advertiser with its id. */
 type Identified = Entry & { readonly id: string };
@@ -49,7 +49,7 @@ export const ID_FORMATS: Readonly<Record<string, (ids: Ids) => string>> = {
 
 /** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
 function asJson({ advertisers, events, tags }: Ids): string {
-  return `${JSON.stringify({ advertisers: byKey(advertisers), events: byKey(events), tags }, undefined, 2)}\n`;
+  return jsonOf({ advertisers: byKey(advertisers), events: byKey(events), tags });
 }
 
 function byKey(entries: readonly Identified[]): Record<string, number | string> {
