@@ -175,7 +175,7 @@ const rows: Row[] = [
   [
     "an inventory that was torn is read on",
     "store/inventory.ts",
-    "if (!this.#isWhole && !isWhole(textIn(this.#path, this.#disk))) this.#writeAnew();",
+    "if (!this.#isWhole && !isWhole(readHints(this.#path, this.#disk))) this.#rewrite();",
     "",
     "unit/disk",
     LIFE,

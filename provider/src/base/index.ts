@@ -21,7 +21,7 @@ export {
   UsageError,
   withCode,
 } from "./errors.js";
-export { asRecord, exactInteger, own, parseExact, type Values } from "./record.js";
+export { asRecord, exactInteger, jsonIn, own, parseExact, structureIn, type Values } from "./record.js";
 export { Secrets } from "./secrets.js";
 export {
   count,

@@ -17,6 +17,21 @@ export function own(value: unknown, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
+/** What `text` is the JSON of; nothing where it is no JSON. */
+export function jsonIn(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object or list that `text` is the JSON of, if any. */
+export function structureIn(text: string): object | undefined {
+  // JSON that begins with a bracket is an object or a list; a text may just begin like one.
+  return /^\s*[{[]/.test(text) ? (jsonIn(text) as object | undefined) : undefined;
+}
+
 /** The part of JSON that TypeScript's types for ES2023 lack; Node has it from version 21 on. */
 interface ExactJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;

@@ -4,7 +4,7 @@
  * at the `documented` ones alone, since the name of an event could otherwise change what becomes of it, and `words.ts` tells people all
  * of them. Pure.
  */
-import { asRecord, own, parseExact, type Values } from "../base/index.js";
+import { asRecord, own, parseExact, structureIn, type Values } from "../base/index.js";
 import type { HttpAnswer } from "./transport.js";
 
 export interface Answer extends HttpAnswer {
@@ -22,7 +22,7 @@ export function readAnswer(answer: HttpAnswer): Answer {
   } catch {
     const contentType = answer.headers["content-type"] ?? "";
     const isHtml = /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
-    return { ...answer, kind: isHtml ? "html" : "text", data: containerIn(text) };
+    return { ...answer, kind: isHtml ? "html" : "text", data: structureIn(text) };
   }
 }
 
@@ -54,20 +54,20 @@ type ToVisit = Leaf & { readonly strings: number };
 export function* leavesOf(root: unknown, strings = 0): Generator<Leaf, undefined> {
   const stack: ToVisit[] = [{ place: undefined, value: root, holder: undefined, isEntry: false, strings }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const embedded = typeof next.value === "string" && next.strings > 0 ? containerIn(next.value) : undefined;
+    const { place } = next;
+    const embedded = typeof next.value === "string" && next.strings > 0 ? structureIn(next.value) : undefined;
     const value = embedded ?? next.value;
     if (typeof value !== "object" || value === null || isEmpty(value)) {
-      yield { ...next, value };
+      yield embedded === undefined ? next : { ...next, value };
       continue;
     }
-    const { place } = next;
-    const within = { strings: next.strings - (embedded === undefined ? 0 : 1) };
+    const left = embedded === undefined ? next.strings : next.strings - 1;
     if (Array.isArray(value)) {
       for (let at = value.length - 1; at >= 0; at--)
-        stack.push({ place, value: value[at], holder: undefined, isEntry: true, ...within });
+        stack.push({ place, value: value[at], holder: undefined, isEntry: true, strings: left });
     } else {
       for (const [name, part] of Object.entries(value).reverse())
-        stack.push({ place: placeBelow(place, name), value: part, holder: value, isEntry: false, ...within });
+        stack.push({ place: placeBelow(place, name), value: part, holder: value, isEntry: false, strings: left });
     }
   }
 }
@@ -100,17 +100,6 @@ export function namesTo(place: Place | undefined, most: number): string[] {
   const names: string[] = [];
   for (let at = place; at !== undefined && names.length < most; at = at.parent) names.push(at.name);
   return names.reverse();
-}
-
-/** The object or list that a string is the JSON of. */
-function containerIn(text: string): object | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined; // It only began like JSON, or broke off.
-  }
 }
 
 export interface Statement {

@@ -5,7 +5,7 @@
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { LoginError } from "../base/index.js";
+import { jsonIn, LoginError, own } from "../base/index.js";
 import { type Lock, readPrivate, removeLeftovers, replacePrivate, UntrustedFile, withLock } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 import { SessionJar } from "./jar.js";
@@ -77,8 +77,8 @@ export class SessionFile {
     const { path, settings, surroundings } = this;
     const bytes = await readPrivate(path, MAX_FILE_BYTES, surroundings.disk);
     if (bytes === undefined) return undefined;
-    const data = parsed(bytes.toString("utf8"));
-    const version = (data as { version?: unknown } | null | undefined)?.version;
+    const data = jsonIn(bytes.toString("utf8").replace(/^\ufeff/, ""));
+    const version = own(data, "version");
     if (version === 1) return undefined; // replaced at the login that follows
     if (typeof version === "number" && version > VERSION) {
       throw new LoginError(
@@ -131,14 +131,6 @@ export class SessionFile {
     // Another process's login may have to wait for the rate limit, as long as this one would.
     const maxWaitMs = (maxWaitSeconds + requestTimeoutSeconds) * 1000;
     return withLock(`${this.path}.lock`, { clock, unique: newId(), maxWaitMs, disk }, work);
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ""));
-  } catch {
-    return undefined; // damaged, as any other text that is no session
   }
 }
 

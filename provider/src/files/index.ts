@@ -15,9 +15,11 @@ export {
   withLockNow,
 } from "./lock.js";
 export {
+  appendHints,
   cacheFolder,
   isInPlace,
   openPrivate,
+  readHints,
   readNow,
   readPrivate,
   removeLeftovers,

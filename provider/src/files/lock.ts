@@ -20,7 +20,7 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import type { Clock } from "../base/index.js";
+import { type Clock, jsonIn } from "../base/index.js";
 import { type Disk, systemDisk } from "./disk.js";
 import { createExclusively, makePrivateFolder, openPrivate, readNow, UntrustedFile } from "./private-file.js";
 import { fateOf, isIdentity, thisProcess } from "./process-identity.js";
@@ -122,7 +122,7 @@ function removeDead(path: string, content: string, unique: string, disk: Disk): 
   if (!createExclusively(guard, content, unique, disk)) return false;
   try {
     const found = readNow(path, disk);
-    if (found !== undefined && fateOf(parse(found)).kind !== "dead") return false;
+    if (found !== undefined && fateOf(jsonIn(found)).kind !== "dead") return false;
     // While this process was stopped, its guard may have been taken for a dead one's, and the lock be another's by now.
     if (found !== undefined && readNow(guard, disk) === content) removeIfStill(path, found, disk);
     return true;
@@ -143,7 +143,7 @@ export function holderNow(
 ): string | undefined {
   const content = readNow(path, disk);
   if (content === undefined) return undefined;
-  const fate = fateOf(parse(content)).kind;
+  const fate = fateOf(jsonIn(content)).kind;
   const heartbeatMs = disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const isSilent = Math.abs(nowMs - heartbeatMs) > staleAfterMs;
   return fate === "dead" || (fate === "elsewhere" && isSilent) ? undefined : wordsFor(path, content);
@@ -209,7 +209,7 @@ class Watch {
     const found = await readLock(path, this.#disk);
     if (found === undefined) return { kind: "free" };
     const { content, mtimeMs } = found;
-    const fate = fateOf(parse(content)).kind;
+    const fate = fateOf(jsonIn(content)).kind;
     if (fate !== "elsewhere") return { kind: fate === "dead" ? "stale" : "held", content };
     // Two machines' clocks may differ, and each may be set: only what is watched here counts.
     const now = this.#clock.monotonicMs();
@@ -237,16 +237,9 @@ async function readLock(
   }
 }
 
-function parse(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined; // written on a file system without links, by a process that was killed meanwhile
-  }
-}
-
 function wordsFor(path: string, content: string): string {
-  const holder = parse(content);
+  // A process that was killed may have left half of it, on a file system without links.
+  const holder = jsonIn(content);
   if (!isIdentity(holder)) return `nobody can tell whose; where it is no run's any more, remove ${path}`;
   const fate = fateOf(holder);
   if (fate.kind !== "alive") return `process ${holder.pid} of ${holder.host}`;

@@ -131,6 +131,33 @@ export function readNow(path: string, disk: Disk = systemDisk): string | undefin
   }
 }
 
+/** As {@link readNow}, of a file that only gives hints: empty where there is none, or where it can't be read. */
+export function readHints(path: string, disk: Disk = systemDisk): string {
+  try {
+    return readNow(path, disk) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * Adds lines to a file that only gives hints, at once, and makes it where it is missing. Never fails: whoever reads it knows less then.
+ * @param header its first line.
+ */
+export function appendHints(path: string, lines: string, disk: Disk = systemDisk, header = ""): void {
+  try {
+    disk.mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+    const file = disk.openSync(path, "a", OWNER_ONLY_FILE);
+    try {
+      disk.writeFileSync(file, disk.fstatSync(file).size === 0 ? header + lines : lines);
+    } finally {
+      disk.closeSync(file);
+    }
+  } catch {
+    // See the promise.
+  }
+}
+
 /**
  * Whether `handle`'s file still is the one at `path`: not where it was removed or replaced.
  * @throws system errors where that can't be told.

@@ -2,7 +2,7 @@
  * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with the command that fixes it.
  * No I/O: both processes call it with what they can read.
  */
-import { count, didYouMean, nearest, printable, shellWord } from "../base/index.js";
+import { count, didYouMean, nearest, printable, shellWord, structureIn } from "../base/index.js";
 import { show } from "../rules/index.js";
 import { type Edit, edited, searchedNouns } from "./operations-setting.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
@@ -131,6 +131,8 @@ export function readValue(
   const refused = (got: string, why?: string) => ({
     refusals: [{ path: "", reason: `expected ${rule.expected}; got ${got}${why === undefined ? "" : `: ${why}`}` }],
   });
+  // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would pass for a
+  // path or a password.
   const structure = structureIn(raw);
   if (rule.structured !== undefined) {
     if (structure === undefined) return refused(shown(rule, raw));
@@ -148,20 +150,6 @@ export function readValue(
   const { data: value, error } = rule.schema.safeParse(raw);
   const objection = error === undefined ? rule.objection?.(value as string) : undefined;
   return error === undefined && objection === undefined ? { value } : refused(shown(rule, raw), objection);
-}
-
-/**
- * The object or list that a text holds, if any: Pulumi hands programs what `pulumi config set --path` made as JSON text
- * (measured with engine 3.259.0), which would pass for a path or a password.
- */
-function structureIn(raw: string): object | undefined {
-  if (!/^\s*[{[]/.test(raw)) return undefined;
-  try {
-    // What begins with a bracket and is JSON is an object or a list.
-    return JSON.parse(raw) as object;
-  } catch {
-    return undefined; // a text that just begins like one
-  }
 }
 
 const textOf = (path: readonly PropertyKey[]) => path.map((name) => `.${String(name)}`).join("");

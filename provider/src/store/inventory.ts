@@ -4,11 +4,12 @@
  *
  * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
  */
-import { dirname } from "node:path";
 import { z } from "zod";
-import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
+import { jsonIn } from "../base/index.js";
+import { appendHints, type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
+const FIRST_LINE = `${JSON.stringify(HEADER)}\n`;
 
 /** Of this version or a later one. */
 const headerSchema = z.object({ inventory: z.literal(HEADER.inventory), version: z.number() });
@@ -35,7 +36,7 @@ export interface Live {
   readonly deletes?: boolean | undefined;
 }
 
-/** So many lines more than there are objects are worth writing the file anew. */
+/** With so many more lines than objects the file is written again from the start. */
 const MAX_OLD_LINES = 1000;
 
 /** @returns by journal key; empty where there is none that can be read. */
@@ -45,10 +46,11 @@ export function readInventory(path: string, disk: Disk): Map<string, Live> {
 
 function read(path: string, disk: Disk): { readonly live: Map<string, Live>; readonly lines: number } {
   const live = new Map<string, Live>();
-  const lines = textIn(path, disk).split("\n");
-  if (lines[0] !== JSON.stringify(HEADER)) return { live, lines: 0 };
+  const text = readHints(path, disk);
+  if (!text.startsWith(FIRST_LINE)) return { live, lines: 0 };
+  const lines = text.split("\n");
   for (const line of lines.slice(1, -1)) {
-    const { data } = lineSchema.safeParse(parsed(line));
+    const { data } = lineSchema.safeParse(jsonIn(line));
     if (data === undefined) continue; // torn
     const { key, id, fingerprint = "", name, deletes } = data;
     live.delete(key);
@@ -57,26 +59,9 @@ function read(path: string, disk: Disk): { readonly live: Map<string, Live>; rea
   return { live, lines: lines.length };
 }
 
-/** @returns nothing where it can't be read: only a hint. */
-function textIn(path: string, disk: Disk): string {
-  try {
-    return readNow(path, disk) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // the schema refuses it
-  }
-}
-
 /** Whether what is appended will be read: not where a machine that lost its power has left a beginning, or zeros. */
 function isWhole(text: string): boolean {
-  const header = parsed(text.slice(0, text.indexOf("\n") + 1));
+  const header = jsonIn(text.slice(0, text.indexOf("\n") + 1));
   return text === "" || (text.endsWith("\n") && headerSchema.safeParse(header).success);
 }
 
@@ -124,34 +109,26 @@ export class Inventory {
     const { live, lines } = read(this.#path, this.#disk);
     const gone = [...live.keys()].filter((key) => !declared.has(key));
     this.#append(gone.map((key) => ({ key })));
-    if (lines - live.size > MAX_OLD_LINES) this.#writeAnew();
+    if (lines - live.size > MAX_OLD_LINES) this.#rewrite();
   }
 
   #append(entries: readonly z.infer<typeof lineSchema>[]): void {
     if (entries.length === 0) return;
-    const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
-    try {
-      if (!this.#isWhole && !isWhole(textIn(this.#path, this.#disk))) this.#writeAnew();
-      this.#isWhole = true;
-      this.#disk.mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      const file = this.#disk.openSync(this.#path, "a", 0o600);
-      try {
-        const isNew = this.#disk.fstatSync(file).size === 0;
-        this.#disk.writeFileSync(file, isNew ? `${JSON.stringify(HEADER)}\n${text}` : text);
-      } finally {
-        this.#disk.closeSync(file);
-      }
-    } catch {
-      // Warnings of later runs know less.
-    }
+    if (!this.#isWhole && !isWhole(readHints(this.#path, this.#disk))) this.#rewrite();
+    this.#isWhole = true;
+    appendHints(this.#path, linesOf(entries), this.#disk, FIRST_LINE);
   }
 
-  #writeAnew(): void {
-    const lines = [HEADER, ...[...readInventory(this.#path, this.#disk)].map(([key, live]) => ({ key, ...live }))];
+  #rewrite(): void {
+    const entries = [...readInventory(this.#path, this.#disk)].map(([key, live]) => ({ key, ...live }));
     try {
-      replaceNow(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""), this.#disk);
+      replaceNow(this.#path, FIRST_LINE + linesOf(entries), this.#disk);
     } catch {
       // It goes on growing.
     }
   }
+}
+
+function linesOf(entries: readonly z.infer<typeof lineSchema>[]): string {
+  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 }

@@ -2,7 +2,6 @@
  * A stack's journal and hint file while no run uses them: the one reader of what this machine remembers of a stack (the program's
  * half, the command), and the one way to change a journal (the end of a run that created nothing, the command).
  */
-import { join } from "node:path";
 import {
   type Disk,
   type LockOptions,
@@ -16,7 +15,7 @@ import {
 import type { CreateRecord } from "../state/index.js";
 import { type Live, readInventory } from "./inventory.js";
 import { journalOf, readJournal } from "./notes.js";
-import type { StorePaths } from "./places.js";
+import { everyStackIn, type StorePaths } from "./places.js";
 
 /** What this machine remembers of a stack. */
 export interface Snapshot {
@@ -33,18 +32,7 @@ export function look(paths: Pick<StorePaths, "journal" | "objects">, disk: Disk 
 
 /** What this machine remembers of every stack whose journals stand in one folder: those of one account. */
 export function lookAround(journalFolder: string, disk: Disk = systemDisk): Snapshot[] {
-  const stacks = new Set(namesIn(journalFolder, disk).map((name) => name.replace(/\.(jsonl|live)$/, "")));
-  return [...stacks].map((stack) =>
-    look({ journal: join(journalFolder, `${stack}.jsonl`), objects: join(journalFolder, `${stack}.live`) }, disk),
-  );
-}
-
-function namesIn(folder: string, disk: Disk): string[] {
-  try {
-    return disk.readdirSync(folder).filter((name) => /\.(jsonl|live)$/.test(name));
-  } catch {
-    return []; // no run has written there
-  }
+  return everyStackIn(journalFolder, disk).map((paths) => look(paths, disk));
 }
 
 function readableIn(journal: string, disk: Disk): CreateRecord[] {
@@ -120,7 +108,7 @@ function reviseHeld(journal: string, revise: Revise, disk: Disk = systemDisk): n
   return records.length - left.length;
 }
 
-/** Writes a journal anew, or removes it where nothing is left to remember. Its lock must be held. */
+/** Writes a whole journal, or removes it where nothing is left to remember. Its lock must be held. */
 export function writeNow(journal: string, records: readonly CreateRecord[], disk: Disk): void {
   if (records.length === 0) removeNow(journal, disk);
   else replaceNow(journal, journalOf(records), disk);

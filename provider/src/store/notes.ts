@@ -3,6 +3,7 @@
  * version of this package reads what this one wrote.
  */
 import { z } from "zod";
+import { jsonIn } from "../base/index.js";
 import { type CreateRecord, currentKey } from "../state/index.js";
 
 /** The first line of a journal. */
@@ -66,14 +67,14 @@ export function readJournal(text: string): CreateRecord[] {
       throw new JournalDamaged("it does not begin as a journal does");
     return [];
   }
-  const header = parse(lines[0]) as { journal?: unknown; version?: unknown } | undefined;
+  const header = jsonIn(lines[0]) as { journal?: unknown; version?: unknown } | undefined;
   if (header?.journal !== HEADER.journal) throw new JournalDamaged("its first line is not that of a journal");
   if (header.version !== HEADER.version) {
     throw new JournalDamaged(`it was written by a later version of this package (format ${String(header.version)})`);
   }
   const remembered = new Map<string, CreateRecord>();
   for (const [index, line] of lines.slice(1).entries()) {
-    const note = noteSchema.safeParse(parse(line));
+    const note = noteSchema.safeParse(jsonIn(line));
     if (!note.success) throw new JournalDamaged(`line ${index + 2} is not readable`);
     apply(remembered, note.data);
   }
@@ -122,12 +123,4 @@ function notesFor(record: CreateRecord): Note[] {
 /** What is written before a create is sent. */
 export function sentNote({ mark, key, fingerprint, at, name, facts, replaces, field, unclaimed }: CreateRecord): Note {
   return { note: "sent", mark, key, fingerprint, at, name, facts, replaces, trace: field, unclaimed };
-}
-
-function parse(line: string | undefined): unknown {
-  try {
-    return JSON.parse(line ?? "");
-  } catch {
-    return undefined; // the schema refuses it
-  }
 }

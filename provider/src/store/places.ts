@@ -2,7 +2,7 @@
  * Where the files of a run stand between runs: its session, and beside it the journals, one folder for each address and account.
  */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { cacheFolder, type Disk, syncFolder, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
@@ -51,8 +51,17 @@ export function placesOf(account: Account, mode: string, cookieFile: string | un
 
 /** @param stack `<organization>/<project>/<stack>` */
 export function pathsIn(journalFolder: string, stack: string): StorePaths {
-  const name = join(journalFolder, digestOf(stack));
+  return pathsOf(join(journalFolder, digestOf(stack)));
+}
+
+function pathsOf(name: string): StorePaths {
   return { journal: `${name}.jsonl`, objects: `${name}.live`, runEnd: `${name}.ended`, settlements: `${name}.settled` };
+}
+
+/** The files of every stack that has any of which {@link pathsIn} knows the names. */
+export function everyStackIn(journalFolder: string, disk: Disk): StorePaths[] {
+  const names = namesIn(journalFolder, disk).flatMap((name) => /^(.+)\.(jsonl|live)$/.exec(name)?.[1] ?? []);
+  return [...new Set(names)].map((name) => pathsOf(join(journalFolder, name)));
 }
 
 /** Of all stacks of the account: an object is read without its stack's name. */
@@ -71,7 +80,7 @@ export function stackPathsHere(stack: string, cookieFile: string | undefined, fo
 function journalFoldersHere(cookieFile: string | undefined, folder: string): string[] {
   const isOurs = (name: string, prefix: string) => name.startsWith(prefix) && /journal-[0-9a-f]{16}$/.test(name);
   const below = (parent: string, prefix: string) =>
-    namesIn(parent)
+    namesIn(parent, systemDisk)
       .filter((name) => isOurs(name, prefix))
       .map((name) => join(parent, name));
   const explicit = cookieFile === undefined || cookieFile === "none" ? undefined : resolve(folder, cookieFile);
@@ -81,9 +90,9 @@ function journalFoldersHere(cookieFile: string | undefined, folder: string): str
   ];
 }
 
-function namesIn(folder: string): string[] {
+function namesIn(folder: string, disk: Disk): string[] {
   try {
-    return readdirSync(folder);
+    return disk.readdirSync(folder);
   } catch {
     return []; // no run has written there
   }

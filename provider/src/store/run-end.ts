@@ -6,8 +6,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { own } from "../base/index.js";
-import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
+import { jsonIn, own } from "../base/index.js";
+import { type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { journalOf, readJournal } from "./notes.js";
 
@@ -42,7 +42,9 @@ export function addRunEnd(path: string, end: RunEnd, disk: Disk = systemDisk): v
 /** @returns none where no run has left one, or they can't be read. */
 export function readRunEnds(path: string, disk: Disk = systemDisk): RunEnd[] {
   try {
-    const texts = (readNow(path, disk) ?? "").split(/^(?=\{"ended":)/m).filter((text) => text !== "");
+    const texts = readHints(path, disk)
+      .split(/^(?=\{"ended":)/m)
+      .filter((text) => text !== "");
     return texts.map((text) => {
       const end = text.indexOf("\n") + 1;
       return { ...firstLine.parse(JSON.parse(text.slice(0, end))), records: readJournal(text.slice(end)) };
@@ -60,9 +62,5 @@ export function backendIn(environment: Readonly<Record<string, string | undefine
   const { PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH, PULUMI_HOME } = environment;
   if (PULUMI_BACKEND_URL) return PULUMI_BACKEND_URL;
   const folder = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
-  try {
-    return String(own(JSON.parse(readNow(join(folder, "credentials.json")) ?? "{}"), "current") ?? "");
-  } catch {
-    return "";
-  }
+  return String(own(jsonIn(readHints(join(folder, "credentials.json"))), "current") ?? "");
 }

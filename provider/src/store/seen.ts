@@ -2,10 +2,9 @@
  * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
  * once. Only that is noted, so the file is small; where it is missing, nothing is believed too early.
  */
-import { dirname } from "node:path";
 import { z } from "zod";
-import type { Clock } from "../base/index.js";
-import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
+import { type Clock, jsonIn } from "../base/index.js";
+import { appendHints, type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
 
 const lineSchema = z.object({
   /** `<kind> <id>` */
@@ -42,48 +41,37 @@ export class Seen {
     if (known.has(seen)) return;
     const at = new Date(this.#clock.wallMs()).toISOString();
     known.set(seen, at);
-    try {
-      this.#disk.mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      const file = this.#disk.openSync(this.#path, "a", 0o600);
-      try {
-        this.#disk.writeFileSync(file, `${JSON.stringify({ seen, at })}\n`);
-      } finally {
-        this.#disk.closeSync(file);
-      }
-    } catch {
-      // A later run believes it only some time after the create.
-    }
+    appendHints(this.#path, lineOf(seen, at), this.#disk);
   }
 
   get #objects(): Map<string, string> {
-    if (this.#known !== undefined) return this.#known;
-    const known = new Map<string, string>();
-    this.#known = known;
-    try {
-      const text = readNow(this.#path, this.#disk) ?? "";
-      for (const line of text.split("\n")) {
-        const read = lineSchema.safeParse(parse(line));
-        if (read.success) known.set(read.data.seen, read.data.at);
-      }
-      if (text.length > MAX_BYTES) this.#tidy(known);
-    } catch {
-      // As if there were none.
-    }
+    this.#known ??= this.#read();
+    return this.#known;
+  }
+
+  #read(): Map<string, string> {
+    const text = readHints(this.#path, this.#disk);
+    const known = new Map(
+      text.split("\n").flatMap((line) => {
+        const { data } = lineSchema.safeParse(jsonIn(line));
+        return data === undefined ? [] : [[data.seen, data.at] as const];
+      }),
+    );
+    if (text.length > MAX_BYTES) this.#tidy(known);
     return known;
   }
 
   #tidy(known: Map<string, string>): void {
     const oldest = new Date(this.#clock.wallMs() - MAX_AGE_MS).toISOString();
     for (const [seen, at] of known) if (at < oldest) known.delete(seen);
-    const lines = [...known].map(([seen, at]) => `${JSON.stringify({ seen, at })}\n`);
-    replaceNow(this.#path, lines.join(""), this.#disk);
+    try {
+      replaceNow(this.#path, [...known].map(([seen, at]) => lineOf(seen, at)).join(""), this.#disk);
+    } catch {
+      // It goes on growing.
+    }
   }
 }
 
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // the schema refuses it
-  }
+function lineOf(seen: string, at: string): string {
+  return `${JSON.stringify({ seen, at })}\n`;
 }

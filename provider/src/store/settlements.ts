@@ -4,7 +4,8 @@
  */
 import { dirname } from "node:path";
 import { z } from "zod";
-import { type Disk, readNow, replaceNow, systemDisk } from "../files/index.js";
+import { jsonIn } from "../base/index.js";
+import { type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { journalOf, readJournal } from "./notes.js";
 
@@ -36,7 +37,7 @@ export interface Settlement {
 /** @returns none where there are none that can be read. */
 export function readSettlements(path: string, disk: Disk = systemDisk): Settlement[] {
   try {
-    return fileSchema.parse(JSON.parse(readNow(path, disk) ?? "")).answers.map(({ notes, ...answer }) => ({
+    return fileSchema.parse(jsonIn(readHints(path, disk))).answers.map(({ notes, ...answer }) => ({
       ...answer,
       notes: new Map(Object.entries(notes).map(([journal, text]) => [journal, readJournal(text)])),
     }));
@@ -45,7 +46,7 @@ export function readSettlements(path: string, disk: Disk = systemDisk): Settleme
   }
 }
 
-/** Writes them anew. @throws the system's errors. */
+/** Writes them in the place of those that are there. @throws the system's errors. */
 export function writeSettlements(path: string, settlements: readonly Settlement[], disk: Disk = systemDisk): void {
   if (settlements.length === 0) {
     forgetSettlements(path, disk);

@@ -2,7 +2,7 @@
  * `pulumi-advertising leftovers`: what is live on the platform and managed by nobody any more, as the state itself notes it, and as
  * earlier states of the same stack tell; and how objects are taken off that list.
  */
-import { count, own, printable } from "../base/index.js";
+import { count, jsonIn, own, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
@@ -279,19 +279,11 @@ function tableOf(leftovers: readonly Leftover[]): string {
  */
 async function earlierStateOf(file: string): Promise<ExportedStack> {
   const text = await textOf(file);
-  const latest = checkpointIn(text);
+  const latest = own(own(jsonIn(text), "checkpoint"), "latest");
   try {
     return readExport(latest === undefined ? text : JSON.stringify({ version: 3, deployment: latest }));
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`);
-  }
-}
-
-function checkpointIn(text: string): unknown {
-  try {
-    return own(own(JSON.parse(text), "checkpoint"), "latest");
-  } catch {
-    return undefined; // told as what is no export
   }
 }
 

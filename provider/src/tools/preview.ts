@@ -4,7 +4,7 @@
  * a secret is the text "[secret]", a value that is not known yet a fixed text; unchanged resources are left out.)
  */
 import { z } from "zod";
-import { asRecord, type Values } from "../base/index.js";
+import { asRecord, jsonIn, type Values } from "../base/index.js";
 import {
   type Abilities,
   abilitiesOf,
@@ -136,14 +136,6 @@ export function readPreview(text: string, environment: Environment = {}): Previe
       about: urn === undefined ? "" : nameInUrn(urn),
     })),
   };
-}
-
-function jsonIn(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isOthers(op: string, urn: string): boolean {
