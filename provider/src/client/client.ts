@@ -3,7 +3,7 @@
  * `judgement.ts`, and says plainly what is known afterwards. A create is never repeated; the others, which only some installations
  * have, may be.
  */
-import { OutcomeUnknownError, type Secrets, type Values } from "../base/index.js";
+import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Answer } from "./answer.js";
@@ -89,7 +89,7 @@ const NOTHING_DELETED = "Nothing was deleted.";
 export class Client {
   readonly #settings: Settings;
   readonly #session: Session;
-  readonly #secrets: Secrets;
+  readonly #clean: Reading["clean"];
   /** The addresses of operations without placeholders: thousands of creates go to one. */
   readonly #addresses = new Map<Operation, URL>();
   readonly #witnesses = new Map<string, Witness>();
@@ -97,7 +97,7 @@ export class Client {
   constructor(settings: Settings, surroundings: Surroundings) {
     this.#settings = settings;
     this.#session = new Session(settings, surroundings);
-    this.#secrets = surroundings.secrets;
+    this.#clean = (text) => surroundings.secrets.scrub(text);
   }
 
   /**
@@ -105,10 +105,9 @@ export class Client {
    * @throws {OutcomeUnknownError} it was sent, and what became of it is not known.
    * @throws {AdvertisingError} any other: nothing was created.
    */
-  async create({ onCreated, ...request }: CreateRequest): Promise<Created> {
-    const { operation, fields } = request;
+  async create({ operation, fields, label, beforeSend, onCreated }: CreateRequest): Promise<Created> {
     const performed = await this.#perform<CreateJudgement>(
-      { ...request, otherwise: NOTHING_CREATED },
+      { operation, fields, label, beforeSend, otherwise: NOTHING_CREATED },
       async (answer, session, { clean }) => {
         const judged = judgeCreate(answer, operation, clean);
         if (judged.kind === "created") await onCreated(judged.id);
@@ -207,7 +206,8 @@ export class Client {
     const { operation, values, fields, label, otherwise, beforeSend } = request;
     const { method, repeatable } = operation;
     const url = this.#addressOf(operation, values);
-    const asked = { what: `${label}: ${method} ${url.href}`, otherwise, settings: this.#settings };
+    const settings = this.#settings;
+    const what = `${label}: ${method} ${url.href}`;
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     let sentAt = "";
     const noted = async (at: string) => {
@@ -217,12 +217,12 @@ export class Client {
     const { answer, session, kept } = await this.#session
       .send({ method, url, body, repeatable }, noted)
       .catch((error: unknown) => {
-        throw unanswered(error, asked, url, sentAt, operation);
+        throw unanswered(error, { what, otherwise, settings }, url, sentAt, operation);
       });
-    const reading = { ...operation, sent: fields ?? {}, clean: (text: string) => this.#secrets.scrub(text) };
+    const reading = { fields: operation.fields, sent: fields ?? {}, clean: this.#clean };
     const judged = await judge(answer, session, reading);
     await kept;
-    return { ...asked, judged, answer, session, sentAt, reading };
+    return { what, otherwise, settings, judged, answer, session, sentAt, reading };
   }
 
   #addressOf(operation: Operation, values: Request["values"]): URL {

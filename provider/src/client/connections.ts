@@ -108,12 +108,17 @@ function throughTunnel(
   };
 }
 
-/** The real errors stand in an AggregateError where several addresses were tried. */
 function asTunnelFailure(error: Error, trouble: TunnelTrouble): TunnelFailure {
   if (error instanceof TunnelFailure) return error;
+  const { code, message } = reasonOf(error);
+  return new TunnelFailure(code, trouble, message, { cause: error });
+}
+
+/** Why there is no connection: where several addresses were tried, the real errors stand in an AggregateError. */
+export function reasonOf(error: Error): { readonly code: string; readonly message: string } {
   const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
-  const code = (real as NodeJS.ErrnoException).code ?? "UND_ERR_UNKNOWN";
-  return new TunnelFailure(code, trouble, real.message || code, { cause: error });
+  const { code = "UND_ERR_UNKNOWN" } = real as NodeJS.ErrnoException;
+  return { code, message: real.message || code };
 }
 
 const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;

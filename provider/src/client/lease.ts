@@ -19,41 +19,97 @@ interface Fate<Login> {
   isUnreachable: boolean;
 }
 
+/** What all leases change. */
+interface Books<Login> {
+  current: Fate<Login> | undefined;
+  /** On the current login, and on ended ones. */
+  held: number;
+  /** Absent while nobody waits. */
+  change: PromiseWithResolvers<void> | undefined;
+}
+
+/** All that wait look again. */
+function changed(books: Books<unknown>): void {
+  books.change?.resolve();
+  books.change = undefined;
+}
+
 /** One request's hold on a login. Every way to give it back may be taken again, without effect. */
-export interface Lease<Login> {
-  readonly login: Login;
-  readonly openedAtMs: number;
+export class Lease<Login> {
+  readonly #fate: Fate<Login>;
+  readonly #books: Books<Login>;
+  #isHeld = true;
+
+  constructor(fate: Fate<Login>, books: Books<Login>) {
+    this.#fate = fate;
+    this.#books = books;
+    fate.held++;
+    books.held++;
+  }
+
+  get login(): Login {
+    return this.#fate.login;
+  }
+
+  get openedAtMs(): number {
+    return this.#fate.openedAtMs;
+  }
+
   /** True if any request was accepted on the login. */
-  readonly hasAccepted: boolean;
-  readonly hasEnded: boolean;
+  get hasAccepted(): boolean {
+    return this.#fate.accepted > 0;
+  }
+
+  get hasEnded(): boolean {
+    return this.#books.current !== this.#fate;
+  }
+
   /** Gives it back: the login was no obstacle. */
-  accept(): void;
+  accept(): void {
+    if (this.#isHeld) {
+      this.#fate.accepted++;
+      this.#fate.isUnreachable = false;
+    }
+    this.release();
+  }
+
   /** Ends the login for all. The lease is held on until {@link release}. */
-  refuse(): void;
+  refuse(): void {
+    if (this.hasEnded) return;
+    this.#books.current = undefined;
+    changed(this.#books);
+  }
+
   /**
    * Gives it back: there was no connection, which says nothing of the login. Until a request is accepted nobody waits for
    * what others learn, or those that wait for a time-out would do so one after the other.
    */
-  unreachable(): void;
+  unreachable(): void {
+    if (this.#isHeld) this.#fate.isUnreachable = true;
+    this.release();
+  }
+
   /** Gives it back: nothing was learnt. */
-  release(): void;
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#fate.held--;
+    this.#books.held--;
+    changed(this.#books);
+  }
 }
 
 export class Leases<Login> {
-  #current: Fate<Login> | undefined;
-  /** On the current login, and on ended ones. */
-  #held = 0;
-  /** Absent while nobody waits. */
-  #change: PromiseWithResolvers<void> | undefined;
+  readonly #books: Books<Login> = { current: undefined, held: 0, change: undefined };
 
   get hasLogin(): boolean {
-    return this.#current !== undefined;
+    return this.#books.current !== undefined;
   }
 
   /** From now on leases are on this login. */
   begin(login: Login, openedAtMs: number): void {
-    this.#current = { login, openedAtMs, accepted: 0, held: 0, isUnreachable: false };
-    this.#changed();
+    this.#books.current = { login, openedAtMs, accepted: 0, held: 0, isUnreachable: false };
+    changed(this.#books);
   }
 
   /**
@@ -61,63 +117,16 @@ export class Leases<Login> {
    * @returns none where the request has to wait for a {@link change}.
    */
   take(goesFirst: boolean): Lease<Login> | undefined {
-    const current = this.#current;
+    const { current, held } = this.#books;
     if (current === undefined) return undefined;
     const hasRoom = current.isUnreachable || current.held < Math.max(1, current.accepted);
-    const isItsTurn = goesFirst || this.#held === current.held;
-    return hasRoom && isItsTurn ? this.#leaseOn(current) : undefined;
-  }
-
-  #leaseOn(fate: Fate<Login>): Lease<Login> {
-    let isHeld = true;
-    fate.held++;
-    this.#held++;
-    const release = () => {
-      if (!isHeld) return;
-      isHeld = false;
-      fate.held--;
-      this.#held--;
-      this.#changed();
-    };
-    const hasEnded = () => this.#current !== fate;
-    return {
-      login: fate.login,
-      openedAtMs: fate.openedAtMs,
-      get hasAccepted() {
-        return fate.accepted > 0;
-      },
-      get hasEnded() {
-        return hasEnded();
-      },
-      accept: () => {
-        if (isHeld) {
-          fate.accepted++;
-          fate.isUnreachable = false;
-        }
-        release();
-      },
-      refuse: () => {
-        if (hasEnded()) return;
-        this.#current = undefined;
-        this.#changed();
-      },
-      unreachable: () => {
-        if (isHeld) fate.isUnreachable = true;
-        release();
-      },
-      release,
-    };
+    const isItsTurn = goesFirst || held === current.held;
+    return hasRoom && isItsTurn ? new Lease(current, this.#books) : undefined;
   }
 
   /** Resolves when a request that could take no lease may try again. */
   change(): Promise<void> {
-    this.#change ??= Promise.withResolvers();
-    return this.#change.promise;
-  }
-
-  /** All that wait look again. */
-  #changed(): void {
-    this.#change?.resolve();
-    this.#change = undefined;
+    this.#books.change ??= Promise.withResolvers();
+    return this.#books.change.promise;
   }
 }

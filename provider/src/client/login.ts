@@ -3,7 +3,7 @@
  * with a request, and what it means for the login where a request is refused. A login bypasses the session, and never repeats refused
  * credentials. The session logs in where it has none; the command `login` does so for its own sake ({@link logInAnew}).
  */
-import { enumerate, LoginError, type Values } from "../base/index.js";
+import { LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Answer, readAnswer } from "./answer.js";
 import { saysRefused } from "./evidence.js";
@@ -138,12 +138,7 @@ async function logIn(
     password: settings.password,
     ...(settings.keepLoggedIn ? { keep_logged_in: true } : {}),
   };
-  const request = {
-    method: "POST" as const,
-    url,
-    headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify(sent),
-  };
+  const request = { method: "POST" as const, url, headers: {}, body: JSON.stringify(sent) };
 
   let answer: Answer;
   try {
@@ -196,7 +191,7 @@ function refusalOf(answer: Answer, sent: Values, clean: (text: string) => string
     return `the platform answered with a redirect, which is never followed (${said}). Check advertising:baseUrl.`;
   }
   if (status >= 400 && status < 500) return `the platform refused it (${said}). ${credentials}`;
-  return `the platform answered ${said}. ${enumerate(["Wait a while", "run it again"])}.`;
+  return `the platform answered ${said}. Wait a while and run it again.`;
 }
 
 /** The platform grants this long if a cookie does not say when it ends (API page, sessions). */

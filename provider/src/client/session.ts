@@ -106,8 +106,8 @@ export class Session {
       held.lease = lease;
       const notedAtMs = this.#clock.wallMs();
       await beforeSend(new Date(notedAtMs).toISOString());
-      const own = await lease.login.headers(url);
-      if (!lease.hasEnded) return { method, url, headers: { ...HEADERS, ...own }, body, notedAtMs };
+      const headers = await lease.login.headers(url);
+      if (!lease.hasEnded) return { method, url, headers, body, notedAtMs };
       lease.release();
       return { until: DONE };
     };
@@ -166,7 +166,6 @@ export class Session {
 }
 
 const DONE = Promise.resolve();
-const HEADERS = { "content-type": "application/json", accept: "application/json" };
 
 function conclude({ answer, lease, kept }: Answered, session: LetThrough): SessionAnswer {
   // Whoever waits for the lease goes with the cookies of this answer.

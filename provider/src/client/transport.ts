@@ -19,12 +19,13 @@ import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
 import type { Clock } from "../base/index.js";
 import type { ProxySetting } from "../settings/index.js";
-import { createConnector, createProxyAgent, TunnelFailure, type TunnelTrouble } from "./connections.js";
+import { createConnector, createProxyAgent, reasonOf, TunnelFailure, type TunnelTrouble } from "./connections.js";
 
 /** A request. */
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
+  /** Beside those of every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON; none where there is nothing to say. */
   readonly body?: string | undefined;
@@ -88,6 +89,8 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  */
 const MAX_IDLE_MS = 1000;
 
+const JSON_BOTH_WAYS = { "content-type": "application/json", accept: "application/json" };
+
 export function createTransport(options: TransportOptions): Transport {
   const timeoutMs = options.timeoutSeconds * 1000;
   const agentOptions = {
@@ -110,7 +113,7 @@ export function createTransport(options: TransportOptions): Transport {
         const isTooLate = () => options.clock.wallMs() - notedAtMs > timeoutMs;
         const path = `${url.pathname}${url.search}`;
         agent.dispatch(
-          { origin: url.origin, path, method, headers, body, idempotent: false },
+          { origin: url.origin, path, method, headers: { ...JSON_BOTH_WAYS, ...headers }, body, idempotent: false },
           new Exchange(timeoutMs, isTooLate, resolve, reject),
         );
       }),
@@ -223,14 +226,12 @@ function tunnelOf(error: Error): TunnelTrouble | undefined {
   return error instanceof TunnelFailure ? error.trouble : undefined;
 }
 
-/** The real errors stand in an AggregateError where several addresses were tried. */
 function failureFrom(error: Error, sent: boolean): TransportFailure {
   if (error instanceof TunnelFailure) {
     return new TransportFailure(error.failureCode, sent, error.message, { cause: error, tunnel: error.trouble });
   }
-  const real = error instanceof AggregateError ? ((error.errors[0] as Error | undefined) ?? error) : error;
-  const code = (real as NodeJS.ErrnoException).code ?? "UND_ERR_UNKNOWN";
-  return new TransportFailure(code, sent, real.message || code, { cause: error });
+  const { code, message } = reasonOf(error);
+  return new TransportFailure(code, sent, message, { cause: error });
 }
 
 const unpackers: Readonly<Record<string, (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {

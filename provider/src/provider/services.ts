@@ -153,7 +153,7 @@ export function createRuntime(
     },
     async abandon() {
       await underWay.end();
-      await journal?.release();
+      journal?.release();
     },
   };
 }

@@ -97,7 +97,7 @@ export class JournalFile {
   }
 
   /**
-   * Takes it for this run, and writes it anew, so that settled notes do not pile up.
+   * Takes it for this run, and writes it without the settled notes, so that they do not pile up.
    * @returns the records that were kept. @throws {JournalError} another run has ended meanwhile, too: this one knows too little.
    */
   async open(keep: (entry: CreateRecord) => boolean): Promise<CreateRecord[]> {
@@ -108,17 +108,16 @@ export class JournalFile {
       const lock = this.#lock;
       await removeLeftovers(this.path, clock.wallMs(), disk).catch(() => undefined); // only to tidy
       const kept = (await this.read()).filter(keep);
+      const text = journalOf(withThose(kept, this.#overtaking ?? []));
+      await replacePrivate(this.path, text, newMark(), lock.confirm, disk);
+      syncFolder(dirname(this.path), disk);
       if (this.#overtaking !== undefined) {
-        await replacePrivate(this.path, journalOf(withThose(kept, this.#overtaking)), newMark(), lock.confirm, disk);
         throw unusable(
           this.path,
           "another run of this stack has ended since this one began, and this one does not know what that has created",
           "Run this again",
         );
       }
-      const text = journalOf(kept);
-      await replacePrivate(this.path, text, newMark(), lock.confirm, disk);
-      syncFolder(dirname(this.path), disk);
       const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND, disk);
       if (handle === undefined) throw new Error("it vanished");
       this.#confirmOurs = () => {
@@ -135,7 +134,7 @@ export class JournalFile {
       return kept;
     } catch (error) {
       // A journal that could not be read must stay as it is, at the end of the run too.
-      await this.release();
+      this.release();
       throw inWords(this.path, error);
     }
   }
@@ -207,14 +206,8 @@ export class JournalFile {
     return later.length === 0 ? undefined : later.flatMap(({ records }) => records);
   }
 
-  async release(): Promise<void> {
-    this.#file?.close();
-    this.#lock?.release();
-    this.#lock = undefined;
-  }
-
-  /** As {@link release}. Synchronous. */
-  closeNow(): void {
+  /** Lets another run have it. Never fails. */
+  release(): void {
     this.#file?.close();
     this.#lock?.release();
     this.#lock = undefined;

@@ -84,7 +84,7 @@ export class Journal {
   readonly #remembered = new Map<string, Remembered>();
   readonly #marksByKey = new Map<string, Set<string>>();
   /** Of what earlier runs left; made when it is first asked for. */
-  #marksByBody: ReadonlyMap<string, readonly string[]> | undefined;
+  #leftByBody: ReadonlyMap<string, readonly CreateRecord[]> | undefined;
   #reading: Promise<void> | undefined;
   #opening: Promise<void> | undefined;
 
@@ -117,8 +117,10 @@ export class Journal {
   /** As {@link leftovers}, of creates with this body. */
   async leftoversLike(fingerprint: string): Promise<CreateRecord[]> {
     await this.#read();
-    this.#marksByBody ??= groupMarks(this.#remembered.values());
-    return this.#withFate(this.#marksByBody.get(fingerprint) ?? [], ["left"]);
+    this.#leftByBody ??= Map.groupBy(this.#withFate(this.#remembered.keys(), ["left"]), (left) => left.fingerprint);
+    // Some may have been settled since.
+    const marks = (this.#leftByBody.get(fingerprint) ?? []).map(({ mark }) => mark);
+    return this.#withFate(marks, ["left"]);
   }
 
   /** Before anything is changed on the platform: takes the lock, as a create does. @throws {JournalError} J4, J5, J6. */
@@ -164,12 +166,12 @@ export class Journal {
   async settle(key: string, id: string, mark?: string): Promise<string[]> {
     await this.#open();
     const { kind } = aboutWhom(key);
-    const about = this.#about(key, UNSETTLED);
-    const elsewhere = this.#withFate(this.#remembered.keys(), UNSETTLED).filter(
-      (record) => record.mark === mark || (record.id === id && aboutWhom(record.key).kind === kind),
+    const settled = this.#withFate(this.#remembered.keys(), UNSETTLED).filter(
+      (record) =>
+        record.key === key || record.mark === mark || (record.id === id && aboutWhom(record.key).kind === kind),
     );
-    for (const each of new Set([...about, ...elsewhere])) await this.#forget(each.mark);
-    return about.flatMap((record) => record.id ?? []);
+    for (const each of settled) await this.#forget(each.mark);
+    return settled.flatMap((record) => (record.key === key ? (record.id ?? []) : []));
   }
 
   /**
@@ -192,15 +194,15 @@ export class Journal {
     for (const { record, isForgotten } of found) {
       if (!isForgotten || this.#remembered.get(record.mark)?.fate === "history") continue;
       this.#settleAs(record.mark, "history");
-      // Should this not reach the disk, the next run finds it out again.
+      // If this does not reach the disk, the next run finds it out again.
       if (this.#file.use === "open") void this.#file.append({ note: "settled", mark: record.mark }).catch(() => {});
     }
     return found.filter(({ record }) => !isOf(record, id));
   }
 
   /** Lets another run have the journal, with all that is noted in it. */
-  release(): Promise<void> {
-    return this.#file.release();
+  release(): void {
+    this.#file.release();
   }
 
   /**
@@ -231,7 +233,7 @@ export class Journal {
     } catch {
       // The notes stay, and the next run's diffs settle them.
     }
-    this.#file.closeNow();
+    this.#file.release();
   }
 
   async #send(record: CreateRecord): Promise<void> {
@@ -310,7 +312,7 @@ export class Journal {
     for (const record of records) {
       if (this.#remembered.get(record.mark)?.fate !== "history") this.#put(record, "left");
     }
-    this.#marksByBody = undefined;
+    this.#leftByBody = undefined;
   }
 
   /** Once: a run may look for thousands. */
@@ -351,10 +353,4 @@ function decisive(records: readonly CreateRecord[]): CreateRecord | undefined {
 /** Whether a record is about the object with this id, or about the unresolved resource of this id. */
 function isOf(record: CreateRecord, id: string): boolean {
   return record.id === id || id.endsWith(record.mark);
-}
-
-function groupMarks(remembered: Iterable<Remembered>): ReadonlyMap<string, readonly string[]> {
-  const left = [...remembered].filter(({ fate }) => fate === "left").map(({ record }) => record);
-  const groups = Map.groupBy(left, ({ fingerprint }) => fingerprint);
-  return new Map([...groups].map(([body, records]) => [body, records.map(({ mark }) => mark)]));
 }
