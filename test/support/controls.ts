@@ -71,7 +71,7 @@ const rows: Row[] = [
   [
     "J2: an unresolved create stays in the journal",
     JOURNAL,
-    "await this.#noteTold(sent.record);\n      return;",
+    "await this.#noteReported(sent.record);\n      return;",
     "return this.#forget(mark);",
     "unit/journal",
     "J3: a create that ended in doubt",

@@ -118,12 +118,12 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () 
 const MAX_UNRESOLVED = 16;
 
 /** Whether there is something to carry out for an object. (What is deleted comes last: {@link deleteAll}.) */
-export function isDue({ action }: Pick<Managed, "action">): boolean {
+export function hasWork({ action }: Pick<Managed, "action">): boolean {
   return ["create", "replace", "adopt", "update", "look for"].includes(action.do);
 }
 
 /**
- * @param objects those that are due. @param open creates of unknown outcome that the state holds, by key: their bodies are not sent
+ * @param objects those with work to do. @param open creates of unknown outcome that the state holds, by key: their bodies are not sent
  *   under another key.
  * @returns the outcome of each, by key.
  */
@@ -190,7 +190,7 @@ export async function carryOutAll(
 /**
  * Deletes the objects of a set, last of all. One that is refused says nothing of the others; after any other failure nothing more is
  * begun.
- * @param set its label, and when it created the last of them. @param isHeld whether something else has begun to go on with an object meanwhile: it is spared.
+ * @param set its label, and when it created the last of them. @param isStillToGo whether nothing has begun to go on with an object meanwhile: otherwise it is spared.
  */
 export async function deleteAll(
   kind: Kind,
@@ -198,13 +198,13 @@ export async function deleteAll(
   { label, created }: { readonly label: string; readonly created: Created | undefined },
   wanted: readonly ToDelete[],
   progress: Progress,
-  isHeld: (id: string, key: string) => boolean = () => false,
+  isStillToGo: (id: string, key: string) => boolean = () => true,
 ): Promise<Deletions> {
   const deleted = new Set<string>();
   const failed = new Map<string, AdvertisingError>();
   let isTrouble = false;
   const deleteOne = async ({ id, key }: ToDelete) => {
-    if (isHeld(id, key)) return;
+    if (!isStillToGo(id, key)) return;
     const outcome = await guarded(async () => {
       await deleteObject(kind, runtime, { id, label: `${memberLabel(label, key)} (${id})`, created });
       return { kind: "deleted", id };

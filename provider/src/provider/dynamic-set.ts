@@ -8,16 +8,7 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { asRecord } from "../base/index.js";
 import { knownAdoption, membersOf } from "../decision/index.js";
 import type { SetKind } from "../kinds/index.js";
-import {
-  isOfKnownAccount,
-  MARK,
-  memberOf,
-  memberRef,
-  type Ref,
-  readDeclaredSet,
-  readStoredSet,
-  UNKNOWN,
-} from "../state/index.js";
+import { MARK, memberOf, memberRef, type Ref, readDeclaredSet, readStoredSet, UNKNOWN } from "../state/index.js";
 import { beginCheck, checkResult, noteCheck } from "./check.js";
 import { forDisplay, forEngine, guard } from "./failure.js";
 import { type Properties, withoutUndefined } from "./inputs.js";
@@ -66,13 +57,13 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
     async create(inputs: Properties): Promise<dynamic.CreateResult> {
       return guarded(async () => {
         const id = `set-${runtime().newMark()}`;
-        return { id, outs: await applySet(set, runtime(), id, readStoredSet({}), inputs, false) };
+        return { id, outs: await applySet(set, runtime(), id, {}, inputs) };
       }, forEngine);
     },
 
     async update(id: string, olds: Properties, news: Properties): Promise<dynamic.UpdateResult> {
       return guarded(async () => {
-        return { outs: await applySet(set, runtime(), id, readStoredSet(olds), news, isOfKnownAccount(olds)) };
+        return { outs: await applySet(set, runtime(), id, olds, news) };
       }, forEngine);
     },
 

@@ -169,7 +169,7 @@ function withoutNames(values: Values, names: ReadonlySet<string>): Values {
 function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, at }: SetRun): readonly LeftLive[] {
   const { wanted, deleted } = deletions;
   const isWanted = new Set(wanted.map(({ id }) => id));
-  const due = (id: string) => (isWanted.has(id) ? { toDelete: true } : {});
+  const stillTo = (id: string) => (isWanted.has(id) ? { toDelete: true } : {});
   const [was, is] = [secretOfMembers(kind, stored.secret), secretOfMembers(kind, secret)];
   const left = members.flatMap(({ key, action, id }): LeftLive[] => {
     if (id === undefined) return [];
@@ -179,12 +179,12 @@ function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, a
     // Of an object that was created for another advertiser, only the body's fingerprint is known.
     const shared = stored.earlier.has(key) ? {} : { advertiserId: stored.advertiserId };
     const then = { ...shared, ...stored.events.get(key) };
-    const object = { id, ...tellingOf(kind, then, new Set([...was(key), ...is(key)])), key, at, ...due(id) };
+    const object = { id, ...tellingOf(kind, then, new Set([...was(key), ...is(key)])), key, at, ...stillTo(id) };
     return [isRemoved ? { ...object, why: "removed" } : { ...object, why: "replaced", ...(by && { by }) }];
   });
   const before = stored.left
     .filter(({ id }) => !deleted.has(id))
-    .map(({ toDelete: _, ...each }) => ({ ...each, ...due(each.id) }));
+    .map(({ toDelete: _, ...each }) => ({ ...each, ...stillTo(each.id) }));
   return [...before, ...left];
 }
 

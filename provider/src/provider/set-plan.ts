@@ -8,14 +8,10 @@ import type { Kind, SetKind } from "../kinds/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
-  DELETES,
   eventIn,
-  isOfKnownAccount,
   isToBeDeleted,
   memberRef,
   type Ref,
-  readDeclaredSet,
-  readStoredSet,
   type StoredSet,
   splitMember,
 } from "../state/index.js";
@@ -25,7 +21,7 @@ import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretArgumentsOf, secretOfMembers } from "./inputs.js";
 import { resultOf } from "./outcome.js";
 import type { Runtime } from "./services.js";
-import { setCircumstances, unsettledOf } from "./set-run.js";
+import { setFacts } from "./set-run.js";
 import { beforeCreate, tellAll } from "./tell.js";
 import { besidesInWords, leftoversInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
 
@@ -42,13 +38,10 @@ export async function planSet(
   const { run } = runtime;
   const subject = refIn(name, news);
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
-  const stored = unsettledOf(runtime, subject, readStoredSet(olds));
-  const declared = readDeclaredSet(news);
-  const deletes = news[DELETES] === true && isOfKnownAccount(olds);
-  const circumstances = setCircumstances(kind, runtime, subject, deletes);
+  const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, news);
   let members = membersOf(kind, stored, declared, circumstances);
   noteHeld(kind, runtime, heldIn(kind, subject, stored, members, news));
-  if (deletes) {
+  if (isDeleting) {
     // Who else has what would be deleted is asked once that is known.
     await learnHolders(runtime);
     members = membersOf(kind, stored, declared, circumstances);
@@ -57,13 +50,13 @@ export async function planSet(
   const waiting = await attemptKeys(runtime, subject, [...stored.unresolved.values()]);
   for (const key of waiting) run.declared.add(key);
   const besides = besidesInWords(await besidesOf(runtime, subject, members));
-  if (besides !== undefined) runtime.tellAt("warn", subject.at, besides);
+  if (besides !== undefined) runtime.tellAt("warn", subject.resourceUrn, besides);
   await tellBefore(kind, runtime, subject, members, stored, circumstances);
   // An `up` fails with it.
   const result = resultOf(members);
   if (!result.isWell && run.isUp !== true) {
     const { text, code } = troubleInWords(kind, subject, members, result, stored.eventIds);
-    runtime.tellAt("warn", subject.at, withCode(text, code));
+    runtime.tellAt("warn", subject.resourceUrn, withCode(text, code));
   }
   // Also where the state is to forget that an object was to be deleted: a later run knows less of who has it.
   return isChange(declared, members) || stored.left.some(isToBeDeleted);
@@ -107,7 +100,7 @@ export async function tellBefore(
   const unsent = await tellNewMembers(kind, runtime, set, members, stored);
   const isAdopted = (id: string) => runtime.run.holders.isAdopted(kind.name, id);
   const plan = planInWords(kind, members, unsent, isAdopted, circumstances, stored.left);
-  if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.at, plan);
+  if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, plan);
 }
 
 /** @returns the keys of those that will not be sent. */
@@ -125,9 +118,9 @@ async function tellNewMembers(
   const left = await memberLeftovers(runtime, set, keys);
   const unsent = new Set(left.keys());
   const leftovers = leftoversInWords(set, left);
-  if (leftovers !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.at, leftovers);
+  if (leftovers !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, leftovers);
   const renames = renamesInWords(kind, set, members, left);
-  if (renames !== undefined) runtime.tellAt("warn", set.at, renames);
+  if (renames !== undefined) runtime.tellAt("warn", set.resourceUrn, renames);
   // What the state still holds of this set is let go by this run, and told by the words about renames.
   const isStored = (journalKey: string) => {
     const { of, key } = splitMember(journalKey);
@@ -160,7 +153,7 @@ async function tellNewMember(
     if (!(error instanceof OutcomeUnknownError)) throw error;
     runtime.warnEach(
       "elsewhere",
-      member.at,
+      member.resourceUrn,
       error.message,
       member.label,
       (amount) =>

@@ -1,5 +1,5 @@
 /**
- * A set as it is carried out, whatever front end the engine sees of it: what is due, then what is to be deleted, last and only if all else
+ * A set as it is carried out, whatever front end the engine sees of it: what is created, changed and adopted, then what is deleted, last and only if all else
  * went well, and what the state holds then. `carry-out.ts` does each; `outcome.ts` says what came of it.
  */
 import { count, idRanges } from "../base/index.js";
@@ -17,6 +17,7 @@ import {
   ACCOUNT,
   type CreateRecord,
   DELETES,
+  type DeclaredSet,
   eventIn,
   isOfKnownAccount,
   isToBeDeleted,
@@ -31,7 +32,7 @@ import {
   type StoredSet,
   writeStoredSet,
 } from "../state/index.js";
-import { carryOutAll, deleteAll, isDue, type Managed } from "./carry-out.js";
+import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
 import type { Severity } from "./engine.js";
 import { expectSameAccount, Incomplete } from "./failure.js";
 import { circumstancesOf, isSpared, learnHolders } from "./holding.js";
@@ -46,56 +47,66 @@ import {
 } from "./inputs.js";
 import { Progress } from "./messages.js";
 import { createdInSet, momentToKeep } from "./optional.js";
-import { heldBack, type Outcome, objectsToDelete, resultOf, setAfter } from "./outcome.js";
+import { heldBack, type Outcome, objectsToDelete, resultOf, setAfter, type ToDelete } from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Runtime } from "./services.js";
 import { notDeleted, spared, tellAll } from "./tell.js";
 import { deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
 
+/** What a set is before a run, and what the program wants of it. */
+interface SetFacts {
+  readonly stored: StoredSet;
+  readonly declared: DeclaredSet;
+  /** `retainOnDelete` is off, and the state says that the objects are this account's. */
+  readonly isDeleting: boolean;
+  readonly circumstances: Circumstances;
+}
+
+/** @param olds what the state holds of the set. @param inputs the checked ones. */
+export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Properties, inputs: Properties): SetFacts {
+  const { settled, adoptsUnknown } = runtime.run.briefingOf(subject.key);
+  const isSettled = new Set(settled);
+  const stored = readStoredSet(olds);
+  // What an adoption elsewhere in the program has settled is not unresolved any more.
+  const unresolved = new Map([...stored.unresolved].filter(([key]) => !isSettled.has(memberOf(subject.key, key))));
+  const isDeleting = inputs[DELETES] === true && isOfKnownAccount(olds);
+  // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
+  const circumstances = circumstancesOf(kind, runtime, subject, isDeleting && adoptsUnknown !== true);
+  return { stored: { ...stored, unresolved }, declared: readDeclaredSet(inputs), isDeleting, circumstances };
+}
+
 /**
- * Creates or updates a set: what is due first, then the deletions, and these only if all else went well.
- * @param before what the state holds. @param isOfAccount whether the state says that its objects are this account's.
+ * Creates or updates a set: its members first, then the deletions, and these only if all else went well.
+ * @param olds what the state holds; nothing of a set that is new.
  * @returns what the state is to hold. @throws Incomplete something is wrong; it carries what the state is to hold all the same.
  */
 export async function applySet(
   { name, member: kind }: SetKind,
   runtime: Runtime,
   id: string,
-  before: StoredSet,
+  olds: Properties,
   inputs: Properties,
-  isOfAccount: boolean,
 ): Promise<Properties> {
   const tell = (severity: Severity, text: string | undefined) => {
-    if (text !== undefined) runtime.tellAt(severity, subject.at, text);
+    if (text !== undefined) runtime.tellAt(severity, subject.resourceUrn, text);
   };
   const values = argumentsIn(inputs);
   const paths = secretArgumentsOf(inputs);
   maskSecretMembers(values, paths, runtime.secrets);
   const subject = refIn(name, inputs);
-  const declared = readDeclaredSet(values);
-  const stored = unsettledOf(runtime, subject, before);
-  const deletes = inputs[DELETES] === true && isOfAccount;
-  if (deletes) await learnHolders(runtime);
-  const circumstances = setCircumstances(kind, runtime, subject, deletes);
+  const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, inputs);
+  if (isDeleting) await learnHolders(runtime);
   const members = membersOf(kind, stored, declared, circumstances);
-  const objects = dueOf(runtime, subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime));
-  const toDo = members.filter((each) => isDue(each) || each.action.do === "delete").length;
-  const due = toDo + stillToDelete(stored.left, circumstances).length;
-  const progress = new Progress(due, runtime.clock, (text) => tell("info", `${subject.label}: ${text}`));
+  const objects = objectsOf(runtime, subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime));
+  const toDo = members.filter((each) => hasWork(each) || each.action.do === "delete").length;
+  const total = toDo + stillToDelete(stored.left, circumstances).length;
+  const progress = new Progress(total, runtime.clock, (text) => tell("info", `${subject.label}: ${text}`));
   const outcomes = await carryOutAll(kind, runtime, objects, openOf(members), progress);
   const wanted = objectsToDelete(members, outcomes, stored.left, circumstances);
   const { isWell } = resultOf(members, outcomes);
-  const isSpared = (object: string, key: string) => !isDeleted(circumstances, object, key);
-  const deletions = isWell
-    ? await deleteAll(
-        kind,
-        runtime,
-        { label: subject.label, created: createdInSet(stored) },
-        wanted,
-        progress,
-        isSpared,
-      )
-    : heldBack(wanted);
+  const isStillToGo = (object: string, key: string) => isDeleted(circumstances, object, key);
+  const set = { label: subject.label, created: createdInSet(stored) };
+  const deletions = isWell ? await deleteAll(kind, runtime, set, wanted, progress, isStillToGo) : heldBack(wanted);
   const at = runtime.now();
   const after = setAfter(kind, {
     stored,
@@ -116,29 +127,15 @@ export async function applySet(
   const result = resultOf(members, outcomes, deletions);
   handOver(runtime, subject, outcomes, !result.isWell);
   if (result.isWell) return outs;
-  const isNothing = [before, after].every((each) => each.eventIds.size + each.unresolved.size === 0);
+  const isNothing = [readStoredSet(olds), after].every((each) => each.eventIds.size + each.unresolved.size === 0);
   const saved = { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } };
   // What has no member is not saved: the next run creates it.
   const { text, code } = troubleInWords(kind, subject, members, result, after.eventIds);
   throw new Incomplete(text, isNothing ? undefined : saved, code);
 }
 
-/** Without what an adoption elsewhere in the program has settled. */
-export function unsettledOf({ run }: Runtime, { key: setKey }: Ref, stored: StoredSet): StoredSet {
-  const settled = new Set(run.briefingOf(setKey).settled);
-  const left = [...stored.unresolved].filter(([key]) => !settled.has(memberOf(setKey, key)));
-  return { ...stored, unresolved: new Map(left) };
-}
-
-/** @param deletes whether the set's objects are to be deleted when it lets go of them. */
-export function setCircumstances(kind: Kind, runtime: Runtime, subject: Ref, deletes: boolean): Circumstances {
-  // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
-  const { adoptsUnknown } = runtime.run.briefingOf(subject.key);
-  return circumstancesOf(kind, runtime, subject, deletes && adoptsUnknown !== true);
-}
-
-/** The members that are due, as they are carried out. @param mark from which theirs follow. */
-function dueOf(
+/** The members with something to carry out. @param mark from which theirs follow. */
+function objectsOf(
   runtime: Runtime,
   subject: Ref,
   stored: StoredSet,
@@ -147,7 +144,7 @@ function dueOf(
   mark: string | undefined,
 ): Managed[] {
   const { membersFormerly = {} } = runtime.run.briefingOf(subject.key);
-  return members.filter(isDue).map(({ key, action, values, id, unresolved }) => {
+  return members.filter(hasWork).map(({ key, action, values, id, unresolved }) => {
     const member = memberRef(subject, key);
     return {
       key,
@@ -199,27 +196,26 @@ export async function deleteSet(
   const label = `${name} ${id}`;
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
   const can = abilitiesOf(kind, runtime.reading.settings);
-  const due = stored.left.filter(isToBeDeleted);
-  const all = [...stored.eventIds, ...due.map((each) => [each.key ?? "", each.id] as const)];
-  const ours: (typeof all)[number][] = [];
+  const held = [...stored.eventIds].map(([key, object]): ToDelete => ({ key, id: object }));
+  const left = stored.left.filter(isToBeDeleted).map(({ key = "", id: object }): ToDelete => ({ key, id: object }));
+  const wanted: ToDelete[] = [];
   const others: string[] = [];
-  for (const each of all) {
-    if (await isSpared(kind, runtime, each[1])) others.push(each[1]);
-    else ours.push(each);
+  for (const each of [...held, ...left]) {
+    if (await isSpared(kind, runtime, each.id)) others.push(each.id);
+    else wanted.push(each);
   }
   if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others)} of ${label}`)]);
-  if (ours.length === 0) return;
+  if (wanted.length === 0) return;
   if (!can.delete || !isOfKnownAccount(properties)) {
-    const ids = idRanges(ours.map(([, object]) => object));
-    const those = `${count(ours.length, "event")} of ${label} left the state`;
+    const ids = idRanges(wanted.map((each) => each.id));
+    const those = `${count(wanted.length, "event")} of ${label} left the state`;
     const sentence = `${those}, and each ${kind.afterlife}; deactivate them there by hand: ${ids}`;
     tellAll(runtime, [notDeleted(can.delete, sentence)]);
     return;
   }
-  const progress = new Progress(ours.length, runtime.clock, (text) =>
+  const progress = new Progress(wanted.length, runtime.clock, (text) =>
     runtime.tellAt("info", "", `${label}: deleting: ${text}`),
   );
-  const wanted = ours.map(([key, object]) => ({ id: object, key }));
   const { deleted, failed } = await deleteAll(
     kind,
     runtime,
@@ -229,7 +225,7 @@ export async function deleteSet(
   );
   const [first] = failed.values();
   if (first === undefined) return;
-  const left = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
-  const done = `${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${left}.`;
+  const remaining = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
+  const done = `${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${remaining}.`;
   throw new Incomplete(`${label}: ${done} ${first.message}`, undefined, first.code);
 }

@@ -16,11 +16,11 @@ export type Notice =
   /** Of the whole run; said once for each `topic`. */
   | { readonly say: string; readonly topic?: string }
   /** At a resource. */
-  | { readonly tell: Severity; readonly at: string; readonly text: string }
+  | { readonly tell: Severity; readonly urn: string; readonly text: string }
   /** At a resource, of a sort that may come for thousands: the first ones one by one, the others counted. */
   | {
       readonly sort: string;
-      readonly at: string;
+      readonly urn: string;
       readonly text: string;
       readonly brief: string;
       readonly more: (amount: number) => string;
@@ -29,8 +29,8 @@ export type Notice =
 export function tellAll({ say, tellAt, warnEach }: Messages, notices: readonly Notice[]): void {
   for (const notice of notices) {
     if ("say" in notice) say(notice.say, notice.topic);
-    else if ("tell" in notice) tellAt(notice.tell, notice.at, notice.text);
-    else warnEach(notice.sort, notice.at, notice.text, notice.brief, notice.more);
+    else if ("tell" in notice) tellAt(notice.tell, notice.urn, notice.text);
+    else warnEach(notice.sort, notice.urn, notice.text, notice.brief, notice.more);
   }
 }
 
@@ -53,13 +53,13 @@ export interface Before {
   }[];
 }
 
-export function beforeCreate(kind: Kind, { key, label, at }: Ref, before: Before): Notice[] {
+export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, before: Before): Notice[] {
   const { adopts, left, isSearchable = false, again, former = [] } = before;
-  if (adopts !== undefined) return [{ tell: "info", at, text: `adopts ${adopts}; nothing is sent` }];
+  if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts}; nothing is sent` }];
   if (left !== undefined) return [{ say: leftInWords(label, left, isSearchable) }];
   return [
-    ...(again === undefined ? [] : [againNotice(kind, { label, at }, again)]),
-    ...former.map((each) => (each.isSame ? renameNotice(kind, { key, at }, each) : removalNotice(kind, at, each))),
+    ...(again === undefined ? [] : [againNotice(kind, { label, urn }, again)]),
+    ...former.map((each) => (each.isSame ? renameNotice(kind, { key, urn }, each) : removalNotice(kind, urn, each))),
   ];
 }
 
@@ -70,10 +70,14 @@ function leftInWords(label: string, left: CreateRecord, isSearchable: boolean): 
   return `${whatHappened(label, left)} \`pulumi up\` will ${next}.`;
 }
 
-function againNotice(kind: Kind, { label, at }: Pick<Ref, "label" | "at">, { id }: Live): Notice {
+function againNotice(
+  kind: Kind,
+  { label, urn }: { readonly label: string; readonly urn: string },
+  { id }: Live,
+): Notice {
   return {
     sort: "again",
-    at,
+    urn,
     text:
       `${label} was created as ${id} before, and is not in the state any more: this creates a second ` +
       `live object. ${id} ${kind.afterlife}. To go on with ${id}, set existingId: ${id}.`,
@@ -84,10 +88,10 @@ function againNotice(kind: Kind, { label, at }: Pick<Ref, "label" | "at">, { id 
 
 type Formerly = NonNullable<Before["former"]>[number];
 
-function removalNotice(kind: Kind, at: string, { key, live: { id }, isDeleted }: Formerly): Notice {
+function removalNotice(kind: Kind, urn: string, { key, live: { id }, isDeleted }: Formerly): Notice {
   return {
     sort: isDeleted ? "removal, deleted" : "removal",
-    at,
+    urn,
     text: removalWarning(kind, aboutWhom(key).label, id, isDeleted),
     brief: id,
     more: (amount) =>
@@ -97,7 +101,7 @@ function removalNotice(kind: Kind, at: string, { key, live: { id }, isDeleted }:
 
 function renameNotice(
   kind: Kind,
-  { key, at }: Pick<Ref, "key" | "at">,
+  { key, urn }: { readonly key: string; readonly urn: string },
   { key: former, live: { id }, isDeleted }: Formerly,
 ): Notice {
   const old = aboutWhom(former);
@@ -105,7 +109,7 @@ function renameNotice(
   const renamed = renamedFrom(old, key);
   return {
     sort: "rename",
-    at,
+    urn,
     text:
       `\`${oldName}\` (${id}) is no longer declared and \`${newName}\` has the same arguments: this would ` +
       `create a second live ${kind.create.noun} and ${isDeleted ? `delete ${id}` : `leave ${id} live`}. ` +
@@ -121,7 +125,7 @@ function renameNotice(
 /** Before a replacement: in previews, and where the program did not say that this is an `up`, which tells it afterwards. */
 export function beforeReplacement(
   kind: Kind,
-  { at, label }: Ref,
+  { resourceUrn: urn, label }: Ref,
   { id, isDeleted }: Former,
   adopts: string | undefined,
 ): Notice {
@@ -130,7 +134,7 @@ export function beforeReplacement(
   if (isDeleted) {
     return {
       sort: "replacement, deleted",
-      at,
+      urn,
       text: `${label}: ${by}, and ${id} is deleted on the platform then, as retainOnDelete: false says.`,
       brief,
       more: (amount) =>
@@ -139,7 +143,7 @@ export function beforeReplacement(
   }
   return {
     sort: "replacement",
-    at,
+    urn,
     text: `${label}: ${by}. ${id} ${kind.afterlife}; deactivate it there by hand.`,
     brief,
     more: (amount) =>
@@ -148,16 +152,16 @@ export function beforeReplacement(
 }
 
 /** After a replacement, with both ids. */
-export function afterReplacement(kind: Kind, { at, label }: Ref, old: Former, id: string): Notice[] {
+export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, old: Former, id: string): Notice[] {
   if (old.id === id) return [];
   if (old.isDeleted) {
     const text = `${label} is ${id} now. ${old.id} is deleted on the platform at the end of this run.`;
-    return [{ tell: "info", at, text }];
+    return [{ tell: "info", urn, text }];
   }
   return [
     {
       sort: "replaced",
-      at,
+      urn,
       text: `${label} is ${id} now. ${old.id} ${kind.afterlife}; deactivate it there by hand.`,
       brief: `${old.id} (${label} is ${id} now)`,
       more: (amount) => `${count(amount, "more object")} that were replaced, and stay live on the platform`,
@@ -171,9 +175,9 @@ export function takenOver({ label }: Ref, id: string, isUpdated: boolean): Notic
 }
 
 /** In a preview, of an unresolved create that an `up` looks for. */
-export function toBeLookedFor({ label, at }: Ref, { at: sentAt }: CreateRecord): Notice {
-  const text = `${label} was sent at ${sentAt}, and its outcome is unknown: \`pulumi up\` looks for it by its mark.`;
-  return { tell: "warn", at, text };
+export function toBeLookedFor({ label, resourceUrn: urn }: Ref, { at }: CreateRecord): Notice {
+  const text = `${label} was sent at ${at}, and its outcome is unknown: \`pulumi up\` looks for it by its mark.`;
+  return { tell: "warn", urn, text };
 }
 
 export function platformWarning(label: string, warning: string): Notice {
@@ -183,7 +187,7 @@ export function platformWarning(label: string, warning: string): Notice {
 export function goneNotice(label: string): Notice {
   return {
     sort: "gone",
-    at: "",
+    urn: "",
     text: `${label} is not on the platform any more, so it leaves the state; the next \`pulumi up\` creates another one.`,
     brief: label,
     more: (amount) => `${count(amount, "more object")} that are not on the platform any more`,
@@ -194,7 +198,7 @@ export function goneNotice(label: string): Notice {
 export function justCreatedNotice(label: string, created: Created, until: string): Notice {
   return {
     sort: "just created",
-    at: "",
+    urn: "",
     text: `${label} is not found on the platform, but ${whenCreated(created)}: until ${until} that proves nothing, so it stays in the state.`,
     brief: label,
     more: (amount) => `${count(amount, "more object")} that were just created and are not found yet`,
@@ -221,7 +225,7 @@ export function driftNotice(label: string, properties: readonly string[], isRepl
     : "sets it back to what the program says";
   return {
     sort: "differs",
-    at: "",
+    urn: "",
     text: `${label} was changed on the platform (${enumerate(properties)}): the next \`pulumi up\` ${next}.`,
     brief: label,
     more: (amount) => `${count(amount, "more object")} that were changed on the platform`,

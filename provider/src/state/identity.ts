@@ -138,7 +138,7 @@ export interface Ref {
   /** For commands that people are told; of a member, with its key behind it. */
   readonly urn: string;
   /** The resource's URN: where the engine shows messages. */
-  readonly at: string;
+  readonly resourceUrn: string;
   /** For messages. */
   readonly label: string;
 }
@@ -157,7 +157,7 @@ export function refOf(resource: ResourceName, identity: string): Ref {
     member: undefined,
     key,
     urn,
-    at: urn,
+    resourceUrn: urn,
     label: labelOf(resource, name),
   };
 }
@@ -193,7 +193,7 @@ export function renamedFrom(old: Ref, key: string): string | undefined {
   const current = aboutWhom(key);
   // With its set, under the same key, a member is renamed too.
   if (old.resource !== current.resource || old.member !== current.member) return undefined;
-  return aliasFor({ ...old, urn: old.at }, current);
+  return aliasFor({ ...old, urn: old.resourceUrn }, current);
 }
 
 /** The option that tells Pulumi that a resource is an earlier one under a new name or in a new place. */
