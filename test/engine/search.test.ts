@@ -53,6 +53,13 @@ async function killOne(
   return at;
 }
 
+/** Kills a run while it waits for the answer to this request, and takes its machine's disk away. */
+async function killWhileWaiting(stack: TestStack, lost: { readonly hits: number }): Promise<void> {
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.run(["cancel", "--yes"]);
+  rmSync(stack.cache, { recursive: true, force: true });
+}
+
 /** As on a new machine: whatever the engine's record lists is looked for before the next `up`. */
 async function loseDisk(stack: TestStack): Promise<void> {
   rmSync(stack.cache, { recursive: true, force: true });
@@ -102,9 +109,7 @@ it("what `pending --search` has not found yet is saved: the next up looks for it
     sandbox,
     environment: { ...environment, ADVERTISING_OPERATIONS: JSON.stringify({ ...patient, resendAfterSeconds: 600 }) },
   });
-  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
-  await stack.run(["cancel", "--yes"]);
-  rmSync(stack.cache, { recursive: true, force: true });
+  await killWhileWaiting(stack, lost);
   const { code, output } = await pendingCommand(stack, "--search");
   expect(code, output).toBe(1);
   expect(output).toContain("The next `pulumi up` looks again, and from 20");
@@ -119,10 +124,7 @@ it("R7: killed twice, the disk lost each time: both marks are looked for, and it
   const stack = await newStack(shopOf(0), { sandbox, environment });
   // The first create is carried out, and the second is not.
   for (const act of [true, false]) {
-    const lost = sandbox.fail({ on: "advertiser", act, with: { kind: "no-answer" } });
-    expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
-    await stack.run(["cancel", "--yes"]);
-    rmSync(stack.cache, { recursive: true, force: true });
+    await killWhileWaiting(stack, sandbox.fail({ on: "advertiser", act, with: { kind: "no-answer" } }));
   }
   const { code, output } = await pendingCommand(stack, "--search");
   expect(code, output).toBe(0);

@@ -2,9 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { judge, judgeRemovals } from "../../provider/src/program/batch.js";
+import { Declared, judge, judgeRemovals } from "../../provider/src/program/batch.js";
 import { type Declaration, type DeclaredObject, LATER } from "../../provider/src/program/declaration.js";
-import { Declared } from "../../provider/src/program/declared.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { labelOf, memberOf } from "../../provider/src/state/identity.js";

@@ -6,8 +6,11 @@ import { z } from "zod";
 import { differsLittle, letters } from "../base/index.js";
 import { conversionEventSet, type Limits } from "../kinds/index.js";
 import { duration, expecting, show, truth } from "../rules/index.js";
-import { CASINGS, type Casing, fitsCasing } from "./spelling.js";
 import { type CatalogEvent, type Finding, type WrittenEvent, withoutCase } from "./written.js";
+
+/** The styles of names, as people call them in a catalog's rules. */
+const CASINGS = ["sentence", "title", "lower", "upper", "kebab", "snake", "camel", "pascal"] as const;
+type Casing = (typeof CASINGS)[number];
 
 export interface RuleValues {
   /** Names of an advertiser's events differ in more than case and separators. */
@@ -70,12 +73,8 @@ export function lint(
     ] as const) {
       const seconds = Number(event.args[property] ?? byDefault[property]);
       if (most === undefined || seconds <= most) continue;
-      const how = event.args[property] === undefined ? "by default, since nothing is written" : "";
-      find(
-        event,
-        property,
-        `is ${duration(seconds)}${how === "" ? "" : ` ${how}`}; the catalog's rules allow ${duration(most)}`,
-      );
+      const how = event.args[property] === undefined ? " by default, since nothing is written" : "";
+      find(event, property, `is ${duration(seconds)}${how}; the catalog's rules allow ${duration(most)}`);
     }
   }
   return findings;
@@ -102,4 +101,34 @@ function isAlmost(name: string, other: string): boolean {
   if (letters(name) === letters(other)) return true;
   const [words, others] = [name.split(/\s+/), other.split(/\s+/)];
   return words.length === others.length && words.every((word, i) => differsLittle(word, others[i] ?? ""));
+}
+
+const isUpper = (text: string) => text === text.toUpperCase();
+const isLower = (text: string) => text === text.toLowerCase();
+const beginsUpper = (word: string) => isUpper([...word][0] ?? "");
+/** An abbreviation or a product's name may stand anywhere: USA, B2B. */
+const isLowerOrShort = (word: string) => isLower([...word][0] ?? "") || isUpper(word);
+
+const FITS: Readonly<Record<Casing, (text: string) => boolean>> = {
+  sentence: (text) => beginsUpper(wordsIn(text)[0] ?? "") && wordsIn(text).slice(1).every(isLowerOrShort),
+  // Short words such as "of" and "and" are written either way.
+  title: (text) => wordsIn(text).every((word, index) => (index > 0 && word.length <= 3) || beginsUpper(word)),
+  lower: isLower,
+  upper: isUpper,
+  kebab: (text) => isLower(text) && /^[\p{L}\p{N}]+(-[\p{L}\p{N}]+)*$/u.test(text),
+  snake: (text) => isLower(text) && /^[\p{L}\p{N}]+(_[\p{L}\p{N}]+)*$/u.test(text),
+  camel: (text) => !beginsUpperLetter(text) && /^[\p{L}\p{N}]+$/u.test(text),
+  pascal: (text) => beginsUpper(text) && /^[\p{L}\p{N}]+$/u.test(text),
+};
+
+export function fitsCasing(text: string, casing: Casing): boolean {
+  return FITS[casing](text);
+}
+
+function wordsIn(text: string): string[] {
+  return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+}
+
+function beginsUpperLetter(text: string): boolean {
+  return beginsUpper(text) && !isLower([...text][0] ?? "");
 }

@@ -1,7 +1,7 @@
 /**
  * Reads the fields of advertisers and events as people and spreadsheets spell them: in a cell, where everything is text, and in YAML
  * or JSON. What is no value of its kind stays as it was written: the resource's own rules then refuse it, and the advice here says
- * what to write instead. The styles of names that a team's rules may ask for stand here too.
+ * what to write instead.
  */
 import { z } from "zod";
 import { Attribution, EventType } from "../kinds/index.js";
@@ -17,21 +17,21 @@ interface Field {
 }
 
 const asItIs = <T>(value: T) => value;
-const noAdvice = () => undefined;
+
+/** What is taken as it is written. */
+const data: Field = { fromCell: asItIs, fromData: asItIs, advice: () => undefined, written: asItIs };
 
 const text: Field = {
-  fromCell: asItIs,
-  fromData: asItIs,
+  ...data,
   advice: (value) =>
     ["number", "boolean", "bigint"].includes(typeof value) ? `put it in quotes: "${String(value)}"` : undefined,
-  written: asItIs,
 };
 
 const PLAIN_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/;
 
 const number: Field = {
+  ...data,
   fromCell: (cell) => (PLAIN_NUMBER.test(cell) && !wouldBeRounded(cell) ? Number(cell) : cell),
-  fromData: asItIs,
   advice: (value) => {
     if (typeof value === "bigint") return ROUNDED;
     if (typeof value !== "string") return undefined;
@@ -39,28 +39,25 @@ const number: Field = {
     if (wouldBeRounded(cell)) return ROUNDED;
     return PLAIN_NUMBER.test(cell) ? `write ${cell}, without quotes` : mistakeInNumber(value);
   },
-  written: asItIs,
 };
 
 /** Ids keep their digits: the rules know them as strings too. */
 const id: Field = {
-  fromCell: asItIs,
+  ...data,
   fromData: (value) => (typeof value === "bigint" ? String(value) : value),
   advice: (value) => (typeof value === "string" ? mistakeInNumber(value) : undefined),
-  written: asItIs,
 };
 
 const TRUE = ["true", "yes", "1"];
 const FALSE = ["false", "no", "0"];
 
 const truth: Field = {
+  ...data,
   fromCell: (cell) => {
     const word = cell.toLowerCase();
     return TRUE.includes(word) ? true : FALSE.includes(word) ? false : cell;
   },
-  fromData: asItIs,
   advice: (value) => (typeof value === "string" ? "write true or false" : undefined),
-  written: asItIs,
 };
 
 const window: Field = {
@@ -107,8 +104,6 @@ const eventType: Field = {
 function withoutSeparators(name: string): string {
   return name.toLowerCase().replaceAll(/[\s_-]/g, "");
 }
-
-const data: Field = { fromCell: asItIs, fromData: asItIs, advice: noAdvice, written: asItIs };
 
 const FIELDS: Readonly<Record<string, Field>> = {
   advertiserName: text,
@@ -169,38 +164,4 @@ export function secondsIn(text: string): number | string {
   const seconds = Number(amount) * (length ?? Number.NaN);
   const whole = Math.round(seconds);
   return Math.abs(seconds - whole) < 1e-6 ? whole : text;
-}
-
-/** As people name them in a catalog's rules. */
-export const CASINGS = ["sentence", "title", "lower", "upper", "kebab", "snake", "camel", "pascal"] as const;
-export type Casing = (typeof CASINGS)[number];
-
-const isUpper = (text: string) => text === text.toUpperCase();
-const isLower = (text: string) => text === text.toLowerCase();
-const beginsUpper = (word: string) => isUpper([...word][0] ?? "");
-/** An abbreviation or a product's name may stand anywhere: USA, B2B. */
-const isLowerOrShort = (word: string) => isLower([...word][0] ?? "") || isUpper(word);
-
-const FITS: Readonly<Record<Casing, (text: string) => boolean>> = {
-  sentence: (text) => beginsUpper(wordsIn(text)[0] ?? "") && wordsIn(text).slice(1).every(isLowerOrShort),
-  // Short words such as "of" and "and" are written either way.
-  title: (text) => wordsIn(text).every((word, index) => (index > 0 && word.length <= 3) || beginsUpper(word)),
-  lower: isLower,
-  upper: isUpper,
-  kebab: (text) => isLower(text) && /^[\p{L}\p{N}]+(-[\p{L}\p{N}]+)*$/u.test(text),
-  snake: (text) => isLower(text) && /^[\p{L}\p{N}]+(_[\p{L}\p{N}]+)*$/u.test(text),
-  camel: (text) => !beginsUpperLetter(text) && /^[\p{L}\p{N}]+$/u.test(text),
-  pascal: (text) => beginsUpper(text) && /^[\p{L}\p{N}]+$/u.test(text),
-};
-
-export function fitsCasing(text: string, casing: Casing): boolean {
-  return FITS[casing](text);
-}
-
-function wordsIn(text: string): string[] {
-  return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-}
-
-function beginsUpperLetter(text: string): boolean {
-  return beginsUpper(text) && !isLower([...text][0] ?? "");
 }

@@ -1,18 +1,18 @@
 /**
  * Judges what a program declares as a whole: what is wrong between its resources, what earlier runs created and nothing declares
- * any longer, and the briefing of the provider about each resource. Pure: declarations and what this machine remembers in, findings
- * and messages out. `program.ts` calls it for each batch, and once more when the program has ended.
+ * any longer, and the briefing of the provider about each resource: declarations and what this machine remembers in, findings
+ * and messages out. `program.ts` calls it for each batch, and once more when the program has ended. Pure, but for `Declared.add`.
  *
  * A batch is what the program declares in one turn of its event loop: all of the program, except what comes after a wait for a
  * timer, a file or the like.
  */
 
 import { settles } from "../decision/index.js";
+import type { Kind, ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import { aboutWhom, type Briefing, resourceKeyIn } from "../state/index.js";
 import type { Snapshot } from "../store/index.js";
-import type { Declaration, DeclaredObject } from "./declaration.js";
-import { addTo, type Declared } from "./declared.js";
+import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
 import {
   adoptedAlready,
   type Finding,
@@ -22,6 +22,7 @@ import {
   renamedTooEarly,
   sameArguments,
 } from "./findings.js";
+import { isAt, type Place } from "./place.js";
 
 export interface Judgement {
   /** With any of these, nothing may be registered. */
@@ -185,4 +186,114 @@ function briefingOf(
     settled: settled.get(key),
     ...tells,
   };
+}
+
+/**
+ * What the program says of a resource, or of a set's member, that an earlier run knew: it is declared, perhaps as a member of a
+ * set whose members the program does not know yet; it has moved here from there, as an alias says; its set is declared without
+ * it; or it is gone.
+ */
+type Standing = "declared" | "moved" | "left its set" | "gone";
+
+/**
+ * All that a program has declared so far, by what a batch is judged by: the journal's key, the name on the platform, the
+ * arguments, and what is adopted. `program.ts` alone adds to it.
+ */
+export class Declared {
+  readonly #keys = new Set<string>();
+  /** The journal keys of sets whose members are declared beside them. */
+  readonly #knownSets = new Set<string>();
+  readonly #formerly = new Map<ResourceName, Place[]>();
+  readonly #named = new Map<string, DeclaredObject[]>();
+  readonly #same = new Map<string, DeclaredObject[]>();
+  /** By kind and id: the first object that adopts it. */
+  readonly #adopters = new Map<string, DeclaredObject>();
+  /** By kind: the ids of the objects that something adopts. */
+  readonly #adopted = new Map<string, { ids: string[]; text: string | undefined }>();
+  /** By kind: the journal keys of resources that may adopt an object whose id is not known yet. */
+  readonly #adoptingLater = new Map<string, Set<string>>();
+
+  add({ key, setOf, objects, formerly }: Declaration): void {
+    if (key === undefined) return;
+    this.#keys.add(key);
+    if (setOf !== undefined && objects !== undefined) this.#knownSets.add(key);
+    if (setOf !== undefined && objects === undefined) this.#addAdoptingLater(setOf, key);
+    for (const place of formerly) addTo(this.#formerly, aboutWhom(key).resource, place);
+    for (const object of objects ?? []) this.#addObject(object);
+  }
+
+  #addObject(object: DeclaredObject): void {
+    const { kind, key, platformName, adopts, sameAs } = object;
+    this.#keys.add(key);
+    if (platformName !== undefined) addTo(this.#named, `${kind.name} ${platformName}`, object);
+    if (sameAs !== undefined) addTo(this.#same, sameAs, object);
+    if (adopts === LATER) this.#addAdoptingLater(kind, resourceKeyIn(key));
+    else if (adopts !== undefined) this.#addAdopter(kind, adopts, object);
+  }
+
+  #addAdopter(kind: Kind, id: string, object: DeclaredObject): void {
+    if (this.#adopters.has(`${kind.name} ${id}`)) return;
+    this.#adopters.set(`${kind.name} ${id}`, object);
+    const adopted = this.#adopted.get(kind.name) ?? { ids: [], text: undefined };
+    this.#adopted.set(kind.name, adopted);
+    adopted.ids.push(id);
+    adopted.text = undefined;
+  }
+
+  #addAdoptingLater(kind: Kind, resourceKey: string): void {
+    const those = this.#adoptingLater.get(kind.name) ?? new Set();
+    this.#adoptingLater.set(kind.name, those.add(resourceKey));
+  }
+
+  standingOf(journalKey: string): Standing {
+    if (this.#keys.has(journalKey)) return "declared";
+    const resourceKey = resourceKeyIn(journalKey);
+    if (this.#knownSets.has(resourceKey)) return "left its set";
+    if (this.#keys.has(resourceKey)) return "declared";
+    return this.#hasAliasFor(journalKey) ? "moved" : "gone";
+  }
+
+  #hasAliasFor(journalKey: string): boolean {
+    if (this.#formerly.size === 0) return false;
+    const { resource, name, parentTypes } = aboutWhom(journalKey);
+    return this.#formerly.get(resource)?.some((place) => isAt(place, name, parentTypes)) ?? false;
+  }
+
+  /** The objects of one kind that have this name on the platform; none for a name that is not known. */
+  named(kind: Kind["name"], platformName: string | undefined): readonly DeclaredObject[] {
+    return platformName === undefined ? [] : (this.#named.get(`${kind} ${platformName}`) ?? []);
+  }
+
+  /** All objects with the arguments of this one: always the same list for the same arguments. Empty if it is not to be compared. */
+  sameAs({ sameAs }: DeclaredObject): readonly DeclaredObject[] {
+    return (sameAs === undefined ? undefined : this.#same.get(sameAs)) ?? NONE;
+  }
+
+  /** The first object that adopts this one. */
+  adopterOf(kind: Kind["name"], id: string): DeclaredObject | undefined {
+    return this.#adopters.get(`${kind} ${id}`);
+  }
+
+  /** The ids of objects of this kind that something adopts, with blanks between them: the same text until one more is declared. */
+  adoptedIds(kind: Kind["name"]): string {
+    const adopted = this.#adopted.get(kind);
+    if (adopted === undefined) return "";
+    adopted.text ??= adopted.ids.filter((id) => /^\d+$/.test(id)).join(" ");
+    return adopted.text;
+  }
+
+  /** Whether another resource than this one may adopt an object of this kind whose id is not known yet. */
+  othersAdoptLater(kind: Kind["name"], journalKey: string): boolean {
+    const those = this.#adoptingLater.get(kind);
+    return those !== undefined && those.size > (those.has(journalKey) ? 1 : 0);
+  }
+}
+
+const NONE: readonly DeclaredObject[] = [];
+
+/** Adds to the values of one key. */
+function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const values = map.get(key);
+  if (values === undefined) map.set(key, [value]);
+  else values.push(value);
 }

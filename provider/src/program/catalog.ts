@@ -9,7 +9,7 @@ import {
 } from "../catalog/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE } from "../kinds/index.js";
 import { exactId, InWords, validate } from "../rules/index.js";
-import { type Identity, identityText, journalKeyOf, memberOf } from "../state/index.js";
+import { type Identity, identityText, journalKeyOf, labelOf, memberOf } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import { Advertiser, type AdvertiserArgs } from "./advertiser.js";
 import { ConversionEvent, type ConversionEventArgs } from "./conversion-event.js";
@@ -19,6 +19,7 @@ import { inWords } from "./findings.js";
 import { isNotPlain, isOfType } from "./ids.js";
 import { placeOfProgram, typesOf } from "./place.js";
 import { currentProgram } from "./program.js";
+import { heardLater } from "./pulumi-internals.js";
 
 /** What a {@link Catalog} is declared with. */
 export interface CatalogArgs {
@@ -136,7 +137,7 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
   const content = typeof file === "string" ? readCatalog(file, process.cwd(), program.reading.settings) : NOTHING;
   const parentTypes = [typesOf(options.parent) ?? [], CATALOG_TYPE].flat().join("$");
   const form = formProblem(content, sets, program.snapshot.objects, { ...placeOfProgram(), parentTypes, name });
-  const label = `Catalog "${name}"`;
+  const label = labelOf("Catalog", name);
   const warnings = linesOf(content.findings, "warning", MAX_WARNINGS, String(file));
   const declaration: Declaration = {
     ...NO_RESOURCE,
@@ -149,9 +150,7 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
     ],
     warnings: warnings.length === 0 ? [] : [[`${label}:`, ...warnings.map((line) => `  ${line}`)].join("\n")],
   };
-  const judged = program.add(declaration).then(() => []);
-  judged.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection.
-  return { content, sets, judged };
+  return { content, sets, judged: heardLater(program.add(declaration).then(() => [])) };
 }
 
 /** A catalog declares its resources by their own constructors. */

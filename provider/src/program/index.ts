@@ -7,7 +7,7 @@
  *
  * The way through it: a class (`advertiser.ts`, `conversion-event.ts`, `conversion-event-set.ts`, `catalog.ts`) calls
  * `registration.ts`, which makes a declaration of the call (`declaration.ts`) and adds it to the program (`program.ts`), which has
- * each batch judged (`batch.ts`) by all that is declared (`declared.ts`), and tells what is wrong (`findings.ts`). Then the engine asks.
+ * each batch judged by all that is declared (`batch.ts`), and tells what is wrong (`findings.ts`). Then the engine asks.
  */
 export { Advertiser, type AdvertiserArgs, type AdvertiserReference } from "./advertiser.js";
 export { Catalog, type CatalogArgs } from "./catalog.js";

@@ -8,13 +8,12 @@ import { isPlatformId } from "../rules/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { type Briefing, identityText, stackOf } from "../state/index.js";
 import { Inventory, look, pathsIn, placesOf, type Snapshot, type StorePaths } from "../store/index.js";
-import { type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
+import { Declared, type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
 import type { Declaration } from "./declaration.js";
-import { Declared } from "./declared.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
 import { Outputs } from "./ids.js";
 import { placeOfProgram } from "./place.js";
-import { hideStackTracesOfFailures, isEmbedded, mocksOfNow } from "./pulumi-internals.js";
+import { heardLater, hideStackTracesOfFailures, isEmbedded, mocksOfNow } from "./pulumi-internals.js";
 
 /** What is declared in one turn of the program's event loop. */
 interface Batch {
@@ -62,9 +61,7 @@ class Program {
     if (this.#isUnderTest) this.#expectGood(wrongIn(declaration, this.#declared));
     this.#batch ??= this.#begin();
     this.#batch.declarations.push(declaration);
-    const briefing = this.#batch.briefings.then((all) => all.get(declaration.key ?? "") ?? {});
-    briefing.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection that nobody handles.
-    return briefing;
+    return heardLater(this.#batch.briefings.then((all) => all.get(declaration.key ?? "") ?? {}));
   }
 
   #begin(): Batch {
@@ -88,8 +85,7 @@ class Program {
         }
       });
     });
-    briefings.catch(() => undefined); // Each resource listens for itself.
-    return { declarations, briefings };
+    return { declarations, briefings: heardLater(briefings) };
   }
 
   /**

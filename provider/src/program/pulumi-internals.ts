@@ -55,6 +55,12 @@ interface PausedTraces {
   retrace(error: unknown, from: new (...args: never) => unknown): unknown;
 }
 
+/** The same promise. Pulumi listens to it only later: until then Node.js would warn of a rejection that nobody handles. */
+export function heardLater<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
 /** Pulumi's words for a resource that failed to register, perhaps behind the names of the properties that wait for it. */
 const FAILED = new RegExp(`resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`, "s");
 

@@ -12,6 +12,7 @@ import { declare } from "./declaration.js";
 import { isNotPlain } from "./ids.js";
 import { identityOf, journalKeyIn } from "./place.js";
 import { currentProgram } from "./program.js";
+import { heardLater } from "./pulumi-internals.js";
 
 /**
  * What a resource class hands to Pulumi's own constructor. The classes have no base class in between: Pulumi counts constructors
@@ -56,12 +57,11 @@ function hiddenInputs(
   name: string,
   parent: pulumi.Resource | undefined,
 ): pulumi.Inputs {
-  const message = briefing.then(async (more) => writeBriefing({ identity: await identityOf(name, parent), ...more }));
-  message.catch(() => undefined); // Pulumi listens only later: until then Node.js would warn of a rejection.
-  if (!isNotPlain(given)) return { [IDENTITY]: message };
-  const secrets = briefing.then(() => secretPaths(given));
-  secrets.catch(() => undefined);
-  return { [IDENTITY]: message, [SECRET_ARGUMENTS]: secrets };
+  const identity = heardLater(
+    briefing.then(async (more) => writeBriefing({ identity: await identityOf(name, parent), ...more })),
+  );
+  if (!isNotPlain(given)) return { [IDENTITY]: identity };
+  return { [IDENTITY]: identity, [SECRET_ARGUMENTS]: heardLater(briefing.then(() => secretPaths(given))) };
 }
 
 /**
