@@ -37,8 +37,8 @@ const APART: Record<string, string[]> = {
 const PUBLIC_TYPES = ["kinds/vocabulary.ts", "rules/problem.ts"];
 
 const LIBRARIES: Record<string, RegExp> = {
-  undici: /^client\/(transport|connections)\.ts$/,
-  "tough-cookie": /^client\/jar\.ts$/,
+  undici: /^$/, // required when the first client is made
+  "tough-cookie": /^$/, // required for the first session
   zod: /^(rules|kinds|settings|catalog|store|client|tools|sandbox)\//,
   "fastest-levenshtein": /^base\/text\.ts$|^sandbox\/nearest\.ts$/,
   yaml: /^$/, // required when a catalog is read; so is csv-parse

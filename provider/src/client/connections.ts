@@ -8,8 +8,13 @@
  * create unknown.
  */
 import type { Socket } from "node:net";
-import { type Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import type { Agent, buildConnector, Dispatcher, Pool } from "undici";
 import type { ProxySetting } from "../settings/index.js";
+
+/** Loaded when the first client is made, before anything is noted: a run that sends nothing, as a preview, does without it. */
+export function undici(): typeof import("undici") {
+  return require("undici") as typeof import("undici");
+}
 
 /** This is known of a tunnel that did not come about. */
 export interface TunnelTrouble {
@@ -42,6 +47,7 @@ export function createProxyAgent(
   options: Agent.Options & { readonly connect: buildConnector.connector },
   timeoutMs: number,
 ): Dispatcher {
+  const { EnvHttpProxyAgent, Pool } = undici();
   return new EnvHttpProxyAgent({
     ...options,
     // All three are given, so that undici reads none of them from the environment.
@@ -63,6 +69,7 @@ export function createProxyAgent(
 /** The connections to the proxy itself. Says why there is no tunnel, which undici's agent reduces to a sentence. */
 function entranceOf(proxy: ProxySetting, origin: URL, options: Pool.Options): Dispatcher {
   const { host, variable } = proxy;
+  const { Pool } = undici();
   const pool = new Pool(origin, options);
   const ask: (asked: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData> = pool.connect.bind(pool);
   const connect = async (asked: Dispatcher.ConnectOptions) => {
@@ -129,7 +136,7 @@ const LAST_DIGIT = "HTTP/1.1 10".length;
 const [ONE, TWO] = ["1", "2"].map((digit) => digit.charCodeAt(0)) as [number, number];
 
 export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector(options);
+  const connect = undici().buildConnector(options);
   return (target, callback) =>
     connect(target, (...result) => {
       if (result[0] === null) readContinueAsProcessing(result[1]);

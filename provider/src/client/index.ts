@@ -3,8 +3,8 @@
  *
  * The room promises that a create is written at most once, that its outcome is said plainly (created, refused, or not known),
  * that what an answer proves stands in one table (`evidence.ts`), that refused credentials are tried once, and that no secret
- * leaves it in a text. It may import base, files, kinds, settings and store. It loads undici and tough-cookie: so the program's half
- * never imports it, and the commands only when they need it.
+ * leaves it in a text. It may import base, files, kinds, settings and store. undici and tough-cookie are loaded with the first
+ * client and its first session. The program's half never imports it, and the commands only when they need it.
  */
 export { Client } from "./client.js";
 export type { WireRecord } from "./judgement.js";

@@ -1,13 +1,18 @@
 /**
  * The cookies of one login: tough-cookie's jar, and what this API says of its cookies.
  */
-import { Cookie, CookieJar } from "tough-cookie";
+import type { Cookie } from "tough-cookie";
 
 /** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
 const SESSION_COOKIE = /_service_cookie$/;
 
+/** Loaded for the first session, before anything is noted: a run that sends nothing, as a preview, does without it. */
+function toughCookie(): typeof import("tough-cookie") {
+  return require("tough-cookie") as typeof import("tough-cookie");
+}
+
 export class SessionJar {
-  #jar = new CookieJar();
+  #jar = new (toughCookie().CookieJar)();
   /** The last answer of {@link header}: thousands of requests go to one address with the same cookies. */
   #last: { readonly href: string; readonly cookies: readonly Cookie[]; readonly header: string } | undefined;
 
@@ -64,7 +69,7 @@ export class SessionJar {
   /** @throws where `data` is no serialised jar. */
   static async fromJSON(data: unknown): Promise<SessionJar> {
     const jar = new SessionJar();
-    jar.#jar = await CookieJar.deserialize(data as string);
+    jar.#jar = await toughCookie().CookieJar.deserialize(data as string);
     return jar;
   }
 }
@@ -80,7 +85,9 @@ const MAX_COOKIES = 20;
 /** Says why no session came of these cookies, which a login set that said it succeeded. */
 export function whyNoSession(setCookies: readonly string[], url: URL): string {
   if (setCookies.length === 0) return "the answer set no cookie";
-  const cookies = setCookies.slice(0, MAX_COOKIES).flatMap((header) => Cookie.parse(header, { loose: true }) ?? []);
+  const cookies = setCookies
+    .slice(0, MAX_COOKIES)
+    .flatMap((header) => toughCookie().Cookie.parse(header, { loose: true }) ?? []);
   const session = cookies.filter(({ key }) => SESSION_COOKIE.test(key));
   if (session.length === 0) {
     return "none of the cookies it set is named <instance_key>_service_cookie";

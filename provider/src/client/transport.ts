@@ -16,10 +16,17 @@
  */
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
-import { Agent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import type { Clock } from "../base/index.js";
 import type { ProxySetting } from "../settings/index.js";
-import { createConnector, createProxyAgent, reasonOf, TunnelFailure, type TunnelTrouble } from "./connections.js";
+import {
+  createConnector,
+  createProxyAgent,
+  reasonOf,
+  TunnelFailure,
+  type TunnelTrouble,
+  undici,
+} from "./connections.js";
 
 /** A request. */
 export interface HttpRequest {
@@ -106,6 +113,7 @@ export function createTransport(options: TransportOptions): Transport {
     bodyTimeout: 0,
   };
   const { proxy } = options;
+  const { Agent } = undici();
   const agent = proxy === undefined ? new Agent(agentOptions) : createProxyAgent(proxy, agentOptions, timeoutMs);
   return {
     send: ({ method, url, headers, body = null, notedAtMs = Number.POSITIVE_INFINITY }) =>
