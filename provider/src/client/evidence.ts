@@ -21,7 +21,7 @@ import {
 import { isSentence } from "./words.js";
 
 /** The object that a request was about. */
-export interface Asked {
+export interface About {
   /** The name of its kind on the wire. */
   readonly noun: string;
   /** Which object; absent for a create and a search. */
@@ -32,7 +32,7 @@ export type Outcome = "created" | "changed" | "deleted" | "gone" | "none";
 
 interface Evidence {
   readonly proof: string;
-  readonly isIn: (answer: Answer, asked: Asked) => boolean;
+  readonly isIn: (answer: Answer, about: About) => boolean;
   /** Only of a read: an update or a delete may answer so after it was carried out. */
   readonly ofReads?: true;
   /** It counts only where the same operation has worked for another object in this run: a wrong path answers so too. */
@@ -68,7 +68,7 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
   gone: [
     {
       proof: "404, 410 or a refusal, with a sentence that ends at the absence of this object",
-      isIn: (answer, asked) => (isMissing(answer) || isRefusal(answer, asked.noun)) && saysAbsent(answer, asked),
+      isIn: (answer, about) => (isMissing(answer) || isRefusal(answer, about.noun)) && saysAbsent(answer, about),
     },
     { ...EMPTY_LIST, ofReads: true },
     {
@@ -90,11 +90,11 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
 export function proves(
   outcome: Outcome,
   answer: Answer,
-  asked: Asked,
+  about: About,
   isRead = false,
 ): "alone" | "with a witness" | undefined {
   if (answer.broken !== undefined) return undefined;
-  const found = EVIDENCE[outcome].find(({ ofReads, isIn }) => (isRead || ofReads !== true) && isIn(answer, asked));
+  const found = EVIDENCE[outcome].find(({ ofReads, isIn }) => (isRead || ofReads !== true) && isIn(answer, about));
   if (found === undefined) return undefined;
   return found.needsWitness === true ? "with a witness" : "alone";
 }
@@ -267,7 +267,7 @@ function isWord({ text, code }: Statement, { status }: Answer, noun: string): bo
 }
 
 /** Tells whether an answer says in a sentence that just this object is not there, and says nothing else that means something. */
-function saysAbsent(answer: Answer, { noun, id }: Asked): boolean {
+function saysAbsent(answer: Answer, { noun, id }: About): boolean {
   if (id === undefined) return false;
   const absence = absenceOf(noun, id);
   const isAbsence = ({ text }: Statement) => absence.test(text.trim().replaceAll("_", " "));

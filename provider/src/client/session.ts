@@ -52,7 +52,7 @@ interface Sending extends SessionRequest {
 }
 
 /** An answer, and the lease that its request still holds. */
-interface Answered {
+interface Leased {
   readonly answer: Answer;
   readonly sign: SessionSign | undefined;
   readonly kept: Promise<void>;
@@ -96,7 +96,7 @@ export class Session {
     }
   }
 
-  async #send({ method, url, body, repeatable, beforeSend, patience }: Sending, isResend: boolean): Promise<Answered> {
+  async #send({ method, url, body, repeatable, beforeSend, patience }: Sending, isResend: boolean): Promise<Leased> {
     const held: { lease?: Lease<Login> | undefined } = {};
     const prepare = async (): Promise<HttpRequest | Later> => {
       if (this.#hasFailed) throw failedBefore();
@@ -130,14 +130,14 @@ export class Session {
     }
   }
 
-  #judge(answered: Answered, url: URL) {
-    const { sign, lease } = answered;
+  #judge(leased: Leased, url: URL) {
+    const { sign, lease } = leased;
     if (sign === undefined) return "accepted";
     return lease.login.judge(sign, {
       hasAccepted: lease.hasAccepted,
       hasEnded: lease.hasEnded,
       ageMs: this.#clock.monotonicMs() - lease.openedAtMs,
-      isIncurable: this.#incurable.has(kindOf(answered, url)),
+      isIncurable: this.#incurable.has(kindOf(leased, url)),
     });
   }
 
@@ -167,13 +167,13 @@ export class Session {
 
 const DONE = Promise.resolve();
 
-function conclude({ answer, lease, kept }: Answered, session: LetThrough): SessionAnswer {
+function conclude({ answer, lease, kept }: Leased, session: LetThrough): SessionAnswer {
   // Whoever waits for the lease goes with the cookies of this answer.
   void kept.then(() => (session === "accepted" ? lease.accept() : lease.release()));
   return { answer, session, kept };
 }
 
-function kindOf({ answer, sign }: Answered, url: URL): string {
+function kindOf({ answer, sign }: Leased, url: URL): string {
   return `${url.pathname} ${answer.status} ${sign}`;
 }
 

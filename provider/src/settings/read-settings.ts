@@ -64,7 +64,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
     warnings: [
       ...judged.flatMap(([, { warning }]) => warning ?? []),
       ...unknownVariables(source.environment),
-      ...plainPassword(source),
+      ...plainSecrets(source),
     ],
   };
 }
@@ -99,9 +99,9 @@ function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSo
   const command = `${commandFor(key, rule)}${rule.required ? ` (or set ${environmentNameOf(key)})` : ""}`;
   const problem = (reason: string) => ({ problems: [{ source: label, reason, command }] });
   const isEmpty = raw !== undefined && raw.trim() === "";
-  if (key === "password" && (raw === undefined || isEmpty) && mayLackPassword) {
+  if (rule.onlyToSend && (raw === undefined || isEmpty) && mayLackPassword) {
     const how = isEmpty ? `${label} is set but empty` : `${label} is not set`;
-    return { warning: `${how}: this preview goes on without a password, \`pulumi up\` will need one: ${command}` };
+    return { warning: `${how}: this preview goes on without ${rule.expected}, \`pulumi up\` will need it: ${command}` };
   }
   if (raw === undefined) return rule.required && !mayLackAll ? problem(`is required: ${rule.expected}`) : {};
   if (isEmpty) return problem(`is set but empty; expected ${rule.expected}`);
@@ -215,7 +215,12 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
     });
 }
 
-const FORMER_NAMES: ReadonlyMap<string, keyof Settings> = new Map([["traceField", "markField"]]);
+const FORMER_NAMES: ReadonlyMap<string, keyof Settings> = new Map(
+  SETTING_NAMES.flatMap((name) => {
+    const { formerName } = SETTINGS[name];
+    return formerName === undefined ? [] : [[formerName, name]];
+  }),
+);
 
 /** Unlike another unknown variable, one of these was surely meant for us: without it creates would go out otherwise than wanted. */
 function formerVariables(environment: Readonly<Record<string, string | undefined>>): SettingProblem[] {
@@ -247,9 +252,11 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
     });
 }
 
-function plainPassword({ config, isSecret }: SettingsSource): string[] {
-  if (config("password") === undefined || isSecret === undefined || isSecret("password")) return [];
-  return [`${NAMESPACE}:password is stored in plain text: ${commandFor("password", SETTINGS.password)}`];
+function plainSecrets({ config, isSecret }: SettingsSource): string[] {
+  const secrets = SETTING_NAMES.filter((key) => SETTINGS[key].secret && config(key) !== undefined);
+  return secrets
+    .filter((key) => isSecret?.(key) === false)
+    .map((key) => `${NAMESPACE}:${key} is stored in plain text: ${commandFor(key, SETTINGS[key])}`);
 }
 
 /** One problem, with the command that fixes it. */

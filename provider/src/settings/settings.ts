@@ -31,6 +31,10 @@ export interface SettingRule {
   readonly objection?: (value: string) => string | undefined;
   readonly secret?: true;
   readonly required?: true;
+  /** Only what sends something needs it: for a preview it may be missing. */
+  readonly onlyToSend?: true;
+  /** Its name in an earlier version. */
+  readonly formerName?: string;
 }
 
 /** Tells this machine itself by its names and addresses. @param hostname a URL's. */
@@ -86,13 +90,13 @@ const TABLE = {
     example: "you@example.com",
     required: true,
   },
-  /** Absent only where a preview may do without. */
   password: {
     schema: z.string().min(1).optional(),
     expected: "the password",
     example: "",
     secret: true,
     required: true,
+    onlyToSend: true,
   },
   authMode: {
     schema: z.enum(["session", "basic"]).default("session"),
@@ -146,6 +150,7 @@ const TABLE = {
       .optional(),
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
+    formerName: "traceField",
     objection: (name) => {
       const owner = ownerOf(name);
       return owner === undefined ? undefined : `each create's mark would overwrite the argument ${owner}`;
