@@ -28,6 +28,36 @@ async function start(options: SandboxOptions = {}, operations: object = SEARCH) 
   return { sandbox, clock, folder, open, ...open() };
 }
 
+it("R2: what a search finds belongs to the resource that adopts it, whichever of the two is carried out first", async () => {
+  const { sandbox, advertiser, clock, open } = await start();
+  sandbox.fail({ on: "advertiser", act: true, with: lost });
+  sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 500 }, times: 20 });
+  const failure = await failureOf(advertiser.create(inputs));
+  sandbox.endFaults();
+  const olds = failure.properties as Record<string, unknown>;
+  const adopting = { advertiserName: "B", existingId: 1, __identity: "tiny/dev::b" };
+
+  const next = open();
+  const adopted = await next.advertiser.check({}, adopting);
+  await next.advertiser.create(adopted.inputs ?? {});
+  const checked = await next.advertiser.check(inputs, inputs);
+  await next.advertiser.diff(String(failure.id), olds, checked.inputs ?? {});
+  clock.advance(3600_000); // it must not be taken for not made either
+  const again = await failureOf(next.advertiser.create(checked.inputs ?? {}));
+  expect(again.id).toMatch(/^unresolved-/);
+  expect(again.message).toMatch(
+    /Searched for alternative_id = \S+: it is 1, which Advertiser "b" has, and one object can't be two\./,
+  );
+
+  const last = open(newFolder());
+  const kept = await last.advertiser.check(inputs, inputs);
+  await last.advertiser.diff(String(again.id), again.properties as Record<string, unknown>, kept.inputs ?? {});
+  expect((await last.advertiser.create(kept.inputs ?? {})).id).toBe("1");
+  const refused = await last.advertiser.check({}, adopting);
+  expect(refused.failures?.map(({ reason }) => reason).join()).toContain("one object can't be two");
+  expect(sandbox.advertiserPosts).toBe(1);
+});
+
 describe("an answer that is lost", () => {
   it("is found by its mark in the same run", async () => {
     const { sandbox, advertiser, said, closeNow } = await start();

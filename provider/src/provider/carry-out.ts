@@ -75,7 +75,7 @@ async function guarded(work: () => Promise<Outcome>): Promise<Outcome> {
 }
 
 async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () => void): Promise<Outcome> {
-  const { action, subject, values, secret, held, olds, mark, unresolved, created } = object;
+  const { action, subject, values, secret, held, olds, mark, unresolved, created, formerly = [] } = object;
   const { label } = subject;
   switch (action.do) {
     case "create":
@@ -83,7 +83,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () 
     case "look for": {
       const unsettled = action.do === "look for" ? toLookFor(action.record) : undefined;
       return runtime.track((mayBeginAtAll) =>
-        createOnce(kind, runtime, { values, subject, secret, replaces: held, mark, unsettled }, () => {
+        createOnce(kind, runtime, { values, subject, secret, replaces: held, mark, unsettled, formerly }, () => {
           mayBeginAtAll();
           mayBegin();
         }),
@@ -96,7 +96,6 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () 
       return { kind: "updated", id };
     }
     case "adopt": {
-      const { formerly = [] } = object;
       return adoptExisting(kind, runtime, {
         subject,
         id: action.id ?? "",

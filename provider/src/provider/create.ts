@@ -18,10 +18,11 @@ import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, type Ref, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Sending, Unsent } from "../store/index.js";
 import { describeDefect } from "./failure.js";
+import { ownerOf } from "./holding.js";
 import { setFields } from "./optional.js";
 import type { Outcome } from "./outcome.js";
-import { lookFor } from "./search.js";
-import type { Services } from "./services.js";
+import { isAnothers, lookFor } from "./search.js";
+import type { Runtime, Services } from "./services.js";
 import { platformWarning, tellAll } from "./tell.js";
 
 export interface Create {
@@ -36,15 +37,12 @@ export interface Create {
   readonly mark?: string | undefined;
   /** An earlier create of it that the state holds as unresolved, and that is looked for. The journal need not know of it. */
   readonly unsettled?: CreateRecord | undefined;
+  /** Journal keys of what it may have been before. */
+  readonly formerly: readonly string[];
 }
 
 /** @param mayBegin throws where nothing must be sent any more. */
-export async function createOnce(
-  kind: Kind,
-  runtime: Services,
-  create: Create,
-  mayBegin: () => void,
-): Promise<Outcome> {
+export async function createOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
   let wasNotMade = false;
   try {
     return await attemptOnce(kind, runtime, create, mayBegin, () => {
@@ -59,7 +57,7 @@ export async function createOnce(
 /** @param onNotMade called when a search has found that an earlier create of it was not carried out. */
 async function attemptOnce(
   kind: Kind,
-  runtime: Services,
+  runtime: Runtime,
   create: Create,
   mayBegin: () => void,
   onNotMade: () => void,
@@ -109,7 +107,7 @@ async function attemptOnce(
  */
 async function settled(
   kind: Kind,
-  runtime: Services,
+  runtime: Runtime,
   create: Create,
   earlier: CreateRecord,
   ended: Sending["ended"],
@@ -126,8 +124,12 @@ async function settled(
       runtime.say(`${label} was sent at ${at}, and a search finds nothing that it made: it is sent again.`);
       return undefined;
     }
-    if (finding.kind === "found") id = finding.id;
-    else what = `${what} ${finding.words}`;
+    if (finding.kind === "open") what = `${what} ${finding.words}`;
+    else {
+      const owner = await ownerOf(kind, runtime, create.subject, finding.id, create.formerly);
+      if (owner === undefined) id = finding.id;
+      else what = `${what} ${isAnothers(earlier, finding.id, owner)}`;
+    }
   }
   if (id !== undefined) {
     const fields = bodyOf(kind, create.values);

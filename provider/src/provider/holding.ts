@@ -147,7 +147,27 @@ export function rivalOf(kind: Kind, { run }: Runtime, { key }: Ref, id: string):
   return other === undefined ? undefined : aboutWhom(other.by);
 }
 
-/** The same, where the engine asked about the resource that adopts before it asked about the one that holds. @throws ArgumentsError */
+/**
+ * Asked before a resource takes over what a search has found for it: what else has that object. The engine may not have asked about the
+ * other one yet, so what only the notes of this machine know counts as well.
+ * @param formerly journal keys of what the resource may have been before.
+ * @returns its label.
+ */
+export async function ownerOf(
+  kind: Kind,
+  runtime: Runtime,
+  { key }: Ref,
+  id: string,
+  formerly: readonly string[],
+): Promise<string | undefined> {
+  await learnHolders(runtime);
+  const others = runtime.run.holders.of(kind.name, id, key).filter(({ by }) => !formerly.includes(by));
+  const other = others.find(({ by }) => by !== SOMEBODY) ?? others[0];
+  if (other === undefined) return undefined;
+  return other.by === SOMEBODY ? "another resource" : aboutWhom(other.by).label;
+}
+
+/** As {@link rivalOf}, where the engine asked about the resource that adopts before it asked about the one that holds. @throws ArgumentsError */
 function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): void {
   const rivals = run.holders.rivalsOf(kind.name, id, ref.key);
   const other = rivals.find(({ by, how }) => by !== SOMEBODY && how === "adopts");

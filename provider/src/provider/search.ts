@@ -67,7 +67,7 @@ export async function lookFor(
   const until = new Date(runtime.clock.wallMs()).toISOString();
   return {
     kind: "open",
-    words: `Searched for ${sent.field} = ${sent.mark} ${count(looks, "time")} until ${until}: ${answer}. ${nextIn(dueMs)}`,
+    words: `${searchedFor(sent)} ${count(looks, "time")} until ${until}: ${answer}. ${nextIn(dueMs)}`,
   };
 }
 
@@ -88,8 +88,18 @@ function nextIn(dueMs: number | undefined): string {
     : `The next \`pulumi up\` looks again, and from ${new Date(dueMs).toISOString()} on sends it again where there still is none.`;
 }
 
-function severalIn(ids: readonly string[], { field, mark }: Sent): string {
-  return `Searched for ${field} = ${mark}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+function severalIn(ids: readonly string[], sent: Sent): string {
+  return `${searchedFor(sent)}: there are ${ids.length}, ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+}
+
+/** What was found belongs to another resource, such as one that adopts it: then only a person can tell what is meant. */
+export function isAnothers(sent: Pick<Sent, "field" | "mark">, id: string, other: string): string {
+  return `${searchedFor(sent)}: it is ${id}, which ${other} has, and one object can't be two.`;
+}
+
+/** How each sentence about a search begins, by which {@link toLookFor} finds it. */
+function searchedFor({ field, mark }: Pick<Sent, "field" | "mark">): string {
+  return `Searched for ${field} = ${mark}`;
 }
 
 /** What a create can be searched for by, as it stands in its inputs; none where it can't. */
