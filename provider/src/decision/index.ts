@@ -19,9 +19,8 @@ export {
   knownAdoption,
   type Member,
   membersOf,
-  PLAIN,
   singleMember,
   stillToDelete,
 } from "./members.js";
-export { isSameBody, renamesIn, settles } from "./same-object.js";
+export { isSameBody, matchesCreate, renamesIn } from "./same-object.js";
 export { type Created, visibleFromMs } from "./visible.js";

@@ -59,7 +59,7 @@ export function stillToDelete(left: readonly LeftLive[], circumstances: Circumst
 }
 
 /** Nothing but creating, and nothing is deleted. */
-export const PLAIN: Circumstances = { can: NO_ABILITIES, replaceOnChanges: [], deletes: () => false };
+const PLAIN: Circumstances = { can: NO_ABILITIES, replaceOnChanges: [], deletes: () => false };
 
 /**
  * A single resource.

@@ -90,7 +90,7 @@ export interface SentCreate {
  * @param values the arguments of what adopts; those that are no plain values are not known yet, and contradict nothing.
  * @returns whether kind and name agree, and none of the other facts that both sides know contradicts it: the advertiser above all.
  */
-export function settles(kind: Kind, values: Values, sent: SentCreate): boolean {
+export function matchesCreate(kind: Kind, values: Values, sent: SentCreate): boolean {
   if (kind.name !== sent.kind) return false;
   const agrees = (property: string, then: unknown) => {
     const now = values[property];

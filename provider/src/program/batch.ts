@@ -7,7 +7,7 @@
  * timer, a file or the like.
  */
 
-import { settles } from "../decision/index.js";
+import { matchesCreate } from "../decision/index.js";
 import type { Kind, ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import { aboutWhom, type Briefing, resourceKeyIn } from "../state/index.js";
@@ -132,7 +132,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     // The provider, which sees the values of Outputs, asks the same again.
     const adopters = declared
       .named(kind, name)
-      .filter((each) => each.adopts !== undefined && settles(each.kind, each.facts, { kind, facts }));
+      .filter((each) => each.adopts !== undefined && matchesCreate(each.kind, each.facts, { kind, facts }));
     if (standing === "moved") {
       if (isReported === undefined && adopters.length === 0) early.add(resourceKeyIn(key));
       continue;

@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided for objects: each action that sends something or adopts in one switch, and many objects at once, within the client's limits, each with
- * an outcome of its own. A single resource is a list of one.
+ * Carries out what was decided for objects: each action that sends something or adopts in one switch, and many objects at once, within
+ * the client's limits, each with an outcome of its own. A single resource is a list of one.
  */
 
 import {
@@ -49,31 +49,12 @@ export interface Managed {
   readonly formerly?: readonly string[] | undefined;
 }
 
-/** Never throws. @param mayBegin throws where nothing must be sent any more. */
-async function carryOut(
-  kind: Kind,
-  runtime: Runtime,
-  object: Managed,
-  mayBegin: () => void = () => undefined,
-): Promise<Outcome> {
-  return guarded(async () => {
-    const outcome = await done(kind, runtime, object, mayBegin);
-    const id = idAfter(outcome);
-    if (id !== undefined) noteLive(kind, runtime, object.subject, id, object);
-    return outcome;
-  });
+/** A failure as an outcome has it. One that was not raised on purpose must not keep the others' outcomes from being told. */
+function asOurs(error: unknown): AdvertisingError {
+  return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }
 
-async function guarded(work: () => Promise<Outcome>): Promise<Outcome> {
-  try {
-    return await work();
-  } catch (error) {
-    const isOurs = error instanceof AdvertisingError;
-    // Not raised on purpose, it must not keep the others' outcomes from being told.
-    return { kind: "failed", error: isOurs ? error : new InternalError(describeDefect(error)) };
-  }
-}
-
+/** @param mayBegin throws where nothing must be sent any more. */
 async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () => void): Promise<Outcome> {
   const { action, subject, values, secret, held, olds, mark, unresolved, created, formerly = [] } = object;
   const { label } = subject;
@@ -168,28 +149,30 @@ export async function carryOutAll(
     await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
   };
 
-  const one = async (object: Managed) => {
+  const outcomeOf = async (object: Managed): Promise<Outcome> => {
     const { key, subject } = object;
     try {
       await expectNotOpen(object);
+      const outcome = await done(kind, runtime, object, () => {
+        if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, since ${trouble}`);
+        begun.add(key);
+      });
+      const id = idAfter(outcome);
+      if (id !== undefined) noteLive(kind, runtime, subject, id, object);
+      return outcome;
     } catch (error) {
-      if (!(error instanceof AdvertisingError)) throw error;
-      return note(key, { kind: "failed", error });
+      return { kind: "failed", error: asOurs(error) };
     }
-    const outcome = await carryOut(kind, runtime, object, () => {
-      if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, since ${trouble}`);
-      begun.add(key);
-    });
-    note(key, outcome);
   };
-  await Promise.all(objects.map(one));
+  await Promise.all(objects.map(async (object) => note(object.key, await outcomeOf(object))));
   return outcomes;
 }
 
 /**
  * Deletes the objects of a set, last of all. One that is refused says nothing of the others; after any other failure nothing more is
  * begun.
- * @param set its label, and when it created the last of them. @param isStillToGo whether nothing has begun to go on with an object meanwhile: otherwise it is spared.
+ * @param set its label, and when it created the last of them.
+ * @param isStillToGo whether nothing has begun to go on with an object meanwhile: otherwise it is spared.
  */
 export async function deleteAll(
   kind: Kind,
@@ -204,14 +187,14 @@ export async function deleteAll(
   let isTrouble = false;
   const deleteOne = async ({ id, key }: ToDelete) => {
     if (!isStillToGo(id, key)) return;
-    const outcome = await guarded(async () => {
+    try {
       await deleteObject(kind, runtime, { id, label: `${memberLabel(label, key)} (${id})`, created });
-      return { kind: "deleted", id };
-    });
-    if (outcome.kind === "failed") {
-      isTrouble ||= !(outcome.error instanceof RefusedError);
-      failed.set(id, outcome.error);
-    } else deleted.add(id);
+      deleted.add(id);
+    } catch (error) {
+      const failure = asOurs(error);
+      isTrouble ||= !(failure instanceof RefusedError);
+      failed.set(id, failure);
+    }
     progress.done();
   };
   const next = wanted.values();

@@ -11,7 +11,7 @@ import {
   type Differences,
   differencesIn,
   hasValue,
-  settles,
+  matchesCreate,
   visibleFromMs,
   withDifferences,
 } from "../decision/index.js";
@@ -189,7 +189,7 @@ async function settle(kind: Kind, services: Services, adoption: Adoption): Promi
     const noted = await journal.settle(key, id, adoption.settles);
     for (const former of formerly) {
       const sent = await journal.leftover(former);
-      if (sent !== undefined && !settles(kind, values, { ...sent, kind: aboutWhom(former).kind })) continue;
+      if (sent !== undefined && !matchesCreate(kind, values, { ...sent, kind: aboutWhom(former).kind })) continue;
       noted.push(...(await journal.settle(former, id)));
     }
     for (const other of noted.filter((known) => known !== id)) {

@@ -25,8 +25,6 @@ export type Outcome =
       /** Taken over, and given arguments that it did not have. */
       readonly isUpdated?: boolean;
     }
-  /** The object is not on the platform any more. */
-  | { readonly kind: "deleted"; readonly id: string }
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | {
       readonly kind: "failed";

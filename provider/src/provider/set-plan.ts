@@ -3,13 +3,14 @@
  * what waits for somebody.
  */
 import { count, OutcomeUnknownError, type Values, withCode } from "../base/index.js";
-import { type Circumstances, isChange, type Member, membersOf } from "../decision/index.js";
+import { isChange, type Member, membersOf, stillToDelete } from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
   eventIn,
   isToBeDeleted,
+  type LeftLive,
   memberRef,
   type Ref,
   type StoredSet,
@@ -23,7 +24,7 @@ import { resultOf } from "./outcome.js";
 import type { Runtime } from "./services.js";
 import { setFacts } from "./set-run.js";
 import { beforeCreate, tellAll } from "./tell.js";
-import { besidesInWords, leftoversInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
+import { leftoversInWords, notesInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
 
 /**
  * Decides what becomes of the members of a set that the state holds, and tells what a preview shows.
@@ -49,9 +50,9 @@ export async function planSet(
   // What waits is the set's until somebody settles it, declared or not.
   const waiting = await attemptKeys(runtime, subject, [...stored.unresolved.values()]);
   for (const key of waiting) run.declared.add(key);
-  const besides = besidesInWords(await besidesOf(runtime, subject, members));
-  if (besides !== undefined) runtime.tellAt("warn", subject.resourceUrn, besides);
-  await tellBefore(kind, runtime, subject, members, stored, circumstances);
+  const notes = notesInWords(await notesOf(runtime, subject, members));
+  if (notes !== undefined) runtime.tellAt("warn", subject.resourceUrn, notes);
+  await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.left, circumstances));
   // An `up` fails with it.
   const result = resultOf(members);
   if (!result.isWell && run.isUp !== true) {
@@ -73,21 +74,21 @@ function heldIn(kind: Kind, set: Ref, stored: StoredSet, members: readonly Membe
   });
 }
 
-/** Tells the journal what the state holds. @returns in words, what the journal says besides of what stays as it is. */
-async function besidesOf(runtime: Runtime, set: Ref, members: readonly Member[]): Promise<string[]> {
-  const besides: string[] = [];
+/** Tells the journal what the state holds. @returns in words, what the journal still notes of members that stay as they are or go. */
+async function notesOf(runtime: Runtime, set: Ref, members: readonly Member[]): Promise<string[]> {
+  const notes: string[] = [];
   for (const { key, action, id, fingerprint } of members) {
     if (id === undefined) continue;
     const words = await reconcileHeld(runtime, memberRef(set, key), id, () => fingerprint ?? "");
-    // What is created or adopted asks for it, and what is unresolved is told by itself.
-    if (action.do === "keep" || action.do === "let go" || action.do === "delete") besides.push(...words);
+    // A create or an adoption looks at its notes itself, and an unresolved create has a message of its own.
+    if (action.do === "keep" || action.do === "let go" || action.do === "delete") notes.push(...words);
   }
-  return besides;
+  return notes;
 }
 
 /**
- * @param circumstances what is deleted.
- * @returns nothing: in an `up` what was done is told afterwards, with the new ids.
+ * Shows the plan in a preview; in an `up`, what was done is shown afterwards, with the new ids.
+ * @param still what earlier runs could not delete, and this one is to.
  */
 export async function tellBefore(
   kind: Kind,
@@ -95,11 +96,11 @@ export async function tellBefore(
   set: Ref,
   members: readonly Member[],
   stored: StoredSet,
-  circumstances?: Circumstances,
+  still: readonly LeftLive[] = [],
 ): Promise<void> {
   const unsent = await tellNewMembers(kind, runtime, set, members, stored);
   const isAdopted = (id: string) => runtime.run.holders.isAdopted(kind.name, id);
-  const plan = planInWords(kind, members, unsent, isAdopted, circumstances, stored.left);
+  const plan = planInWords(kind, members, unsent, isAdopted, still);
   if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, plan);
 }
 

@@ -12,7 +12,7 @@ import {
   printable,
   withCode,
 } from "../base/index.js";
-import { type Circumstances, type Member, PLAIN, renamesIn, stillToDelete } from "../decision/index.js";
+import { type Member, renamesIn } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, describe, type LeftLive, memberOf, memberRef, type Ref, waysOut } from "../state/index.js";
 import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
@@ -24,15 +24,14 @@ const MAX_LISTED = 20;
  * What an `up` would do; nothing where that is nothing.
  * @param unsent the keys of members that would be created, but for what is told of them besides.
  * @param isAdopted whether something in the program takes on the object with this id.
- * @param circumstances what is deleted. @param left what earlier runs have left live.
+ * @param still what earlier runs could not delete, and this one is to.
  */
 export function planInWords(
   kind: Kind,
   members: readonly Member[],
   unsent: ReadonlySet<string> = new Set(),
   isAdopted: (id: string) => boolean = () => false,
-  circumstances: Circumstances = PLAIN,
-  left: readonly LeftLive[] = [],
+  still: readonly LeftLive[] = [],
 ): string | undefined {
   const { create, afterlife } = kind;
   const of = (action: Planned) => members.filter((member) => plannedOf(member) === action && !unsent.has(member.key));
@@ -61,7 +60,6 @@ export function planInWords(
     isAdopted(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
   add("let go", "to let go", goes);
   add("delete", "to delete", keyAndId, ", when everything else went well");
-  const still = stillToDelete(left, circumstances);
   if (still.length > 0) {
     counts.push(`${still.length} still to delete`);
     lines.push(`  still to delete: ${listed(still.map(({ id, key }) => `${shownKey(key ?? "")} (${id})`))}`);
@@ -126,8 +124,8 @@ export function leftoversInWords({ label }: Ref, left: ReadonlyMap<string, Creat
   ].join("\n");
 }
 
-/** What the journal says besides of objects that the state holds; nothing where that is nothing. */
-export function besidesInWords(words: readonly string[]): string | undefined {
+/** What the journal still notes of objects that the state holds; nothing where that is nothing. */
+export function notesInWords(words: readonly string[]): string | undefined {
   return words.length === 0 ? undefined : cutLines(words).join("\n");
 }
 

@@ -33,7 +33,6 @@ export {
   memberRef,
   nameInUrn,
   nameOf,
-  parseIdentity,
   placeInUrn,
   type Ref,
   refOf,
