@@ -98,8 +98,8 @@ export function otherStackThan(
 ): string | undefined {
   const stack = stackIn(earlier);
   if (stack === undefined || current === undefined || stack === current) return undefined;
-  const held = new Set(entriesIn(stateIn(now)).map(identityOf));
-  return entriesIn(stateIn(earlier)).some((entry) => held.has(identityOf(entry))) ? undefined : stack;
+  const held = identitiesOf(entriesIn(stateIn(now)));
+  return [...identitiesOf(entriesIn(stateIn(earlier)))].some((each) => held.has(each)) ? undefined : stack;
 }
 
 export interface Leftover {
@@ -126,29 +126,30 @@ export interface Leftover {
  * @returns newest first, without what the state holds (again).
  */
 export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
-  const held = new Set(entriesIn(now).map(identityOf));
-  const done = doneIn([now, ...earlier]);
-  const isOld = notedBefore(now, earlier);
+  const [current, former] = [seenIn(now), earlier.map(seenIn)];
+  const notes = [current, ...former].flatMap(({ noted }) => noted);
+  const held = identitiesOf(current.held);
+  const done = latestDone(notes);
+  const isOld = notedBefore(current, former);
   const found = new Map<string, Leftover>();
   /** @param last when it was seen last, as far as that is known. */
   const add = (leftover: Leftover, last: string) => {
-    const identity = `${leftover.kind} ${leftover.id}`;
+    const identity = identityOf(leftover.kind, leftover.id);
     const doneAt = done.get(identity);
     // What came back, and was left again since, is on the list again.
     if (doneAt !== undefined && !(Date.parse(last) > Date.parse(doneAt))) return;
     if (!held.has(identity) && !isOld.has(identity) && !found.has(identity)) found.set(identity, leftover);
   };
-  for (const state of [now, ...earlier]) for (const each of notedIn(state)) add(each, each.at);
-  for (const entry of replacedIn(now)) {
+  for (const { leftover } of notes) add(leftover, leftover.at);
+  for (const entry of current.replaced) {
     const becomes = isRetained(entry) ? "takes it out of the state" : "deletes it";
     add(asLeftover(entry, `replaced; the next \`pulumi up\` ${becomes}`), now.time);
   }
-  for (const state of earlier.toSorted((a, b) => (a.time < b.time ? 1 : -1))) {
-    const since = state.time === "" ? "in an earlier state" : `in the state of ${state.time}`;
-    for (const entry of [...entriesIn(state), ...replacedIn(state)]) {
-      // It was somebody else's all the time.
-      if (entry.resource.external === true) continue;
-      add(asLeftover(entry, `removed: it stood ${since} and does not now`), state.time);
+  for (const { time, held: those, replaced } of former.toSorted((a, b) => (a.time < b.time ? 1 : -1))) {
+    const since = time === "" ? "in an earlier state" : `in the state of ${time}`;
+    // What was only read was somebody else's all the time.
+    for (const entry of [...those, ...replaced].filter(({ resource }) => resource.external !== true)) {
+      add(asLeftover(entry, `removed: it stood ${since} and does not now`), time);
     }
   }
   return [...found.values()].toSorted((a, b) => {
@@ -157,17 +158,34 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
   });
 }
 
+/** What one state says, read once. */
+function seenIn(state: State) {
+  const marked = state.resources.filter((each) => each.delete === true).map((each) => ({ ...each, delete: false }));
+  return {
+    time: state.time,
+    held: entriesIn(state),
+    /** In the state until the next run. */
+    replaced: entriesIn({ resources: marked, time: "" }),
+    noted: notedIn(state),
+  };
+}
+type Seen = ReturnType<typeof seenIn>;
+
 /** What the state notes as left live, and did so before. What an earlier state held has left it since, all the same. */
-function notedBefore(now: State, earlier: readonly State[]): ReadonlySet<string> {
-  const identities = (states: readonly State[]) =>
-    new Set(states.flatMap(notedIn).map(({ kind, id }) => `${kind} ${id}`));
-  const heldBefore = new Set(earlier.flatMap((state) => [...entriesIn(state), ...replacedIn(state)]).map(identityOf));
+function notedBefore(now: Seen, earlier: readonly Seen[]): ReadonlySet<string> {
+  const identities = (states: readonly Seen[]) =>
+    new Set(states.flatMap(({ noted }) => noted).map(({ leftover: { kind, id } }) => identityOf(kind, id)));
+  const heldBefore = identitiesOf(earlier.flatMap(({ held, replaced }) => [...held, ...replaced]));
   const before = identities(earlier);
   return new Set([...identities([now])].filter((each) => before.has(each) && !heldBefore.has(each)));
 }
 
-function identityOf({ kind, id }: Entry): string {
-  return `${kind.name} ${id}`;
+function identityOf(kind: Kind["name"], id = ""): string {
+  return `${kind} ${id}`;
+}
+
+function identitiesOf(entries: readonly Entry[]): Set<string> {
+  return new Set(entries.map(({ kind, id }) => identityOf(kind.name, id)));
 }
 
 function isRetained({ resource: { retainOnDelete, external } }: Entry): boolean {
@@ -179,36 +197,29 @@ function entriesIn({ resources }: State): Entry[] {
   return [...advertisers, ...events].filter(({ id }) => id !== undefined);
 }
 
-/** What was replaced, and stands in the state until the next run. */
-function replacedIn({ resources }: State): Entry[] {
-  const marked = resources.filter((each) => each.delete === true);
-  return entriesIn({ resources: marked.map((each) => ({ ...each, delete: false })), time: "" });
-}
-
-function notedIn({ resources }: State): Leftover[] {
+/** What a state notes as left live, and since when somebody has tidied it up. */
+function notedIn({ resources }: State): { readonly leftover: Leftover; readonly done: string | undefined }[] {
   return resources.flatMap(({ urn, type, outputs = {} }) => {
     const kind = leftLiveKind(type);
     if (kind === undefined) return [];
-    return leftLiveIn(outputs).map((left): Leftover => {
-      const { id, at, why, by, name = "", advertiserId = "", key: member, toDelete } = left;
+    return leftLiveIn(outputs).map((left) => {
+      const { id, at, why, by, name = "", advertiserId = "", key: member, toDelete, done } = left;
       const key = member === undefined ? nameInUrn(urn) : `${nameInUrn(urn)}/${member}`;
       const replaced = `replaced${by === undefined ? "" : ` by ${by}`}`;
       const again = toDelete === true ? "; it could not be deleted, and the next `pulumi up` tries again" : "";
       const reason = `${why === "removed" ? "removed from its set" : replaced}${again}`;
-      return { kind, id, name, advertiserId, key, at, why: reason, live: "yes" };
+      const leftover: Leftover = { kind, id, name, advertiserId, key, at, why: reason, live: "yes" };
+      return { leftover, done };
     });
   });
 }
 
 /** When somebody said last that an object is tidied up. */
-function doneIn(states: readonly State[]): ReadonlyMap<string, string> {
+function latestDone(notes: Seen["noted"]): ReadonlyMap<string, string> {
   const latest = new Map<string, string>();
-  for (const { type, outputs = {} } of states.flatMap(({ resources }) => resources)) {
-    const kind = leftLiveKind(type);
-    for (const { id, done } of kind === undefined ? [] : leftLiveIn(outputs)) {
-      const identity = `${kind} ${id}`;
-      if (typeof done === "string" && done > (latest.get(identity) ?? "")) latest.set(identity, done);
-    }
+  for (const { leftover, done } of notes) {
+    const identity = identityOf(leftover.kind, leftover.id);
+    if (typeof done === "string" && done > (latest.get(identity) ?? "")) latest.set(identity, done);
   }
   return latest;
 }

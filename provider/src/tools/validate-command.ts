@@ -1,4 +1,4 @@
-/** `pulumi-advertising validate`: a catalog held against all rules, without Pulumi. */
+/** `pulumi-advertising validate`: checks a catalog against all rules, without Pulumi. */
 import { relative, resolve } from "node:path";
 import { ArgumentsError, count, withCode } from "../base/index.js";
 import { type Catalog, describeFinding, readCatalog } from "../catalog/index.js";
@@ -8,13 +8,13 @@ import { chosen, command, say } from "./harness.js";
 
 const HELP = `Usage: pulumi-advertising validate <file> [options]
 
-Holds a catalog (.yaml, .yml, .json, .csv, .tsv) against all rules, and tells everything that is wrong with its place.
+Checks a catalog (.yaml, .yml, .json, .csv, .tsv) against all rules and lists everything that is wrong, each with its place.
 Needs neither Pulumi nor a stack, and sends nothing. Limits of the installation come from the environment:
 ADVERTISING_MAX_WINDOW_SECONDS, ADVERTISING_MARK_FIELD.
 
   --format FORMAT        text (default), json, or github: annotations for GitHub Actions
 
-Exit codes: 0 no errors (there may be warnings), 1 errors, 2 it was not called right.`;
+Exit codes: 0 no errors (there may be warnings), 1 errors, 2 called wrongly.`;
 
 const FORMATS: Readonly<Record<string, (file: string, catalog: Catalog) => string>> = {
   text: asText,
