@@ -145,7 +145,7 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
       "Otherwise settle them, one by one or, where none of them is there, together:",
       `  npx pulumi-advertising pending`,
       `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
-      `What was created is let go of with: ${forgetCommand(urn)}`,
+      `To forget what was created (it stays live): ${forgetCommand(urn)}`,
     ],
     problems: 1,
   };

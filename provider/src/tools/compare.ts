@@ -21,8 +21,8 @@ import { stateIn } from "./stack-export.js";
 const HELP = `Usage: pulumi-advertising compare <stack> <stack> [options]
        pulumi-advertising compare --state FILE --state FILE [options]
 
-What one stack's state holds and the other's does not, and where arguments differ: by the names of resources in the program,
-without ids. Sends nothing and changes nothing.
+Compares the states of two stacks by the names of resources in the program, without ids: what only one of them has, and
+which arguments differ. Sends nothing and changes nothing.
 
   --format FORMAT        text (default) or json
   --state FILE           what \`pulumi stack export\` printed (- for standard input), twice, instead of two stacks

@@ -17,7 +17,7 @@ const HELP = `Usage: pulumi-advertising leftovers [options]
 
 Lists what this stack left live: what was replaced, and what left a set, as the state notes it. Sends nothing. With --before it lists
 what has left the state since an earlier export, so also what was removed with its resource or by \`pulumi destroy\`: on any machine,
-by kind, name and id. What the state holds all the same, as by \`existingId\`, is not listed.
+by kind, name and id. What the state still has, for example by \`existingId\`, is not listed.
 
   --before EXPORT        what \`pulumi stack export\` printed earlier, or a checkpoint that a file backend keeps in .pulumi/history
                          (- for standard input); may be given several times

@@ -21,20 +21,21 @@ before an \`up\`.
 
   --created URN=ID       settles one: it was created as ID, and is taken into the state (or over by the next up, where only a
                          journal on this machine knows of it)
-                         (without =ID: those whose id a journal of this machine knows; also of a whole set)
+                         (without =ID: those whose id a journal on this machine knows; a set's URN for all such events of it)
   --not-created URN      settles one: it was not created, and the next up creates it
-  --search               looks for each by the mark that it was sent with, and settles what that tells; needs the setting
-                         advertising:operations with a search, and sends nothing but that
-  --forget URN           takes out of the journal on this machine what an interrupted run noted of a resource, as previews
-                         tell it; the state is not touched, and the next up creates the resource where it is declared
-  --reopen URN           takes an answer back that was wrong (one of the above), until the next up of the whole program has gone
+  --search               looks for each by the mark that it was sent with, and settles those that this decides; needs the setting
+                         advertising:operations with a search, and sends nothing else
+  --forget URN           removes from the journal on this machine what an interrupted run noted about a resource, as previews
+                         report it; the state is not touched, and the next up creates the resource if it is declared
+  --reopen URN           takes back a wrong answer (one of the above), until the next up of the whole program has gone
                          through; on the machine where it was given
 ${STACK_HELP}
   --state FILE           looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
 
-URN may be the resource's name in the program, where only one pending create has it. Of a set's event it has the key behind
-it, as URN["key"]; --not-created, --forget and --reopen take the set's own URN for all of its events. All but --search may be given several
-times. Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, as while a run is under
+URN may be the resource's name in the program, if only one pending create has it. An event of a set is named URN["key"];
+--not-created, --forget and --reopen take the set's own URN for all of its events. All but --search may be given several times.
+
+Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, as while a run is under
 way on this machine.`;
 
 const NOTHING =
@@ -74,8 +75,8 @@ export const pendingCommand = command({
 /** @returns the exit code. */
 async function lookOnly(options: Options): Promise<number> {
   const { state, ...choice } = options;
-  const read = async () => readExport(state === undefined ? await exportOf(choice) : await printed);
-  const printed = state === undefined ? Promise.resolve("") : textOf(state); // standard input can be read once
+  const printed = state === undefined ? undefined : await textOf(state); // standard input can be read once
+  const read = async () => readExport(printed ?? (await exportOf(choice)));
   let stack = await read();
   const journals = await journalsBeside(stack, options);
   // What a run has saved meanwhile is read again.
