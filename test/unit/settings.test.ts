@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { edited, operationsSchema } from "../../provider/src/settings/operations-setting.js";
@@ -52,6 +54,17 @@ describe("defaults and sources", () => {
       "ADVERTISING_MARK_FIELD",
       "ADVERTISING_OPERATIONS",
     ]);
+  });
+
+  it("are called so in every message", () => {
+    const source = resolve(import.meta.dirname, "../../provider/src");
+    const texts = readdirSync(source, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => readFileSync(join(source, file), "utf8"));
+    const named = texts.flatMap((text) => [...text.matchAll(/\badvertising:([A-Za-z]+)/g)].map(([, name]) => name));
+    expect(named.length).toBeGreaterThan(30);
+    const known = [...SETTING_NAMES, "index"]; // of type tokens
+    expect(named.filter((name) => !known.includes(name ?? ""))).toEqual([]);
   });
 
   it("takes the environment where a key is not set, and the key where both are", () => {

@@ -168,7 +168,7 @@ export class Session {
 const DONE = Promise.resolve();
 
 function conclude({ answer, lease, kept }: Leased, session: LetThrough): SessionAnswer {
-  // Whoever waits for the lease goes with the cookies of this answer.
+  // The next request that waits for the lease is sent with the cookies of this answer.
   void kept.then(() => (session === "accepted" ? lease.accept() : lease.release()));
   return { answer, session, kept };
 }

@@ -12,7 +12,7 @@
  * T6. From the connection to the last byte a request takes no longer than its limit, and no more than a megabyte of its answer
  *     is kept, packed or unpacked. Without this one answer could hold up the run, or its memory.
  * T7. Nothing is written later than the request's limit after its sending was noted, by the wall clock at the event of T2: a machine or
- *     a container that was suspended in between sends nothing. Whoever has read the note meanwhile may have taken the create for not made.
+ *     a container that was suspended in between sends nothing: another process may have read the note, and taken the create for not made.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";

@@ -10,7 +10,7 @@
  * L4. Of a holder on another machine or in another container the heartbeat alone tells, watched with the waiter's own clock:
  *     clocks differ between machines, and are set.
  * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor keeps it
- *     alive. So whoever holds one asks before each change.
+ *     alive. So a holder asks before each change.
  * L6. A stale lock is removed by one process at a time, which looks again before it does. Otherwise a lock is removed that somebody
  *     has taken meanwhile.
  * L7. The file is whole or absent, on every file system. What is no lock of this user is left alone, and said.
@@ -254,7 +254,7 @@ interface Attempt {
   readonly unique: string;
   readonly disk: Disk;
   readonly holder: Watch;
-  /** Of whoever is removing the same stale lock. */
+  /** Watches the process that is removing the same stale lock. */
   readonly taker: Watch;
 }
 
@@ -284,7 +284,7 @@ function removeIfStill(path: string, content: string, disk: Disk): void {
   if (readNow(path, disk) === content) disk.rmSync(path, { force: true });
 }
 
-/** Held by whoever removes a stale lock. */
+/** Held by the process that removes a stale lock. */
 function guardOf(path: string): string {
   return `${path}.takeover`;
 }

@@ -141,7 +141,7 @@ export function readHints(path: string, disk: Disk = systemDisk): string {
 }
 
 /**
- * Adds lines to a file that only gives hints, at once, and makes it where it is missing. Never fails: whoever reads it knows less then.
+ * Adds lines to a file that only gives hints, at once, and makes it where it is missing. Never fails: its readers know less then.
  * @param header its first line.
  */
 export function appendHints(path: string, lines: string, disk: Disk = systemDisk, header = ""): void {
@@ -226,7 +226,7 @@ export async function replacePrivate(
   disk: Disk = systemDisk,
 ): Promise<void> {
   await makePrivateFolder(dirname(path), disk);
-  // Not overwriting a link or a folder: whoever put it there means something by it.
+  // A link or a folder is not overwritten: somebody put it there for a reason.
   await (await openPrivate(path, constants.O_RDONLY, disk))?.close();
   const temporary = `${path}.${unique}.tmp`;
   const handle = await disk.promises.open(temporary, "wx", OWNER_ONLY_FILE);
@@ -244,7 +244,7 @@ export async function replacePrivate(
 }
 
 /**
- * As {@link replacePrivate}, at once, and for good when it returns. Whoever calls it is the only one that writes the file.
+ * As {@link replacePrivate}, at once, and for good when it returns. Only for a file that no other process writes meanwhile.
  * @throws system errors.
  */
 export function replaceNow(path: string, content: string, disk: Disk = systemDisk): void {

@@ -81,7 +81,7 @@ function readOperations(value: unknown, refuse: Refuse): Operations {
   return { of, resendAfterSeconds, createdVisibleAfterSeconds };
 }
 
-/** @param usual what corrects a wrong one. @param besides what else may stand there, for people. */
+/** @param usual what corrects a wrong one. @param besides in words, what else it may be. */
 function readSeconds(name: string, given: unknown, usual: number, refuse: Refuse, besides = ""): number {
   const seconds = typeof given === "string" && /^\s*\d{1,6}\s*$/.test(given) ? Number(given) : given;
   if (Number.isInteger(seconds) && (seconds as number) >= 0 && (seconds as number) <= MAX_SECONDS) {

@@ -106,7 +106,7 @@ function apply(remembered: Map<string, CreateRecord>, note: Note): void {
   }
 }
 
-/** A journal that is written anew, with the notes that stand for these records. */
+/** A whole journal, with the notes that add up to these records. */
 export function journalOf(records: Iterable<CreateRecord>): string {
   return [HEADER, ...[...records].flatMap(notesFor)].map(lineOf).join("");
 }
