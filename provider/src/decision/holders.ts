@@ -51,7 +51,7 @@ export class Holders {
     this.#byObject.set(object, others.length === 0 ? { by, how } : [...others, { by, how }]);
   }
 
-  /** This run takes the object from whoever has it now: its place is taken by another one, or its key is gone. */
+  /** In this run, `by` lets go of the object: another one takes its place, or its key is gone. */
   release(kind: Kind["name"], id: string, by: string): void {
     const object = objectOf(kind, id);
     const known = this.#released.get(object) ?? new Set<string>();

@@ -1,7 +1,8 @@
 /**
  * The front door of `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations, and the
  * list of all kinds. Another kind of resource begins here: a file, its name and handler in `kind.ts`, a place in {@link KINDS}; then its
- * class in `program/` and its export in `handlers.ts`. Catalogs and reports name the kinds that they are about. It promises to hold data and pure functions. It may import `base/` and `rules/`.
+ * class in `program/` and its export in `handlers.ts`. Catalogs and reports name the kinds that they are about. The room promises to
+ * hold data and pure functions. It may import `base/` and `rules/`.
  */
 import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet } from "./event-kind.js";

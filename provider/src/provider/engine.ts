@@ -107,7 +107,7 @@ export class UnderWay {
   readonly #running = new Set<Promise<unknown>>();
   readonly #gone = new AbortController();
 
-  /** The system's; whoever sleeps on it when the engine is gone fails with a `NotSentError`. */
+  /** The system's clock; a sleep on it fails with a `NotSentError` once the engine is gone. */
   readonly clock: Clock = {
     ...systemClock,
     sleep: async (ms) => {

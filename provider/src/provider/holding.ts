@@ -80,7 +80,10 @@ export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[])
   }
 }
 
-/** The engine is handed this object: it belongs to this resource for the rest of the run, and is remembered for the warnings of later runs. */
+/**
+ * Called when the engine is handed an object: it belongs to this resource for the rest of the run, and later runs warn of it by what is
+ * remembered here.
+ */
 export function noteLive(
   kind: Kind,
   runtime: Runtime,
@@ -167,14 +170,20 @@ export async function ownerOf(
   return other.by === SOMEBODY ? "another resource" : aboutWhom(other.by).label;
 }
 
-/** As {@link rivalOf}, where the engine asked about the resource that adopts before it asked about the one that holds. @throws ArgumentsError */
+/**
+ * As {@link rivalOf}, where the engine asked about the resource that adopts before it asked about the one that holds.
+ * @throws ArgumentsError
+ */
 function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): void {
   const rivals = run.holders.rivalsOf(kind.name, id, ref.key);
   const other = rivals.find(({ by, how }) => by !== SOMEBODY && how === "adopts");
   if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: ${adoptedTwice(id, ref)}`);
 }
 
-/** What decides besides the state and the program. @param deletes whether the objects of this resource are to be deleted when it lets go of them. */
+/**
+ * What decides besides the state and the program.
+ * @param deletes whether the objects of this resource are to be deleted when it lets go of them.
+ */
 export function circumstancesOf(kind: Kind, { run, reading }: Runtime, subject: Ref, deletes: boolean): Circumstances {
   const keyOf = (member: string) => (member === "" ? subject : memberRef(subject, member)).key;
   return {
@@ -184,7 +193,10 @@ export function circumstancesOf(kind: Kind, { run, reading }: Runtime, subject: 
   };
 }
 
-/** Asked when the engine wants an object to be deleted: whether something else goes on with it. Then what the engine deletes has let go of it. */
+/**
+ * Asked when the engine wants an object to be deleted: whether something else goes on with it. If so, the resource that the engine
+ * deletes has let go of it.
+ */
 export async function isSpared(kind: Kind, runtime: Runtime, id: string): Promise<boolean> {
   const { run } = runtime;
   await learnHolders(runtime);

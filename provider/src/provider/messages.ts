@@ -26,7 +26,7 @@ export interface Messages {
     brief: string,
     summary: (amount: number) => string,
   ) => void;
-  /** Tells at once what is still collected: whoever knows which warning is the last one. */
+  /** Tells at once what is still collected: for callers that know which warning is the last one. */
   readonly tellCollected: () => void;
 }
 

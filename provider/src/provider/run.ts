@@ -25,10 +25,10 @@ export interface Checked {
   readonly wasDeleting: boolean;
 }
 
-/** What `diff` decides of a single resource. A set decides anew in `update`, when all values are known. */
+/** What `diff` decides of a single resource. A set decides again in `update`, when all values are known. */
 export interface Decided {
   readonly member: Member;
-  /** The object that the state lets go of where a `create` follows, whoever asked for that. */
+  /** The object that the state lets go of where a `create` follows, also where only the engine was asked for one. */
   readonly former: Former | undefined;
   /** What its replacement will leave live. */
   readonly leaves: Leaving;

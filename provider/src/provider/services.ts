@@ -30,7 +30,7 @@ const JOURNAL_WAIT_MS = 30_000;
 export interface Services extends Messages {
   readonly reading: SettingsReading;
   readonly secrets: Secrets;
-  /** Whoever sleeps on it when the engine is gone fails. */
+  /** A sleep on it fails once the engine is gone. */
   readonly clock: Clock;
   /** @throws SettingsError where the settings do not suffice to send anything. */
   client(): Client;

@@ -1,6 +1,6 @@
 /**
- * A set as it is carried out, whatever front end the engine sees of it: what is created, changed and adopted, then what is deleted, last and only if all else
- * went well, and what the state holds then. `carry-out.ts` does each; `outcome.ts` says what came of it.
+ * A set as it is carried out, whatever front end the engine sees of it: what is created, changed and adopted; then what is deleted, last
+ * and only if all else went well; and what the state holds after that. `carry-out.ts` does each; `outcome.ts` says what came of it.
  */
 import { count, idRanges } from "../base/index.js";
 import {

@@ -1,6 +1,7 @@
 /**
  * The sentences that the program's half, the provider's and the command say alike: how a create of unknown outcome is described,
- * with the commands that settle it (`failure.ts` says it of a single resource, `tell-set.ts` of a set's members), and those about what is no longer declared. Pure.
+ * with the commands that settle it (`failure.ts` says it of a single resource, `tell-set.ts` of a set's members), and what is said of
+ * resources that are no longer declared. Pure.
  */
 import { count, idRanges, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
