@@ -118,9 +118,10 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const surroundings = { now: new Date(systemClock.wallMs()).toISOString(), newMark: randomUUID };
   const settled =
     verdicts.some(isInState) || isToSave ? settle(stack, pending, verdicts.filter(isInState), surroundings) : undefined;
+  const forgotten = notes.map(({ key }) => aboutWhom(key).urn).filter(isForgotten);
   // Nobody has answered: what is reopened is that again.
   const undecided = settled === undefined ? stack : settle(stack, pending, [], surroundings);
-  const answers = [...new Set([...answered, ...forgottenIn(notes, isForgotten)])].map((urn) => ({
+  const answers = [...new Set([...answered, ...forgotten])].map((urn) => ({
     urn,
     before: sliceOf(undecided, urn),
     after: sliceOf(settled ?? stack, urn),
@@ -167,11 +168,6 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
       return tell(pendingIn(reopened, journals.notes()), () => false, true);
     },
   };
-}
-
-/** The URNs of what is forgotten. */
-function forgottenIn(notes: readonly CreateRecord[], isForgotten: (urn: string) => boolean): string[] {
-  return notes.map(({ key }) => aboutWhom(key).urn).filter(isForgotten);
 }
 
 /** What a search tells of those that nobody has decided on; each finding passes the checks of a user's verdict. */

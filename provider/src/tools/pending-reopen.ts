@@ -3,50 +3,58 @@
  * exported stack in, an exported stack out.
  */
 import { isDeepStrictEqual } from "node:util";
-import { enumerate } from "../base/index.js";
+import { asRecord, enumerate } from "../base/index.js";
 import { type LeftLive, leftLiveIn, nameInUrn, splitMember } from "../state/index.js";
 import type { Settlement } from "../store/index.js";
 import { partsOf, SET_PARTS, withParts } from "./pending-settle.js";
 import { currentByUrn, type ExportedStack, inOrder, type Resource, stateIn, withResources } from "./stack-export.js";
 
 /** What a state holds of one create: the resources of its URN, or the parts of its set that are about its key. */
-type Slice =
-  | { readonly resources: readonly Resource[] }
-  | { readonly member: Readonly<Record<(typeof SET_PARTS)[number], unknown>>; readonly left: readonly LeftLive[] };
+type Slice = { readonly resources: readonly Resource[] } | MemberSlice;
+
+interface MemberSlice {
+  readonly member: Readonly<Record<(typeof SET_PARTS)[number], unknown>>;
+  readonly left: readonly LeftLive[];
+}
 
 export function sliceOf(stack: ExportedStack, urn: string): Slice {
   const all = stateIn(stack).resources;
   const { of, key } = splitMember(urn);
   const set = key === undefined ? undefined : currentByUrn(all).get(of);
   if (set === undefined || key === undefined) return { resources: all.filter((each) => each.urn === urn) };
-  const parts = partsOf(set);
-  const member = Object.fromEntries(SET_PARTS.map((part) => [part, parts[part][key]]));
-  const left = leftLiveIn(set.outputs ?? {}).filter((each) => each.key === key);
+  const outputs = set.outputs ?? {};
+  const member = Object.fromEntries(SET_PARTS.map((part) => [part, asRecord(outputs[part])[key]]));
+  const left = leftLiveIn(outputs).filter((each) => each.key === key);
   return JSON.parse(JSON.stringify({ member, left })) as Slice;
 }
 
-/** The same stack, in which what it holds of this create is that. */
-function withSlice(stack: ExportedStack, urn: string, slice: Slice): ExportedStack {
-  const all = stateIn(stack).resources;
-  if ("resources" in slice) {
-    return withResources(stack, inOrder([...all.filter((each) => each.urn !== urn), ...slice.resources]));
-  }
-  const { of, key = "" } = splitMember(urn);
-  const isMeant = (set: Resource) => set.urn === of && set.delete !== true;
+/** The same stack, in which what it holds of each of these creates is its slice. */
+function withSlices(stack: ExportedStack, slices: ReadonlyMap<string, Slice>): ExportedStack {
+  const whole = [...slices].flatMap(([urn, slice]) => ("resources" in slice ? [{ urn, ...slice }] : []));
+  const parts = [...slices].flatMap(([urn, slice]) => ("member" in slice ? [{ ...splitMember(urn), ...slice }] : []));
+  const bySet = Map.groupBy(parts, ({ of }) => of);
+  const isWhole = new Set(whole.map(({ urn }) => urn));
+  const others = stateIn(stack).resources.filter(({ urn }) => !isWhole.has(urn));
   return withResources(
     stack,
-    all.map((each) => (isMeant(each) ? withMember(each, key, slice) : each)),
+    inOrder([...others, ...whole.flatMap(({ resources }) => resources)]).map((each) => {
+      const members = each.delete === true ? undefined : bySet.get(each.urn);
+      return members === undefined ? each : withMembers(each, members);
+    }),
   );
 }
 
-function withMember(set: Resource, key: string, { member, left }: Extract<Slice, { member: unknown }>): Resource {
+function withMembers(set: Resource, slices: readonly (MemberSlice & { readonly key: string | undefined })[]): Resource {
   const parts = partsOf(set);
-  for (const part of SET_PARTS) {
-    delete parts[part][key];
-    if (member[part] !== undefined) parts[part][key] = member[part];
+  for (const { key = "", member } of slices) {
+    for (const part of SET_PARTS) {
+      delete parts[part][key];
+      if (member[part] !== undefined) parts[part][key] = member[part];
+    }
   }
-  const others = leftLiveIn(set.outputs ?? {}).filter((each) => each.key !== key);
-  return withParts(set, parts, [...others, ...left]);
+  const keys = new Set(slices.map(({ key }) => key));
+  const others = leftLiveIn(set.outputs ?? {}).filter(({ key }) => !keys.has(key));
+  return withParts(set, parts, [...others, ...slices.flatMap(({ left }) => left)]);
 }
 
 export interface Reopened {
@@ -72,10 +80,9 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
     return meant;
   });
   const settlements = [...new Set(found)];
-  const changed = settlements.filter(({ urn, before, after }) => {
-    const now = sliceOf(stack, urn);
-    return !isSame(now, after) && !isSame(now, before);
-  });
+  // What is as it was before the answer needs no more.
+  const answered = settlements.filter(({ urn, before }) => !isSame(sliceOf(stack, urn), before));
+  const changed = answered.filter(({ urn, after }) => !isSame(sliceOf(stack, urn), after));
   if (changed.length > 0) {
     const names = enumerate(changed.map(({ urn }) => `"${urn}"`));
     faults.push(`the state has changed since what was answered about ${names}: a run has gone on with it`);
@@ -83,10 +90,10 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
   if (faults.length > 0) throw new Error(`nothing was reopened: ${faults.join("; ")}`);
   return {
     settlements,
-    stack: settlements.reduce(
-      (so, { urn, before }) => (isSame(sliceOf(so, urn), before) ? so : withSlice(so, urn, before as Slice)),
-      stack,
-    ),
+    stack:
+      answered.length === 0
+        ? stack
+        : withSlices(stack, new Map(answered.map(({ urn, before }) => [urn, before as Slice]))),
   };
 }
 
