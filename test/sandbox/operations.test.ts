@@ -53,6 +53,27 @@ async function start(
   return { ...run, sandbox, id, outs: outs as Record<string, unknown> };
 }
 
+it("R1: of what was created before the operation was known, the notes of this machine say when: it is not gone yet", async () => {
+  const { createdVisibleAfterSeconds: _, ...operations } = ALL;
+  const sandbox = await useSandbox({ operations: true, readLagSeconds: 3600 });
+  const folder = newFolder();
+  const first = newRun(sandbox, folder);
+  await first.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
+  const { id, outs = {} } = await first.event.create(inputs);
+  first.closeNow();
+  expect(outs).not.toHaveProperty("__created");
+
+  const settings = { operations: JSON.stringify(operations) };
+  const refreshing = newRun(sandbox, folder, { settings });
+  expect(await refreshing.event.read(id, outs as Record<string, unknown>)).toEqual({ id, props: outs });
+  expect(refreshing.told.map(({ message }) => message).join()).toMatch(/is not found .* it was created at 20/);
+  refreshing.closeNow();
+  // A machine without these notes has nothing to go by.
+  const other = newRun(sandbox, newFolder(), { settings });
+  expect((await other.event.read(id, outs as Record<string, unknown>)).id).toBe("");
+  expect(sandbox.creates).toBe(2);
+});
+
 /** Changes an object as somebody does by hand. */
 function change(sandbox: Sandbox, id: string, fields: Record<string, unknown>): void {
   Object.assign(sandbox.events.find((each) => each.id === Number(id)) ?? {}, fields);

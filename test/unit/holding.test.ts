@@ -93,7 +93,7 @@ describe("what earlier runs noted", () => {
 
   it("what this run has just created can't be adopted by something else of it", async () => {
     const runtime = await knowing({});
-    noteLive(conversionEvent, runtime, subject("new"), "9", { values: {}, secret: new Set() });
+    noteLive(conversionEvent, runtime, subject("new"), "9", { values: {}, secret: new Set() }, undefined);
     noteAdopts(conversionEvent, runtime, subject("other"), "9");
     expect(rivalOf(conversionEvent, runtime, subject("other"), "9")?.name).toBe("new");
   });

@@ -23,4 +23,4 @@ export {
   stillToDelete,
 } from "./members.js";
 export { isSameBody, matchesCreate, renamesIn } from "./same-object.js";
-export { type Created, visibleFromMs } from "./visible.js";
+export { type Created, type Unproven, visibleFromMs } from "./visible.js";

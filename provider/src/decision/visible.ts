@@ -13,6 +13,13 @@ export interface Created {
   readonly isOfSet?: boolean;
 }
 
+/** An object whose absence proves nothing yet. */
+export interface Unproven {
+  readonly created: Created;
+  /** ISO 8601. */
+  readonly until: string;
+}
+
 /** @param createdMs when it was created at the latest. @returns milliseconds since 1970. */
 export function visibleFromMs(
   createdMs: number,

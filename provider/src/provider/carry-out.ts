@@ -158,7 +158,8 @@ export async function carryOutAll(
         begun.add(key);
       });
       const id = idAfter(outcome);
-      if (id !== undefined) noteLive(kind, runtime, subject, id, object);
+      const createdAt = outcome.kind === "created" ? runtime.now() : undefined;
+      if (id !== undefined) noteLive(kind, runtime, subject, id, object, createdAt);
       return outcome;
     } catch (error) {
       return { kind: "failed", error: asOurs(error) };

@@ -83,6 +83,7 @@ export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[])
 /**
  * Called when the engine is handed an object: it belongs to this resource for the rest of the run, and later runs warn of it by what is
  * remembered here.
+ * @param createdAt ISO 8601; none where it was not created in this run.
  */
 export function noteLive(
   kind: Kind,
@@ -90,9 +91,11 @@ export function noteLive(
   { identity, key }: Ref,
   id: string,
   live: { readonly values: Values; readonly secret: ReadonlySet<string> },
+  createdAt: string | undefined,
 ): void {
   runtime.run.holders.add(kind.name, id, key, "state");
-  runtime.inventory(identity).note(key, liveOf(kind, live, id, isDeleting(runtime, key)));
+  const noted = liveOf(kind, live, id, isDeleting(runtime, key));
+  runtime.inventory(identity).note(key, { ...noted, ...(createdAt && { at: createdAt }) });
 }
 
 function isDeleting({ run }: Runtime, key: string): boolean {

@@ -12,6 +12,7 @@ import {
   differencesIn,
   hasValue,
   matchesCreate,
+  type Unproven,
   visibleFromMs,
   withDifferences,
 } from "../decision/index.js";
@@ -48,23 +49,26 @@ export function createdInSet({ created }: StoredSet): Created | undefined {
   return created === undefined ? undefined : { at: created, isOfSet: true };
 }
 
-/** @returns until when nothing is proved by its absence, ISO 8601; none where that is over, or where it was read since its create. */
-export function unprovenUntil(
-  kind: Kind,
-  { reading, clock, seen }: Services,
-  { id, created }: Named,
-): string | undefined {
-  const createdMs = Date.parse(created?.at ?? "");
-  if (Number.isNaN(createdMs)) return undefined;
+/**
+ * Asked of an object that is not found. The state of an object that was created before the operation was known does not say when: then
+ * the notes of this machine may.
+ * @returns none where its absence proves that it is gone: long after its create, or where it was read since.
+ */
+export function unproven(kind: Kind, services: Services, { id, created }: Named): Unproven | undefined {
+  const { reading, clock, seen } = services;
+  const { at = services.createdHere(kind.name, id), isOfSet = false } = created ?? {};
+  const createdMs = Date.parse(at ?? "");
+  if (at === undefined || Number.isNaN(createdMs)) return undefined;
   const fromMs = visibleFromMs(createdMs, reading.settings);
-  return clock.wallMs() >= fromMs || seen.has(kind.name, id) ? undefined : new Date(fromMs).toISOString();
+  if (clock.wallMs() >= fromMs || seen.has(kind.name, id)) return undefined;
+  return { created: { at, isOfSet }, until: new Date(fromMs).toISOString() };
 }
 
 /** @throws RefusedError the object was just created: that the platform does not find it proves nothing. */
 function expectProven(kind: Kind, services: Services, named: Named): void {
-  const { id, label, created } = named;
-  const until = unprovenUntil(kind, services, named);
-  if (created !== undefined && until !== undefined) throw new RefusedError(tooEarly(label, id, created, until));
+  const { id, label } = named;
+  const early = unproven(kind, services, named);
+  if (early !== undefined) throw new RefusedError(tooEarly(label, id, early));
 }
 
 /** Callers have asked `abilitiesOf` whether there is such an operation. */
@@ -81,8 +85,7 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
     mayBegin();
     const record = await services.client().read({ kind, operation, ...named });
     services.noteRead();
-    if (record !== undefined && unprovenUntil(kind, services, named) !== undefined)
-      services.seen.note(kind.name, named.id);
+    if (record !== undefined && unproven(kind, services, named) !== undefined) services.seen.note(kind.name, named.id);
     return record;
   });
 }

@@ -9,7 +9,7 @@ import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
 import { ACCOUNT, eventIn, readStoredSet, recordIn, type StoredSet, writeStoredSet } from "../state/index.js";
 import { expectSameAccount, expectSettled, Incomplete } from "./failure.js";
 import type { Properties } from "./inputs.js";
-import { createdIn, createdInSet, readLive, unprovenUntil } from "./optional.js";
+import { createdIn, createdInSet, readLive, unproven } from "./optional.js";
 import type { Runtime, Services } from "./services.js";
 import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } from "./tell.js";
 
@@ -76,9 +76,9 @@ async function refreshed(
   const named = { id, label: `${kind.name} ${id}`, created };
   const { label } = named;
   const record = await readLive(kind, runtime, named);
-  const until = record === undefined ? unprovenUntil(kind, runtime, named) : undefined;
-  if (created !== undefined && until !== undefined) {
-    tellAll(runtime, [justCreatedNotice(label, created, until)]);
+  const early = record === undefined ? unproven(kind, runtime, named) : undefined;
+  if (early !== undefined) {
+    tellAll(runtime, [justCreatedNotice(label, early)]);
     return properties;
   }
   if (record === undefined) {

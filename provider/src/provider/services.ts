@@ -6,8 +6,9 @@ import { randomUUID } from "node:crypto";
 import { type Clock, type Secrets, SettingsError, systemClock } from "../base/index.js";
 import { Client, secretsIn, transportFor } from "../client/index.js";
 import { type Disk, systemDisk } from "../files/index.js";
+import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
-import { stackOf } from "../state/index.js";
+import { aboutWhom, stackOf } from "../state/index.js";
 import {
   backendIn,
   forgetSettlements,
@@ -40,6 +41,8 @@ export interface Services extends Messages {
   inventory(identity: string): Inventory;
   /** What this machine remembers of every stack of the account: for a `destroy`, which does not say whose objects it deletes. */
   everyStack(): Snapshot[];
+  /** When a run on this machine created an object, ISO 8601, for objects of which the state does not say it. */
+  createdHere(kind: Kind["name"], id: string): string | undefined;
   /** What runs on this machine have read soon after its create. */
   readonly seen: Seen;
   readonly newMark: () => string;
@@ -83,6 +86,7 @@ export function createRuntime(
   let client: Client | undefined;
   let journal: Journal | undefined;
   let inventory: Inventory | undefined;
+  let createdHere: ReadonlyMap<string, string> | undefined;
   let reads: Progress | undefined;
 
   const now = () => new Date(systemClock.wallMs()).toISOString();
@@ -118,6 +122,16 @@ export function createRuntime(
       return inventory;
     },
     everyStack: () => lookAround(places.journalFolder, disk),
+    createdHere(kind, id) {
+      createdHere ??= new Map(
+        lookAround(places.journalFolder, disk).flatMap(({ objects }) =>
+          [...objects].flatMap(([key, live]) =>
+            live.at === undefined ? [] : [[`${aboutWhom(key).kind} ${live.id}`, live.at] as const],
+          ),
+        ),
+      );
+      return createdHere.get(`${kind} ${id}`);
+    },
     journal(identity) {
       journal ??= new Journal({
         folder: places.journalFolder,

@@ -5,7 +5,7 @@
  */
 
 import { count, enumerate, printable } from "../base/index.js";
-import type { Created, Former } from "../decision/index.js";
+import type { Created, Former, Unproven } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
 import { aboutWhom, type CreateRecord, type Ref, removalWarning, renamedFrom, whatHappened } from "../state/index.js";
 import type { Live } from "../store/index.js";
@@ -195,7 +195,7 @@ export function goneNotice(label: string): Notice {
 }
 
 /** @param until from when on it is believed, ISO 8601. */
-export function justCreatedNotice(label: string, created: Created, until: string): Notice {
+export function justCreatedNotice(label: string, { created, until }: Unproven): Notice {
   return {
     sort: "just created",
     urn: "",
@@ -206,7 +206,7 @@ export function justCreatedNotice(label: string, created: Created, until: string
 }
 
 /** An update or a delete was answered as if its object were not there. */
-export function tooEarly(label: string, id: string, created: Created, until: string): string {
+export function tooEarly(label: string, id: string, { created, until }: Unproven): string {
   return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing, so nothing was changed. Run this again after that.`;
 }
 

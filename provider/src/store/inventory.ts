@@ -25,6 +25,8 @@ const lineSchema = z.object({
   name: z.string().optional(),
   /** Whether the object is deleted with its resource. */
   deletes: z.boolean().optional(),
+  /** When it was created at the latest, ISO 8601; absent where it was adopted. */
+  at: z.string().optional(),
 });
 
 /** An object as the last run knew it. */
@@ -34,6 +36,8 @@ export interface Live {
   readonly name?: string | undefined;
   /** Whether the object is deleted with its resource. */
   readonly deletes?: boolean | undefined;
+  /** When a run on this machine created it at the latest, ISO 8601. */
+  readonly at?: string | undefined;
 }
 
 /** With so many more lines than objects the file is written again from the start. */
@@ -52,9 +56,9 @@ function read(path: string, disk: Disk): { readonly live: Map<string, Live>; rea
   for (const line of lines.slice(1, -1)) {
     const { data } = lineSchema.safeParse(jsonIn(line));
     if (data === undefined) continue; // torn
-    const { key, id, fingerprint = "", name, deletes } = data;
+    const { key, id, fingerprint = "", name, deletes, at } = data;
     live.delete(key);
-    if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}) });
+    if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}), ...(at && { at }) });
   }
   return { live, lines: lines.length };
 }
@@ -86,7 +90,7 @@ export class Inventory {
   noteHeld(key: string, id: string, deletes: boolean, live: () => Live): void {
     const known = this.asItBegan.get(key);
     if (known?.id === id && (known.deletes ?? false) === deletes) return;
-    this.note(key, live());
+    this.note(key, { ...live(), ...(known?.id === id && known.at && { at: known.at }) });
   }
 
   /** The object is not on the platform any more. Never fails. */
