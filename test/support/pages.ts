@@ -16,7 +16,7 @@ export function page(path: string): Page {
 
 /** Every page that people read. */
 export function allPages(): Page[] {
-  const folders = [".", "provider", "docs"];
+  const folders = [".", "provider", "docs", "examples", "examples/starter"];
   return folders.flatMap((folder) =>
     readdirSync(join(repository, folder))
       .filter((name) => name.endsWith(".md"))
