@@ -9,7 +9,7 @@ const existing = new advertising.Advertiser("existing", {
   existingId: config.requireNumber("existingAdvertiser"),
 });
 
-// Some installations create advertisers inactive unless they are told otherwise, in a field that the package does not know.
+// Some installations create advertisers inactive unless a field says otherwise: one that the package does not know.
 const active = new advertising.Advertiser("active", {
   advertiserName: "Acme Outlet",
   additionalFields: { active: true },

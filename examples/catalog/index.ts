@@ -6,6 +6,6 @@ const shop = new advertising.Catalog("shop", { file: "catalog.yaml" });
 // A spreadsheet alone: each text in its column "Advertiser" is an advertiser. Hundreds of events: one resource an advertiser.
 const outlet = new advertising.Catalog("outlet", { file: "outlet.csv", sets: true });
 
-// For whoever places the tags: ids by the keys of the files.
+// For those who place the tags: ids by the keys of the files.
 export const advertiserIds = { shop: shop.advertiserIds, outlet: outlet.advertiserIds };
 export const eventIds = { shop: shop.eventIds, outlet: outlet.eventIds };

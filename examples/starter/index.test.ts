@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 let mocks: Mocks;
 
 beforeEach(async () => {
-  vi.resetModules(); // each test runs the program anew
+  vi.resetModules(); // each test runs the program again
   mocks = await setMocks();
 });
 

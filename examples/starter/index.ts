@@ -2,6 +2,6 @@ import * as advertising from "pulumi-advertising";
 
 const shop = new advertising.Catalog("shop", { file: "catalog.yaml" });
 
-// For whoever places the tags: ids by the keys of the file.
+// For those who place the tags: ids by the keys of the file.
 export const advertiserIds = shop.advertiserIds;
 export const eventIds = shop.eventIds;
