@@ -143,7 +143,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
       continue;
     }
     const [heir] = heirsOf(key, name);
-    // The provider tells what a killed run has left, and what a set has left open, unless this run would send it again.
+    // The provider tells what a killed run has left, and what a set has left unresolved, unless this run would send it again.
     if (heir !== undefined || (isReported !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
   }
   for (const [key, { name }] of snapshot.objects) {

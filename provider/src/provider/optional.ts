@@ -181,7 +181,7 @@ export async function adoptExisting(kind: Kind, services: Services, adoption: Ad
 }
 
 /**
- * Whatever was left open about it is answered by this id. It may have been noted under the resource's former name: then only where
+ * Whatever was left unresolved about it is answered by this id. It may have been noted under the resource's former name: then only where
  * it was sent as what is adopted now. Otherwise it stays unresolved.
  */
 async function settle(kind: Kind, services: Services, adoption: Adoption): Promise<void> {
