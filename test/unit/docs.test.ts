@@ -204,12 +204,10 @@ describe("error codes", () => {
 const WORDS_TO_COME = [
   "docs/catalog.md",
   "docs/ci.md",
-  "docs/operations.md",
   "docs/performance.md",
   "docs/recovery.md",
   "docs/reliability.md",
   "docs/reports.md",
-  "docs/sets.md",
   "docs/settings.md",
   "docs/testing.md",
   "docs/troubleshooting.md",

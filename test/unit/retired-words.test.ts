@@ -12,15 +12,12 @@ const MESSAGES_TO_COME = [
   "provider/src/client/judgement.ts",
   "provider/src/client/session-file.ts",
   "provider/src/client/session-store.ts",
-  "provider/src/program/findings.ts",
   "provider/src/provider/before.ts",
   "provider/src/provider/tell-set.ts",
   "provider/src/provider/tell.ts",
   "provider/src/sandbox/fault-language.ts",
   "provider/src/tools/comment.ts",
   "provider/src/tools/pending-command.ts",
-  "provider/src/tools/report-command.ts",
-  "provider/src/tools/validate-command.ts",
 ];
 
 /** What comments may still say, beside the words that are clean in all of them today. */
