@@ -1,9 +1,9 @@
 /** What the documentation says is there: links lead somewhere, programs compile, commands, settings and error codes exist. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import * as errors from "../../provider/src/base/errors.js";
 import { parseFaults } from "../../provider/src/sandbox/fault-language.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
@@ -100,6 +100,21 @@ describe("code", () => {
       .getPreEmitDiagnostics(program)
       .map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`);
     expect(told).toEqual([]);
+  });
+
+  it("the example of docs/testing.md runs in a CommonJS project", { timeout: 60_000 }, () => {
+    const [example] = codeBlocksOf(page("docs/testing.md")).filter(({ language }) => language === "ts");
+    mkdirSync(join(repository, ".pulumi-local"), { recursive: true });
+    const folder = mkdtempSync(join(repository, ".pulumi-local", "docs-")); // within it, programs find the package
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "commonjs" }));
+    writeFileSync(join(folder, "events.test.mts"), example?.code ?? "");
+    const told = execFileSync(process.execPath, ["--test", "--test-reporter=tap", "events.test.mts"], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+    });
+    expect(told).toMatch(/^# pass 2$[\s\S]*^# fail 0$/m);
   });
 
   const shellLines = pages.flatMap((each) =>
