@@ -5,7 +5,16 @@ import { LEFTOVER_FORMATS, leftoversOf, markDone, otherStackThan } from "../../p
 import { pendingIn } from "../../provider/src/tools/pending-facts.js";
 import { settle } from "../../provider/src/tools/pending-settle.js";
 import { type ExportedStack, type Resource, readExport, stateIn } from "../../provider/src/tools/stack-export.js";
-import { CIPHERTEXT, encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
+import {
+  CIPHERTEXT,
+  encrypted,
+  exportOf,
+  storedAdvertiser,
+  storedEvent,
+  storedSet,
+  UNRESOLVED_OUTPUT,
+  urnOf,
+} from "../support/stored.js";
 
 const stateOf = (resources: readonly Resource[], time = "2026-03-02T10:00:00Z") => ({ resources, time });
 const NOTED = { id: "7", name: "Old", advertiserId: "1", at: "2026-03-01T00:00:00.000Z", why: "replaced", by: "8" };
@@ -139,6 +148,35 @@ it.each(Object.keys(LEFTOVER_FORMATS))("%s shows no secret", (format) => {
   expect(told).toContain("12");
   expect(told).toContain("(secret)");
   expect(told).not.toContain(CIPHERTEXT);
+});
+
+it("R9: a create of unknown outcome that left the state is listed, unless something took its place or its name changed", () => {
+  const [single, set] = [
+    storedEvent("buy", "unresolved-x", UNRESOLVED_OUTPUT),
+    storedSet("funnel", { unresolved: { a: { mark: "m", since: "2026-03-01T08:00:00Z", what: "sent" } } }),
+  ];
+  const before = stateOf([single, set]);
+  const left = leftoversOf(stateOf([]), [before]);
+  expect(left.map(({ id, key, live, why }) => [id, key, live, why])).toEqual([
+    [
+      "",
+      "buy",
+      "unknown",
+      `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and nobody had settled what became of it`,
+    ],
+    [
+      "",
+      "funnel/a",
+      "unknown",
+      "its create was sent at 2026-03-01T08:00:00Z, and nobody had settled what became of it",
+    ],
+  ]);
+  expect(LEFTOVER_FORMATS.text?.(left, true)).toMatch(
+    /^2 creates of unknown outcome, no longer in the state\. Look into/,
+  );
+  expect(leftoversOf(before, [before])).toEqual([]);
+  expect(leftoversOf(stateOf([storedEvent("buy", 8), set]), [before])).toEqual([]);
+  expect(leftoversOf(stateOf([storedEvent("new", "unresolved-x", UNRESOLVED_OUTPUT), set]), [before])).toEqual([]);
 });
 
 it("nothing is told in words, with what can't be known", () => {

@@ -104,7 +104,7 @@ export function otherStackThan(
 
 export interface Leftover {
   readonly kind: Kind["name"];
-  /** The platform's id, in digits. */
+  /** The platform's id, in digits; empty where nobody knows what became of its create. */
   readonly id: string;
   /** On the platform; empty where it is not known, `(secret)` where it must not be told. */
   readonly name: string;
@@ -116,8 +116,11 @@ export interface Leftover {
   readonly at: string;
   /** In words. */
   readonly why: string;
-  /** `perhaps`: it was to be deleted with its resource, and is live only where that was not done. */
-  readonly live: "yes" | "perhaps";
+  /**
+   * `perhaps`: it was to be deleted with its resource, and is live only where that was not done. `unknown`: its create was sent, and it
+   * left the state before anybody settled what became of it.
+   */
+  readonly live: "yes" | "perhaps" | "unknown";
 }
 
 /**
@@ -152,10 +155,26 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
       add(asLeftover(entry, `removed: it stood ${since} and does not now`), time);
     }
   }
-  return [...found.values()].toSorted((a, b) => {
+  return [...found.values(), ...unsettledIn(current, former)].toSorted((a, b) => {
     if (a.at !== b.at) return a.at < b.at ? 1 : -1;
     return a.kind === b.kind ? Number(a.id) - Number(b.id) : a.kind < b.kind ? -1 : 1;
   });
+}
+
+/** Creates of unknown outcome that left the state, where nothing else has taken their place. */
+function unsettledIn(current: Seen, former: readonly Seen[]): Leftover[] {
+  const placeOf = ({ kind, key }: Entry) => `${kind.name} ${key}`;
+  /** The same create under a new name of its resource. */
+  const sentAs = ({ kind, openSince }: Entry) => `${kind.name} ${openSince}`;
+  const taken = new Set([...current.held, ...current.unsettled].map(placeOf));
+  const renamed = new Set(current.unsettled.map(sentAs));
+  const gone = new Map(former.flatMap(({ unsettled }) => unsettled).map((entry) => [placeOf(entry), entry]));
+  return [...gone]
+    .filter(([place, entry]) => !taken.has(place) && !renamed.has(sentAs(entry)))
+    .map(([, entry]) => ({
+      ...asLeftover(entry, `its create was sent at ${entry.openSince}, and nobody had settled what became of it`),
+      live: "unknown",
+    }));
 }
 
 /** What one state says, read once. */
@@ -164,6 +183,7 @@ function seenIn(state: State) {
   return {
     time: state.time,
     held: entriesIn(state),
+    unsettled: entriesIn(state, (entry) => entry.id === undefined && entry.openSince !== undefined),
     /** In the state until the next run. */
     replaced: entriesIn({ resources: marked, time: "" }),
     noted: notedIn(state),
@@ -192,9 +212,9 @@ function isRetained({ resource: { retainOnDelete, external } }: Entry): boolean 
   return retainOnDelete === true || external === true;
 }
 
-function entriesIn({ resources }: State): Entry[] {
+function entriesIn({ resources }: State, isMeant = ({ id }: Entry) => id !== undefined): Entry[] {
   const { advertisers, events } = contentsOf(resources);
-  return [...advertisers, ...events].filter(({ id }) => id !== undefined);
+  return [...advertisers, ...events].filter(isMeant);
 }
 
 /** What a state notes as left live, and since when somebody has tidied it up. */
@@ -251,10 +271,8 @@ earlier export of this stack: --before EXPORT.
 `;
 
 function asText(leftovers: readonly Leftover[], isSince: boolean): string {
-  const [live, perhaps] = [
-    leftovers.filter((each) => each.live === "yes"),
-    leftovers.filter((each) => each.live !== "yes"),
-  ];
+  const thoseThatAre = (live: Leftover["live"]) => leftovers.filter((each) => each.live === live);
+  const [live, perhaps, unknown] = [thoseThatAre("yes"), thoseThatAre("perhaps"), thoseThatAre("unknown")];
   const nothing = isSince
     ? "Nothing that is live on the platform has left the state since the earlier export.\n"
     : "Nothing is known to be left live on the platform.\n";
@@ -271,6 +289,9 @@ function asText(leftovers: readonly Leftover[], isSince: boolean): string {
     perhaps.length === 0
       ? ""
       : `${count(perhaps.length, "object")} deleted with the resource, as retainOnDelete: false says; live only where that was not done, as by \`pulumi state delete\`:\n${tableOf(perhaps)}`,
+    unknown.length === 0
+      ? ""
+      : `${count(unknown.length, "create")} of unknown outcome, no longer in the state. Look into the account: if an object is there, nothing manages it (adopt it with existingId), unless somebody has settled this since:\n${tableOf(unknown)}`,
     isSince ? "" : WHAT_IS_KNOWN,
   ].join("");
 }
