@@ -292,6 +292,17 @@ export class World {
     for (const [, from, to] of text.matchAll(/\b(\d{4,})–(\d{4,})\b/g)) {
       for (let id = Number(from); id <= Number(to); id++) this.#noteSaid(String(id));
     }
+    for (const [, label = ""] of text.matchAll(/^(.+?): a run that was interrupted .* one more of it/gm)) {
+      this.#noteSaidOf(label);
+    }
+  }
+
+  /** That something may be there which a resource made, and whose id nobody knows. */
+  #noteSaidOf(label: string): void {
+    const family = this.familyOf(label);
+    for (const made of this.platform.made) {
+      if (made.label !== undefined && this.familyOf(made.label) === family) this.#noteSaid(made.id);
+    }
   }
 
   /** Of which kind it is, the words tell people. */
@@ -371,10 +382,12 @@ export class World {
   async destroy(machine: number, faults: readonly Fault[] = []): Promise<void> {
     const before = this.backend;
     for (const { label } of this.openRecords()) this.#notedAlone.add(this.familyOf(label));
+    const unresolved = this.unresolvedInState();
     const ended = await this.run(machine, (options) => destroy(before, options), { faults });
     this.counts.destroys++;
     // A pipeline's step lists what left the state.
     for (const { id } of heldIn(before)) this.#noteSaid(id);
+    for (const { label } of unresolved) this.#noteSaidOf(label);
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
   }
 
@@ -430,8 +443,14 @@ export class World {
     return [...output.matchAll(/^ {2}(urn:pulumi:.*)$/gm)].map(([, urn = ""]) => urn);
   }
 
-  /** The truth about a create that `pending` lists: the object that it made, if any. */
+  /** The truth about a create that `pending` lists: the object that it made, if any. Whoever looks sees all of them. */
   truthAbout(urn: string): string | undefined {
+    const seen = this.#inAccount(urn);
+    for (const id of seen.slice(0, -1)) this.#noteSaid(id);
+    return seen.at(-1);
+  }
+
+  #inAccount(urn: string): string[] {
     const { kind, label } = aboutUrn(urn);
     const noun = nounOf(kind);
     const held = new Set(heldIn(this.backend).map((each) => `${each.noun} ${each.id}`));
@@ -444,7 +463,7 @@ export class World {
           this.platform.isLive(noun, each.id) && !held.has(`${noun} ${each.id}`) && !this.#isExcused(noun, each.id),
       )
       .filter((each) => !this.#leftIn(this.backend).has(each.id) && !this.#said.has(`${noun} ${each.id}`))
-      .at(-1)?.id;
+      .map(({ id }) => id);
   }
 
   #isExcused(noun: Noun, id: string): boolean {
@@ -482,15 +501,7 @@ export class World {
 
   /** Creates that something still knows as open, or as made and not yet in the state. */
   openRecords(): { readonly label: string; readonly id?: string | undefined; readonly ofSet: boolean }[] {
-    const inState = this.backend.resources.flatMap(({ urn, type, id, outputs }) => {
-      if (type.endsWith(":ConversionEventSet")) {
-        return [...readStoredSet(outputs).unresolved.keys()].map((key) => ({
-          label: aboutUrn(memberOf(urn, key)).label,
-          ofSet: false,
-        }));
-      }
-      return isPlatformId(id) ? [] : [{ label: aboutUrn(urn).label, ofSet: false }];
-    });
+    const inState = this.unresolvedInState();
     const inFlight = (this.backend.pending_operations ?? [])
       .filter(({ type }) => type !== "deleting")
       .map(({ resource: { urn, type } }) => ({
@@ -503,6 +514,18 @@ export class World {
         .map(({ key, id }) => ({ label: aboutWhom(key).label, id, ofSet: false })),
     );
     return [...inState, ...inFlight, ...inJournals];
+  }
+
+  unresolvedInState(): { readonly label: string; readonly ofSet: boolean }[] {
+    return this.backend.resources.flatMap(({ urn, type, id, outputs }) => {
+      if (type.endsWith(":ConversionEventSet")) {
+        return [...readStoredSet(outputs).unresolved.keys()].map((key) => ({
+          label: aboutUrn(memberOf(urn, key)).label,
+          ofSet: false,
+        }));
+      }
+      return isPlatformId(id) ? [] : [{ label: aboutUrn(urn).label, ofSet: false }];
+    });
   }
 
   /** The URN under which a machine's journal knows an object. */
