@@ -26,7 +26,7 @@ const FORMATS: Readonly<Record<string, "yaml" | "json" | "csv">> = {
 };
 
 /**
- * Reads a catalog and holds it against all rules.
+ * Reads a catalog and checks it against all rules.
  * @param file relative to `folder`; findings name it as it is given here. @param limits those of the installation.
  */
 export function readCatalog(file: string, folder: string, limits: Limits): Catalog {

@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of a catalog in YAML or JSON, made of the rules that catalogs are held against: for editors. It knows what is
- * wrong in one place; what is wrong between two, and the settings of an installation, only the rules themselves do.
+ * The JSON Schema of a catalog in YAML or JSON, made of the rules that catalogs are checked against: for editors. It knows what is
+ * wrong in one place. What is wrong between two, and the settings of an installation, only the rules themselves know.
  */
 import { z } from "zod";
 import { advertiser, conversionEventSet, type Limits } from "../kinds/index.js";

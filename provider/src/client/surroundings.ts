@@ -1,5 +1,5 @@
 /**
- * What the client is made of besides its settings: whatever comes from outside is an argument. The provider and the commands make
+ * What the client is made of, apart from its settings: whatever comes from outside is an argument. The provider and the commands make
  * it, and each part of the client is handed the same one.
  */
 import { randomUUID } from "node:crypto";

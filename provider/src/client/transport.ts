@@ -8,7 +8,7 @@
  * T3. Once a status line has come, the answer is an answer: whatever befalls its body stands in `broken`, and is no failure.
  * T4. No redirect is followed, so that neither a body nor a cookie reaches another address.
  * T5. One exchange at a time goes over a connection, and none over a connection that has idled for longer than a second:
- *     T2 would not hold with pipelining, and what is written into a connection that the other side closes is in doubt.
+ *     T2 would not hold with pipelining, and what is written into a connection that the other side closes may or may not arrive.
  * T6. From the connection to the last byte a request takes no longer than its limit, and no more than a megabyte of its answer
  *     is kept, packed or unpacked. Without this one answer could hold up the run, or its memory.
  * T7. Nothing is written later than the request's limit after its sending was noted, by the wall clock at the event of T2: a machine or

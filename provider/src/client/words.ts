@@ -253,7 +253,7 @@ export function refusalIn(words: readonly string[]): string {
   return asSentence(excerpt(joined(words), MAX_REFUSAL_CHARACTERS));
 }
 
-/** The platform's words of an answer in doubt, which may be any server's, with a space in front; empty without any. */
+/** The platform's words of an unclear answer, which may be any server's, with a space in front; empty without any. */
 export function saidIn(words: readonly string[]): string {
   const text = excerpt(joined(words), MAX_CHARACTERS);
   return text === "" ? "" : ` The platform said: ${asSentence(text)}`;

@@ -1,6 +1,6 @@
 /**
  * What becomes of one object, from facts: of a single resource, or of an event of a set, also whether it is deleted; and what an
- * installation can do besides creating, which is one of those facts. The only place that decides it: the engine's two faces, the words of
+ * installation can do apart from creating, which is one of those facts. The only place that decides it: the engine's two faces, the words of
  * a preview, the comment on a pull request and `pending` ask it, so that what is said is what is done. Pure.
  */
 import type { Kind } from "../kinds/index.js";

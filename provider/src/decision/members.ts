@@ -39,7 +39,7 @@ export interface Member {
   readonly former: Former | undefined;
 }
 
-/** What decides besides the state and the program. */
+/** What decides, apart from the state and the program. */
 export interface Circumstances {
   readonly can: Abilities;
   /** Of a single resource the arguments' names; of a set paths such as `events`. As Pulumi's option `replaceOnChanges` has them. */

@@ -1,5 +1,5 @@
 /**
- * A lock between processes: a file that exists while it is held, with a heartbeat. The journal and the session file are changed
+ * A lock between processes: a file that exists while it is held, with a heartbeat. The journal and the cookie file are changed
  * under one. It keeps these promises, and the tests name them by number.
  *
  * L1. At most one process holds a lock. Otherwise two runs write one journal, and send the same creates.

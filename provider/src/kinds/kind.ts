@@ -28,8 +28,8 @@ export interface Limits {
 }
 
 /**
- * Makes rules once for equal limits: they are asked for at each resource, and to make them costs far more than to hold a
- * resource against them. The last ones are kept, since a process has one installation.
+ * Makes rules once for equal limits: they are asked for at each resource, and making them costs far more than checking a
+ * resource against them. The last ones are kept, because a process has one installation.
  */
 export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   let last: { readonly limits: Limits; readonly made: T } | undefined;

@@ -162,7 +162,7 @@ function objectOf(
   };
 }
 
-/** @param mayDelete whether `retainOnDelete` may be off. A catalog's options are held against the same rules. */
+/** @param mayDelete whether `retainOnDelete` may be off. A catalog's options are checked against the same rules. */
 export function optionProblems(options: pulumi.CustomResourceOptions, mayDelete: boolean): Problem[] {
   return [
     // Pulumi's dynamic providers can't import: they are not told which provider the id belongs to.

@@ -1,5 +1,5 @@
 /**
- * The public function `validate`: users hold data against the rules before they declare it, and without a program.
+ * The public function `validate`: users check data against the rules before they declare it, and without a program.
  */
 import { ArgumentsError, asRecord, withCode } from "../base/index.js";
 import { conversionEventSet, KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
@@ -14,7 +14,7 @@ export interface ValidateOptions {
 }
 
 /**
- * Holds arguments against the rules of a resource, without a program: nothing is declared, sent or read.
+ * Checks arguments against the rules of a resource, without a program: nothing is declared, sent or read.
  *
  * What is an Output or a Promise is taken as given, as in a preview. What depends on more than one resource (an id that is
  * adopted twice) is left to the program.

@@ -103,7 +103,7 @@ export function hasWork({ action }: Pick<Managed, "action">): boolean {
 }
 
 /**
- * @param objects those with work to do. @param open creates of unknown outcome that the state holds, by key: their bodies are not sent
+ * @param objects those with work to do. @param open the unresolved creates that the state has, by key: their bodies are not sent
  *   under another key.
  * @returns the outcome of each, by key.
  */

@@ -1,5 +1,5 @@
 /**
- * What `check` does for a single resource and for a set alike: it holds the arguments against the rules, notes for the run what the
+ * What `check` does for a single resource and for a set alike: it checks the arguments against the rules, notes for the run what the
  * program says of the resource and which objects it adopts, and answers everything that is wrong at once.
  */
 import { ArgumentsError, own, SettingsError, withCode } from "../base/index.js";

@@ -184,7 +184,7 @@ function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): v
 }
 
 /**
- * What decides besides the state and the program.
+ * What decides, apart from the state and the program.
  * @param deletes whether the objects of this resource are to be deleted when it lets go of them.
  */
 export function circumstancesOf(kind: Kind, { run, reading }: Runtime, subject: Ref, deletes: boolean): Circumstances {

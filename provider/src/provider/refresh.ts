@@ -1,5 +1,5 @@
 /**
- * What the engine's `read` finds: the objects of a resource, held against what the state has of them, for a refresh; and of `.get` an
+ * What the engine's `read` finds: the objects of a resource, compared with what the state has of them, for a refresh; and of `.get` an
  * object that only its id is known of. Without a known read the state is given back as it is.
  */
 import { AdvertisingError, ArgumentsError, count, printable, UnsupportedError, type Values } from "../base/index.js";

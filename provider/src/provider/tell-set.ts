@@ -22,7 +22,7 @@ const MAX_LISTED = 20;
 
 /**
  * What an `up` would do; nothing where that is nothing.
- * @param unsent the keys of members that would be created, but for what is told of them besides.
+ * @param unsent the keys of members that would be created, but for what is said of them elsewhere.
  * @param isAdopted whether something in the program takes on the object with this id.
  * @param still what earlier runs could not delete, and this one is to.
  */

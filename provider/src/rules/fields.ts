@@ -25,7 +25,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
   return wraps ? unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap()) : schema;
 }
 
-/** Something besides white space and format characters, which have no shape; no control characters, and no half ones. */
+/** Something other than white space and format characters, which have no shape; no control characters, and no half ones. */
 const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
 
 /** Tells whether `text` is 1 to `most` characters that people can see and type. */

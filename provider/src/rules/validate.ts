@@ -1,5 +1,5 @@
 /**
- * Holds arguments against a resource's rules: everything that is wrong at once, and whatever is not known yet left alone.
+ * Checks arguments against a resource's rules: everything that is wrong at once, and whatever is not known yet left alone.
  *
  * The rules are zod's own objects and maps. Each argument is parsed by zod, and the way down to it is walked here: zod returns
  * no values at all once one part does not fit, and in a preview there is always a part that is not known yet.

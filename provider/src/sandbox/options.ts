@@ -48,7 +48,7 @@ export type LoginShape = "success-true" | "success-text-true" | "payload-text";
 /**
  * What happens to the cookies of a long-lived session (`keep_logged_in`) with every answer.
  * `session`: a new session cookie, earlier ones stay good. `strict`: a new one, earlier ones end; the long-lived cookie
- * still opens a session for whoever comes with an old one. `single-use`: the long-lived cookie changes as well, and old ones are refused.
+ * still opens a session for anyone who comes with an old one. `single-use`: the long-lived cookie changes as well, and old ones are refused.
  */
 export type Rotation = "session" | "strict" | "single-use";
 

@@ -24,7 +24,7 @@ interface FieldRule {
 
 const isInteger = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value);
 
-/** Fields that installations of this kind keep besides the documented ones. */
+/** Fields that installations of this kind keep in addition to the documented ones. */
 const EXTRA_FIELDS = new Set(["active", "alternative_id"]);
 
 const advertiserRules: Readonly<Record<string, FieldRule>> = {

@@ -31,7 +31,7 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 export async function serve(options: ServeOptions): Promise<void> {
   const { objects: file, email, password } = options;
   const objects = file === undefined ? undefined : openObjects(file);
-  // Whoever reads the log may go away; the sandbox goes on.
+  // Those who read the log may go away; the sandbox goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const log = (line: string) => {
     const time = new Date().toTimeString().slice(0, 8);
@@ -54,7 +54,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const controls: Controls = { sandbox, quit: () => void stop(sandbox, file) };
   for (const rule of options.faults) sandbox.fail(rule);
   await sandbox.listen();
-  // Before the greeting: whoever waits for that may end it at once.
+  // Before the greeting: a process that waits for that may end it at once.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop(sandbox, file));
   const isTyped = readTypedCommands((line) => show(carryOut(controls, line)));
   console.log(greeting(sandbox, options, isTyped));

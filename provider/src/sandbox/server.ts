@@ -226,7 +226,7 @@ export class Sandbox {
     const loggedIn = operation === "authenticate" && answer.headers["set-cookie"] !== undefined;
     request.accepted = created !== undefined || loggedIn || done === true;
     request.status = fault === undefined ? answer.status : statusWith(fault, answer);
-    // Before the answer: whoever has that finds the line.
+    // Before the answer: anyone who has that finds the line.
     this.#tell(request, { operation, created, loggedIn, because: fault && `fault: ${fault.kind}` });
     if (fault !== undefined) strike(fault, answer, created, request, incoming, response);
     else respond(this.#options.gzip ? packed(answer) : answer, response);

@@ -81,13 +81,13 @@ function readOperations(value: unknown, refuse: Refuse): Operations {
   return { of, resendAfterSeconds, createdVisibleAfterSeconds };
 }
 
-/** @param usual what corrects a wrong one. @param besides in words, what else it may be. */
-function readSeconds(name: string, given: unknown, usual: number, refuse: Refuse, besides = ""): number {
+/** @param usual what corrects a wrong one. @param more in words, what else it may be. */
+function readSeconds(name: string, given: unknown, usual: number, refuse: Refuse, more = ""): number {
   const seconds = typeof given === "string" && /^\s*\d{1,6}\s*$/.test(given) ? Number(given) : given;
   if (Number.isInteger(seconds) && (seconds as number) >= 0 && (seconds as number) <= MAX_SECONDS) {
     return seconds as number;
   }
-  const message = `expected whole seconds from 0 to ${MAX_SECONDS}${besides}; got ${show(given)}`;
+  const message = `expected whole seconds from 0 to ${MAX_SECONDS}${more}; got ${show(given)}`;
   refuse([name], message, [{ path: [name], value: usual }]);
   return usual;
 }

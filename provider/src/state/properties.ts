@@ -73,13 +73,13 @@ export interface Briefing {
    * adopts, as far as it knows them, with blanks between them. One text, since each of a thousand sets takes along those of all.
    */
   readonly adopted?: string | undefined;
-  /** Likewise: whether something else adopts objects of its kind whose ids the program does not know. */
+  /** Of the same resources: whether something else adopts objects of its kind whose ids the program does not know. */
   readonly adoptsUnknown?: boolean | undefined;
   /** Of a set: the journal keys of undeclared members of unknown outcome, whose object something else in the program adopts. */
   readonly settled?: readonly string[] | undefined;
   /** The same of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Pulumi's option of this name: the engine does not hold it against what a dynamic provider says of a change. */
+  /** Pulumi's option of this name: the engine does not apply it to what a dynamic provider says of a change. */
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** In a preview, by argument: the journal key of the resource whose id it is. */
   readonly owners?: Readonly<Record<string, string>> | undefined;

@@ -65,6 +65,6 @@ export function forgetSettlements(path: string, disk: Disk = systemDisk): void {
   try {
     disk.rmSync(path, { force: true });
   } catch {
-    // Each is held against the state before it is taken back.
+    // Each is checked against the state before it is taken back.
   }
 }

@@ -39,7 +39,7 @@ export class Platform {
   }
 
   /**
-   * Holds a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that nobody can
+   * Checks a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that nobody can
    * handle of each error that a mock throws, so what is wrong is kept for {@link expectGood}.
    * @returns `undefined` for a resource of another package.
    */

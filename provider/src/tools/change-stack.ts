@@ -3,7 +3,7 @@
  * judges what it finds, and looks again right before it changes anything: where the state is not the one that was judged, it begins
  * again. So two commands at once are done one after the other, and what a run saved meanwhile is not overwritten.
  *
- * What a command does besides the import (in the journals) stands in `before` or `after`, such that it can be killed between any
+ * What a command does apart from the import (in the journals) stands in `before` or `after`, such that it can be killed between any
  * two steps and finishes when it is called again.
  */
 import { randomUUID } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * `pulumi-advertising compare`: what one stack declares and another does not, such as staging and production. Resources are held
- * against each other by key, without ids, which always differ.
+ * `pulumi-advertising compare`: what one stack declares and another does not, such as staging and production. Resources are
+ * compared by key, without ids, which always differ.
  */
 import { count, printable } from "../base/index.js";
 import {
@@ -62,7 +62,7 @@ export interface Comparison {
   readonly onlyInSecond: readonly Entry[];
   readonly differing: readonly { readonly entry: Entry; readonly differences: readonly Difference[] }[];
   readonly same: number;
-  /** Of the same: with secret arguments on both sides, which can't be held against each other. */
+  /** Of the same: with secret arguments on both sides, which can't be compared. */
   readonly withSecrets: number;
 }
 

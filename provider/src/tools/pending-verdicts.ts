@@ -1,5 +1,5 @@
 /**
- * What users, or a search, say of creates of unknown outcome, held against what is known of them. Pure.
+ * What users, or a search, say of creates of unknown outcome, checked against what is known of them. Pure.
  */
 import { Holders } from "../decision/index.js";
 import { aboutWhom, type CreateRecord, nameInUrn, splitMember } from "../state/index.js";
@@ -18,7 +18,7 @@ export interface Verdict {
   readonly createdAs: string | undefined;
 }
 
-/** What answers are held against. */
+/** What answers are checked against. */
 export interface Known {
   readonly pending: readonly PendingCreate[];
   readonly stack: ExportedStack;

@@ -29,7 +29,7 @@ const resourceSchema = z.looseObject({
   delete: z.boolean().optional(),
   /** Whether the object stays live when the resource goes: this package's resources say so unless they are told otherwise. */
   retainOnDelete: z.boolean().optional(),
-  /** Only read (`.get`), by whoever manages it. */
+  /** Only read (`.get`): something else manages it. */
   external: z.boolean().optional(),
   inputs: properties,
   outputs: properties,
