@@ -140,16 +140,22 @@ describe("relocate", () => {
   function moving() {
     const identity = { inputs: { __identity: `${NAME}::acme` } };
     const stack = newStack([{ ...storedAdvertiser("acme", 1, "A", identity), outputs: AT("there") }]);
-    const journalOf = (host: string) => {
+    const filesOf = (host: string) => {
       vi.stubEnv("XDG_CACHE_HOME", join(stack.folder, "cache"));
       const account = { baseUrl: `https://${host}.example`, email: "me@example.com" };
-      return pathsIn(placesOf(account, "", undefined, stack.folder).journalFolder, NAME).journal;
+      return pathsIn(placesOf(account, "", undefined, stack.folder).journalFolder, NAME);
     };
-    mkdirSync(join(journalOf("there"), ".."), { recursive: true, mode: 0o700 });
-    writeFileSync(journalOf("there"), JOURNAL, { mode: 0o600 });
+    const { journal, ...others } = filesOf("there");
+    mkdirSync(join(journal, ".."), { recursive: true, mode: 0o700 });
+    writeFileSync(journal, JOURNAL, { mode: 0o600 });
+    for (const path of Object.values(others)) writeFileSync(path, "", { mode: 0o600 });
     const hosts = () => ({
       state: /__at":"(\w+)/.exec(readFileSync(join(stack.folder, "state.json"), "utf8"))?.[1],
-      journal: ["here", "there"].filter((host) => existsSync(journalOf(host))),
+      journal: ["here", "there"].filter((host) => existsSync(filesOf(host).journal)),
+      others: ["here", "there"].filter((host) => {
+        const { journal: _, ...beside } = filesOf(host);
+        return Object.values(beside).some((path) => existsSync(path));
+      }),
     });
     return { ...stack, hosts, relocate: () => stack.run("relocate", "there.example me@example.com") };
   }
@@ -159,7 +165,7 @@ describe("relocate", () => {
     const { code, output } = await relocate();
     expect(output).toContain("1 resource of 'there.example me@example.com' is at 'here.example me@example.com' now");
     expect(code).toBe(0);
-    expect(hosts()).toEqual({ state: "here", journal: ["here"] });
+    expect(hosts()).toEqual({ state: "here", journal: ["here"], others: ["here"] });
     const locks = readdirSync(folder, { recursive: true }).filter((name) => String(name).endsWith(".lock"));
     expect(locks).toEqual([]);
   });
@@ -172,20 +178,20 @@ describe("relocate", () => {
     write(hook, "kill -9 $PPID; rm -f on-import imported; exit 1");
     expect((await relocate()).code).not.toBe(0);
     // With the state at the former account, each run at the new one stops; its notes never stand behind the state.
-    expect(hosts()).toEqual({ state, journal: ["here"] });
+    expect(hosts()).toEqual({ state, journal: ["here"], others: ["here"] });
     if (existsSync(join(folder, hook))) rmSync(join(folder, hook));
     const again = await relocate();
     if (state === "there") expect(again, again.output).toMatchObject({ code: 0 });
-    expect(hosts()).toEqual({ state: "here", journal: ["here"] });
+    expect(hosts()).toEqual({ state: "here", journal: ["here"], others: ["here"] });
   });
 
   it("as an earlier version was killed: the journal alone is left to move", async () => {
     const { relocate, hosts, folder } = moving();
     const file = join(folder, "state.json");
     writeFileSync(file, readFileSync(file, "utf8").replace("there.example", "here.example"));
-    expect(hosts()).toEqual({ state: "here", journal: ["there"] });
+    expect(hosts()).toEqual({ state: "here", journal: ["there"], others: ["there"] });
     expect((await relocate()).code).toBe(0);
-    expect(hosts()).toEqual({ state: "here", journal: ["here"] });
+    expect(hosts()).toEqual({ state: "here", journal: ["here"], others: ["here"] });
     const done = await relocate();
     expect(done.output).toContain("no resource of this stack was created at 'there.example me@example.com'");
     expect(done.code).toBe(2);
@@ -197,7 +203,7 @@ describe("relocate", () => {
     const { code, output } = await relocate();
     expect(output).toContain("error: the stack is locked");
     expect(code).toBe(2);
-    expect(hosts()).toEqual({ state: "there", journal: ["there"] });
+    expect(hosts()).toEqual({ state: "there", journal: ["there"], others: ["there"] });
   });
 });
 

@@ -121,8 +121,9 @@ export function notesToMove(
   const folderOf = (account: Account) => placesOf(account, "", cookieFile, folder).journalFolder;
   const current = folderOf(to);
   const formers = ["https", "http"].map((scheme) => folderOf({ baseUrl: `${scheme}://${place}`, email }));
-  return (["journal", "objects"] as const).flatMap((file): Move[] => {
-    const now = pathsIn(current, stack)[file];
+  const files = pathsIn(current, stack);
+  return (Object.keys(files) as (keyof StorePaths)[]).flatMap((file): Move[] => {
+    const now = files[file];
     if (existsSync(now)) return [];
     const old = formers
       .filter((each) => each !== current)
