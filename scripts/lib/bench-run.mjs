@@ -185,7 +185,7 @@ ${table(head, [
 ])}
 
 - Time, ours / nothing, per pair: ${perPair(secondsOf)}
-- CPU time of all of Pulumi's processes, likewise: ${Number.isNaN(cpuOf(runs.ours)[0]) ? "not known on this system." : perPair(cpuOf)}
+- CPU time of all of Pulumi's processes, per pair: ${Number.isNaN(cpuOf(runs.ours)[0]) ? "not known on this system." : perPair(cpuOf)}
 - State, ours / nothing: ${exported.toFixed(3)} exported, ${checkpoint.toFixed(3)} in the checkpoint file.
 
 Where the state differs: an event's entry in the exported state, bytes without indentation.

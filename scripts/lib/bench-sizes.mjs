@@ -1,7 +1,7 @@
 import { documented, nothing, ours, set } from "./bench-programs.mjs";
 import { median, table } from "./bench-table.mjs";
 
-const FAST = { PULUMI_SKIP_CHECKPOINTS: "true" };
+const CHECKPOINTS_OFF = { PULUMI_SKIP_CHECKPOINTS: "true" };
 const SINGLES = [100, 300, 1000];
 const SETS = [100, 1000, 3000, 10_000];
 /** Pulumi's own start, without anything to do. */
@@ -10,9 +10,14 @@ const NO_EVENTS = 0;
 /** Every way to declare so many events, with its seconds at each count. */
 const WAYS = [
   { name: "single events", program: ours, counts: SINGLES },
-  { name: "single events, fast mode", program: ours, counts: SINGLES, environment: FAST },
+  { name: "single events, checkpoints off", program: ours, counts: SINGLES, environment: CHECKPOINTS_OFF },
   { name: "a provider that does nothing", program: nothing, counts: SINGLES },
-  { name: "a provider that does nothing, fast mode", program: nothing, counts: SINGLES, environment: FAST },
+  {
+    name: "a provider that does nothing, checkpoints off",
+    program: nothing,
+    counts: SINGLES,
+    environment: CHECKPOINTS_OFF,
+  },
   { name: "a set", program: set, counts: [NO_EVENTS, ...SETS] },
 ];
 
@@ -72,7 +77,7 @@ ${table(["", ...counts.map(String)], rows)}
 export async function measureRepeats({ open, rounds, count = 1000 }) {
   const ways = [
     { name: "single events", program: ours },
-    { name: "single events, fast mode", program: ours, environment: FAST },
+    { name: "single events, checkpoints off", program: ours, environment: CHECKPOINTS_OFF },
     { name: "a set", program: set },
   ];
   const rows = [];

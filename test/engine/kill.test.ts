@@ -1,6 +1,6 @@
 /**
  * Real runs of 60 events, killed at random moments and followed by ordinary ones: nothing twice, nothing lost.
- * KILLS, FAST_KILLS and LOSSES set how many, without runs that end before their moment (the short version runs here; `npm run
+ * KILLS, CHECKPOINTS_OFF_KILLS and LOSSES set how many, without runs that end before their moment (the short version runs here; `npm run
  * kill-test` runs the long one), SEED repeats a run.
  */
 import { rmSync } from "node:fs";
@@ -15,12 +15,12 @@ import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 const EVENTS = 60;
 const KILLS = Number(process.env.KILLS ?? 1);
 /** Kills of runs that save the state at their end only: the journal alone knows what they created. */
-const FAST_KILLS = Number(process.env.FAST_KILLS ?? 1);
+const CHECKPOINTS_OFF_KILLS = Number(process.env.CHECKPOINTS_OFF_KILLS ?? 1);
 /** Kills that take the disk along. */
 const LOSSES = Number(process.env.LOSSES ?? 1);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LATENCY_MS = 60;
-const FAST = "the state saved at the end";
+const CHECKPOINTS_OFF = "the state saved at the end";
 
 /** Resolves when the sandbox has received so many creates, and a moment later. */
 async function received(sandbox: Sandbox, creates: number, thenMs: number, signal: AbortSignal): Promise<void> {
@@ -39,11 +39,11 @@ async function killOne(random: () => number, stack: TestStack, sandbox: Sandbox,
 
 it.each([
   { mode: "the state saved after each step", kills: KILLS, environment: {} },
-  { mode: FAST, kills: FAST_KILLS, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } },
+  { mode: CHECKPOINTS_OFF, kills: CHECKPOINTS_OFF_KILLS, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } },
 ])(
   `$kills kills of ${EVENTS} events at random moments, $mode (SEED=${seed})`,
   {
-    timeout: Math.max(KILLS, FAST_KILLS) * 120_000,
+    timeout: Math.max(KILLS, CHECKPOINTS_OFF_KILLS) * 120_000,
   },
   async ({ mode, kills, environment }) => {
     const random = seededRandom(seed);
@@ -56,10 +56,10 @@ it.each([
       const victims: Victims = (seed + round) % 4 === 0 ? "engine" : "tree";
       const { at, wasKilled } = await killOne(random, stack, sandbox, victims);
       if (wasKilled) killed++;
-      if (mode === FAST) await expectListed(stack, sandbox, `round ${round}`);
+      if (mode === CHECKPOINTS_OFF) await expectListed(stack, sandbox, `round ${round}`);
       const inFlight = sandbox.creates - (await stack.resources()).length;
       // As a pipeline does, or as somebody who runs it again.
-      const asksFirst = mode === FAST && (seed + round) % 2 === 1;
+      const asksFirst = mode === CHECKPOINTS_OFF && (seed + round) % 2 === 1;
       const settled = asksFirst ? await settlePending(stack, sandbox) : 0;
       const { unresolved } = await recover(stack, sandbox);
       unresolvedInAll += unresolved + settled;

@@ -201,7 +201,7 @@ it("what a user has found of a create that only the journal knows is taken over,
   const killed = newRun(sandbox, folder);
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
   expect((await failureOf(killed.advertiser.create(inputs))).id).toMatch(/^unresolved-/);
-  await killed.kill(); // before the engine has saved anything, as in the fast mode
+  await killed.kill(); // before the engine has saved anything, as with checkpoints off
   const journals = new StackJournals("organization/tiny/dev", { cookieFile: join(folder, "session.json"), folder });
   const [{ key = "" } = {}] = journals.notes();
   await journals.whileHeld("organization/tiny/dev", async () => journals.noteCreated(aboutWhom(key).urn, "1"));

@@ -8,7 +8,7 @@ const repository = resolve(import.meta.dirname, "../..");
 /** One name for one thing, and plain English at the first pass. A space stands for any white space. */
 const RETIRED: readonly (readonly [retired: string, instead: string])[] = [
   // names
-  ["fast mode", "checkpoints off"],
+  ["fast[- ]mode", "checkpoints off"],
   ["session(?:'s)? files?", "cookie file"],
   ["trace ?fields?", "mark field, markField"],
   ["open creates?", "unresolved creates"],
