@@ -143,7 +143,10 @@ export async function up(before: Deployment, program: Program, said: Said, optio
     }
     const owner = resource.advertiser;
     const isNamed = owner !== undefined && !isPlatformId(owner);
-    if (isNamed && !advertiserIds.has(owner)) return; // the engine skips what depends on what is no target
+    if (isNamed && !advertiserIds.has(owner)) {
+      work.errors.push(`${keyOf(resource)} depends on ${owner}, which is new and no target`); // the engine refuses that
+      return;
+    }
     const dependencies = isNamed ? [urnOfResource({ type: "Advertiser", name: owner })] : [];
     try {
       const given = said.inputsOf(resource, isNamed ? advertiserIds.get(owner) : owner);
