@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Target, upAndKillProvider, upAndSignal } from "../support/killing.js";
+import { page } from "../support/pages.js";
 import { expectEachOnce, recover, settlePending, shopOf } from "../support/recovery.js";
 import { eventsProgram, newStack, type TestStack, useSandbox } from "../support/stack.js";
 
@@ -186,8 +187,13 @@ describe("row 71", () => {
 
   it("SIGINT twice: the engine lists what was in flight; cancel, up and its advice", async () => {
     const { sandbox, stack } = await start();
-    await expectAccountedFor(stack, sandbox, await signalTwice(stack, sandbox, "SIGINT", "group"));
-    await recover(stack, sandbox);
+    const pending = await signalTwice(stack, sandbox, "SIGINT", "group");
+    await expectAccountedFor(stack, sandbox, pending);
+    const { first } = await recover(stack, sandbox);
+    const [title = ""] = page("docs/killed-run.md").text.split("\n");
+    expect(first, "docs/killed-run.md begins with what is on the screen").toContain(
+      title.replace("# ", "").replace(" N ", ` ${pending.length} `),
+    );
     await expectEachOnce(stack, sandbox, EVENTS, "SIGINT twice");
   });
 

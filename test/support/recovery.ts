@@ -17,13 +17,15 @@ for (let i = 0; i < ${events}; i++) {
   new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: 1, existingId: adopt["e" + i] });
 }`);
 
-/** What ordinary users do after a kill, until all is well: unlock, look, follow the advice. */
-export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved: number }> {
+/** What ordinary users do after a kill, until all is well: unlock, look, follow the advice. @returns what the first `up` printed, too. */
+export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved: number; first: string }> {
   await stack.run(["cancel", "--yes"]);
   let unresolved = 0;
+  let first: string | undefined;
   for (let attempt = 1; attempt <= 12; attempt++) {
     const { code, output } = await stack.up("--continue-on-error");
-    if (code === 0) return { unresolved };
+    first ??= output;
+    if (code === 0) return { unresolved, first };
     if (attempt === 12) throw new Error(output);
     const adopt: Record<string, number> = {};
     for (const { urn, id } of await stack.resources()) {
