@@ -91,6 +91,17 @@ describe("what earlier runs noted", () => {
     expect(twice("third", "7")).toContain("ConversionEvent::new");
   });
 
+  it("is out of date where the state says that this resource has adopted it before", async () => {
+    const runtime = await knowing(notes);
+    runtime.run.declared.add(keyOf("ConversionEvent", "two"));
+    noteAdopts(conversionEvent, runtime, subject("new"), "8");
+    const rival = (adoptedBefore: boolean) =>
+      rivalOf(conversionEvent, runtime, subject("new"), "8", adoptedBefore)?.name;
+    expect([rival(false), rival(true)]).toEqual(["two", undefined]);
+    runtime.run.holders.add("ConversionEvent", "8", keyOf("ConversionEvent", "two"), "state");
+    expect(rival(true)).toBe("two");
+  });
+
   it("what this run has just created can't be adopted by something else of it", async () => {
     const runtime = await knowing({});
     noteLive(conversionEvent, runtime, subject("new"), "9", { values: {}, secret: new Set() }, undefined);

@@ -70,6 +70,21 @@ it("makes the latest object the current one again where its replacement was not 
   expect(settled(state, [], [{ urn: E, createdAs: "3" }])).toEqual(["e 3", "e 2 replaced", "e 1 replaced"]);
 });
 
+it("R2: an object that something else has taken on meanwhile does not become that of two resources again", () => {
+  const open = resource(E, { id: "unresolved-x", outputs: { [UNRESOLVED]: { since: "", what: "" } } });
+  const old = resource(E, { id: "2", delete: true });
+  const adopter = resource(urnOf("ConversionEvent", "other"), { id: "2" });
+  const set = resource(urnOf("ConversionEventSet", "s"), {
+    id: "set-x",
+    outputs: { advertiserId: 1, events: { k: {} }, eventIds: { k: 2 } },
+  });
+  const notCreated = [{ urn: E, createdAs: undefined }];
+  expect(settled([open, old, adopter], [], notCreated)).toEqual(["e 2 replaced", "other 2"]);
+  expect(settled([open, old, set], [], notCreated)).toEqual(["e 2 replaced", "s set-x"]);
+  // An advertiser may have the same id.
+  expect(settled([open, old, resource(A, { id: "2" })], [], notCreated)).toEqual(["e 2", "a 2"]);
+});
+
 it("does not tell a name that is secret", () => {
   const marked = (secret: string[]) => {
     const inputs = { eventName: "hidden", __secret: secret };

@@ -2,8 +2,8 @@
  * What `check` does for a single resource and for a set alike: it checks the arguments against the rules, notes for the run what the
  * program says of the resource and which objects it adopts, and answers everything that is wrong at once.
  */
-import { ArgumentsError, own, SettingsError, withCode } from "../base/index.js";
-import { holdsUnknown } from "../decision/index.js";
+import { ArgumentsError, asRecord, own, SettingsError, withCode } from "../base/index.js";
+import { holdsUnknown, knownAdoption } from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { type Problem, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
@@ -80,8 +80,9 @@ export async function noteCheck(
   for (const each of adopting) noteAdopts(kind, runtime, each.subject, each.id);
   await tellUnclaimed(runtime, subject.identity);
   if (adopting.length > 0) await learnHolders(runtime);
+  const before = new Set([olds, ...Object.values(asRecord(olds.events))].flatMap((each) => knownAdoption(each) ?? []));
   return adopting.flatMap((each) => {
-    const rival = rivalOf(kind, runtime, each.subject, each.id);
+    const rival = rivalOf(kind, runtime, each.subject, each.id, before.has(each.id));
     return rival === undefined ? [] : [`${each.path}${adoptedTwice(each.id, rival)}`];
   });
 }

@@ -4,7 +4,7 @@
  */
 
 import { ArgumentsError, JournalError, type Values } from "../base/index.js";
-import { abilitiesOf, type Circumstances, type Former, SOMEBODY } from "../decision/index.js";
+import { abilitiesOf, type Circumstances, type Former, type Holder, SOMEBODY } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { aboutWhom, type Briefing, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
@@ -147,9 +147,19 @@ async function ownStack(runtime: Runtime, identity: string): Promise<Snapshot> {
   }
 }
 
-/** What else has the object that this resource adopts, as far as this run knows: one object can't be two resources. */
-export function rivalOf(kind: Kind, { run }: Runtime, { key }: Ref, id: string): Ref | undefined {
-  const other = run.holders.rivalsOf(kind.name, id, key).find(({ by }) => by !== SOMEBODY);
+/**
+ * What else has the object that this resource adopts, as far as this run knows: one object can't be two resources.
+ * @param adoptedBefore whether the state's inputs name it already: then a note of this machine about another resource is out of date.
+ */
+export function rivalOf(
+  kind: Kind,
+  { run }: Runtime,
+  { key }: Ref,
+  id: string,
+  adoptedBefore = false,
+): Ref | undefined {
+  const isRival = ({ by, how }: Holder) => by !== SOMEBODY && !(adoptedBefore && how === "inventory");
+  const other = run.holders.rivalsOf(kind.name, id, key).find(isRival);
   return other === undefined ? undefined : aboutWhom(other.by);
 }
 

@@ -30,6 +30,7 @@ import {
   type ExportedStack,
   inOrder,
   isOurs,
+  objectsIn,
   type Resource,
   stateIn,
   visible,
@@ -139,11 +140,18 @@ function markToKeep({ record, also = [] }: PendingCreate, newMark: () => string)
   return { mark, field: also.length === 0 ? record.field : undefined };
 }
 
-/** Where a replacement was dropped, what it should have replaced is the current one again: the latest, which is the first. */
+/**
+ * If a replacement was dropped, what it should have replaced is the current one again: the latest, which is the first. But an object that
+ * something else has adopted meanwhile stays that one's, and the next run creates the replacement.
+ */
 function restored(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
   const left = new Set(dropped);
+  const identityOf = (kind: string | undefined, id: string | undefined) => `${kind} ${id}`;
+  const current = resources.filter((each) => each.delete !== true);
+  const taken = new Set(objectsIn(current).map(({ kind, id }) => identityOf(kind.name, id)));
   return resources.map((resource) => {
-    if (!left.delete(resource.urn)) return resource;
+    if (!left.delete(resource.urn) || taken.has(identityOf(kindOfType(resource.type)?.name, resource.id)))
+      return resource;
     const { delete: _, ...current } = resource;
     return current;
   });
