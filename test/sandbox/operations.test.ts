@@ -74,6 +74,32 @@ it("R1: of what was created before the operation was known, the notes of this ma
   expect(sandbox.creates).toBe(2);
 });
 
+it.each([
+  ["nothing", {}, "adopts 2; nothing is sent"],
+  ["a read", { read: ALL.event.read }, "adopts 2; it is read, and refused if it differs"],
+  [
+    "a read and an update",
+    { read: ALL.event.read, update: ALL.event.update },
+    "adopts 2; it is read, and changed in place if it differs",
+  ],
+])("R8: the preview of an adoption says what the up then does, with %s known", async (_, event, words) => {
+  const { sandbox } = await start();
+  const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify({ event }) } });
+  const adopting = { ...inputs, value: 7, existingId: 2, __identity: "tiny/dev::adopter" };
+  const { inputs: checked = {} } = await run.event.check({}, adopting);
+  expect(run.told.map(({ message }) => message)).toContain(words);
+  const failure = await run.event.create(checked as Record<string, unknown>).then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+  expect([sandbox.reads > 0, sandbox.updates > 0, failure !== undefined]).toEqual([
+    words.includes("is read"),
+    words.includes("is read, and changed"),
+    words.includes("refused"),
+  ]);
+  expect(sandbox.creates).toBe(0);
+});
+
 /** Changes an object as somebody does by hand. */
 function change(sandbox: Sandbox, id: string, fields: Record<string, unknown>): void {
   Object.assign(sandbox.events.find((each) => each.id === Number(id)) ?? {}, fields);

@@ -38,7 +38,7 @@ describe("a preview", () => {
         "events: 2 to create, 1 to create anew, 1 to adopt, 1 to let go, 1 unchanged",
         "  to create: c, e",
         "  to create anew, which makes 1 more live event: b (2)",
-        "  to adopt, and nothing is sent: d (8)",
+        "  to adopt; nothing is sent: d (8)",
         "  to let go: gone (3)",
         "What the set lets go of, or creates anew, stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
       ].join("\n"),

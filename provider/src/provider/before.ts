@@ -40,8 +40,8 @@ export async function lookBefore(
 ): Promise<Before> {
   const { identity, key } = subject;
   const adopts = knownAdoption(values);
-  if (adopts !== undefined) return { adopts };
   const can = abilitiesOf(kind, runtime.reading.settings);
+  if (adopts !== undefined) return { adopts: { id: adopts, can } };
   const left = await journalled(runtime, (journal) => journal.leftover(key), identity);
   // Taken over, or unresolved: nothing is sent.
   if (left !== undefined) return { left, isSearchable: can.search(left.field) };

@@ -3,7 +3,7 @@
  * what waits for somebody.
  */
 import { count, OutcomeUnknownError, type Values, withCode } from "../base/index.js";
-import { isChange, type Member, membersOf, stillToDelete } from "../decision/index.js";
+import { abilitiesOf, isChange, type Member, membersOf, stillToDelete } from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import {
   ACCOUNT,
@@ -23,7 +23,7 @@ import { type Properties, refIn, secretArgumentsOf, secretOfMembers } from "./in
 import { resultOf } from "./outcome.js";
 import type { Runtime } from "./services.js";
 import { setFacts } from "./set-run.js";
-import { beforeCreate, tellAll } from "./tell.js";
+import { adoptionInWords, beforeCreate, tellAll } from "./tell.js";
 import { leftoversInWords, notesInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
 
 /**
@@ -100,7 +100,8 @@ export async function tellBefore(
 ): Promise<void> {
   const unsent = await tellNewMembers(kind, runtime, set, members, stored);
   const isAdopted = (id: string) => runtime.run.holders.isAdopted(kind.name, id);
-  const plan = planInWords(kind, members, unsent, isAdopted, still);
+  const adoption = adoptionInWords(abilitiesOf(kind, runtime.reading.settings));
+  const plan = planInWords(kind, members, unsent, isAdopted, still, adoption);
   if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, plan);
 }
 

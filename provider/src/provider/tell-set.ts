@@ -25,6 +25,7 @@ const MAX_LISTED = 20;
  * @param unsent the keys of members that would be created, but for what is said of them elsewhere.
  * @param isAdopted whether something in the program takes on the object with this id.
  * @param still what earlier runs could not delete, and this one is to.
+ * @param adoption what is done with an object that is adopted, as {@link adoptionInWords} says it.
  */
 export function planInWords(
   kind: Kind,
@@ -32,6 +33,7 @@ export function planInWords(
   unsent: ReadonlySet<string> = new Set(),
   isAdopted: (id: string) => boolean = () => false,
   still: readonly LeftLive[] = [],
+  adoption = "nothing is sent",
 ): string | undefined {
   const { create, afterlife } = kind;
   const of = (action: Planned) => members.filter((member) => plannedOf(member) === action && !unsent.has(member.key));
@@ -55,7 +57,7 @@ export function planInWords(
     const instead = id === undefined || id === String(entry.existingId) ? "" : ` instead of ${id}`;
     return `${shownKey(key)} (${String(entry.existingId)}${instead})`;
   };
-  add("adopt", "to adopt", taken, ", and nothing is sent");
+  add("adopt", "to adopt", taken, `; ${adoption}`);
   const goes = (member: Member) =>
     isAdopted(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
   add("let go", "to let go", goes);

@@ -5,7 +5,7 @@
  */
 
 import { count, enumerate, printable } from "../base/index.js";
-import type { Created, Former, Unproven } from "../decision/index.js";
+import type { Abilities, Created, Former, Unproven } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
 import { aboutWhom, type CreateRecord, type Ref, removalWarning, renamedFrom, whatHappened } from "../state/index.js";
 import type { Live } from "../store/index.js";
@@ -37,7 +37,7 @@ export function tellAll({ say, tellAt, warnEach }: Messages, notices: readonly N
 /** What is known of an object that is about to be created, or adopted. */
 export interface Before {
   /** The id that it adopts. */
-  readonly adopts?: string | undefined;
+  readonly adopts?: { readonly id: string; readonly can: Pick<Abilities, "read" | "update"> } | undefined;
   /** What an interrupted run has left of it. */
   readonly left?: CreateRecord | undefined;
   /** Whether that can be looked for by its mark. */
@@ -55,12 +55,18 @@ export interface Before {
 
 export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, before: Before): Notice[] {
   const { adopts, left, isSearchable = false, again, former = [] } = before;
-  if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts}; nothing is sent` }];
+  if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts.id}; ${adoptionInWords(adopts.can)}` }];
   if (left !== undefined) return [{ say: leftInWords(label, left, isSearchable) }];
   return [
     ...(again === undefined ? [] : [againNotice(kind, { label, urn }, again)]),
     ...former.map((each) => (each.isSame ? renameNotice(kind, { key, urn }, each) : removalNotice(kind, urn, each))),
   ];
+}
+
+/** What an `up` does with an object that it adopts. */
+export function adoptionInWords({ read, update }: Pick<Abilities, "read" | "update">): string {
+  if (!read) return "nothing is sent";
+  return update ? "it is read, and changed in place if it differs" : "it is read, and refused if it differs";
 }
 
 function leftInWords(label: string, left: CreateRecord, isSearchable: boolean): string {
