@@ -108,7 +108,7 @@ it("an adoption settles a create under a former name only where the advertiser a
       { ...inputsOf("new", { eventName: "Purchase", advertiserId, existingId }), __identity: formerly },
     );
     await event.create(inputs as Properties);
-    const left = await runtime.journal("tiny/dev::new").leftovers();
+    const left = await runtime.journal("tiny/dev::new").notSettled();
     closeNow();
     return left.map((record) => aboutWhom(record.key).name);
   };

@@ -612,9 +612,9 @@ describe("J5: a run that began before another one of the stack ended", () => {
       await run.advertiser.create(inputs());
       await sleep(5);
       run.closeNow();
-      expect(await behind.journal.leftovers()).toEqual([]);
+      expect(await behind.journal.notSettled()).toEqual([]);
       behind.journal.closeNow(undefined, isUp);
-      const left = await runOf(sandbox, folder).journal.leftovers();
+      const left = await runOf(sandbox, folder).journal.notSettled();
       expect(left.map(({ id }) => id)).toEqual(isUp ? ["1"] : []);
     },
   );
@@ -635,7 +635,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     await clock.sleep(5);
     await expect(sendNoted(behind, "Advertiser::x")).rejects.toThrow(OVERTAKEN);
     behind.closeNow(undefined, true);
-    const left = await newJournal(folder, { clock }).leftovers();
+    const left = await newJournal(folder, { clock }).notSettled();
     expect(left.map(({ key }) => key)).toEqual(expect.arrayContaining(keys));
   });
 

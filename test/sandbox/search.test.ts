@@ -270,7 +270,7 @@ describe("C2: a create that this machine's journal knows, and another one of ano
     async (first) => {
       const { sandbox, next, failure } = await both(first, lost);
       expect((await failureOf(next.advertiser.create(inputs))).id).toBe(failure.id);
-      expect((await next.runtime.journal(inputs.__identity).leftovers()).map(({ key }) => key)).toEqual([
+      expect((await next.runtime.journal(inputs.__identity).notSettled()).map(({ key }) => key)).toEqual([
         "Advertiser::organization/tiny/dev::a",
       ]);
       expect(sandbox.advertiserPosts).toBe(2);

@@ -159,7 +159,7 @@ const rows: Row[] = [
   [
     "J7: what was not handed over stays at a clean end",
     JOURNAL,
-    `["left", "open"]);\n        const handed`,
+    `["earlier", "sent"]);\n        const handed`,
     `["left"]);\n        const handed`,
     "unit/journal",
     "J7: what was created and not yet handed",
@@ -193,7 +193,7 @@ const rows: Row[] = [
     "C2: an earlier create of it is settled first",
     "provider/create.ts",
     `      return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };`,
-    `      return send(kind, runtime, create, record, fields, { sending: async () => undefined, ended: async () => undefined }, mayBegin);`,
+    `      return send(kind, runtime, create, record, fields, { sending: async () => undefined, ended: async () => undefined }, expectMayBegin);`,
     "sandbox/lifecycle",
     "C2",
   ],
@@ -224,7 +224,7 @@ const rows: Row[] = [
   [
     "C6: a create in doubt that the engine asks for again is not sent",
     JOURNAL,
-    `const UNSETTLED: readonly Fate[] = ["left", "open", "handed beside an error"];`,
+    `const ANY_NOT_SETTLED: readonly Fate[] = ["earlier", "sent", "handed beside an error"];`,
     `const UNSETTLED: readonly Fate[] = ["left"];`,
     "unit/journal",
     "J3: a create that ended in doubt",

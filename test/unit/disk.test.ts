@@ -144,7 +144,7 @@ async function longLife(): Promise<Life> {
   const life = new Life();
   const { disk, clock } = life;
   const [run1, inventory] = [life.run(), new Inventory(paths.objects, disk)];
-  await run1.leftovers();
+  await run1.notSettled();
   await life.create(run1, "a", inventory);
   // Two at once share a write.
   const [b, c] = await Promise.all([life.send(run1, "b"), life.send(run1, "c")]);
@@ -173,7 +173,7 @@ async function longLife(): Promise<Life> {
 
   // It began before that one ended, was to create something, and its older state is saved last.
   const late = life.run({ beganMs: began2 });
-  await late.leftovers();
+  await late.notSettled();
   await expect(late.begin({ key: keyOf("g"), fingerprint: "g", mark: "late" })).rejects.toThrow(JournalError);
   late.closeNow(undefined, true);
   for (const key of [...life.state.keys()]) if (!before.has(key)) life.state.delete(key);

@@ -211,7 +211,7 @@ describe("J7: what was created and not yet handed to the engine", () => {
 
 describe("what no run declares", () => {
   const E = "ConversionEvent::o/p/s::e";
-  const unclaimed = async (run: Journal) => (await run.leftovers()).filter((entry) => entry.unclaimed);
+  const unclaimed = async (run: Journal) => (await run.notSettled()).filter((entry) => entry.unclaimed);
 
   it("is marked by a run that ends cleanly, and told by the next", async () => {
     const run = journalIn(journal);
@@ -228,7 +228,7 @@ describe("what no run declares", () => {
 
   it("is not marked by a run that did not get that far, nor what a run has sent itself", async () => {
     const run = journalIn(journal);
-    await run.leftovers();
+    await run.notSettled();
     run.closeNow(undefined);
     const next = run.next();
     const { mark } = await sendNoted(next, "k");
@@ -290,7 +290,7 @@ it("J7: what the engine saves last of all stays until a run sees it in the state
 
 it("J8: a record that was answered with is never changed", async () => {
   const run = journalIn(journal);
-  const [first] = await run.leftovers();
+  const [first] = await run.notSettled();
   const before = structuredClone(first);
   const begun = await run.begin(unsent("Advertiser::o/p/s::a", "other"));
   if (begun.kind !== "earlier") throw new Error(begun.kind);

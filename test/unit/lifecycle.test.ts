@@ -23,8 +23,8 @@ const runtime: Runtime = {
   journal: () =>
     ({
       reconcile: async () => [],
-      leftover: async () => undefined,
-      leftovers: async () => [],
+      notSettledOf: async () => undefined,
+      notSettled: async () => [],
       settle: async () => [],
     }) as unknown as ReturnType<Runtime["journal"]>,
   inventory: () => new Inventory("/nowhere"),

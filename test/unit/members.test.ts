@@ -49,7 +49,7 @@ function step(olds: Values, news: Values, done: Record<string, Outcome> = {}, se
         at: "",
       });
       return JSON.parse(
-        JSON.stringify(writeStoredSet({ ...after, left: stored.left, created: undefined }, exactId, "")),
+        JSON.stringify(writeStoredSet({ ...after, leftLive: stored.leftLive, created: undefined }, exactId, "")),
       ) as Values;
     },
   };

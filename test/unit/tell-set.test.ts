@@ -7,7 +7,7 @@ import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { type Outcome, resultOf } from "../../provider/src/provider/outcome.js";
 import {
   leftLiveInWords,
-  leftoversInWords,
+  notSettledInWords,
   planInWords,
   renamesInWords,
   takenOverInWords,
@@ -82,12 +82,12 @@ describe("a preview", () => {
         { mark: `m${index}`, key: "", fingerprint: "f", at: "", ...(index % 2 === 0 ? { id: String(index) } : {}) },
       ]),
     );
-    const text = leftoversInWords(set, left) ?? "";
+    const text = notSettledInWords(set, left) ?? "";
     expect(text).toContain("nothing is sent for 1000 events of it");
     expect(text).toContain("created: k0 (0), k2 (2)");
     expect(text).toContain("sent, with an answer that was not noted: k1, k3");
     expect(text.length).toBeLessThan(1200);
-    expect(leftoversInWords(set, new Map())).toBe(undefined);
+    expect(notSettledInWords(set, new Map())).toBe(undefined);
   });
 });
 

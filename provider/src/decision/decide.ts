@@ -1,7 +1,9 @@
 /**
- * What becomes of one object, from facts: of a single resource, or of an event of a set, also whether it is deleted; and what an
- * installation can do apart from creating, which is one of those facts. The only place that decides it: the engine's two faces, the words of
- * a preview, the comment on a pull request and `pending` ask it, so that what is said is what is done. Pure.
+ * Turns facts into an action: what becomes of a single resource's object, or of one event of a set; and what an installation can do apart
+ * from creating, which is one of those facts. The engine's two faces, the words of a preview, the comment on a pull request and `pending`
+ * ask here, so that what is said is what is done. Whether a delete is asked for and allowed is a fact, too: `circumstancesOf`
+ * (`provider/holding.ts`) and `isDeleted` (`members.ts`) make it. `objectsToDelete` (`provider/outcome.ts`) lists what a set really deletes.
+ * Pure.
  */
 import type { Kind } from "../kinds/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
@@ -38,7 +40,7 @@ export function abilitiesOf(
   };
 }
 
-export interface Facts {
+export interface Situation {
   readonly kind: Kind;
   /** The platform's id that the state holds. */
   readonly held?: string | undefined;
@@ -78,7 +80,7 @@ export type Action =
   /** As "let go", and the object is deleted. */
   | { readonly do: "delete" };
 
-export function decide(facts: Facts): Action {
+export function decide(facts: Situation): Action {
   const { held, unresolved, wanted, changed, can } = facts;
   if (wanted === undefined) {
     if (unresolved !== undefined) return { do: "wait", record: unresolved };
@@ -98,7 +100,7 @@ export function decide(facts: Facts): Action {
 }
 
 /** Somebody has named the object, by an id that is known. */
-function whereNamed(facts: Facts, adopts: string): Action {
+function whereNamed(facts: Situation, adopts: string): Action {
   const { held, unresolved, changed } = facts;
   if (adopts !== held || unresolved !== undefined) return { do: "adopt", id: adopts };
   if (changed.names.length === 0) return { do: "keep" };
@@ -108,7 +110,12 @@ function whereNamed(facts: Facts, adopts: string): Action {
 }
 
 /** Another owner is another object, and of what nobody can name nobody knows what to change. */
-function canUpdate({ kind, can, changed, replaceOn }: Pick<Facts, "kind" | "can" | "changed" | "replaceOn">): boolean {
+function canUpdate({
+  kind,
+  can,
+  changed,
+  replaceOn,
+}: Pick<Situation, "kind" | "can" | "changed" | "replaceOn">): boolean {
   const needsAnother = (name: string) => name === ANY || name in kind.refersTo || replaceOn.includes(name);
   return can.update && !replaceOn.includes(ANY) && !changed.names.some(needsAnother);
 }
@@ -121,11 +128,11 @@ export interface Former {
 }
 
 /**
- * The object that the state lets go of by an action, once that is carried out. Asked wherever somebody is told what stays live
- * or is deleted, and by what deletes.
+ * The object that the state lets go of by an action, once that is carried out: for what people are told, and for who has what. What a set
+ * deletes is `objectsToDelete`.
  * @returns none where the state goes on with what it holds, or holds nothing.
  */
-export function formerOf({ held, deletes }: Pick<Facts, "held" | "deletes">, action: Action): Former | undefined {
+export function formerOf({ held, deletes }: Pick<Situation, "held" | "deletes">, action: Action): Former | undefined {
   if (held === undefined || !letsGo(action, held)) return undefined;
   return { id: held, isDeleted: action.do !== "let go" && deletes };
 }

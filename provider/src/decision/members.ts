@@ -9,7 +9,7 @@ import {
   type CreateRecord,
   type DeclaredSet,
   eventIn,
-  isToBeDeleted,
+  isDeleteOwed,
   type LeftLive,
   recordIn,
   type StoredSet,
@@ -39,7 +39,7 @@ export interface Member {
   readonly former: Former | undefined;
 }
 
-/** What decides, apart from the state and the program. */
+/** The installation, Pulumi's options and other holders, as `decide` needs them. */
 export interface Circumstances {
   readonly can: Abilities;
   /** Of a single resource the arguments' names; of a set paths such as `events`. As Pulumi's option `replaceOnChanges` has them. */
@@ -49,13 +49,17 @@ export interface Circumstances {
 }
 
 /** Whether an object is deleted when the state lets go of it: asked before that is said, and before it is done. @param key in its set. */
-export function isDeleted({ can, deletes }: Circumstances, id: string | undefined, key = ""): boolean {
+export function isDeleted(
+  { can, deletes }: Pick<Circumstances, "can" | "deletes">,
+  id: string | undefined,
+  key = "",
+): boolean {
   return id !== undefined && can.delete && deletes(id, key);
 }
 
-/** What earlier runs of a set could not delete, and this one is to. */
+/** What earlier runs of a set were to delete and did not, and this run deletes. */
 export function stillToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
-  return left.filter((each) => isToBeDeleted(each) && isDeleted(circumstances, each.id, each.key));
+  return left.filter((each) => isDeleteOwed(each) && isDeleted(circumstances, each.id, each.key));
 }
 
 /** Nothing but creating, and nothing is deleted. */

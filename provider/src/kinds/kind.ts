@@ -1,5 +1,5 @@
 /**
- * A kind of resource as data: its names, its rules, its operations, and the values that deserve a warning.
+ * The shape of a kind of resource, and the closed lists of the kinds' names and handlers; the kinds themselves are in `*-kind.ts`.
  */
 import type { Values } from "../base/index.js";
 import type { Problem, Rules } from "../rules/index.js";

@@ -9,7 +9,7 @@ import { abilitiesOf } from "../decision/index.js";
 import { CATALOG_TYPE, type Kind, type SetKind } from "../kinds/index.js";
 import { isContainer, type Problem, validate } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
-import { type Briefing, eventIn, type Facts, labelOf, memberOf, tellingIn } from "../state/index.js";
+import { type Briefing, eventIn, labelOf, memberOf, type TellingArguments, tellingIn } from "../state/index.js";
 import { inWords } from "./findings.js";
 import { isNotPlain, isOfType, type Outputs, readIdProblem } from "./ids.js";
 import { formerPlaces, journalKeyIn, type Place } from "./place.js";
@@ -26,7 +26,7 @@ export interface DeclaredObject {
   /** Its name on the platform; `undefined` if the program does not know it yet. */
   readonly platformName: string | undefined;
   /** Further arguments that tell it from others of its name, as far as the program knows them. */
-  readonly facts: Facts;
+  readonly facts: TellingArguments;
   /** The id of the live object that it adopts, or `LATER` if it may adopt one that the program does not know yet. */
   readonly adopts: string | typeof LATER | undefined;
   /** Equal for equal arguments; `undefined` if nothing is created, or if an argument is wrong. */

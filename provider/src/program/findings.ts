@@ -15,7 +15,7 @@ import {
   whyTooOld,
   withCode,
 } from "../base/index.js";
-import { abilitiesOf } from "../decision/index.js";
+import { abilitiesOf, isDeleted } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
 import type { Problem } from "../rules/index.js";
 import { describeSettingProblems, type Settings, type SettingsReading } from "../settings/index.js";
@@ -166,21 +166,21 @@ export function renamedTooEarly(resourceKey: string): Finding {
 
 /** A warning for each object that leaves the state with nothing to take its place; a set's members are told together. */
 export function removalWarnings(gone: readonly (readonly [key: string, live: Live])[], settings: Settings): string[] {
-  const isDeleted = ([key, { deletes }]: readonly [string, Live]) =>
-    deletes === true && abilitiesOf(kindNamed(aboutWhom(key).kind), settings).delete;
+  const isToGo = ([key, { id, deletes }]: readonly [string, Live]) =>
+    isDeleted({ can: abilitiesOf(kindNamed(aboutWhom(key).kind), settings), deletes: () => deletes === true }, id);
   const isMember = ([key]: readonly [string, Live]) => resourceKeyIn(key) !== key;
   const idsOf = (those: typeof gone) => idRanges(those.map(([, { id }]) => id));
 
   const sets = [...Map.groupBy(gone.filter(isMember), ([key]) => resourceKeyIn(key))].map(([setKey, those]) => {
     const { kind, label } = aboutWhom(setKey);
     const ids = those.map(([, { id }]) => id);
-    return setRemovalWarning(kindNamed(kind), label, ids, those.every(isDeleted));
+    return setRemovalWarning(kindNamed(kind), label, ids, those.every(isToGo));
   });
   const singles = gone.filter((each) => !isMember(each));
   const lines = singles.slice(0, MAX_TOLD).map((each) => {
     const [key, { id }] = each;
     const { label, kind } = aboutWhom(key);
-    return removalWarning(kindNamed(kind), label, id, isDeleted(each));
+    return removalWarning(kindNamed(kind), label, id, isToGo(each));
   });
   const more = singles.slice(MAX_TOLD);
   const inAll = (those: typeof gone, what: string) =>
@@ -191,9 +191,9 @@ export function removalWarnings(gone: readonly (readonly [key: string, live: Liv
     ...sets,
     ...lines,
     ...inAll(
-      more.filter((each) => !isDeleted(each)),
+      more.filter((each) => !isToGo(each)),
       "stay live",
     ),
-    ...inAll(more.filter(isDeleted), "are deleted"),
+    ...inAll(more.filter(isToGo), "are deleted"),
   ];
 }

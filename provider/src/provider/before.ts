@@ -7,6 +7,7 @@ import { abilitiesOf, holdsUnknown, isSameBody, knownAdoption } from "../decisio
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import {
   aboutWhom,
+  type CreateRecord,
   describe,
   forgetCommand,
   type Ref,
@@ -42,7 +43,7 @@ export async function lookBefore(
   const adopts = knownAdoption(values);
   const can = abilitiesOf(kind, runtime.reading.settings);
   if (adopts !== undefined) return { adopts: { id: adopts, can } };
-  const left = await journalled(runtime, (journal) => journal.leftover(key), identity);
+  const left = await journalled(runtime, (journal) => journal.notSettledOf(key), identity);
   // Taken over, or unresolved: nothing is sent.
   if (left !== undefined) return { left, isSearchable: can.search(left.field) };
   if (!fits) return {};
@@ -93,23 +94,23 @@ export async function reconcileHeld(
   });
 }
 
-/** The journal keys of these attempts: those of a set that was renamed since are the former name's. */
-export async function attemptKeys(
+/** The keys under which the journal notes these creates: of a set that was renamed since, those of its former name. */
+export async function journalKeysOf(
   runtime: Runtime,
   { identity }: Ref,
-  attempts: readonly { readonly mark: string }[],
+  records: readonly Pick<CreateRecord, "mark">[],
 ): Promise<string[]> {
-  if (attempts.length === 0) return [];
-  const marks = new Set(attempts.map(({ mark }) => mark));
-  const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
-  return leftovers.filter(({ mark }) => marks.has(mark)).map(({ key }) => key);
+  if (records.length === 0) return [];
+  const marks = new Set(records.map(({ mark }) => mark));
+  const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];
+  return noted.filter(({ mark }) => marks.has(mark)).map(({ key }) => key);
 }
 
 /** Tells once a run what interrupted runs have left, and no run has asked for since. */
 export async function tellUnclaimed(runtime: Runtime, identity: string): Promise<void> {
   if (!runtime.run.beginOnce(UNCLAIMED)) return;
-  const leftovers = (await journalled(runtime, (journal) => journal.leftovers(), identity)) ?? [];
-  const unclaimed = leftovers.filter((entry) => entry.unclaimed);
+  const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];
+  const unclaimed = noted.filter((entry) => entry.unclaimed);
   const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
     const { kind, label, urn } = aboutWhom(entry.key);
     // What nobody knows is settled, never just forgotten.
@@ -156,8 +157,8 @@ export async function expectNotUnresolvedElsewhere(
   { identity, key, label }: Ref,
   fingerprint: string,
 ): Promise<void> {
-  const leftovers = (await journalled(runtime, (journal) => journal.leftoversLike(fingerprint), identity)) ?? [];
-  const open = leftovers.find((entry) => entry.id === undefined && entry.key !== key);
+  const noted = (await journalled(runtime, (journal) => journal.notSettledLike(fingerprint), identity)) ?? [];
+  const open = noted.find((entry) => entry.id === undefined && entry.key !== key);
   if (open === undefined) return;
   const old = aboutWhom(open.key);
   const renamed = renamedFrom(old, key);

@@ -54,8 +54,8 @@ function asOurs(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }
 
-/** @param mayBegin throws where nothing must be sent any more. */
-async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () => void): Promise<Outcome> {
+/** @param expectMayBegin throws once nothing may be sent. */
+async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegin: () => void): Promise<Outcome> {
   const { action, subject, values, secret, held, olds, mark, unresolved, created, formerly = [] } = object;
   const { label } = subject;
   switch (action.do) {
@@ -63,10 +63,10 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, mayBegin: () 
     case "replace":
     case "look for": {
       const unsettled = action.do === "look for" ? toLookFor(action.record) : undefined;
-      return runtime.track((mayBeginAtAll) =>
+      return runtime.track((expectEngineThere) =>
         createOnce(kind, runtime, { values, subject, secret, replaces: held, mark, unsettled, formerly }, () => {
-          mayBeginAtAll();
-          mayBegin();
+          expectEngineThere();
+          expectMayBegin();
         }),
       );
     }

@@ -41,11 +41,16 @@ export interface Create {
   readonly formerly: readonly string[];
 }
 
-/** @param mayBegin throws where nothing must be sent any more. */
-export async function createOnce(kind: Kind, runtime: Runtime, create: Create, mayBegin: () => void): Promise<Outcome> {
+/** @param expectMayBegin throws once nothing may be sent. */
+export async function createOnce(
+  kind: Kind,
+  runtime: Runtime,
+  create: Create,
+  expectMayBegin: () => void,
+): Promise<Outcome> {
   let wasNotMade = false;
   try {
-    return await attemptOnce(kind, runtime, create, mayBegin, () => {
+    return await attemptOnce(kind, runtime, create, expectMayBegin, () => {
       wasNotMade = true;
     });
   } catch (error) {
@@ -59,7 +64,7 @@ async function attemptOnce(
   kind: Kind,
   runtime: Runtime,
   create: Create,
-  mayBegin: () => void,
+  expectMayBegin: () => void,
   onNotMade: () => void,
 ): Promise<Outcome> {
   const { secret, values } = create;
@@ -80,22 +85,28 @@ async function attemptOnce(
   const noted = begun.kind === "earlier" ? begun.record.mark : begun.kind === "taken over" ? begun.mark : undefined;
   // The state's may be another create than the journal's, of another machine: it is looked for first, and what is not settled stays.
   if (unsettled !== undefined && unsettled.mark !== noted) {
-    const outcome = await settled(kind, runtime, create, unsettled, async () => undefined, mayBegin);
+    const outcome = await settled(kind, runtime, create, unsettled, async () => undefined, expectMayBegin);
     if (outcome !== undefined) return outcome;
     onNotMade();
   }
   switch (begun.kind) {
     case "send":
-      return send(kind, runtime, create, record, fields, begun, mayBegin);
+      return send(kind, runtime, create, record, fields, begun, expectMayBegin);
     case "taken over":
       return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
     case "earlier": {
       const { record: sent, ended } = begun;
       const earlier = { ...sent, what: whatHappened(create.subject.label, sent) };
-      const outcome = await settled(kind, runtime, create, earlier, ended, mayBegin);
+      const outcome = await settled(kind, runtime, create, earlier, ended, expectMayBegin);
       if (outcome !== undefined) return outcome;
       onNotMade();
-      return attemptOnce(kind, runtime, { ...create, mark: sent.mark, unsettled: undefined }, mayBegin, onNotMade);
+      return attemptOnce(
+        kind,
+        runtime,
+        { ...create, mark: sent.mark, unsettled: undefined },
+        expectMayBegin,
+        onNotMade,
+      );
     }
   }
 }
@@ -111,13 +122,13 @@ async function settled(
   create: Create,
   earlier: CreateRecord,
   ended: Sending["ended"],
-  mayBegin: () => void,
+  expectMayBegin: () => void,
 ): Promise<Outcome | undefined> {
   const { label } = create.subject;
   const { mark, at, replaces = create.replaces } = earlier;
   let { id, what } = earlier;
   if (id === undefined && abilitiesOf(kind, runtime.reading.settings).search(earlier.field)) {
-    mayBegin();
+    expectMayBegin();
     const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false });
     if (finding.kind === "not-made") {
       await ended({ kind: "not-created" });
@@ -154,7 +165,7 @@ async function send(
   record: Unsent,
   fields: Values,
   attempt: Sending,
-  mayBegin: () => void,
+  expectMayBegin: () => void,
 ): Promise<Outcome> {
   const { label } = create.subject;
   const { mark, field } = record;
@@ -168,7 +179,7 @@ async function send(
       fields: field === undefined ? fields : { ...fields, [field]: mark },
       label,
       beforeSend: async (at) => {
-        mayBegin();
+        expectMayBegin();
         await attempt.sending(at);
         sentAt = at;
       },

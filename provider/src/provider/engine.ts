@@ -117,14 +117,14 @@ export class UnderWay {
     },
   };
 
-  /** Runs one create; `mayBegin` throws a `NotSentError` once the engine is gone. */
-  async track<T>(create: (mayBegin: () => void) => Promise<T>): Promise<T> {
-    const mayBegin = () => {
+  /** Runs one create; `expectMayBegin` throws a `NotSentError` once the engine is gone. */
+  async track<T>(create: (expectMayBegin: () => void) => Promise<T>): Promise<T> {
+    const expectMayBegin = () => {
       if (this.#gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
     };
     // Nobody waits any more for what begins now.
-    mayBegin();
-    const running = create(mayBegin);
+    expectMayBegin();
+    const running = create(expectMayBegin);
     this.#running.add(running);
     try {
       return await running;

@@ -140,7 +140,7 @@ async function learn(runtime: Runtime): Promise<void> {
 async function ownStack(runtime: Runtime, identity: string): Promise<Snapshot> {
   const objects = runtime.inventory(identity).asItBegan;
   try {
-    return { objects, creates: await runtime.journal(identity).leftovers() };
+    return { objects, creates: await runtime.journal(identity).notSettled() };
   } catch (error) {
     if (!(error instanceof JournalError)) throw error; // it stops the next create, and is told by whatever looks there
     return { objects, creates: [] };
@@ -194,7 +194,7 @@ function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): v
 }
 
 /**
- * What decides, apart from the state and the program.
+ * The installation, Pulumi's options and other holders, as `decide` needs them.
  * @param deletes whether the objects of this resource are to be deleted when it lets go of them.
  */
 export function circumstancesOf(kind: Kind, { run, reading }: Runtime, subject: Ref, deletes: boolean): Circumstances {

@@ -81,8 +81,8 @@ function operationOf(kind: Kind, { reading }: Services, name: OptionalOperation)
 /** @returns none where it is certain that there is none. @throws AdvertisingError nothing is known of it. */
 export async function readLive(kind: Kind, services: Services, named: Named): Promise<WireRecord | undefined> {
   const operation = operationOf(kind, services, "read");
-  return services.track(async (mayBegin) => {
-    mayBegin();
+  return services.track(async (expectMayBegin) => {
+    expectMayBegin();
     const record = await services.client().read({ kind, operation, ...named });
     services.noteRead();
     if (record !== undefined && unproven(kind, services, named) !== undefined) services.seen.note(kind.name, named.id);
@@ -107,8 +107,8 @@ export async function updateLive(
 export async function setFields(kind: Kind, services: Services, named: Named, fields: Values): Promise<void> {
   const operation = operationOf(kind, services, "update");
   await services.expectNewest();
-  const warnings = await services.track(async (mayBegin) => {
-    mayBegin();
+  const warnings = await services.track(async (expectMayBegin) => {
+    expectMayBegin();
     return services.client().update({ kind, operation, ...named }, fields);
   });
   if (warnings === undefined) {
@@ -142,8 +142,8 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
 export async function deleteObject(kind: Kind, services: Services, named: Named): Promise<void> {
   const operation = operationOf(kind, services, "delete");
   await services.expectNewest();
-  const wasThere = await services.track(async (mayBegin) => {
-    mayBegin();
+  const wasThere = await services.track(async (expectMayBegin) => {
+    expectMayBegin();
     return services.client().delete({ kind, operation, ...named });
   });
   if (!wasThere) expectProven(kind, services, named);
@@ -191,7 +191,7 @@ async function settle(kind: Kind, services: Services, adoption: Adoption): Promi
     const journal = services.journal(identity);
     const noted = await journal.settle(key, id, adoption.settles);
     for (const former of formerly) {
-      const sent = await journal.leftover(former);
+      const sent = await journal.notSettledOf(former);
       if (sent !== undefined && !matchesCreate(kind, values, { ...sent, kind: aboutWhom(former).kind })) continue;
       noted.push(...(await journal.settle(former, id)));
     }

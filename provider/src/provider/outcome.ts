@@ -1,7 +1,7 @@
 /**
  * How what was done with objects ended, as data: the words that people read are made of it, and nothing is decided by words. And what
  * the state holds then: the members of a set, and the objects that were left live on the platform, so that somebody can tidy up there
- * whatever becomes of the runner. Nothing that was deleted. Pure.
+ * whatever becomes of the runner. Nothing that was deleted. Also which objects a set deletes last (`objectsToDelete`). Pure.
  */
 import type { AdvertisingError, Values } from "../base/index.js";
 import { type Circumstances, isDeleted, type Member, stillToDelete } from "../decision/index.js";
@@ -120,12 +120,12 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
   const { advertiserId, defaults } = run.shared;
   const shared = { advertiserId, defaults };
   const wasSecret = secretOfMembers(kind, stored.secret);
-  const hasCreated = [...outcomes.values()].some(({ kind }) => kind === "created");
+  const hasCreated = [...outcomes.values()].some((outcome) => outcome.kind === "created");
   const after = {
     ...shared,
     secret,
     created: hasCreated ? (run.created ?? stored.created) : stored.created,
-    left: leftBySet(kind, run),
+    leftLive: leftBySet(kind, run),
     events: new Map<string, Values>(),
     eventIds: new Map<string, string>(),
     earlier: new Map<string, string>(),
@@ -180,7 +180,7 @@ function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, a
     const object = { id, ...tellingOf(kind, then, new Set([...was(key), ...is(key)])), key, at, ...stillTo(id) };
     return [isRemoved ? { ...object, why: "removed" } : { ...object, why: "replaced", ...(by && { by }) }];
   });
-  const before = stored.left
+  const before = stored.leftLive
     .filter(({ id }) => !deleted.has(id))
     .map(({ toDelete: _, ...each }) => ({ ...each, ...stillTo(each.id) }));
   return [...before, ...left];

@@ -50,8 +50,8 @@ export interface Services extends Messages {
   readonly now: () => string;
   /** The journal of the stack that `identity` is of; a process serves one stack. */
   journal(identity: string): Journal;
-  /** Does one thing that sends; `mayBegin` throws once the engine is gone. */
-  track<T>(work: (mayBegin: () => void) => Promise<T>): Promise<T>;
+  /** Does one thing that sends; `expectMayBegin` throws once the engine is gone. */
+  track<T>(work: (expectMayBegin: () => void) => Promise<T>): Promise<T>;
   /** Before anything is changed or deleted on the platform. @throws JournalError another run of the stack has overtaken this one. */
   expectNewest(): Promise<void>;
   /** That an object was read: a long refresh tells how far it has come. */

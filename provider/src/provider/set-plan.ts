@@ -9,14 +9,14 @@ import {
   ACCOUNT,
   type CreateRecord,
   eventIn,
-  isToBeDeleted,
+  isDeleteOwed,
   type LeftLive,
   memberRef,
   type Ref,
   type StoredSet,
   splitMember,
 } from "../state/index.js";
-import { attemptKeys, journalled, lookBefore, reconcileHeld } from "./before.js";
+import { journalKeysOf, journalled, lookBefore, reconcileHeld } from "./before.js";
 import { expectSameAccount } from "./failure.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretArgumentsOf, secretOfMembers } from "./inputs.js";
@@ -24,7 +24,7 @@ import { resultOf } from "./outcome.js";
 import type { Runtime } from "./services.js";
 import { setFacts } from "./set-run.js";
 import { adoptionInWords, beforeCreate, tellAll } from "./tell.js";
-import { leftoversInWords, notesInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
+import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
 
 /**
  * Decides what becomes of the members of a set that the state holds, and tells what a preview shows.
@@ -48,11 +48,11 @@ export async function planSet(
     members = membersOf(kind, stored, declared, circumstances);
   }
   // What waits is the set's until somebody settles it, declared or not.
-  const waiting = await attemptKeys(runtime, subject, [...stored.unresolved.values()]);
+  const waiting = await journalKeysOf(runtime, subject, [...stored.unresolved.values()]);
   for (const key of waiting) run.declared.add(key);
   const notes = notesInWords(await notesOf(runtime, subject, members));
   if (notes !== undefined) runtime.tellAt("warn", subject.resourceUrn, notes);
-  await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.left, circumstances));
+  await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.leftLive, circumstances));
   // An `up` fails with it.
   const result = resultOf(members);
   if (!result.isWell && run.isUp !== true) {
@@ -60,7 +60,7 @@ export async function planSet(
     runtime.tellAt("warn", subject.resourceUrn, withCode(text, code));
   }
   // Also where the state is to forget that an object was to be deleted: a later run knows less of who has it.
-  return isChange(declared, members) || stored.left.some(isToBeDeleted);
+  return isChange(declared, members) || stored.leftLive.some(isDeleteOwed);
 }
 
 /** The objects that the state holds of a set. */
@@ -117,10 +117,10 @@ async function tellNewMembers(
     ({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps),
   );
   const keys = toCreate.map(({ key }) => key);
-  const left = await memberLeftovers(runtime, set, keys);
+  const left = await notSettledOfMembers(runtime, set, keys);
   const unsent = new Set(left.keys());
-  const leftovers = leftoversInWords(set, left);
-  if (leftovers !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, leftovers);
+  const unsettled = notSettledInWords(set, left);
+  if (unsettled !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, unsettled);
   const renames = renamesInWords(kind, set, members, left);
   if (renames !== undefined) runtime.tellAt("warn", set.resourceUrn, renames);
   // What the state still holds of this set is let go by this run, and told by the words about renames.
@@ -165,17 +165,17 @@ async function tellNewMember(
   }
 }
 
-/** What an interrupted run has left of a set's members, by key: nothing is sent for them. */
-async function memberLeftovers(
+/** Creates of an interrupted run that nothing has settled, by the keys of a set's members: nothing is sent for those. */
+async function notSettledOfMembers(
   runtime: Runtime,
   set: Ref,
-  members: readonly string[],
+  memberKeys: readonly string[],
 ): Promise<Map<string, CreateRecord>> {
   const found = new Map<string, CreateRecord>();
-  for (const member of members) {
-    const { key } = memberRef(set, member);
-    const remembered = await journalled(runtime, (journal) => journal.leftover(key), set.identity);
-    if (remembered !== undefined) found.set(member, remembered);
+  for (const memberKey of memberKeys) {
+    const { key: journalKey } = memberRef(set, memberKey);
+    const record = await journalled(runtime, (journal) => journal.notSettledOf(journalKey), set.identity);
+    if (record !== undefined) found.set(memberKey, record);
   }
   return found;
 }

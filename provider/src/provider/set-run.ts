@@ -19,8 +19,8 @@ import {
   DELETES,
   type DeclaredSet,
   eventIn,
+  isDeleteOwed,
   isOfKnownAccount,
-  isToBeDeleted,
   labelOf,
   memberMark,
   memberOf,
@@ -70,7 +70,7 @@ export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Prope
   // What an adoption elsewhere in the program has settled is not unresolved any more.
   const unresolved = new Map([...stored.unresolved].filter(([key]) => !isSettled.has(memberOf(subject.key, key))));
   const isDeleting = inputs[DELETES] === true && isOfKnownAccount(olds);
-  // What it lets go of may be what something else adopts, whose id is not known before it is its turn.
+  // An object that the set lets go of may be adopted by another resource whose `existingId` is not known yet: so nothing is deleted.
   const circumstances = circumstancesOf(kind, runtime, subject, isDeleting && adoptsUnknown !== true);
   return { stored: { ...stored, unresolved }, declared: readDeclaredSet(inputs), isDeleting, circumstances };
 }
@@ -99,10 +99,10 @@ export async function applySet(
   const members = membersOf(kind, stored, declared, circumstances);
   const objects = objectsOf(runtime, subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime));
   const toDo = members.filter((each) => hasWork(each) || each.action.do === "delete").length;
-  const total = toDo + stillToDelete(stored.left, circumstances).length;
+  const total = toDo + stillToDelete(stored.leftLive, circumstances).length;
   const progress = new Progress(total, runtime.clock, (text) => tell("info", `${subject.label}: ${text}`));
   const outcomes = await carryOutAll(kind, runtime, objects, openOf(members), progress);
-  const wanted = objectsToDelete(members, outcomes, stored.left, circumstances);
+  const wanted = objectsToDelete(members, outcomes, stored.leftLive, circumstances);
   const { isWell } = resultOf(members, outcomes);
   const isStillToGo = (object: string, key: string) => isDeleted(circumstances, object, key);
   const set = { label: subject.label, created: createdInSet(stored) };
@@ -197,10 +197,10 @@ export async function deleteSet(
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
   const can = abilitiesOf(kind, runtime.reading.settings);
   const held = [...stored.eventIds].map(([key, object]): ToDelete => ({ key, id: object }));
-  const left = stored.left.filter(isToBeDeleted).map(({ key = "", id: object }): ToDelete => ({ key, id: object }));
+  const owed = stored.leftLive.filter(isDeleteOwed).map(({ key = "", id: object }): ToDelete => ({ key, id: object }));
   const wanted: ToDelete[] = [];
   const others: string[] = [];
-  for (const each of [...held, ...left]) {
+  for (const each of [...held, ...owed]) {
     if (await isSpared(kind, runtime, each.id)) others.push(each.id);
     else wanted.push(each);
   }

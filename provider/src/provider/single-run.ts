@@ -83,7 +83,7 @@ export async function planSingle(
     member = decideNow();
   }
   const { former } = member;
-  const left = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
+  const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
   if (action.do === "wait") expectSettled(kind, action.record);
   const replaces = replacesOf(kind, member, news);
   if (run.isUp !== true) {
@@ -92,8 +92,8 @@ export async function planSingle(
       tellAll(runtime, [beforeReplacement(kind, subject, former, adoptedBy(news))]);
     }
   }
-  // A replacement asks for what is left of it: its create says so.
-  if (replaces.length === 0) for (const words of left) runtime.say(words);
+  // Before a replacement nothing is said: its create asks the journal, and says what it finds.
+  if (replaces.length === 0) for (const sentence of words) runtime.say(sentence);
   return { changes: action.do !== "keep", replaces };
 }
 

@@ -108,7 +108,7 @@ export function renamesInWords(
 }
 
 /** What an interrupted run has left of members that would be created otherwise; nothing where that is nothing. */
-export function leftoversInWords({ label }: Ref, left: ReadonlyMap<string, CreateRecord>): string | undefined {
+export function notSettledInWords({ label }: Ref, left: ReadonlyMap<string, CreateRecord>): string | undefined {
   const all = [...left];
   const created = all.flatMap(([key, { id }]) => (id === undefined ? [] : [`${shownKey(key)} (${id})`]));
   const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));
@@ -143,9 +143,9 @@ export function leftLiveInWords(
   isAdopted: (id: string) => boolean = () => false,
   deletions: Deletions = heldBack([]),
 ): string | undefined {
-  const isDeleted = new Set(deletions.wanted.map(({ id }) => id));
+  const wantedIds = new Set(deletions.wanted.map(({ id }) => id));
   const left = members.flatMap(({ key, action, id }) => {
-    if (id === undefined || isAdopted(id) || isDeleted.has(id)) return [];
+    if (id === undefined || isAdopted(id) || wantedIds.has(id)) return [];
     if (action.do === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
     const isNow = idAfter(outcomes.get(key));
     return isNow === undefined || isNow === id ? [] : [{ id, line: `  ${id}: ${shownKey(key)} is ${isNow} now` }];

@@ -1,5 +1,5 @@
 /**
- * A create that was sent: the one noun for it in the journal, in the state, in a run, and in what people are told. The journal's
+ * A create, from just before it is sent until it is settled: the same in the journal, in the state, in a run, and in what people are told. The journal's
  * lines are read and written by `store/notes.ts`; the state's `unresolved`, whose field names are a contract, is read and written
  * here; the sentences are in `sentences.ts`. Pure.
  */
@@ -8,8 +8,8 @@ import type { Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { UNRESOLVED } from "./properties.js";
 
-/** Arguments by which people tell an object from others, by their names in the program. None of them is secret. */
-export type Facts = Readonly<Record<string, string | number | boolean>>;
+/** By their names in the program, the arguments by which people tell an object from others. None of them is secret. */
+export type TellingArguments = Readonly<Record<string, string | number | boolean>>;
 
 /** One create, from just before it is sent until the state holds its object or somebody has settled it. Never changed in place. */
 export interface CreateRecord {
@@ -27,7 +27,7 @@ export interface CreateRecord {
   readonly field?: string | undefined;
   /** The object's name on the platform; absent where it is secret. */
   readonly name?: string | undefined;
-  readonly facts?: Facts | undefined;
+  readonly facts?: TellingArguments | undefined;
   /** The id of the object that it was to replace. */
   readonly replaces?: string | undefined;
   /** The platform's id, once it is known. */
@@ -53,7 +53,7 @@ interface Stored {
   readonly replaces?: string;
   /** This and `facts`: where the resource's own arguments are not what was sent. */
   readonly name?: string;
-  readonly facts?: Facts;
+  readonly facts?: TellingArguments;
   /** Earlier versions wrote it in place of `secret`. */
   readonly nameIsSecret?: boolean;
   readonly secret?: readonly string[];
@@ -140,7 +140,7 @@ function written({ at, what = "", urn, field, mark, replaces, secret }: CreateRe
   };
 }
 
-function known({ name, facts }: Pick<CreateRecord, "name" | "facts">): { name?: string; facts?: Facts } {
+function known({ name, facts }: Pick<CreateRecord, "name" | "facts">): { name?: string; facts?: TellingArguments } {
   return { ...(name === undefined ? {} : { name }), ...(facts === undefined ? {} : { facts }) };
 }
 
@@ -174,7 +174,7 @@ export function tellingIn(
   kind: Kind,
   properties: Values,
   secret: ReadonlySet<string>,
-): { readonly name: string | undefined; readonly facts: Facts } {
+): { readonly name: string | undefined; readonly facts: TellingArguments } {
   const facts: Record<string, string | number | boolean> = {};
   for (const property of kind.tellingProperties) {
     const value = properties[property];

@@ -119,8 +119,8 @@ export interface LeftLive {
   readonly done?: string;
 }
 
-/** Whether the set that held it is still to delete it. */
-export function isToBeDeleted({ toDelete, done }: LeftLive): boolean {
+/** Whether an earlier run of its set was to delete it and did not. Whether this run does, `isDeleted` in `decision/` says. */
+export function isDeleteOwed({ toDelete, done }: LeftLive): boolean {
   return toDelete === true && done === undefined;
 }
 

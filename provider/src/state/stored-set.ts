@@ -41,7 +41,7 @@ export interface StoredSet extends Shared {
   /** When it created an object the last time, ISO 8601; none where that is not known. */
   readonly created: string | undefined;
   /** What it held before, and nothing manages any more. */
-  readonly left: readonly LeftLive[];
+  readonly leftLive: readonly LeftLive[];
   /**
    * Paths of the arguments that were secret. The engine keeps an output secret where the input of now at its path is, and what
    * is held of earlier entries has none.
@@ -63,14 +63,14 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
     earlier: mapOf<string>(earlier),
     unresolved: new Map([...mapOf<StoredMember>(rest[UNRESOLVED])].map(([key, each]) => [key, memberRecord(each)])),
     created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
-    left: leftLiveIn(rest),
+    leftLive: leftLiveIn(rest),
     secret: new Set(Array.isArray(rest[SECRET_ARGUMENTS]) ? (rest[SECRET_ARGUMENTS] as string[]) : []),
   };
 }
 
 /** The outputs that hold it. @param asId makes an output of an id. @param account of the resource; empty where it is not known. */
 export function writeStoredSet(
-  { advertiserId, defaults, events, eventIds, earlier, unresolved, created, left, secret }: StoredSet,
+  { advertiserId, defaults, events, eventIds, earlier, unresolved, created, leftLive, secret }: StoredSet,
   asId: (digits: string) => number | string,
   account: string,
 ): Record<string, unknown> {
@@ -82,7 +82,7 @@ export function writeStoredSet(
     ...(earlier.size === 0 ? {} : { earlier: Object.fromEntries(earlier) }),
     ...(unresolved.size === 0 ? {} : { [UNRESOLVED]: mapValues(unresolved, writeMemberRecord) }),
     ...(created === undefined ? {} : { [CREATED]: created }),
-    ...writeLeftLive(left),
+    ...writeLeftLive(leftLive),
     ...(secret.size === 0 ? {} : { [SECRET_ARGUMENTS]: [...secret] }),
     ...(account === "" ? {} : { [ACCOUNT]: account }),
   };

@@ -80,9 +80,9 @@ export class JournalFile {
   }
 
   /** Whether this run has it, never had it, or has lost it. */
-  get use(): "open" | "none" | "lost" {
+  get use(): "held" | "none" | "lost" {
     if (this.#lock === undefined) return "none";
-    return this.#file !== undefined && this.#lock.isHeld() ? "open" : "lost";
+    return this.#file !== undefined && this.#lock.isHeld() ? "held" : "lost";
   }
 
   /** Without a lock. */

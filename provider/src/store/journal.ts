@@ -1,8 +1,10 @@
 /**
  * A run's use of its stack's journal: which creates were sent and what came back, until the engine's state holds what they made.
- * Read by the next run, and through `look.ts` by the program's half and by `pending`.
- * `create` in `provider/` asks it before each POST; `diff` tells it what the state holds. It keeps these promises, and the tests
- * name them by number.
+ * Before a create is sent two records of it exist: the note here, and its mark in the resource's inputs (`__mark`), which the engine's
+ * record of a killed run has and `pending` reads. The note is read by the provider of this run and of later ones, and through
+ * `look.ts` by the program's half, by `pending` and by a provider that asks about every stack (`everyStack`).
+ * `provider/create.ts` asks the journal before each POST; a `diff` says to it what the state holds. It keeps these promises, and the
+ * tests name them by number.
  *
  * J1. Before each sending of a create its record, with the moment, is on the disk. Otherwise a kill leaves a live object that the
  *     next run makes again.
@@ -12,15 +14,15 @@
  *     error hooks ask for again. Otherwise each retry makes one more object.
  * J4. One run at a time writes a stack's journal. It asks whether it still is that run before and after each write and before
  *     each sending. Otherwise two runs send the same create.
- * J5. A run whose engine may have read the state before another run of the stack ended sends nothing, and puts what that run was
- *     handed back into the journal. Otherwise it makes that again, or the next run does, since the older state is saved last.
+ * J5. A run whose engine may have read the state before another run of the stack ended sends nothing, and writes into the journal
+ *     again what that other run's engine was given. Otherwise it makes that again, or the next run does, since the older state is saved last.
  * J6. A journal that can't be read or written stops every create. Only an unfinished last line is passed over, since nothing was
  *     sent on its strength.
- * J7. What this run was handed over leaves the journal at the run's clean end alone, and where the engine saves the state only
- *     after that, when a later run sees it in the state. Otherwise a kill between the two forgets a live object.
+ * J7. What the engine was given is forgotten only at the run's clean end; if the engine saves the state after that, only when a later
+ *     run sees it in the state. Otherwise a kill between the two forgets a live object.
  * J8. A record is never changed in place, and holds nothing secret.
  *
- * The order of calls: `leftovers`, `leftover`, `leftoversLike` and `reconcile` look at the journal as it is, without its lock.
+ * The order of calls: `notSettled`, `notSettledOf`, `notSettledLike` and `reconcile` look at the journal as it is, without its lock.
  * The first `begin`, `settle` or `expectNewest` takes the lock and reads it again. A create goes `begin`, then for each sending `sending`, then
  * `ended` one or more times, then `handOver` when the engine is given the outcome. `closeNow` or `release` is the last call.
  */
@@ -66,11 +68,11 @@ export interface Reconciled {
 }
 
 /**
- * What has become of a record in this run. `left`: an earlier run's, not settled. `open`: this run's, not handed over. `handed
- * beside an error`: the engine has it, and may ask for it again. `history`: the state holds it. What was handed over otherwise
- * stands in the file alone: a run may create tens of thousands.
+ * What has become of a record in this run. `earlier`: an earlier run's, not settled. `sent`: this run's, and the engine was not given
+ * its outcome. `handed beside an error`: the engine has it, and may ask for it again. `history`: the state holds it. Any other record
+ * that the engine was given is kept in the file alone: a run may create tens of thousands.
  */
-type Fate = "left" | "open" | "handed beside an error" | "history";
+type Fate = "earlier" | "sent" | "handed beside an error" | "history";
 
 interface Remembered {
   readonly record: CreateRecord;
@@ -83,8 +85,8 @@ export class Journal {
   /** By mark, in the order of sending. */
   readonly #remembered = new Map<string, Remembered>();
   readonly #marksByKey = new Map<string, Set<string>>();
-  /** Of what earlier runs left; made when it is first asked for. */
-  #leftByBody: ReadonlyMap<string, readonly CreateRecord[]> | undefined;
+  /** Records of earlier runs by the fingerprint of their bodies; made when it is first asked for. */
+  #earlierByBody: ReadonlyMap<string, readonly CreateRecord[]> | undefined;
   #reading: Promise<void> | undefined;
   #opening: Promise<void> | undefined;
 
@@ -102,25 +104,28 @@ export class Journal {
     return this.#file.isOvertaken;
   }
 
-  /** What earlier runs have left and nothing has settled since. @throws {JournalError} it can't be read. */
-  async leftovers(): Promise<CreateRecord[]> {
+  /** The creates of earlier runs that nothing has settled. @throws {JournalError} it can't be read. */
+  async notSettled(): Promise<CreateRecord[]> {
     await this.#read();
-    return this.#withFate(this.#remembered.keys(), ["left"]);
+    return this.#withFate(this.#remembered.keys(), ["earlier"]);
   }
 
-  /** As {@link leftovers}, of one resource: the one that must be settled first. */
-  async leftover(key: string): Promise<CreateRecord | undefined> {
+  /** As {@link notSettled}, of one resource: the one that must be settled first. */
+  async notSettledOf(key: string): Promise<CreateRecord | undefined> {
     await this.#read();
-    return decisive(this.#about(key, ["left"]));
+    return decisive(this.#about(key, ["earlier"]));
   }
 
-  /** As {@link leftovers}, of creates with this body. */
-  async leftoversLike(fingerprint: string): Promise<CreateRecord[]> {
+  /** As {@link notSettled}, of creates with this body. */
+  async notSettledLike(fingerprint: string): Promise<CreateRecord[]> {
     await this.#read();
-    this.#leftByBody ??= Map.groupBy(this.#withFate(this.#remembered.keys(), ["left"]), (left) => left.fingerprint);
+    this.#earlierByBody ??= Map.groupBy(
+      this.#withFate(this.#remembered.keys(), ["earlier"]),
+      (record) => record.fingerprint,
+    );
     // Some may have been settled since.
-    const marks = (this.#leftByBody.get(fingerprint) ?? []).map(({ mark }) => mark);
-    return this.#withFate(marks, ["left"]);
+    const marks = (this.#earlierByBody.get(fingerprint) ?? []).map(({ mark }) => mark);
+    return this.#withFate(marks, ["earlier"]);
   }
 
   /** Before anything is changed on the platform: takes the lock, as a create does. @throws {JournalError} J4, J5, J6. */
@@ -132,7 +137,7 @@ export class Journal {
   async begin(create: Unsent): Promise<Beginning> {
     const { key, mark, fingerprint } = create;
     await this.#open();
-    const earlier = decisive(this.#about(key, UNSETTLED));
+    const earlier = decisive(this.#about(key, ANY_NOT_SETTLED));
     if (earlier === undefined) {
       return {
         kind: "send",
@@ -166,7 +171,7 @@ export class Journal {
   async settle(key: string, id: string, mark?: string): Promise<string[]> {
     await this.#open();
     const { kind } = aboutWhom(key);
-    const settled = this.#withFate(this.#remembered.keys(), UNSETTLED).filter(
+    const settled = this.#withFate(this.#remembered.keys(), ANY_NOT_SETTLED).filter(
       (record) =>
         record.key === key || record.mark === mark || (record.id === id && aboutWhom(record.key).kind === kind),
     );
@@ -182,7 +187,7 @@ export class Journal {
    */
   async reconcile(key: string, id: string, fingerprint: () => string): Promise<Reconciled[]> {
     await this.#read();
-    const noted = this.#about(key, [...UNSETTLED, "history"]);
+    const noted = this.#about(key, [...ANY_NOT_SETTLED, "history"]);
     if (noted.length === 0) return [];
     const body = fingerprint();
     const found = noted.map((record) => {
@@ -195,7 +200,7 @@ export class Journal {
       if (!isForgotten || this.#remembered.get(record.mark)?.fate === "history") continue;
       this.#settleAs(record.mark, "history");
       // If this does not reach the disk, the next run finds it out again.
-      if (this.#file.use === "open") void this.#file.append({ note: "settled", mark: record.mark }).catch(() => {});
+      if (this.#file.use === "held") void this.#file.append({ note: "settled", mark: record.mark }).catch(() => {});
     }
     return found.filter(({ record }) => !isOf(record, id));
   }
@@ -215,14 +220,14 @@ export class Journal {
     const marked = (record: CreateRecord): CreateRecord =>
       record.unclaimed || declared === undefined || declared.has(record.key) ? record : { ...record, unclaimed: true };
     try {
-      if (this.#file.use === "open") {
-        const open = this.#withFate(this.#remembered.keys(), ["left", "open"]);
+      if (this.#file.use === "held") {
+        const kept = this.#withFate(this.#remembered.keys(), ["earlier", "sent"]);
         const handed = this.#file.recordsNow().filter(({ mark }) => {
           const fate = this.#remembered.get(mark)?.fate;
           return fate === undefined || fate === "handed beside an error";
         });
-        const kept = this.#savedLast ? handed : [];
-        this.#file.endNow([...open.map(marked), ...kept], handed);
+        const unseen = this.#savedLast ? handed : [];
+        this.#file.endNow([...kept.map(marked), ...unseen], handed);
       } else if (this.#file.use === "none" && this.#reading !== undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
         if (isUp) this.#file.putBackNow();
@@ -237,7 +242,7 @@ export class Journal {
   }
 
   async #send(record: CreateRecord): Promise<void> {
-    this.#put(record, "open");
+    this.#put(record, "sent");
     await this.#write(sentNote(record));
     this.#file.confirm(); // the note may have waited for others
   }
@@ -258,7 +263,7 @@ export class Journal {
 
   async #noteReported(record: CreateRecord): Promise<CreateRecord> {
     const reported: CreateRecord = { ...record, isReported: true };
-    this.#put(reported, this.#remembered.get(record.mark)?.fate ?? "open");
+    this.#put(reported, this.#remembered.get(record.mark)?.fate ?? "sent");
     await this.#write({ note: "reported", mark: record.mark });
     return reported;
   }
@@ -308,18 +313,18 @@ export class Journal {
 
   /** What the file holds takes the place of what was read of it before. */
   #take(records: readonly CreateRecord[]): void {
-    for (const [mark, { fate }] of this.#remembered) if (fate === "left") this.#remembered.delete(mark);
+    for (const [mark, { fate }] of this.#remembered) if (fate === "earlier") this.#remembered.delete(mark);
     for (const record of records) {
-      if (this.#remembered.get(record.mark)?.fate !== "history") this.#put(record, "left");
+      if (this.#remembered.get(record.mark)?.fate !== "history") this.#put(record, "earlier");
     }
-    this.#leftByBody = undefined;
+    this.#earlierByBody = undefined;
   }
 
   /** Once: a run may look for thousands. */
   #read(): Promise<void> {
     this.#reading ??= this.#file.read().then(
       (records) => {
-        if (this.#file.use !== "open") this.#take(records);
+        if (this.#file.use !== "held") this.#take(records);
       },
       (error: unknown) => {
         this.#reading = undefined;
@@ -343,7 +348,8 @@ export class Journal {
   }
 }
 
-const UNSETTLED: readonly Fate[] = ["left", "open", "handed beside an error"];
+/** Of this run too. */
+const ANY_NOT_SETTLED: readonly Fate[] = ["earlier", "sent", "handed beside an error"];
 
 /** Of several records of a resource, the one that must be settled first. */
 function decisive(records: readonly CreateRecord[]): CreateRecord | undefined {

@@ -252,7 +252,7 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ot
     return changeOf(kind, step, member, holders, { before, now, memberKey: key });
   });
   // What earlier runs were refused to delete: the set tries it again.
-  const due = op === "same" ? [] : stillToDelete(stored.left, circumstances);
+  const due = op === "same" ? [] : stillToDelete(stored.leftLive, circumstances);
   const again = due.map(({ id, key = "", name, advertiserId }): Change => {
     const decided = { action: { do: "delete" }, id, former: { id, isDeleted: true } } as const;
     const before = { eventName: name, advertiserId };
