@@ -100,6 +100,26 @@ it.each([
   expect(sandbox.creates).toBe(0);
 });
 
+it("R2: with checkpoints off, what a run deletes is not taken over by the next one: another is created", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const folder = newFolder();
+  const options = { settings: { operations: JSON.stringify(ALL) }, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } };
+  const first = newRun(sandbox, folder, options);
+  await first.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
+  const { id, outs = {} } = await first.event.create({ ...inputs, __delete: true });
+  first.closeNow();
+  const destroying = newRun(sandbox, folder, options);
+  await destroying.event.delete(String(id), outs as Record<string, unknown>);
+  destroying.closeNow();
+  expect(sandbox).toMatchObject({ deletes: 1, events: [] });
+
+  const next = newRun(sandbox, folder, options);
+  const { inputs: checked = {} } = await next.event.check({}, inputs);
+  expect(next.said.join()).not.toContain("was created as");
+  expect((await next.event.create(checked as Record<string, unknown>)).id).not.toBe(id);
+  expect(sandbox).toMatchObject({ eventPosts: 2, events: [{ event_name: "Purchase" }] });
+});
+
 /** Changes an object as somebody does by hand. */
 function change(sandbox: Sandbox, id: string, fields: Record<string, unknown>): void {
   Object.assign(sandbox.events.find((each) => each.id === Number(id)) ?? {}, fields);

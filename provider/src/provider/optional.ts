@@ -147,6 +147,7 @@ export async function deleteObject(kind: Kind, services: Services, named: Named)
     return services.client().delete({ kind, operation, ...named });
   });
   if (!wasThere) expectProven(kind, services, named);
+  services.noteDeleted(kind.name, named.id);
 }
 
 export interface Adoption {

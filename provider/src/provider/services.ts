@@ -11,6 +11,7 @@ import { accountOf, describeSettingProblems, readSettings, type SettingsReading 
 import { aboutWhom, stackOf } from "../state/index.js";
 import {
   backendIn,
+  forgetObjects,
   forgetSettlements,
   Inventory,
   Journal,
@@ -54,6 +55,8 @@ export interface Services extends Messages {
   track<T>(work: (expectMayBegin: () => void) => Promise<T>): Promise<T>;
   /** Before anything is changed or deleted on the platform. @throws JournalError another run of the stack has overtaken this one. */
   expectNewest(): Promise<void>;
+  /** That an object is not on the platform any more, since this run has deleted it. */
+  noteDeleted(kind: Kind["name"], id: string): void;
   /** That an object was read: a long refresh tells how far it has come. */
   noteRead(): void;
   /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
@@ -86,6 +89,7 @@ export function createRuntime(
   let client: Client | undefined;
   let journal: Journal | undefined;
   let inventory: Inventory | undefined;
+  const deleted = new Set<string>();
   let createdHere: ReadonlyMap<string, string> | undefined;
   let reads: Progress | undefined;
 
@@ -152,6 +156,7 @@ export function createRuntime(
     },
     track: (work) => underWay.track(work),
     expectNewest: async () => journal?.expectNewest(),
+    noteDeleted: (kind, id) => void deleted.add(`${kind} ${id}`),
     noteRead() {
       reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
       reads.done();
@@ -159,6 +164,7 @@ export function createRuntime(
     closeNow() {
       const isWell = run.hasChecked && !run.hasFailed;
       journal?.closeNow(isWell ? run.declared : undefined, run.isUp === true);
+      forgetObjects(places.journalFolder, deleted, disk);
       if (!isWell || run.isUp !== true || !run.isWhole) return;
       inventory?.closeNow(run.declared);
       if (run.identity !== undefined) {
@@ -168,6 +174,7 @@ export function createRuntime(
     async abandon() {
       await underWay.end();
       journal?.release();
+      forgetObjects(places.journalFolder, deleted, disk);
     },
   };
 }

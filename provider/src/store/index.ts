@@ -7,6 +7,7 @@
 export { Inventory, type Live } from "./inventory.js";
 export { type Beginning, type Ending, Journal, type Sending, type Unsent } from "./journal.js";
 export {
+  forgetObjects,
   type HeldJournal,
   look,
   lookAround,

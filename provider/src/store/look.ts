@@ -12,8 +12,8 @@ import {
   withLock,
   withLockNow,
 } from "../files/index.js";
-import type { CreateRecord } from "../state/index.js";
-import { type Live, readInventory } from "./inventory.js";
+import { aboutWhom, type CreateRecord } from "../state/index.js";
+import { Inventory, type Live, readInventory } from "./inventory.js";
 import { journalOf, readJournal } from "./notes.js";
 import { everyStackIn, type StorePaths } from "./places.js";
 
@@ -64,6 +64,26 @@ export function reviseNow(journal: string, revise: Revise, disk: Disk = systemDi
   };
   withLockNow(`${journal}.lock`, work, undefined, disk);
   return forgotten;
+}
+
+/**
+ * Forgets objects that this process has deleted, in the notes of every stack of the account: no later run may take one over. Never fails;
+ * a journal that a run holds stays as it is.
+ * @param deleted each as `<kind> <id>`.
+ */
+export function forgetObjects(journalFolder: string, deleted: ReadonlySet<string>, disk: Disk = systemDisk): void {
+  if (deleted.size === 0) return;
+  const isDeleted = (key: string, id: string | undefined) =>
+    id !== undefined && deleted.has(`${aboutWhom(key).kind} ${id}`);
+  for (const { journal, objects } of everyStackIn(journalFolder, disk)) {
+    const inventory = new Inventory(objects, disk);
+    for (const [key, { id }] of inventory.asItBegan) if (isDeleted(key, id)) inventory.noteGone(key);
+    try {
+      reviseNow(journal, (record) => (isDeleted(record.key, record.id) ? undefined : record), disk);
+    } catch {
+      // It can't be read, or a run holds it.
+    }
+  }
 }
 
 /** A journal whose lock this process holds. */
