@@ -45,7 +45,7 @@ it("the same platform under a new address is declared with `relocate`; nothing i
 
   const wrong = await relocate(stack, "elsewhere.example ops@example.com");
   expect(wrong.code).toBe(2);
-  expect(wrong.output).toContain(`there are '${account}'`);
+  expect(wrong.output).toContain(`its resources were created at '${account}'`);
   expect((await relocate(stack, "elsewhere")).output).toContain("it takes '<host> <e-mail>'");
   const done = await relocate(stack, account);
   expect(done.code, done.output).toBe(0);

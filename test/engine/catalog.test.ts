@@ -155,7 +155,7 @@ new advertising.Advertiser("b", { advertiserName: "" });`),
     expect.stringMatching(/^retainOnDelete can't be false/),
     "file is required: expected the path of a file, known when the program runs",
     expect.stringMatching(/^advertiserName expected a string of at least 1 character/),
-    "three.csv:2:9 7/x: clickWindow is 7 seconds; windows are seconds where no unit is written. If days were meant, write 7d",
+    "three.csv:2:9 7/x: clickWindow is 7 seconds; windows are seconds if no unit is written. If days were meant, write 7d",
     'three.csv:3:5 7/y: eventName the string "x" is the name of 7/x too, case and separators aside',
   ])
     expect(lines).toContainEqual(line);

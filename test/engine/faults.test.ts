@@ -267,7 +267,7 @@ describe("the cookie file", () => {
     execFileSync("mkfifo", [file]);
     const { code, output } = await stack.up();
     expect(code, output).toBe(0);
-    expect(output).toContain(`The session file ${file} is not used: it is no regular file`);
+    expect(output).toContain(`The cookie file ${file} is not used: it is no regular file`);
     expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
   });
 });

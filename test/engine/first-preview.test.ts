@@ -12,7 +12,7 @@ it("the README's program with nothing configured: the one list, and no noise of 
   expect(text).toContain("new advertising.ConversionEvent");
   const stack = await newStack(text, { file: "index.ts" });
   const preview = await stack.preview();
-  // As docs/troubleshooting.md shows it.
+  // As docs/messages.md shows it.
   expect(bare(preview.output)).toContain(errorExamples().get("ADVERTISING_SETTINGS")?.[0]);
   for (const { code, output } of [preview, await stack.up()]) {
     expect(code).not.toBe(0);
@@ -23,7 +23,7 @@ it("the README's program with nothing configured: the one list, and no noise of 
   }
 });
 
-it("wrong arguments are told as docs/troubleshooting.md shows it", async () => {
+it("wrong arguments are told as docs/messages.md shows it", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(
     program(`

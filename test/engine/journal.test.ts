@@ -55,7 +55,7 @@ it("killed before the answer, which was carried out: other stacks go on, a damag
   const changed = await stack.up();
   expect(changed.code).not.toBe(0);
   expect(changed.output).toContain("outcome is unknown");
-  expect(changed.output).toContain("a run that was interrupted sent it at");
+  expect(changed.output).toContain("an interrupted run sent it at");
   expect(sandbox.eventPosts).toBe(2);
 
   const [event] = sandbox.events;
@@ -70,7 +70,7 @@ it("killed before it was carried out: up sends nothing and saves it as unresolve
   const { sandbox, stack } = await killedStack(false);
   const up = await stack.up();
   expect(up.code).not.toBe(0);
-  expect(up.output).toContain("a run that was interrupted sent it at");
+  expect(up.output).toContain("an interrupted run sent it at");
   expect(sandbox.eventPosts).toBe(1);
 
   const urn = (await stack.resources()).at(-1)?.urn ?? "";
@@ -145,11 +145,11 @@ it("a create that a killed run had noted with its id is announced, and taken ove
 
   const preview = await stack.preview();
   expect(preview.output).toContain(
-    'ConversionEvent "e0" was created as 77 by a run that was interrupted: `pulumi up` will take it over',
+    'ConversionEvent "e0" was created as 77 by an interrupted run: `pulumi up` will take it over',
   );
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
-  expect(up.output).toContain("created as 77 by a run that was interrupted; it is taken over, and nothing is sent");
+  expect(up.output).toContain("created as 77 by an interrupted run; it is taken over, and nothing is sent");
   expect(sandbox.requests).toEqual([]);
   expect(await stack.resources()).toMatchObject([{ id: "77", outputs: { eventId: 77 } }]);
   expect(existsSync(path)).toBe(false);

@@ -58,7 +58,7 @@ it("an up and a refresh at once: each is kept, and the next up sends nothing", a
 
 it("control: without the time all is taken for gone, and made again", async () => {
   const { sandbox, stack } = await start({ createdVisibleAfterSeconds: 0 });
-  expect((await stack.refresh()).output).toContain("is not on the platform any more");
+  expect((await stack.refresh()).output).toContain("is no longer on the platform");
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ creates: 2 * POSTS });
 });
@@ -71,7 +71,7 @@ it("once it was read, gone is believed at once", async () => {
   sandbox.reset();
   const { code, output } = await stack.refresh();
   expect(code, output).toBe(0);
-  expect(output).toMatch(/ConversionEvent \d is not on the platform any more/);
+  expect(output).toMatch(/ConversionEvent \d is no longer on the platform/);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ creates: POSTS });
 });

@@ -159,7 +159,7 @@ it("events of an advertiser that is replaced, or that get another one, are repla
   const expectReplaced = async (...advertisers: string[]) => {
     const { output } = await stack.preview();
     for (const name of ["by", "of", ...advertisers]) expect(output).toMatch(new RegExp(` ${name} +replace`));
-    expect(output).toMatch(/2 (perhaps )?to create anew/);
+    expect(output).toMatch(/2 (perhaps )?to replace/);
   };
   // Another one, which is renamed itself.
   stack.program(owned("A", { option: "replacementTrigger: 1", owner: "b", other: "Renamed" }));
@@ -241,7 +241,7 @@ new advertising.ConversionEventSet("s", { advertiserId, events: { g: of("g"), h:
   const { code, output } = await stack.refresh();
   sandbox.endFaults();
   expect(code, output).toBe(0);
-  expect(output).toMatch(/ConversionEvent \d+ is not on the platform any more/);
+  expect(output).toMatch(/ConversionEvent \d+ is no longer on the platform/);
   expect(await ids()).toEqual([expect.stringMatching(/^set-/)]);
   expect(sandbox).toMatchObject({ creates: 12, updates: 0, deletes: 0 });
 });

@@ -175,7 +175,7 @@ it("a replacement is told at its resource before, and afterwards with both ids; 
   expect((await stack.resources()).at(-1)).toMatchObject({ id: "3", outputs: { eventName: "By hand" } });
   const refresh = await stack.refresh();
   expect(refresh.code, refresh.output).toBe(0);
-  expect(refresh.output).toContain("A refresh compares nothing of any event");
+  expect(refresh.output).toContain("A refresh does not compare any event");
   expect(sandbox.eventPosts).toBe(2);
 });
 

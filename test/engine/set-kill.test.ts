@@ -62,7 +62,7 @@ it("renamed with an alias right after a kill: stopped before anything is sent, s
   stack.program(named("flow", `{ aliases: [{ name: "funnel" }] }`));
   const stopped = await stack.up();
   expect(stopped.code).not.toBe(0);
-  expect(stopped.output).toContain("Give it its former name and place back");
+  expect(stopped.output).toContain("Undo the rename");
   stack.program(named("funnel", "{}"));
   await recoverSet(stack, sandbox);
   stack.program(named("flow", `{ aliases: [{ name: "funnel" }] }`));

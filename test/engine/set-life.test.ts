@@ -75,12 +75,12 @@ it("the preview of --replace says how many live objects that is; of another adve
     }),
   );
   const { output } = await stack.preview();
-  expect(output).toContain("events: 2 perhaps to create anew");
+  expect(output).toContain("events: 2 perhaps to replace");
   expect(output).toContain(`a (${ids.a}), b (${ids.b})`);
   expect(sandbox.eventPosts).toBe(2);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
-  expect(up.output).toContain("No longer managed, as a result of this run: 2 live events.");
+  expect(up.output).toContain("No longer managed after this run: 2 live events.");
   expect(up.output).toContain(`${ids.a}: a is`);
   expect(sandbox.eventPosts).toBe(4);
   expect((await stack.up()).output).toContain("3 unchanged");

@@ -60,7 +60,7 @@ it("single to set, key to key, set to set, set to single", async () => {
   await warned(
     shop({ a: { "purchase-web": "", lead: "" }, b: {} }),
     new RegExp(
-      `1 new key with the arguments of one that is let go.*purchase-web has the arguments of purchase: existingId: ${purchase}`,
+      `1 new key has the arguments of a key that is no longer declared.*purchase-web has the arguments of purchase: existingId: ${purchase}`,
     ),
   );
   await moved(shop({ a: { "purchase-web": isPurchase, lead: "" }, b: {} }));

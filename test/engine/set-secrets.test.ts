@@ -41,7 +41,7 @@ it("a secret name and secret fields: created, refused with an echo, unresolved, 
 
   sandbox.fail({ on: "event", times: 2, act: true, with: { kind: "reset" } });
   const unresolved = await stack.up();
-  expect(unresolved.output).toContain("The outcome of 2 is unknown");
+  expect(unresolved.output).toContain("The outcome of 2 events is unknown");
   expect(unresolved.output).toContain('the ConversionEvent named "plain words"');
   await expectHidden(unresolved.output);
   const ids = sandbox.events.map(({ event_name, id }) => [event_name === "needle-name" ? "a" : "plain", id]);

@@ -25,9 +25,9 @@ it("a set is created, and updated key by key; what a preview says comes true", a
 
   stack.program(funnel(`{ c: { eventName: "C", value: 2 }, a: { value: 3, eventName: "A" } }`));
   const second = await stack.preview();
-  expect(second.output).toContain("events: 1 to create, 1 to create anew, 1 to let go, 0 unchanged");
-  expect(second.output).toContain(`to create anew, which makes 1 more live event: a (${ids.a})`);
-  expect(second.output).toContain(`to let go: b (${ids.b})`);
+  expect(second.output).toContain("events: 1 to create, 1 to replace, 1 to remove from the state, 0 unchanged");
+  expect(second.output).toContain(`to replace, which makes 1 more live event: a (${ids.a})`);
+  expect(second.output).toContain(`to remove from the state: b (${ids.b})`);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.eventPosts).toBe(4);
 

@@ -21,7 +21,7 @@ it("a replacement that was asked for by hand, killed in flight: each run says th
   for (const command of [stack.up, stack.preview, stack.up]) {
     const { code, output } = await command();
     expect(code, output).toBe(0);
-    expect(output).toContain(`The state holds ${event?.id}; whether there is one more, only the account shows.`);
+    expect(output).toContain(`The state has ${event?.id}. Check the account for a second one.`);
     expect(output).toContain(`pending --forget '${event?.urn}'`);
   }
   expect((await pending(stack, "--forget", event?.urn ?? "")).output).toContain("Forgotten");
@@ -42,12 +42,12 @@ it("what was sent before a kill and is not declared any more is told until it is
   for (const command of [stack.preview, stack.up]) {
     const { code, output } = await command();
     expect(code).toBe(0);
-    expect(output).toMatch(/ConversionEvent "e0": a run that was interrupted sent it at/);
+    expect(output).toMatch(/ConversionEvent "e0": an interrupted run sent it at/);
     urn = /pending --forget '([^']+)'/.exec(output)?.[1] ?? "";
   }
   expect((await pending(stack, "--forget", urn)).output).toContain("Forgotten");
   expect((await pending(stack, "--forget", urn)).output).toContain("has a note about");
-  expect((await stack.preview()).output).not.toContain("a run that was interrupted");
+  expect((await stack.preview()).output).not.toContain("an interrupted run");
   expect(sandbox.eventPosts).toBe(posts);
 });
 
@@ -81,13 +81,13 @@ it("killed in a replacement, and set back to what it was: `up` and `pending` say
   await stack.run(["cancel", "--yes"]);
   const made = sandbox.events.find(({ value }) => value === 2)?.id;
   const listed = await pending(stack);
-  expect(listed.output).toContain(`was created as ${made}: a journal on this machine knows it`);
-  expect(listed.output).toContain("Where the program went back to that, nothing manages what was created");
+  expect(listed.output).toContain(`was created as ${made}: a journal on this machine has it`);
+  expect(listed.output).toContain("If your program uses that one again, nothing manages what was created");
 
   stack.program(eventsProgram(2));
   const back = await stack.up();
   expect(back.code, back.output).toBe(0);
-  expect(back.output).toContain(`nothing manages ${made}, unless its resource is declared again`);
+  expect(back.output).toContain(`Nothing manages ${made}, unless you declare it again`);
   expect((await pending(stack)).output).toContain("Where the program went back to that");
   expect(sandbox.eventPosts).toBe(4);
 });

@@ -18,7 +18,7 @@ describe("S4: a login that fails", () => {
     );
     expect(endings.map(messageOf).join()).not.toContain("wrong-password");
     // Later resources of the run are not tried either.
-    expect(messageOf(await client.create())).toMatch(/Not sent: the login failed before/);
+    expect(messageOf(await client.create())).toMatch(/Not sent: the login of this run failed/);
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });
 

@@ -141,12 +141,10 @@ describe("created by a run that was killed before the state was saved", () => {
     const next = await nextAfterKill();
     await next.advertiser.check({}, inputs);
     expect(next.said).toEqual([
-      expect.stringContaining(`created as ${id} by a run that was interrupted: \`pulumi up\` will take it over`),
+      expect.stringContaining(`created as ${id} by an interrupted run: \`pulumi up\` will take it over`),
     ]);
     expect((await next.advertiser.create(inputs)).id).toBe(id);
-    expect(next.said.at(-1)).toContain(
-      `created as ${id} by a run that was interrupted; it is taken over, and nothing is sent`,
-    );
+    expect(next.said.at(-1)).toContain(`created as ${id} by an interrupted run; it is taken over, and nothing is sent`);
     expect(sandbox.advertiserPosts).toBe(1);
     next.closeNow();
     expect(journals()).toEqual([]);
@@ -169,7 +167,7 @@ describe("created by a run that was killed before the state was saved", () => {
     const next = await nextAfterKill();
     expect((await next.advertiser.create({ ...inputs, existingId: 99 })).id).toBe("99");
     expect(next.said).toEqual([
-      expect.stringContaining(`had created it as ${id}; that object stays live, and nothing manages it`),
+      expect.stringContaining(`an interrupted run also created ${id}. It stays live, and nothing manages it`),
     ]);
     expect(sandbox.advertiserPosts).toBe(1);
     next.closeNow();

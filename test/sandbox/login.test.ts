@@ -202,7 +202,9 @@ describe("exit code 1, with the reason", () => {
       ADVERTISING_BASE_URL: "ftp://x",
       ADVERTISING_PASSWORD: undefined as unknown as string,
     });
-    expect(stderr).toContain("Nothing was sent (settings of the environment, since no stack is selected here)");
+    expect(stderr).toContain(
+      "Nothing was sent (settings of the environment, because `pulumi stack` found no selected stack here)",
+    );
     expect(stderr).toContain("2 problems in the settings");
     expect(stderr).toMatch(/\[ADVERTISING_SETTINGS\]\n$/);
     expect(code).toBe(1);

@@ -1,4 +1,4 @@
-/** The session file and the password that opened its session. */
+/** The cookie file and the password that opened its session. */
 import crypto from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -29,7 +29,7 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
     for (const name of ["A", "B"]) expect(await client.create(name)).toMatchObject({ kind: "created" });
     expect({ logins: sandbox.logins, creates: sandbox.creates }).toEqual({ logins: 1, creates: 2 });
     expect(client.said).toEqual([
-      `The session file ${join(folder, "session.json")} is not used: other users can write to its folder (to fix that: ` +
+      `The cookie file ${join(folder, "session.json")} is not used: other users can write to its folder (to fix that: ` +
         `chmod go-w '${folder}'). This run keeps its session in memory.`,
     ]);
     expect(existsSync(join(folder, "session.json"))).toBe(false);

@@ -91,7 +91,7 @@ describe("an answer that is lost", () => {
     expect(await next.advertiser.diff(failure.id ?? "", olds, inputs)).toMatchObject({ changes: true });
     clock.advance(65_000);
     expect((await next.advertiser.create(inputs)).id).toBe("1");
-    expect(next.said.at(-1)).toMatch(/was sent at \S+, and a search finds nothing that it made: it is sent again/);
+    expect(next.said.at(-1)).toMatch(/was sent at \S+, and a search finds no object with its mark: it is sent again/);
     const [, mark] = /alternative_id = (\S+) 5 times/.exec(failure.message) ?? [];
     expect(sandbox).toMatchObject({
       advertiserPosts: 2,
@@ -209,7 +209,7 @@ describe("a run that was killed", () => {
     await next.advertiser.check({}, inputs);
     expect(next.said.join("\n")).toContain("`pulumi up` will look for it by its mark");
     expect((await next.advertiser.create(inputs)).id).toBe("1");
-    expect(next.said.at(-1)).toContain("created as 1 by a run that was interrupted; it is taken over");
+    expect(next.said.at(-1)).toContain("created as 1 by an interrupted run; it is taken over");
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
@@ -261,7 +261,7 @@ describe("C2: a create that this machine's journal knows, and another one of ano
     const later = open();
     await later.advertiser.check(inputs, inputs);
     await later.advertiser.diff(id, outs as Record<string, unknown>, inputs);
-    expect(later.said.join("\n")).toMatch(/The state holds 2(;|:)/);
+    expect(later.said.join("\n")).toMatch(/[Tt]he state has 2\./);
     expect(sandbox).toMatchObject({ advertiserPosts: 2, searches: expect.any(Number) });
   });
 

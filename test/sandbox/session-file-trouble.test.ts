@@ -39,7 +39,7 @@ describe("a file that can't be trusted: the run goes on without it, says so once
     for (const name of ["A", "B"]) expect(await client.create(name)).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
     expect(client.said).toHaveLength(1);
-    expect(client.said[0]).toMatch(/The session file .* is not used: .*\. This run keeps its session in memory\./);
+    expect(client.said[0]).toMatch(/The cookie file .* is not used: .*\. This run keeps its session in memory\./);
     return client.said[0] ?? "";
   }
 
@@ -184,7 +184,7 @@ describe("a file that can't be trusted: the run goes on without it, says so once
     const endings = await run.createMany(5);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["LoginError"]));
     expect(messageOf(endings[0])).toMatch(
-      /Nothing was sent: the session file .*session\.json was written by a later version.*\(format 3\).*Use that version, or remove the file/,
+      /Nothing was sent: the cookie file .*session\.json was written by a later version.*\(format 3\).*Use that version, or remove the file/,
     );
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 0 });
     expect(readFileSync(file, "utf8")).toBe(text);
@@ -223,7 +223,7 @@ describe("a file that is put right", () => {
     const run = userRun(sandbox, file);
     for (const name of ["A", "B"]) expect(await run.create(name)).toMatchObject({ outs: { advertiserName: name } });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
-    expect(run.seen()).toEqual([`The session file ${file} is damaged; it is written anew at the next login.`]);
+    expect(run.seen()).toEqual([`The cookie file ${file} is damaged; the next login replaces it.`]);
     expect(modeOf(file)).toBe(0o600);
     expect(await client().create("C")).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });

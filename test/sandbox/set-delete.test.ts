@@ -35,7 +35,7 @@ it("a removed key takes its object along, and a changed one the object of before
   expect((await up({ a: A, b: B, c: C })).error).toBe(undefined);
   const { a, b, c } = engine.eventIds;
   const told = await engine.preview(of({ a: { ...A, value: 9 }, b: B }), options);
-  expect(told).toContain(`to create anew, which makes 1 more live event and deletes the former ones: a (${a})`);
+  expect(told).toContain(`to replace, which makes 1 more live event and deletes the former ones: a (${a})`);
   expect(told).toContain(`to delete, when everything else went well: c (${c})`);
   expect(told).not.toContain("stays live");
   expect(deleted()).toEqual([]);
@@ -74,7 +74,7 @@ it("while anything else goes wrong nothing is deleted, and the next run does it"
   const { a, b } = engine.eventIds;
   sandbox.fail({ on: "event", after: 1, with: { kind: "answer", status: 406, body: { errors: ["C is reserved"] } } });
   const { error } = await up({ a: { ...A, value: 9 }, c: C });
-  expect(error).toContain("Nothing was deleted, since something is wrong: 2 events to delete.");
+  expect(error).toContain("Nothing was deleted, because something failed: 2 events to delete.");
   expect(deleted()).toEqual([]);
   expect(engine.eventIds).toHaveProperty("b", b);
   expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a), toDelete: true }]);
@@ -153,7 +153,7 @@ it("a set that is removed as a whole takes all its objects along, also after tro
   sandbox.fail({ on: "delete", after: 30, with: { ...refusal, status: 406 }, times: 2 });
   const run = engine.newRun(options);
   expect((await failureOf(run.set.delete(id, outputs))).message).toMatch(
-    /98 of 100 events are deleted, and these are not: \d+.*you may not delete.*\[ADVERTISING_REFUSED\]$/,
+    /98 of 100 events were deleted\. Not deleted: \d+.*you may not delete.*\[ADVERTISING_REFUSED\]$/,
   );
   sandbox.endFaults();
   await run.set.delete(id, outputs);

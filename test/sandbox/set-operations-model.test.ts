@@ -60,7 +60,7 @@ function expectTrueReport(
     }
     if (message.includes("which are taken over")) {
       const taken = [...message.matchAll(/ \((\d+)\)(?=,|$)/g)].map(([, id]) => id);
-      expect(taken.length, about).toBe(Number(/had created (\d+) of it/.exec(message)?.[1]));
+      expect(taken.length, about).toBe(Number(/had created (\d+) event/.exec(message)?.[1]));
       for (const id of taken) expect([...held.values()], about).toContain(id);
       expect(
         taken.every((id) => live.has(String(id))),

@@ -116,19 +116,19 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   "digits as an advertiser's key": ['advertisers: { "12": { advertiserName: A } }', "not a number"],
   "a key with a slash": [
     "advertisers: { a/b: { advertiserName: A } }",
-    'the string "a/b" is no key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
+    'the string "a/b" is not a valid key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
   ],
   "a key with spaces at its end": [
     'advertisers: { "a ": { advertiserName: A } }',
-    'the string "a " is no key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
+    'the string "a " is not a valid key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
   ],
   "__proto__ as a key": [
     "advertisers: { acme: { advertiserName: A, events: { __proto__: { eventName: E, value: 1 } } } }",
-    'the string "__proto__" is no key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends',
+    'the string "__proto__" is not a valid key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends',
   ],
   "events in a file that is no CSV": [
     "eventsFile: events.xlsx",
-    'eventsFile the string "events.xlsx" is no CSV file: expected one that ends in .csv',
+    'eventsFile the string "events.xlsx" is not a CSV file: expected a name that ends in .csv or .tsv',
   ],
   "nothing that is declared": ["defaults: { clickWindow: 7d }", "has no advertisers and no events"],
 };

@@ -38,9 +38,9 @@ export function proseOf({ text }: Page): string {
   return text.replaceAll(/^```[\s\S]*?^```$/gm, "");
 }
 
-/** In docs/troubleshooting.md, by error code: the examples of its section, without what the engine puts around them. */
+/** In docs/messages.md, by error code: the examples of its section, without what the engine puts around them. */
 export function errorExamples(): Map<string, string[]> {
-  const { text } = page("docs/troubleshooting.md");
+  const { text } = page("docs/messages.md");
   const sections = text.split(/^## /m).slice(1);
   return new Map(
     sections.flatMap((section) => {

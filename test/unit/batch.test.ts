@@ -320,16 +320,16 @@ describe("a create of unknown outcome", () => {
     const [finding, ...others] = atEnd(snapshotOf({}, creates), []).findings;
     expect(others).toEqual([]);
     expect(finding?.title).toBe(
-      '22 events of ConversionEventSet "funnel" are no longer declared, and a run that was interrupted has left their creates',
+      '22 events of ConversionEventSet "funnel" are no longer declared, and an interrupted run left their creates behind',
     );
-    expect(finding?.lines[0]).toBe("  k0: sent at 2026-01-01T00:00:00.000Z, and nobody knows what became of it");
+    expect(finding?.lines[0]).toBe("  k0: sent at 2026-01-01T00:00:00.000Z, outcome unknown");
     expect(finding?.lines[20]).toBe("  and 2 more");
   });
 
   it("left by a kill under the name before an alias stops the run: an alias renames just what the state holds", () => {
     const left = snapshotOf({}, [killed, { ...killed, mark: "m2", id: "5" }]);
     expect(look(left, declared("new", "Signup", {}, moved)).findings.map(({ title }) => title)).toEqual([
-      'ConversionEvent "old" has a new name or place, and a run that was interrupted has left creates under the former one',
+      'ConversionEvent "old" has a new name or place, and an interrupted run left creates under the former one',
     ]);
     expect(look(left, declared("new", "Signup", { adopts: "5" }, moved)).findings).toEqual([]);
     expect(look(left, declared("old", "Signup", {}, moved)).findings).toEqual([]);

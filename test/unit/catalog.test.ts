@@ -161,7 +161,7 @@ describe("YAML", () => {
       );
     expect(keys("café", "cafe\u0301")).toEqual([
       expect.stringMatching(
-        /^error catalog\.yaml:6:7 .* is there already, at catalog\.yaml:5; keys have to differ in more than case$/,
+        /^error catalog\.yaml:6:7 .* is there already, at catalog\.yaml:5; keys must differ in more than case$/,
       ),
     ]);
     expect(keys("buy", "Buy")).toHaveLength(1);
@@ -271,7 +271,7 @@ describe("CSV", () => {
       'error c.csv:3:13 Acme/a: countUnique expected true or false; got the string "ja"; write true or false',
       'error c.csv:4:12 Acme/b: value expected a finite number; got the string "1.000,50"; write it without a thousands separator, and with a decimal point',
       'error c.csv:4:25 Acme/b: existingId expected the id of a live event, an integer from 1 to 9007199254740991; got the string "1,23E+15"; a spreadsheet has shortened it: format the column as text, and type the digits again',
-      'error c.csv:5:1 Acme/A: key the string "A" is there already, at c.csv:2; keys have to differ in more than case',
+      'error c.csv:5:1 Acme/A: key the string "A" is there already, at c.csv:2; keys must differ in more than case',
       'error c.csv:5:8 the string "=1+1" is a formula: write the value that it has',
       'error c.csv:5:13 Acme/A: value expected a finite number; got the string "10%"; write a plain number, without a percent sign',
       'error c.csv:5:21 Acme/A: clickWindow expected whole seconds from 1 to 2592000; got the string "m"; write seconds, or a number with its unit: 7d, 12h, 90min',
@@ -281,8 +281,8 @@ describe("CSV", () => {
       "error c.csv:7:3 e: advertiser is required: expected the key of an advertiser",
       'error c.csv:7:6 e: value expected a finite number; got the string "#REF!"; the spreadsheet could not work it out',
       "error c.csv:7:14 e: existingId 12 is adopted by Acme already: one object can't be two resources",
-      'error c.csv:7:21 the string "too many" stands in no column; a text with the delimiter in it needs quotes',
-      'error c.csv:8:3 acme: key the string "acme" is there already, at c.csv:2; keys have to differ in more than case',
+      'error c.csv:7:21 the row has more cells than the header (the string "too many"); put a value that contains the delimiter in quotes',
+      'error c.csv:8:3 acme: key the string "acme" is there already, at c.csv:2; keys must differ in more than case',
       "error c.csv:8:8 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
       "error c.csv:8:9 acme/f: value is required: expected a finite number",
     ]);
@@ -314,7 +314,9 @@ describe("CSV", () => {
 
   it.each(["0047", "4711.0", "4.711", "1,23E+15", "0"])("the advertiser %s is neither an id nor a name", (text) => {
     const findings = findingsIn("c.csv", `key;advertiser;eventName;value\na;${text};A;1\n`);
-    expect(findings).toEqual([expect.stringMatching(/^error c\.csv:2:3 .* is no key: expected .*, not a number$/)]);
+    expect(findings).toEqual([
+      expect.stringMatching(/^error c\.csv:2:3 .* is not a valid key: expected .*, not a number$/),
+    ]);
   });
 
   it("an advertiser that is almost another one is a warning, where nothing declares them", () => {
@@ -357,7 +359,7 @@ describe("CSV", () => {
     expect(reasons).toEqual([
       ["is a folder"],
       [`is not there; looked for ${join(folder, "e.csv")}`],
-      ["is no catalog by its name: expected one that ends in .yaml, .yml, .json, .csv, .tsv"],
+      ["is not a supported type of file: expected a name that ends in .yaml, .yml, .json, .csv, .tsv"],
     ]);
   });
 
@@ -397,7 +399,7 @@ describe("events in a CSV file of a YAML catalog", () => {
         "events.csv": "key,advertiser,eventName,value\na,acme,B,2\nc,acmee,C,1\n",
       }),
     ).toEqual([
-      'error events.csv:2:1 acme/a: key the string "a" is there already, at catalog.yaml:3; keys have to differ in more than case',
+      'error events.csv:2:1 acme/a: key the string "a" is there already, at catalog.yaml:3; keys must differ in more than case',
       'error events.csv:3:3 acmee/c: advertiser the string "acmee" is not declared; did you mean acme?',
     ]);
     expect(findingsIn("catalog.yaml", catalog)).toEqual([
@@ -466,10 +468,10 @@ describe("a team's rules", () => {
 
   it("a window so short that days were probably meant is a warning", () => {
     expect(findingsIn("c.yaml", "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }")).toEqual([
-      "warning c.yaml:1:25 defaults: viewWindow is 1 second; windows are seconds where no unit is written. If days were meant, write 1d",
+      "warning c.yaml:1:25 defaults: viewWindow is 1 second; windows are seconds if no unit is written. If days were meant, write 1d",
     ]);
     expect(findingsIn("c.csv", "key,advertiser,eventName,value,clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n")).toEqual([
-      "warning c.csv:2:12 Acme/a: clickWindow is 30 seconds; windows are seconds where no unit is written. If days were meant, write 30d",
+      "warning c.csv:2:12 Acme/a: clickWindow is 30 seconds; windows are seconds if no unit is written. If days were meant, write 30d",
     ]);
   });
 });

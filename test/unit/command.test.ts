@@ -200,7 +200,7 @@ describe("report", () => {
     [["report", "ids", "--format", "xml"], 'there is no format "xml"; known are json, csv, dotenv and ts'],
     [["report", "page", "--template", "x{id}"], "`report page` takes no --template"],
     [["report", "ids", "--state", "none.json"], "none.json could not be read: ENOENT"],
-    [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state names the state already: leave out --stack"],
+    [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state already says which state: leave out --stack"],
     [["report", "ids"], "the `pulumi` command was not found"],
     [["compare", "one"], "it takes two stacks, or --state FILE twice; got one"],
     [["compare", "--state", "one.json"], "--state is given twice, once for each of the two; got one"],
@@ -219,7 +219,7 @@ describe("report", () => {
   it("compare exits 1 where something differs", async () => {
     const folder = folderWith(files);
     const same = await runIn(folder, {}, "compare", "--state", "one.json", "--state", "one.json");
-    expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("2 objects declared alike") });
+    expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("2 objects are the same in both") });
     const other = await runIn(folder, {}, "compare", "--state", "one.json", "--state", "two.json");
     expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining("value: 1 in one.json, 5 in two.json") });
   });
@@ -266,7 +266,7 @@ describe("standard input through a pipe that does not block, as behind npx or an
     [["report", "comment"], preview, "**Nothing changes**"],
     [["report", "ids", "--state", "-"], state, '"buy": 2'],
     [["pending", "--state", "-"], state, "Nothing is pending"],
-    [["compare", "--state", "-", "--state", "one.json"], state, "2 objects declared alike"],
+    [["compare", "--state", "-", "--state", "one.json"], state, "2 objects are the same in both"],
     [["leftovers", "--state", "one.json", "--before", "-"], state, "Nothing that is live"],
     [["leftovers", "--state", "-"], state, "Nothing is known"],
   ])("%j", async (args, text, told) => {

@@ -58,7 +58,7 @@ it("begins with a marker and counts; adoptions and other resources are counted a
     },
   ]);
   expect(told.startsWith(MARKER)).toBe(true);
-  expect(told).toContain("**1 create, 1 adopt, 1 leave the state, and stay live**; besides 1 change of other");
+  expect(told).toContain("**1 create, 1 adopt, 1 leave the state, and stay live**; and 1 change of other");
   expect(told).toContain("| ConversionEvent | 1 | 1 | 1 |");
   expect(told).toContain("Up to 1 object would stay live");
   expect(told).toContain("<details><summary>Changes (3)</summary>");
@@ -340,7 +340,7 @@ describe("on an installation with more than the documented operations", () => {
       expect(waits).toContain("1 stay unresolved, until somebody settles it");
       const search = JSON.stringify({ event: { search: "GET rest/event?f={mark}" } });
       const looks = tell([step({ events, outputs: { unresolved } })], search, { "advertising:markField": "f" });
-      expect(looks).toContain("1 look for what an earlier run sent, and create it where that is not there");
+      expect(looks).toContain("1 look for what an earlier run sent, and create it if that is not there");
     });
   });
 

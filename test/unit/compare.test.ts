@@ -30,7 +30,7 @@ it("tells what is missing in either, and what differs", () => {
       "    segmentId: not set in staging, 4 in prod",
       '  ConversionEvent funnel/a "A"',
       "    value: 1 in staging, 2 in prod",
-      "1 object declared alike in both; 1 only in staging, 1 only in prod, 2 different.",
+      "1 object is the same in both; 1 only in staging, 1 only in prod, 2 different.",
       "",
     ].join("\n"),
   );

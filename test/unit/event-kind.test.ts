@@ -45,7 +45,7 @@ describe("what is wrong", () => {
       expect.stringMatching(/^events\["none"\]\.value is required/),
       'events["text"] expected an object; got the string "Purchase"',
       'events["list"] expected an object; got a list',
-      expect.stringMatching(/^events\["\\u0000"\] is no key: expected 1 to 100 characters/),
+      expect.stringMatching(/^events\["\\u0000"\] is not a valid key: expected 1 to 100 characters/),
       "evnts is not a known argument; did you mean events?",
     ]);
   });
@@ -78,7 +78,7 @@ describe("what is wrong", () => {
   ])("a key that is %s is refused", (_, key) => {
     const events = JSON.parse(`{${JSON.stringify(key)}: {"eventName": "E", "value": 1}}`) as object;
     expect(check({ events }).problems).toEqual([
-      { property: `events[${JSON.stringify(key)}]`, reason: expect.stringContaining("is no key") },
+      { property: `events[${JSON.stringify(key)}]`, reason: expect.stringContaining("is not a valid key") },
     ]);
   });
 

@@ -115,7 +115,7 @@ describe("an earlier export and a later one", () => {
     const left = leftoversOf(stateOf([]), [stateOf(resources)]);
     expect(left.map(({ id, live }) => `${id} ${live}`)).toEqual(["1 yes", "2 perhaps", "3 perhaps"]);
     const [live = "", deleted = ""] = (LEFTOVER_FORMATS.text?.(left, true) ?? "").split(/^(?=2 objects)/m);
-    expect(live).toMatch(/^1 object live on the platform that this stack does not manage any more:[\s\S]* 1 /);
+    expect(live).toMatch(/^1 object is live on the platform, and this stack no longer manages it:[\s\S]* 1 /);
     expect(deleted).toMatch(/^2 objects deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /);
     // A replaced one that still stands there is deleted next.
     const replaced = storedEvent("gone", 1, {}, { ...deleting, delete: true });
@@ -239,7 +239,7 @@ describe("what somebody has tidied up", () => {
     expect(() => markDone(state, ["9", "7", "8", "99", "12", "Event:9", "buy", ""], DONE_AT)).toThrow(
       [
         "nothing was taken off the list: 7 is Advertiser:7 or ConversionEvent:7: say which",
-        `8 is managed: the state holds it as ${urnOf("ConversionEvent", "buy")}`,
+        `8 is managed: the state has it as ${urnOf("ConversionEvent", "buy")}`,
         "99 is not on the list",
         "12 still stands in the state: the next `pulumi up` takes it out; do that first",
         "Event:9 is not on the list",

@@ -85,20 +85,20 @@ it.each([
 it.each([
   [["f19=x"], [], '--created takes URN=ID with a number as ID; got "f19=x"'],
   [["f19"], [], '--created takes URN=ID with a number as ID; got "f19"'],
-  [["nobody=4"], [], '"nobody" is no pending create'],
-  [[], ["kept"], '"kept" is no pending create'],
-  [["funnel=4"], [], `"funnel" is a set: give the key of its event behind it, as ${SET}["a"]`],
+  [["nobody=4"], [], '"nobody" is not a pending create (`pulumi-advertising pending` lists them)'],
+  [[], ["kept"], '"kept" is not a pending create (`pulumi-advertising pending` lists them)'],
+  [["funnel=4"], [], `"funnel" is a set: append the key of its event, as in ${SET}["a"]`],
   [["twin=4"], [], '"twin" is the name of 2 pending creates: give the URN'],
-  [["f19=60"], ["f19"], '"f19" is settled twice'],
-  [["f19=50"], [], '50 is not the id of "f19", but of what the state holds already'],
-  [["f19=49"], [], '49 is not the id of "f19", but of what it was to replace'],
-  [["f19=2"], [], `2 is not the id of "f19": the state holds it as ${E("kept")}`],
-  [["f19=3"], [], `3 is not the id of "f19": the state holds it as ${urnOf("ConversionEventSet", "other")}["a"]`],
-  [["buyer=1"], [], `1 is not the id of "buyer": the state holds it as ${urnOf("Advertiser", "acme")}`],
+  [["f19=60"], ["f19"], '"f19" is given two answers'],
+  [["f19=50"], [], '50 is not the id of "f19": the state already has it, as the object to replace'],
+  [["f19=49"], [], '49 is not the id of "f19": it is the id of the object to replace'],
+  [["f19=2"], [], `2 is not the id of "f19": the state has it as ${E("kept")}`],
+  [["f19=3"], [], `3 is not the id of "f19": the state has it as ${urnOf("ConversionEventSet", "other")}["a"]`],
+  [["buyer=1"], [], `1 is not the id of "buyer": the state has it as ${urnOf("Advertiser", "acme")}`],
   [
     ["f19=503"],
     [],
-    `503 is not the id of "f19": a journal on this machine knows it as ${E("f0").replace("shop", "shop")}`,
+    `503 is not the id of "f19": a journal on this machine has it as ${E("f0").replace("shop", "shop")}`,
   ],
   [["f19=60", `${SET}["a"]=60`], [], `60 can't be both "${SET}["a"]" and ${E("f19")}`],
 ])("created %j, not created %j is refused", (created, notCreated, fault) => {
@@ -107,7 +107,7 @@ it.each([
 
 it("all that is wrong is said at once", () => {
   expect(() => read(["nobody=1", "f19=2"], ["kept"])).toThrow(
-    `nothing was settled: "nobody" is no pending create; 2 is not the id of "f19": the state holds it as ${E("kept")}; "kept" is no pending create`,
+    `nothing was settled: "nobody" is not a pending create (\`pulumi-advertising pending\` lists them); 2 is not the id of "f19": the state has it as ${E("kept")}; "kept" is not a pending create (\`pulumi-advertising pending\` lists them)`,
   );
 });
 

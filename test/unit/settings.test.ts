@@ -23,6 +23,7 @@ describe("defaults and sources", () => {
     expect(read(complete)).toEqual({
       problems: [],
       warnings: [],
+      notes: [],
       settings: {
         ...complete,
         authMode: "session",
@@ -129,11 +130,12 @@ describe("problems", () => {
 
   it("a preview may lack the password, also an empty one, and is told the command", () => {
     for (const environment of [{}, { ADVERTISING_PASSWORD: "" }] as Record<string, string>[]) {
-      const { problems, warnings } = read({ baseUrl: complete.baseUrl, email: complete.email }, environment, {
+      const { problems, warnings, notes } = read({ baseUrl: complete.baseUrl, email: complete.email }, environment, {
         mayLackPassword: true,
       });
       expect(problems).toEqual([]);
-      expect(warnings).toEqual([expect.stringContaining("pulumi config set --secret advertising:password")]);
+      expect(warnings).toEqual([]);
+      expect(notes).toEqual([expect.stringContaining("pulumi config set --secret advertising:password")]);
     }
   });
 

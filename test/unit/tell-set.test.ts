@@ -35,12 +35,12 @@ describe("a preview", () => {
     );
     expect(planInWords(conversionEvent, members)).toBe(
       [
-        "events: 2 to create, 1 to create anew, 1 to adopt, 1 to let go, 1 unchanged",
+        "events: 2 to create, 1 to replace, 1 to adopt, 1 to remove from the state, 1 unchanged",
         "  to create: c, e",
-        "  to create anew, which makes 1 more live event: b (2)",
+        "  to replace, which makes 1 more live event: b (2)",
         "  to adopt; nothing is sent: d (8)",
-        "  to let go: gone (3)",
-        "What the set lets go of, or creates anew, stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
+        "  to remove from the state: gone (3)",
+        "Each former object stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
       ].join("\n"),
     );
   });
@@ -62,7 +62,7 @@ describe("a preview", () => {
     const members = plan({ events: many(30), eventIds: idsOf(30) }, { events: { x: { eventName: "E3", value: 1 } } });
     expect(renamesInWords(conversionEvent, set, members, new Map())).toBe(
       [
-        'ConversionEventSet "funnel": 1 new key with the arguments of one that is let go: this creates a second live event for each. If it is a rename, set existingId there, and nothing is sent:',
+        'ConversionEventSet "funnel": 1 new key has the arguments of a key that is no longer declared: this creates a second live event for each. If it is a rename, set existingId, and nothing is created:',
         "  x has the arguments of k3: existingId: 4",
       ].join("\n"),
     );
@@ -83,9 +83,9 @@ describe("a preview", () => {
       ]),
     );
     const text = notSettledInWords(set, left) ?? "";
-    expect(text).toContain("nothing is sent for 1000 events of it");
+    expect(text).toContain("left 1000 events behind, and this run sends nothing for them");
     expect(text).toContain("created: k0 (0), k2 (2)");
-    expect(text).toContain("sent, with an answer that was not noted: k1, k3");
+    expect(text).toContain("sent, outcome unknown: k1, k3");
     expect(text.length).toBeLessThan(1200);
     expect(notSettledInWords(set, new Map())).toBe(undefined);
   });
@@ -102,13 +102,13 @@ describe("after an `up`", () => {
       ["k1", { kind: "adopted", id: "9" }],
     ]);
     expect(leftLiveInWords(conversionEvent, members, outcomes)).toMatch(
-      /^No longer managed, as a result of this run: 3 live events\.\n {2}1: k0 is 5 now\n {2}2: k1 is 9 now\n {2}3, which was k2\n/,
+      /^No longer managed after this run: 3 live events\.\n {2}1: k0 is 5 now\n {2}2: k1 is 9 now\n {2}3, which was k2\n/,
     );
     expect(leftLiveInWords(conversionEvent, members, new Map())).toContain("1 live event.");
     // What something in the program adopts is managed.
     expect(leftLiveInWords(conversionEvent, members, new Map(), (id) => id === "3")).toBe(undefined);
     const told = planInWords(conversionEvent, members, new Set(), (id) => id === "3");
-    expect(told).toContain("to let go: k2 (3, adopted elsewhere)");
+    expect(told).toContain("to remove from the state: k2 (3, adopted elsewhere)");
   });
 
   it("says how many were taken over", () => {
@@ -118,7 +118,7 @@ describe("after an `up`", () => {
         { kind: "created", id: `${i}`, mark: "m", isTakenOver: i % 2 === 0 },
       ]),
     );
-    expect(takenOverInWords(outcomes, set)).toMatch(/had created 20 of it.*k38 \(38\)$/);
+    expect(takenOverInWords(outcomes, set)).toMatch(/had created 20 events.*k38 \(38\)$/);
     expect(takenOverInWords(new Map(), set)).toBe(undefined);
   });
 });
@@ -151,12 +151,12 @@ describe("the error of the whole set", () => {
     const { text = "", code } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map());
     expect(code).toBe("ADVERTISING_REFUSED");
     expect(text.split("\n")).toEqual([
-      'ConversionEventSet "funnel": 0 of 50 declared events are in the state; this is wrong:',
+      'ConversionEventSet "funnel": 0 of 50 declared events are in the state. Failed:',
       expect.stringMatching(
         /^ {2}k0, k1, .*k20, and 29 more: POST https:\/\/x was refused: no \[ADVERTISING_REFUSED\]$/,
       ),
       "  k7: POST https://x was refused: the name is taken [ADVERTISING_REFUSED]",
-      "The next `pulumi up` sends just what is missing.",
+      "The next `pulumi up` sends only what is missing.",
     ]);
   });
 
@@ -184,19 +184,19 @@ describe("the error of the whole set", () => {
       new Map([["c", "1"]]),
     );
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
-    expect(text).toContain("The outcome of 2 is unknown");
+    expect(text).toContain("The outcome of 2 events is unknown");
     expect(text).toContain('the ConversionEvent named "A" (advertiserId 7, value 1), sent at 2026-01-01T00:00:00Z');
     expect(text).toContain(
       `--not-created 'urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEventSet::funnel["it'\\''s \\"a\\""]'`,
     );
-    expect(text).toContain("Likewise for the others, with their keys.");
+    expect(text).toContain("Use the same commands for the other keys.");
   });
 
   it("cuts the list of unknown outcomes", () => {
     const members = plan({}, { events: many(500) });
     const outcomes = new Map(members.map(({ key }) => [key, doubt] as const));
     const { text } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map());
-    expect(text).toContain("The outcome of 500 is unknown");
+    expect(text).toContain("The outcome of 500 events is unknown");
     expect(text).toContain("and 480 more");
     expect(text.length).toBeLessThan(6000);
   });

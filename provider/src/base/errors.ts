@@ -84,7 +84,7 @@ export class InternalError extends AdvertisingError {
   static override readonly code = "ADVERTISING_INTERNAL";
 }
 
-/** The platform can't do what was asked (delete, update). */
+/** The platform can't do what was asked: an id that is only known now is no id of the platform. */
 export class UnsupportedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_UNSUPPORTED";
 }

@@ -24,6 +24,7 @@ export {
 export { asRecord, exactInteger, jsonIn, own, parseExact, structureIn, type Values } from "./record.js";
 export { Secrets } from "./secrets.js";
 export {
+  agree,
   count,
   cut,
   didYouMean,

@@ -56,6 +56,11 @@ export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
 }
 
+/** With a verb, or a noun that is irregular: `1 object leaves`, `2 objects leave`. */
+export function agree(amount: number, one: string, many: string): string {
+  return `${amount} ${amount === 1 ? one : many}`;
+}
+
 /** Shorter pieces occur in too many names to say which one was meant. */
 const MIN_PIECE_CHARACTERS = 3;
 

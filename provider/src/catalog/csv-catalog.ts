@@ -86,7 +86,11 @@ function strayCells(row: readonly Cell[], header: readonly Cell[]): Finding[] {
     .filter(({ text }, index) => text !== "" && (header[index]?.text ?? "") === "")
     .slice(0, 1)
     .map(({ text, source }) =>
-      errorAt(source, "", `${show(text)} stands in no column; a text with the delimiter in it needs quotes`),
+      errorAt(
+        source,
+        "",
+        `the row has more cells than the header (${show(text)}); put a value that contains the delimiter in quotes`,
+      ),
     );
 }
 

@@ -113,7 +113,7 @@ class Judge {
   #warnOfShortWindows(written: Written, values: Values): void {
     for (const { property } of conversionEvent.warnings(values)) {
       const seconds = Number(values[property]);
-      const reason = `is ${count(seconds, "second")}; windows are seconds where no unit is written. If days were meant, write ${seconds}d`;
+      const reason = `is ${count(seconds, "second")}; windows are seconds if no unit is written. If days were meant, write ${seconds}d`;
       const source = written.sourceOf(property);
       this.#findings.push({ level: "warning", subject: written.subject, property, reason, source });
     }
@@ -122,7 +122,7 @@ class Judge {
   #key(written: Written & { readonly key: string }, rule: z.ZodType, owner: string): void {
     const { key } = written;
     if (!rule.safeParse(key).success) {
-      const got = key === "" ? "is required" : `${show(key)} is no key`;
+      const got = key === "" ? "is required" : `${show(key)} is not a valid key`;
       this.#find(written, "key", `${got}: expected ${expectationOf(rule)}`);
       return;
     }
@@ -135,7 +135,7 @@ class Judge {
     // Looked up for a finding only: in a long file that takes its time.
     const { file, line } = other.sourceOf("key");
     const at = `${file}:${line}`;
-    this.#find(written, "key", `${show(key)} is there already, at ${at}; keys have to differ in more than case`);
+    this.#find(written, "key", `${show(key)} is there already, at ${at}; keys must differ in more than case`);
   }
 
   #existingId(written: Written, kind: Kind, { existingId }: Values): void {

@@ -38,7 +38,7 @@ function readWritten(file: string, folder: string): WrittenCatalog {
   const format = FORMATS[extname(file).toLowerCase()];
   if (format === undefined) {
     const known = Object.keys(FORMATS).join(", ");
-    return unread(file, [errorAt(top, "", `is no catalog by its name: expected one that ends in ${known}`)]);
+    return unread(file, [errorAt(top, "", `is not a supported type of file: expected a name that ends in ${known}`)]);
   }
   const text = textOf(file, folder, top);
   if (typeof text !== "string") return unread(file, [text]);
@@ -57,7 +57,9 @@ function eventsIn(path: string, named: Source, catalog: string, folder: string) 
   if (FORMATS[extname(file).toLowerCase()] !== "csv")
     return {
       events: [],
-      findings: [errorAt(named, "", `eventsFile ${show(path)} is no CSV file: expected one that ends in .csv`)],
+      findings: [
+        errorAt(named, "", `eventsFile ${show(path)} is not a CSV file: expected a name that ends in .csv or .tsv`),
+      ],
     };
   const text = textOf(file, folder, named);
   return typeof text === "string" ? readCsvEvents(text, file) : { events: [], findings: [text] };

@@ -100,11 +100,11 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): ReadJudgement
   if (record !== undefined && more.length === 0) return { kind: "found", record };
   if (found.length > 0) {
     const what = record === undefined ? `an object without ${nameFieldOf(kind)}` : "several objects with this id";
-    return { kind: "unclear", reason: `it holds ${what}` };
+    return { kind: "unclear", reason: `it has ${what}` };
   }
   const others = records.flatMap((each) => ownIdOf(each, noun) ?? []);
   const what = others.length === 0 ? "no object with an id" : `others, such as ${others.slice(0, 3).join(", ")}`;
-  return { kind: "unclear", reason: holdsNothing(answer, noun) ? MORE : `it holds ${what}` };
+  return { kind: "unclear", reason: holdsNothing(answer, noun) ? MORE : `it has ${what}` };
 }
 
 /** Judges the answer to an update or a delete. */
@@ -134,7 +134,7 @@ export function judgeSearch(answer: Answer, kind: Kind, field: string, mark: str
   if (ids.length > 0) return { kind: "listed", ids: [...new Set(ids)] };
   if (proves("none", answer, { noun }) !== undefined) return { kind: "listed", ids: [] };
   const what = records.length === 0 ? "no list of objects with ids" : "other objects: is the filter known there?";
-  return { kind: "unclear", reason: holdsNothing(answer, noun) ? MORE : `it holds ${what}` };
+  return { kind: "unclear", reason: holdsNothing(answer, noun) ? MORE : `it has ${what}` };
 }
 
 function goneOf(answer: Answer, noun: string, id: string, isRead: boolean): Gone | undefined {
@@ -145,9 +145,9 @@ function goneOf(answer: Answer, noun: string, id: string, isRead: boolean): Gone
   return { kind: "gone", unlessWitnessed };
 }
 
-const MORE = "it holds no object, and says something besides";
+const MORE = "it has no object, and says something else";
 const NOTHING =
-  "it holds no object, and nothing says whether the object is missing: the operation has found nothing in this run";
+  "it has no object, and nothing says whether the object or the operation is missing: the operation has found nothing in this run";
 
 /** Names what the status, a flag or the kind of body says against an answer, before its data is looked at. */
 function troubleIn(answer: Answer, noun: string): Trouble | undefined {
@@ -155,7 +155,7 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   if (broken !== undefined) return { kind: "unclear", reason: `its body is not whole or not readable (${broken})` };
   if (status === 404 || status === 410) {
     if (kind === "json" && recordsIn(answer.data, noun).length > 0)
-      return { kind: "unclear", reason: "it holds an object all the same" };
+      return { kind: "unclear", reason: "it has an object all the same" };
     return { kind: "not-found", isBare: proves("gone", answer, { noun }) === "with a witness" };
   }
   if (status === 405 || status === 501) return { kind: "no-operation" };

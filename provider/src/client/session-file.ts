@@ -82,18 +82,18 @@ export class SessionFile {
     if (version === 1) return undefined; // replaced at the login that follows
     if (typeof version === "number" && version > VERSION) {
       throw new LoginError(
-        `Nothing was sent: the session file ${path} was written by a later version of this package (format ${version}), and is left ` +
-          "as it is. Use that version, or remove the file: the next run then logs in anew",
+        `Nothing was sent: the cookie file ${path} was written by a later version of this package (format ${version}), and is left ` +
+          "as it is. Use that version, or remove the file: the next run then logs in again",
       );
     }
     const { data: stored } = formatSchema.safeParse(data);
     const jar = stored && (await SessionJar.fromJSON(stored.jar).catch(() => undefined));
     if (stored === undefined || jar === undefined) {
-      surroundings.say(`The session file ${path} is damaged; it is written anew at the next login.`);
+      surroundings.say(`The cookie file ${path} is damaged; the next login replaces it.`);
       return undefined;
     }
     if (stored.baseUrl !== settings.baseUrl || stored.email !== settings.email) {
-      throw new UntrustedFile("it holds another account's session; give each account a file of its own");
+      throw new UntrustedFile("it has another account's session; give each account a file of its own");
     }
     if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;
     const { stamp: loginId, newestAtMs, verifier } = stored;

@@ -168,7 +168,7 @@ export class SessionStore {
   #abandon(why: string): void {
     this.#file = undefined;
     const { say, cookieFile } = this.#surroundings;
-    say(`The session file ${cookieFile} ${why}. This run keeps its session in memory.`);
+    say(`The cookie file ${cookieFile} ${why}. This run keeps its session in memory.`);
   }
 }
 

@@ -178,5 +178,7 @@ function kindOf({ answer, sign }: Leased, url: URL): string {
 }
 
 function failedBefore(): LoginError {
-  return new LoginError("Not sent: the login failed before, and is not tried again in this run (its error says why).");
+  return new LoginError(
+    "Not sent: the login of this run failed (the first ADVERTISING_LOGIN error says why), and is not tried again.",
+  );
 }

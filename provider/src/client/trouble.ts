@@ -67,9 +67,9 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
       );
     case "not-found":
       return new SettingsError(
-        `${what} was answered with status ${answer.status}, and nothing says whether the object is missing, or the operation: ` +
+        `${what} was answered with status ${answer.status}, which does not say whether the object or the operation is missing: ` +
           `${trouble.isBare ? "it has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look into the account. If the object is there, this is not an operation ` +
-          "of this installation: check advertising:operations. If it is not there: pulumi state delete, or, of a set, take its " +
+          "of this installation: check advertising:operations. If it is not there: pulumi state delete, or for an event of a set, take its " +
           "key out of the program.",
       );
     case "another":
@@ -150,7 +150,7 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
   if (isCertificateFailure(failure)) {
     const whose = atProxy ? "the proxy's certificate" : "the platform's certificate";
     const inspecting =
-      tunnel === undefined || atProxy ? "" : ", or the proxy's where that puts in a certificate of its own,";
+      tunnel === undefined || atProxy ? "" : ", or the proxy's if that puts in a certificate of its own,";
     return `the TLS connection to ${host} was not trusted (${detail}): ${whose} has to be fixed, or its authority${inspecting} made known with NODE_EXTRA_CA_CERTS`;
   }
   const next = NEXT_STEPS[failure.code]?.replace("{address}", () => address);
@@ -165,7 +165,7 @@ function describeProxyRefusal(tunnel: TunnelTrouble, status: number, url: URL): 
 function nextStepAtProxy({ variable, credentials }: TunnelTrouble, status: number): string {
   switch (credentials) {
     case "missing":
-      return `it asks for a user name and a password, and ${variable} holds none: http://user:password@host:port`;
+      return `it asks for a user name and a password, and ${variable} has none: http://user:password@host:port`;
     case "refused":
       return `it does not accept the user name and the password in ${variable}: check them (special characters are percent-encoded there)`;
     case "of another kind":
@@ -173,7 +173,7 @@ function nextStepAtProxy({ variable, credentials }: TunnelTrouble, status: numbe
   }
   return status >= 500
     ? `it could not connect: check advertising:baseUrl, and whether ${variable} names the right proxy`
-    : `its rules do not allow this: have the platform's address allowed, name another proxy in ${variable}, or name the host in NO_PROXY where it can be reached without`;
+    : `its rules do not allow this: have the platform's address allowed, name another proxy in ${variable}, or name the host in NO_PROXY if it can be reached without a proxy`;
 }
 
 /**
@@ -201,7 +201,7 @@ export const HINTS = {
   },
   taken: {
     advice:
-      "If the object exists already, adopt it with existingId; nothing is sent then. (If it is this resource's own former object, change it by hand " +
+      "If the object exists already, adopt it with existingId; nothing is sent then. (If the taken name belongs to the object that you are replacing, rename that one by hand " +
       "on the platform first.)",
     clause:
       /^((the )?([a-z]+[ _])?name (is |has )?)?((already )?(been )?taken|already exists|exists already)$|^(is|has) (already )?(been )?taken$/i,
@@ -209,7 +209,7 @@ export const HINTS = {
   },
   unknownField: {
     advice:
-      "This installation does not know that field: take it out of additionalFields, or write its name as the installation does.",
+      "This installation does not know that field: remove it from additionalFields, or write its name as the installation does.",
     clause:
       /^(\w+ is (not a known|an unknown) field|is (not a known|an unknown) field|unknown field:? \w+|unknown field)$/i,
     codes: /^unknown_field$/i,

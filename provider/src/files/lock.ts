@@ -240,12 +240,12 @@ async function readLock(
 function wordsFor(path: string, content: string): string {
   // A process that was killed may have left half of it, on a file system without links.
   const holder = jsonIn(content);
-  if (!isIdentity(holder)) return `nobody can tell whose; where it is no run's any more, remove ${path}`;
+  if (!isIdentity(holder)) return `unknown owner; if no Pulumi run is active, remove ${path}`;
   const fate = fateOf(holder);
   if (fate.kind !== "alive") return `process ${holder.pid} of ${holder.host}`;
   if (fate.isStopped) return `process ${holder.pid}, which is stopped`;
   if (fate.isCertain) return `process ${holder.pid}`;
-  return `process ${holder.pid}; where that is no run of Pulumi any more, remove ${path}`;
+  return `process ${holder.pid}; if that is not a Pulumi run, remove ${path}`;
 }
 
 interface Attempt {

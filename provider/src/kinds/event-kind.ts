@@ -126,7 +126,7 @@ export const conversionEventSet: SetKind = {
       advertiserId: eventRules(limits).shape.advertiserId,
       defaults: expecting("an object of arguments that all events share", sharedRules(limits)).optional(),
       events: expecting(
-        "an object that holds each event under its key",
+        "an object with each event under its key",
         z.record(key, expecting("an object", memberRules(limits))),
       ),
     }),

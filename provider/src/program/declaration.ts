@@ -175,7 +175,7 @@ export function optionProblems(options: pulumi.CustomResourceOptions, mayDelete:
             property: "retainOnDelete",
             reason:
               "can't be false: the platform has no known way to delete, so a removal or a replacement would fail half-way. " +
-              "Leave the option out: whatever is removed stays live on the platform",
+              "Leave the option out: everything that is removed stays live on the platform",
           },
         ]
       : []),

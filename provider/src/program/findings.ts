@@ -5,6 +5,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
   ArgumentsError,
+  agree,
   count,
   cut,
   enumerate,
@@ -113,8 +114,7 @@ export function noLongerDeclared(all: readonly LeftOpen[]): Finding[] {
 function leftOpen({ create, heir }: LeftOpen): Finding {
   const { key, id } = create;
   const old = aboutWhom(key);
-  const outcome =
-    id === undefined ? "the outcome of its create is unknown" : `a run that was interrupted created it as ${id}`;
+  const outcome = id === undefined ? "the outcome of its create is unknown" : `an interrupted run created it as ${id}`;
   return {
     title: `${old.label} is no longer declared, and ${outcome}`,
     lines: whatIsOpen(old.kind, create, old.urn, heir === undefined ? [] : [asHeir(old, heir)]),
@@ -127,7 +127,7 @@ function asHeir(old: Ref, heirKey: string): string {
   const { label } = aboutWhom(heirKey);
   const option = renamedFrom(old, heirKey);
   return option === undefined
-    ? `If it has moved to ${label}: settle it, and if it is there, set existingId there.`
+    ? `If you moved it to ${label}: settle it, and if it is there, set existingId on ${label}.`
     : `If ${label} is its new name or place, add ${option} to it.`;
 }
 
@@ -135,17 +135,18 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
   const { label, urn } = aboutWhom(setKey);
   const members = those.map(({ create: { key, id, at } }) => {
     const { member = "" } = aboutWhom(key);
-    return `  ${printable(member)}: ${id === undefined ? `sent at ${at}, and nobody knows what became of it` : `created as ${id}`}`;
+    return `  ${printable(member)}: ${id === undefined ? `sent at ${at}, outcome unknown` : `created as ${id}`}`;
   });
   return {
-    title: `${those.length} events of ${label} are no longer declared, and a run that was interrupted has left their creates`,
+    title: `${those.length} events of ${label} are no longer declared, and an interrupted run left their creates behind`,
     lines: [
       ...cut(members, MAX_TOLD, (others) => `  and ${others} more`),
-      "If the set has a new name or place: give it the former one back, run `pulumi up` once, which takes over what is there, and rename it then, with an alias.",
-      "Otherwise settle them, one by one or, where none of them is there, together:",
+      "If you renamed or moved the set: undo that, run `pulumi up` once (it takes over what is there), and rename the set then, with an alias.",
+      "Otherwise settle them, one by one, or all at once if none of them is there:",
       `  npx pulumi-advertising pending`,
       `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
-      `To forget what was created (it stays live): ${forgetCommand(urn)}`,
+      "To stop managing those that were created (they stay live):",
+      `  ${forgetCommand(urn)}`,
     ],
     problems: 1,
   };
@@ -155,10 +156,10 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
 export function renamedTooEarly(resourceKey: string): Finding {
   const { label } = aboutWhom(resourceKey);
   return {
-    title: `${label} has a new name or place, and a run that was interrupted has left creates under the former one`,
+    title: `${label} has a new name or place, and an interrupted run left creates under the former one`,
     lines: [
-      "An alias does not bring them along, so they could be created again.",
-      `Give it its former name and place back, run \`pulumi up\` once, which takes over what is there, and rename it then.`,
+      "An alias moves only what is in the state, not these creates, so they could be created again.",
+      "Undo the rename, run `pulumi up` once (it takes over what is there), and rename it then, with an alias.",
     ],
     problems: 1,
   };
@@ -183,17 +184,19 @@ export function removalWarnings(gone: readonly (readonly [key: string, live: Liv
     return removalWarning(kindNamed(kind), label, id, isToGo(each));
   });
   const more = singles.slice(MAX_TOLD);
-  const inAll = (those: typeof gone, what: string) =>
+  const inAll = (those: typeof gone, what: (amount: number) => string) =>
     those.length === 0
       ? []
-      : [`${count(those.length, "more object")} leave the state and ${what} on the platform: ${idsOf(those)}.`];
+      : [
+          `${agree(those.length, "more object leaves", "more objects leave")} the state and ${what(those.length)} on the platform: ${idsOf(those)}.`,
+        ];
   return [
     ...sets,
     ...lines,
     ...inAll(
       more.filter((each) => !isToGo(each)),
-      "stay live",
+      (amount) => (amount === 1 ? "stays live" : "stay live"),
     ),
-    ...inAll(more.filter(isToGo), "are deleted"),
+    ...inAll(more.filter(isToGo), (amount) => (amount === 1 ? "is deleted" : "are deleted")),
   ];
 }

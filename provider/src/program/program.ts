@@ -144,6 +144,7 @@ function begin(): Program {
   expectNodeFits();
   const program = new Program();
   for (const warning of program.reading.warnings) void pulumi.log.warn(warning);
+  for (const note of program.reading.notes) void pulumi.log.info(note);
   program.judgeRemovalsAtEnd();
   hideStackTracesOfFailures();
   return program;

@@ -81,17 +81,23 @@ export async function reconcileHeld(
 ): Promise<string[]> {
   const others = await journalled(runtime, (journal) => journal.reconcile(key, id, fingerprint), identity);
   return (others ?? []).flatMap(({ isForgotten, record }) => {
-    const what = `${whatHappened(label, record)} The state holds ${id}`;
     if (isForgotten) {
-      runtime.say(`${what}: should the account show one more of it, nothing manages that.`);
+      runtime.say(`${heldAnyway(label, record, id)}. If the account shows a second one, nothing manages it.`);
       return [];
     }
     const other =
       record.id === undefined
-        ? "whether there is one more, only the account shows"
-        : `nothing manages ${record.id}, unless its resource is declared again with the arguments of then`;
-    return [`${what}; ${other}. To forget this: ${forgetCommand(urn)}`];
+        ? "Check the account for a second one"
+        : `Nothing manages ${record.id}, unless you declare it again with the same arguments`;
+    return [`${whatHappened(label, record)} The state has ${id}. ${other}. To drop this note: ${forgetCommand(urn)}`];
   });
+}
+
+/** What an interrupted run noted of an object that the state has all the same. */
+function heldAnyway(label: string, record: Parameters<typeof whatHappened>[1], id: string): string {
+  if (record.isReported === true && record.id === undefined)
+    return `${label} was sent at ${record.at}, and its outcome was unknown. It was settled on another machine: the state has ${id}`;
+  return `${whatHappened(label, record)} The state has ${id}`;
 }
 
 /** The keys under which the journal notes these creates: of a set that was renamed since, those of its former name. */
@@ -123,11 +129,11 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
   const more = unclaimed.length > lines.length ? [`  and ${unclaimed.length - lines.length} more`] : [];
   runtime.say(
     [
-      "No run has asked since for what an interrupted one has left:",
+      "Interrupted runs left these creates behind, and no later run has claimed them:",
       ...lines,
       ...more,
-      "A `pulumi up` of the whole program takes over what it declares. What is told after that as well, nothing manages: " +
-        "adopt it with existingId, or forget it with the command at its end.",
+      "A `pulumi up` of the whole program takes over what it declares. Nothing manages what is still listed after that: " +
+        "adopt it with existingId, or run the command at the end of its line.",
     ].join("\n"),
     UNCLAIMED,
   );

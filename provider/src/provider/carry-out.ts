@@ -130,7 +130,7 @@ export async function carryOutAll(
       trouble ??= `the outcomes of ${tally.unresolved} events before it are unknown`;
     }
     if (outcome.kind === "failed" && !isAboutItself(outcome.error)) {
-      trouble ??= `another event of this set met this: ${firstLine(outcome.error)}`;
+      trouble ??= `another event of this set failed: ${firstLine(outcome.error)}`;
     }
   };
 
@@ -154,7 +154,7 @@ export async function carryOutAll(
     try {
       await expectNotOpen(object);
       const outcome = await done(kind, runtime, object, () => {
-        if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, since ${trouble}`);
+        if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}`);
         begun.add(key);
       });
       const id = idAfter(outcome);

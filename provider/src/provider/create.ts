@@ -132,7 +132,7 @@ async function settled(
     const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false });
     if (finding.kind === "not-made") {
       await ended({ kind: "not-created" });
-      runtime.say(`${label} was sent at ${at}, and a search finds nothing that it made: it is sent again.`);
+      runtime.say(`${label} was sent at ${at}, and a search finds no object with its mark: it is sent again.`);
       return undefined;
     }
     if (finding.kind === "open") what = `${what} ${finding.words}`;

@@ -30,7 +30,7 @@ export function refIn(resource: ResourceName, inputs: Properties): Ref {
   const identity = own(inputs, IDENTITY);
   if (typeof identity === "string") return refOf(resource, identity);
   throw new ArgumentsError(
-    `This ${resource} was declared by none of the classes of pulumi-advertising: nothing is sent for it.`,
+    `This ${resource} was not declared with a class of pulumi-advertising: nothing is sent for it.`,
   );
 }
 

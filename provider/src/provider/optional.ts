@@ -197,9 +197,7 @@ async function settle(kind: Kind, services: Services, adoption: Adoption): Promi
       noted.push(...(await journal.settle(former, id)));
     }
     for (const other of noted.filter((known) => known !== id)) {
-      services.say(
-        `${label}: an interrupted run had created it as ${other}; that object stays live, and nothing manages it.`,
-      );
+      services.say(`${label}: an interrupted run also created ${other}. It stays live, and nothing manages it.`);
     }
   } catch (error) {
     services.say(`${label} was taken over as ${id}. ${(error as Error).message}`);

@@ -124,7 +124,7 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
   const [first] = troubles;
   if (first !== undefined) {
     const others = troubles.length - 1;
-    const more = others === 0 ? "" : ` (And ${count(others, "more event")} of this set met trouble.)`;
+    const more = others === 0 ? "" : ` (${count(others, "more event")} of this set failed too.)`;
     throw new Incomplete(`${first.message}${more}`, undefined, first.code);
   }
   return isChanged ? { ...stored, events, eventIds, earlier } : stored;

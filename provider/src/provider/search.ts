@@ -85,7 +85,7 @@ export function resendDueMs(
 function nextIn(dueMs: number | undefined): string {
   return dueMs === undefined
     ? "The next `pulumi up` looks again."
-    : `The next \`pulumi up\` looks again, and from ${new Date(dueMs).toISOString()} on sends it again where there still is none.`;
+    : `The next \`pulumi up\` looks again, and from ${new Date(dueMs).toISOString()} on sends it again if there still is none.`;
 }
 
 function severalIn(ids: readonly string[], sent: Sent): string {

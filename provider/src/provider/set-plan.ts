@@ -159,7 +159,7 @@ async function tellNewMember(
       error.message,
       member.label,
       (amount) =>
-        `${count(amount, "more event")} that will not be sent, since others of unknown outcome have the same arguments`,
+        `${count(amount, "more event")} will not be sent, because others of unknown outcome have the same arguments`,
     );
     return false;
   }

@@ -226,6 +226,6 @@ export async function deleteSet(
   const [first] = failed.values();
   if (first === undefined) return;
   const remaining = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
-  const done = `${deleted.size} of ${count(wanted.length, "event")} are deleted, and these are not: ${remaining}.`;
+  const done = `${deleted.size} of ${count(wanted.length, "event")} ${deleted.size === 1 ? "was" : "were"} deleted. Not deleted: ${remaining}.`;
   throw new Incomplete(`${label}: ${done} ${first.message}`, undefined, first.code);
 }

@@ -5,6 +5,7 @@
 
 import {
   type AdvertisingError,
+  agree,
   count,
   cut,
   idRanges,
@@ -48,11 +49,11 @@ export function planInWords(
   add("create", "to create", keyOf);
   add("update", "to update in place", keyAndId);
   add("look for", "to look for on the platform", keyOf);
-  const anew = count(of("create anew").length, `more live ${create.noun}`);
-  const old = of("create anew").some(({ former }) => former?.isDeleted === true) ? " and deletes the former ones" : "";
-  add("create anew", "to create anew", keyAndId, `, which makes ${anew}${old}`);
-  const unknown = ", where values that are not known yet turn out to differ";
-  add("perhaps create anew", "perhaps to create anew", keyAndId, unknown);
+  const more = count(of("replace").length, `more live ${create.noun}`);
+  const old = of("replace").some(({ former }) => former?.isDeleted === true) ? " and deletes the former ones" : "";
+  add("replace", "to replace", keyAndId, `, which makes ${more}${old}`);
+  const unknown = ", if values that are not known yet turn out to differ";
+  add("perhaps replace", "perhaps to replace", keyAndId, unknown);
   const taken = ({ key, id, entry }: Member) => {
     const instead = id === undefined || id === String(entry.existingId) ? "" : ` instead of ${id}`;
     return `${shownKey(key)} (${String(entry.existingId)}${instead})`;
@@ -60,8 +61,8 @@ export function planInWords(
   add("adopt", "to adopt", taken, `; ${adoption}`);
   const goes = (member: Member) =>
     isAdopted(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
-  add("let go", "to let go", goes);
-  add("delete", "to delete", keyAndId, ", when everything else went well");
+  add("let go", "to remove from the state", goes);
+  add("delete", "to delete", keyAndId, ", if everything else goes well");
   if (still.length > 0) {
     counts.push(`${still.length} still to delete`);
     lines.push(`  still to delete: ${listed(still.map(({ id, key }) => `${shownKey(key ?? "")} (${id})`))}`);
@@ -69,7 +70,7 @@ export function planInWords(
   add("wait", "to settle", keyOf, ", and nothing is sent before");
   if (unsent.size > 0) {
     counts.push(`${unsent.size} not to be sent`);
-    lines.push(`  not to be sent, for what is told beside this: ${listed([...unsent].map(shownKey))}`);
+    lines.push(`  not to be sent (see the messages beside this one): ${listed([...unsent].map(shownKey))}`);
   }
   if (lines.length === 0) return undefined;
   return [
@@ -77,7 +78,9 @@ export function planInWords(
     ...lines,
     ...(leavesLive(members, isAdopted) === 0
       ? []
-      : [`What the set lets go of, or creates anew, ${afterlife}; deactivate it there by hand.`]),
+      : [
+          `Each former object${old === "" && of("delete").length + still.length === 0 ? "" : " that is not deleted"} ${afterlife}; deactivate it there by hand.`,
+        ]),
   ].join("\n");
 }
 
@@ -101,8 +104,8 @@ export function renamesInWords(
   );
   if (lines.length === 0) return undefined;
   return [
-    `${label}: ${count(lines.length, "new key")} with the arguments of one that is let go: this creates a second live ` +
-      `${kind.create.noun} for each. If it is a rename, set existingId there, and nothing is sent:`,
+    `${label}: ${agree(lines.length, "new key has", "new keys have")} the arguments of a key that is no longer declared: this creates a second live ` +
+      `${kind.create.noun} for each. If it is a rename, set existingId, and nothing is created:`,
     ...cutLines(lines),
   ].join("\n");
 }
@@ -114,15 +117,13 @@ export function notSettledInWords({ label }: Ref, left: ReadonlyMap<string, Crea
   const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));
   if (all.length === 0) return undefined;
   return [
-    `${label}: a run that was interrupted has left something, so nothing is sent for ${count(all.length, "event")} of it.`,
+    `${label}: an interrupted run left ${count(all.length, "event")} behind, and this run sends nothing for ${all.length === 1 ? "it" : "them"}.`,
     ...(created.length === 0
       ? []
       : [
-          `  created: ${listed(created)}; \`pulumi up\` takes over those whose arguments are the same, and asks about the others`,
+          `  created: ${listed(created)}; \`pulumi up\` takes over those whose arguments are the same, and stops at the others`,
         ]),
-    ...(open.length === 0
-      ? []
-      : [`  sent, with an answer that was not noted: ${listed(open)}; \`pulumi up\` saves them as unresolved`]),
+    ...(open.length === 0 ? [] : [`  sent, outcome unknown: ${listed(open)}; \`pulumi up\` saves them as unresolved`]),
   ].join("\n");
 }
 
@@ -154,7 +155,7 @@ export function leftLiveInWords(
   if (lines.length === 0) return undefined;
   const noun = count(lines.length, `live ${create.noun}`);
   return [
-    `No longer managed, as a result of this run: ${noun}.`,
+    `No longer managed after this run: ${noun}.`,
     ...cutLines(lines),
     ...(lines.length > MAX_LISTED ? [`  All of them: ${idRanges(left.map(({ id }) => id))}`] : []),
     `Each ${afterlife}; deactivate it there by hand.`,
@@ -176,25 +177,23 @@ export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label
   );
   if (those.length === 0) return undefined;
   const updated = those.filter(({ isUpdated }) => isUpdated === true);
-  const sent =
-    updated.length === 0 ? "nothing is sent for them" : `updated in place where they differ (${updated.length})`;
+  const sent = updated.length === 0 ? "nothing is sent" : `updated in place if they differ (${updated.length})`;
   const keys = listed(those.map(({ shown }) => shown));
-  return `${label}: a run that was interrupted had created ${those.length} of it, which are taken over, and ${sent}: ${keys}`;
+  return `${label}: an interrupted run had created ${count(those.length, "event")}; now taken over, and ${sent}: ${keys}`;
 }
 
 /** How a plan names what becomes of a member. */
-type Planned = Exclude<Member["action"]["do"], "replace"> | "create anew" | "perhaps create anew";
+type Planned = Member["action"]["do"] | "perhaps replace";
 
 function plannedOf({ action }: Member): Planned {
-  if (action.do !== "replace") return action.do;
-  return action.perhaps ? "perhaps create anew" : "create anew";
+  return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
 }
 
 function leavesLive(members: readonly Member[], isAdopted: (id: string) => boolean): number {
   return members.filter((member) => {
     const { former } = member;
     return (
-      former !== undefined && !former.isDeleted && !isAdopted(former.id) && plannedOf(member) !== "perhaps create anew"
+      former !== undefined && !former.isDeleted && !isAdopted(former.id) && plannedOf(member) !== "perhaps replace"
     );
   }).length;
 }
@@ -239,20 +238,20 @@ export function troubleInWords(
   const [anyOpen] = open;
   const declared = members.filter(({ isDeclared }) => isDeclared);
   const inState = declared.filter(({ key }) => held.has(key)).length;
-  const lines = [`${set.label}: ${inState} of ${declared.length} declared events are in the state; this is wrong:`];
+  const lines = [`${set.label}: ${inState} of ${declared.length} declared events are in the state. Failed:`];
   const reasons = byReason(set, failed).map(({ keys, reason }) => `  ${listed(keys)}: ${reason}`);
   lines.push(...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`));
-  if (refused.length > 0) lines.push("The next `pulumi up` sends just what is missing.");
+  if (refused.length > 0) lines.push("The next `pulumi up` sends only what is missing.");
   if (waiting > 0) {
     const events = count(waiting, kind.create.noun);
     lines.push(
-      `${kept.length > 0 ? `Not deleted yet: ${events}.` : `Nothing was deleted, since something is wrong: ${events} to delete.`} ` +
-        "The next `pulumi up` in which all else goes well deletes them.",
+      `${kept.length > 0 ? `Not deleted yet: ${events}.` : `Nothing was deleted, because something failed: ${events} to delete.`} ` +
+        `The next \`pulumi up\` in which everything else goes well deletes ${waiting === 1 ? "it" : "them"}.`,
     );
   }
   if (anyOpen !== undefined) {
     lines.push(
-      `The outcome of ${open.length} is unknown, so nothing is sent for ${open.length === 1 ? "it" : "them"} until somebody has looked into the account for`,
+      `The outcome of ${count(open.length, kind.create.noun)} is unknown, so nothing is sent for ${open.length === 1 ? "it" : "them"} until you settle ${open.length === 1 ? "it" : "them"}. Look into the account for:`,
       ...cutLines(
         open.map(
           ({ key, record }) => `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${record.what}`,
@@ -260,7 +259,7 @@ export function troubleInWords(
       ),
       ...waysOut(memberRef(set, anyOpen.key).urn),
     );
-    if (open.length > 1) lines.push("Likewise for the others, with their keys.");
+    if (open.length > 1) lines.push("Use the same commands for the other keys.");
   }
   return {
     text: lines.join("\n"),

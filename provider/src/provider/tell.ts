@@ -4,7 +4,7 @@
  * described in `state/sentences.ts`. Nothing is decided here.
  */
 
-import { count, enumerate, printable } from "../base/index.js";
+import { agree, count, enumerate, printable } from "../base/index.js";
 import type { Abilities, Created, Former, Unproven } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
 import { aboutWhom, type CreateRecord, type Ref, removalWarning, renamedFrom, whatHappened } from "../state/index.js";
@@ -71,7 +71,7 @@ export function adoptionInWords({ read, update }: Pick<Abilities, "read" | "upda
 
 function leftInWords(label: string, left: CreateRecord, isSearchable: boolean): string {
   if (left.id !== undefined)
-    return `${label} was created as ${left.id} by a run that was interrupted: \`pulumi up\` will take it over, if its arguments are the same.`;
+    return `${label} was created as ${left.id} by an interrupted run: \`pulumi up\` will take it over if its arguments are the same.`;
   const next = isSearchable ? "look for it by its mark" : "not send it, but save it as unresolved";
   return `${whatHappened(label, left)} \`pulumi up\` will ${next}.`;
 }
@@ -85,10 +85,15 @@ function againNotice(
     sort: "again",
     urn,
     text:
-      `${label} was created as ${id} before, and is not in the state any more: this creates a second ` +
+      `${label} was created as ${id} before, and is no longer in the state: this creates a second ` +
       `live object. ${id} ${kind.afterlife}. To go on with ${id}, set existingId: ${id}.`,
     brief: `${label} (${id})`,
-    more: (amount) => `${count(amount, "more object")} that were created before and are created again`,
+    more: (amount) =>
+      agree(
+        amount,
+        "more object was created before and is created again",
+        "more objects were created before and are created again",
+      ),
   };
 }
 
@@ -101,7 +106,17 @@ function removalNotice(kind: Kind, urn: string, { key, live: { id }, isDeleted }
     text: removalWarning(kind, aboutWhom(key).label, id, isDeleted),
     brief: id,
     more: (amount) =>
-      `${count(amount, "more object")} that are no longer declared, and ${isDeleted ? "are deleted" : "stay live"}`,
+      isDeleted
+        ? agree(
+            amount,
+            "more object is no longer declared, and is deleted",
+            "more objects are no longer declared, and are deleted",
+          )
+        : agree(
+            amount,
+            "more object is no longer declared, and stays live",
+            "more objects are no longer declared, and stay live",
+          ),
   };
 }
 
@@ -121,10 +136,10 @@ function renameNotice(
       `create a second live ${kind.create.noun} and ${isDeleted ? `delete ${id}` : `leave ${id} live`}. ` +
       (renamed === undefined
         ? `To go on with ${id}, set existingId: ${id}.`
-        : `If it is a rename, add \`${renamed}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed before, set existingId: ${id} to go on with it.`),
+        : `If it is a rename, add \`${renamed}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed earlier, set existingId: ${id} to go on with it.`),
     brief: `${newName} (${id})`,
     more: (amount) =>
-      `${count(amount, `more second live ${kind.create.noun}`)} likewise, of new names with the arguments of old ones`,
+      `${count(amount, `more second live ${kind.create.noun}`)}, because new names have the arguments of old ones`,
   };
 }
 
@@ -141,10 +156,9 @@ export function beforeReplacement(
     return {
       sort: "replacement, deleted",
       urn,
-      text: `${label}: ${by}, and ${id} is deleted on the platform then, as retainOnDelete: false says.`,
+      text: `${label}: ${by}, and then ${id} is deleted on the platform, as retainOnDelete: false says.`,
       brief,
-      more: (amount) =>
-        `${count(amount, "more replacement")}, each of which deletes the object with this id on the platform`,
+      more: (amount) => `${count(amount, "more replacement")}, deleting on the platform`,
     };
   }
   return {
@@ -152,8 +166,7 @@ export function beforeReplacement(
     urn,
     text: `${label}: ${by}. ${id} ${kind.afterlife}; deactivate it there by hand.`,
     brief,
-    more: (amount) =>
-      `${count(amount, "more replacement")}, each of which leaves the object with this id live on the platform`,
+    more: (amount) => `${count(amount, "more replacement")}, leaving live on the platform`,
   };
 }
 
@@ -170,14 +183,19 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
       urn,
       text: `${label} is ${id} now. ${old.id} ${kind.afterlife}; deactivate it there by hand.`,
       brief: `${old.id} (${label} is ${id} now)`,
-      more: (amount) => `${count(amount, "more object")} that were replaced, and stay live on the platform`,
+      more: (amount) =>
+        agree(
+          amount,
+          "more object was replaced, and stays live on the platform",
+          "more objects were replaced, and stay live on the platform",
+        ),
     },
   ];
 }
 
 export function takenOver({ label }: Ref, id: string, isUpdated: boolean): Notice {
   const sent = isUpdated ? "updated in place" : "nothing is sent";
-  return { say: `${label} was created as ${id} by a run that was interrupted; it is taken over, and ${sent}.` };
+  return { say: `${label} was created as ${id} by an interrupted run; it is taken over, and ${sent}.` };
 }
 
 /** In a preview, of an unresolved create that an `up` looks for. */
@@ -187,16 +205,17 @@ export function toBeLookedFor({ label, resourceUrn: urn }: Ref, { at }: CreateRe
 }
 
 export function platformWarning(label: string, warning: string): Notice {
-  return { say: `The platform, first of ${label}: ${warning}`, topic: warning };
+  return { say: `Platform warning (first seen for ${label}): ${warning}`, topic: warning };
 }
 
 export function goneNotice(label: string): Notice {
   return {
     sort: "gone",
     urn: "",
-    text: `${label} is not on the platform any more, so it leaves the state; the next \`pulumi up\` creates another one.`,
+    text: `${label} is no longer on the platform, so it leaves the state; the next \`pulumi up\` creates another one.`,
     brief: label,
-    more: (amount) => `${count(amount, "more object")} that are not on the platform any more`,
+    more: (amount) =>
+      agree(amount, "more object is no longer on the platform", "more objects are no longer on the platform"),
   };
 }
 
@@ -207,7 +226,12 @@ export function justCreatedNotice(label: string, { created, until }: Unproven): 
     urn: "",
     text: `${label} is not found on the platform, but ${whenCreated(created)}: until ${until} that proves nothing, so it stays in the state.`,
     brief: label,
-    more: (amount) => `${count(amount, "more object")} that were just created and are not found yet`,
+    more: (amount) =>
+      agree(
+        amount,
+        "more object was just created and is not found yet",
+        "more objects were just created and are not found yet",
+      ),
   };
 }
 
@@ -221,20 +245,21 @@ function whenCreated({ at, isOfSet = false }: Created): string {
 }
 
 export function goneInUpdate(label: string, id: string): string {
-  return `${label} was not changed: there is no object ${id} on the platform any more. To create another one: \`pulumi refresh\`, then \`pulumi up\`.`;
+  return `${label} was not changed: object ${id} is no longer on the platform. To create another one: \`pulumi refresh\`, then \`pulumi up\`.`;
 }
 
 /** @param isReplaced whether the next `up` has no other way than another object. */
 export function driftNotice(label: string, properties: readonly string[], isReplaced: boolean): Notice {
   const next = isReplaced
-    ? "replaces it, which creates another live object: to keep this one, take over in the program what the refresh shows"
+    ? "replaces it, which creates another live object. To keep this one, copy the refreshed values into your program"
     : "sets it back to what the program says";
   return {
     sort: "differs",
     urn: "",
     text: `${label} was changed on the platform (${enumerate(properties)}): the next \`pulumi up\` ${next}.`,
     brief: label,
-    more: (amount) => `${count(amount, "more object")} that were changed on the platform`,
+    more: (amount) =>
+      agree(amount, "more object was changed on the platform", "more objects were changed on the platform"),
   };
 }
 
@@ -242,8 +267,8 @@ export function driftNotice(label: string, properties: readonly string[], isRepl
 export function nothingCompared(noun: string): Notice {
   return {
     say:
-      `A refresh compares nothing of any ${noun}: the platform has no known way to read one, so the state stays as it is. ` +
-      "(The configuration of a refresh is that of the last `pulumi up`, unless it has --run-program.)",
+      `A refresh does not compare any ${noun}: advertising:operations has no read for it, so the state stays as it is. ` +
+      "(A refresh uses the configuration of the last `pulumi up`; with --run-program it uses the current one.)",
   };
 }
 
@@ -259,7 +284,7 @@ export function adoptedTwice(id: string, { urn }: Ref): string {
 }
 
 export function spared(label: string): Notice {
-  return { say: `Not deleted: ${label}, which another resource of the program holds.` };
+  return { say: `Not deleted: ${label}, which another resource of the program has.` };
 }
 
 /** What left the state, and could not be deleted. @param canDelete whether there is a known way: then the account is not known. */

@@ -63,7 +63,7 @@ class Walk {
       if (member === undefined) continue;
       const at = `${path}[${JSON.stringify(key)}]`;
       if (!(keyType as z.ZodType).safeParse(key).success) {
-        this.#found(at, `is no key: expected ${expectationOf(keyType as z.ZodType)}`);
+        this.#found(at, `is not a valid key: expected ${expectationOf(keyType as z.ZodType)}`);
         continue;
       }
       const value = this.#value(at, member, valueType as z.ZodType);

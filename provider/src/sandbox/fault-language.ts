@@ -92,7 +92,7 @@ function statusFault(name: string): Fault | undefined {
   const [, digits] = /^status-([2-5]\d\d)$/.exec(name) ?? [];
   if (digits === undefined) return undefined;
   const status = Number(digits);
-  const body = { success: status < 400, message: `status ${status}, as the sandbox was told` };
+  const body = { success: status < 400, message: `status ${status}, as the sandbox was asked` };
   return { kind: "answer", status, headers: { "content-type": "application/json" }, body };
 }
 

@@ -23,6 +23,8 @@ export interface SettingsReading {
   readonly proxy: ProxySetting | undefined;
   readonly problems: readonly SettingProblem[];
   readonly warnings: readonly string[];
+  /** What nobody has to do anything about, such as a preview without a password. */
+  readonly notes: readonly string[];
 }
 
 /** Both processes and the commands pass what they can read of the raw settings. Values are never printed. */
@@ -34,7 +36,7 @@ export interface SettingsSource {
   readonly keys?: readonly string[];
   /** Tells whether a key's value is encrypted, where the process can tell. */
   readonly isSecret?: (key: string) => boolean;
-  /** A preview needs no password: a missing one is a warning there. */
+  /** A preview needs no password, and a pipeline for pull requests should have none: a missing one is a note there. */
   readonly mayLackPassword: boolean;
   /** A user's unit test needs no settings at all. @default false */
   readonly mayLackAll?: boolean;
@@ -61,11 +63,8 @@ export function readSettings(source: SettingsSource): SettingsReading {
       ...unknownKeys(source.keys ?? []),
       ...formerVariables(source.environment),
     ],
-    warnings: [
-      ...judged.flatMap(([, { warning }]) => warning ?? []),
-      ...unknownVariables(source.environment),
-      ...plainSecrets(source),
-    ],
+    warnings: [...unknownVariables(source.environment), ...plainSecrets(source)],
+    notes: judged.flatMap(([, { note }]) => note ?? []),
   };
 }
 
@@ -91,7 +90,7 @@ function givenIn({ config, environment }: SettingsSource, key: keyof Settings): 
 interface Judged {
   readonly value?: unknown;
   readonly problems?: readonly SettingProblem[];
-  readonly warning?: string;
+  readonly note?: string;
 }
 
 function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSource): Judged {
@@ -101,7 +100,7 @@ function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSo
   const isEmpty = raw !== undefined && raw.trim() === "";
   if (rule.onlyToSend && (raw === undefined || isEmpty) && mayLackPassword) {
     const how = isEmpty ? `${label} is set but empty` : `${label} is not set`;
-    return { warning: `${how}: this preview goes on without ${rule.expected}, \`pulumi up\` will need it: ${command}` };
+    return { note: `${how}. This preview needs none; \`pulumi up\` does: ${command}` };
   }
   if (raw === undefined) return rule.required && !mayLackAll ? problem(`is required: ${rule.expected}`) : {};
   if (isEmpty) return problem(`is set but empty; expected ${rule.expected}`);

@@ -92,7 +92,7 @@ const TABLE = {
   },
   password: {
     schema: z.string().min(1).optional(),
-    expected: "the password",
+    expected: "the password of the login",
     example: "",
     secret: true,
     required: true,

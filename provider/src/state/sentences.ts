@@ -31,10 +31,10 @@ export function whatHappened(
   { at, id, isReported }: Pick<CreateRecord, "at" | "id" | "isReported">,
 ): string {
   if (isReported === true && id === undefined)
-    return `${label} was sent at ${at}, and its outcome is unknown until somebody settles it.`;
+    return `${label} was sent at ${at}, and its outcome is unknown until you settle it.`;
   return id === undefined
-    ? `${label}: a run that was interrupted sent it at ${at}, and its answer was not noted.`
-    : `${label}: a run that was interrupted created it at ${at} as ${id}.`;
+    ? `${label}: an interrupted run sent it at ${at}, and no answer was recorded.`
+    : `${label}: an interrupted run created it at ${at} as ${id}.`;
 }
 
 /** The two commands that settle it, one for each answer. */
@@ -67,7 +67,7 @@ export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string
   if (id !== undefined) {
     return [
       ...hints,
-      `To go on with ${id}: give the resource existingId: ${id}. To forget it (it stays live):`,
+      `To go on with ${id}: give the resource existingId: ${id}. To stop managing it (it stays live):`,
       `  ${forgetCommand(urn)}`,
     ];
   }
@@ -87,10 +87,10 @@ export function explain(kind: Kind["name"], record: CreateRecord): string {
 export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], isDeleted: boolean): string {
   const events = count(ids.length, member.create.noun);
   if (isDeleted) {
-    return `${label} is no longer declared, so its ${events} are deleted on the platform, as retainOnDelete: false says: ${idRanges(ids)}.`;
+    return `${label} is no longer declared, so its ${events} ${ids.length === 1 ? "is" : "are"} deleted on the platform, as retainOnDelete: false says: ${idRanges(ids)}.`;
   }
   return (
-    `${label} is no longer declared, so its ${events} leave the state: ${idRanges(ids)}. ` +
+    `${label} is no longer declared, so its ${events} ${ids.length === 1 ? "leaves" : "leave"} the state: ${idRanges(ids)}. ` +
     `Each ${member.afterlife}; deactivate it there by hand.`
   );
 }

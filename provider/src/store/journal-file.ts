@@ -114,7 +114,7 @@ export class JournalFile {
       if (this.#overtaking !== undefined) {
         throw unusable(
           this.path,
-          "another run of this stack has ended since this one began, and this one does not know what that has created",
+          "another run of this stack has ended since this one began, and this one does not know what the other created",
           "Run this again",
         );
       }
@@ -246,7 +246,7 @@ function inWords(path: string, error: unknown): JournalError {
     path,
     (error as Error).message,
     "Make the folder writable, or set advertising:cookieFile to a file in one that is: the journal is kept beside it " +
-      "(but knows nothing there of what an interrupted run has left here)",
+      "(but does not know there what an interrupted run left here)",
   );
 }
 

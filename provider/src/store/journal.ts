@@ -36,7 +36,7 @@ export type Unsent = Omit<CreateRecord, "at">;
 /** What the journal says to a create. */
 export type Beginning =
   | ({ readonly kind: "send" } & Sending)
-  /** A run that was interrupted has made just this: it is the engine's now, and nothing is sent. */
+  /** An interrupted run has made just this: it is the engine's now, and nothing is sent. */
   | { readonly kind: "taken over"; readonly id: string; readonly mark: string }
   /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
   | { readonly kind: "earlier"; readonly record: CreateRecord; readonly ended: Sending["ended"] };

@@ -63,7 +63,7 @@ export async function changeStack<T>(
       if (now === text) return carryOut(choice, decided);
       if (left > 1) return turn(now, left - 1);
       throw new Error(
-        "the stack was changed by another run each time that it was looked at, and nothing was changed here; let that run end, and run this again",
+        "other runs kept changing the stack, so nothing was changed here; wait until they end, and run this again",
       );
     });
   };
@@ -147,7 +147,7 @@ export class StackJournals {
         return recordsIn(journal);
       } catch (error) {
         throw new Error(
-          `the journal ${journal} can't be read (${(error as Error).message}), so nobody can tell what is pending, and nothing was changed; ` +
+          `the journal ${journal} can't be read (${(error as Error).message}), so it is not known what is pending, and nothing was changed; ` +
             "the next `pulumi up` says what to do about it",
         );
       }
@@ -301,7 +301,7 @@ export class StackJournals {
 
 function underWay(holder: string): Error {
   return new Error(
-    `a run of this stack is under way on this machine (${holder}), so nobody can tell yet what is pending, and nothing ` +
+    `a run of this stack is under way on this machine (${holder}), so it is not known yet what is pending, and nothing ` +
       "was changed; let that run end, and run this again",
   );
 }

@@ -24,19 +24,22 @@ const WORDS: Readonly<Record<Exclude<Action, "keep">, string>> = {
   update: "update in place",
   delete: "leave the state, and be deleted",
   "let go": "leave the state, and stay live",
-  "look for": "look for what an earlier run sent, and create it where that is not there",
+  "look for": "look for what an earlier run sent, and create it if that is not there",
   wait: "stay unresolved, until somebody settles it",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
 export function commentOf({ changes, others, diagnostics }: Preview): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const told = diagnostics.filter(({ severity }) => severity !== "error");
+  // A note about no resource, such as a preview without a password, is for those who run it.
+  const said = diagnostics.filter(
+    ({ severity, about }) => severity !== "error" && (severity !== "info" || about !== ""),
+  );
   const head = [
     MARKER,
     "### Advertisers and conversion events",
     ...(errors.length === 0 ? [] : [`**The preview failed: ${count(errors.length, "error")}.**`]),
-    `**${countsOf(changes)}**${others === 0 ? "" : `; besides ${count(others, "change")} of other resources`}`,
+    `**${countsOf(changes)}**${others === 0 ? "" : `; and ${count(others, "change")} of other resources`}`,
     ...fates(changes),
     summaryTable(changes),
   ].join("\n\n");
@@ -46,7 +49,7 @@ export function commentOf({ changes, others, diagnostics }: Preview): string {
     { title: "Looks like a rename", lines: renameItems(changes) },
     { title: "Replaced advertisers", lines: advertiserItems(changes) },
     { title: "Changes", lines: changeRows(changes), folded: { header: 2 } },
-    { title: "Messages", lines: told.map(item), folded: { header: 0 } },
+    { title: "Messages", lines: said.map(item), folded: { header: 0 } },
   ];
   return `${parts.reduce((text, part) => `${text}${fitting(part, MAX_CHARACTERS - text.length - 3)}`, head)}\n`;
 }
@@ -76,8 +79,8 @@ function fates(changes: readonly Change[]): string[] {
   const deleted = former.filter(({ isDeleted }) => isDeleted).length;
   const live = former.length - deleted;
   const lines = [
-    `Up to ${count(live, "object")} would stay live on the platform with nothing to manage them; tags keep firing their ids.`,
-    `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing their ids.`,
+    `Up to ${count(live, "object")} would stay live on the platform, managed by nothing; tags keep firing ${live === 1 ? "its id" : "their ids"}.`,
+    `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing ${deleted === 1 ? "its id" : "their ids"}.`,
   ];
   return [live, deleted].flatMap((amount, index) => (amount === 0 ? [] : (lines[index] ?? [])));
 }

@@ -2,7 +2,7 @@
  * `pulumi-advertising compare`: what one stack declares and another does not, such as staging and production. Resources are
  * compared by key, without ids, which always differ.
  */
-import { count, printable } from "../base/index.js";
+import { agree, printable } from "../base/index.js";
 import {
   type Contents,
   contentsOf,
@@ -21,8 +21,8 @@ import { stateIn } from "./stack-export.js";
 const HELP = `Usage: pulumi-advertising compare <stack> <stack> [options]
        pulumi-advertising compare --state FILE --state FILE [options]
 
-Compares the states of two stacks by the names of resources in the program, without ids: what only one of them has, and
-which arguments differ. Sends nothing and changes nothing.
+Compares the states of two stacks by the names of resources in the program, without ids: lists what only one of them has,
+and which arguments differ. Sends nothing and changes nothing.
 
   --format FORMAT        text (default) or json
   --state FILE           what \`pulumi stack export\` printed (- for standard input), twice, instead of two stacks
@@ -139,12 +139,12 @@ function asText(comparison: Comparison, [first = "", second = ""]: readonly stri
         `    ${argument}: ${told(one)} in ${first}, ${told(other)} in ${second}`,
     ),
   ]);
-  const secrets = withSecrets === 0 ? "" : `, ${withSecrets} of them with secret arguments, which can't be compared`;
+  const secrets = withSecrets === 0 ? "" : ` (${withSecrets} with secret arguments, which can't be compared)`;
   return [
     ...section(`Only in ${first}`, named(onlyInFirst)),
     ...section(`Only in ${second}`, named(onlyInSecond)),
     ...section("In both, and different", lines),
-    `${count(same, "object")} declared alike in both${secrets}; ${onlyInFirst.length} only in ${first}, ${onlyInSecond.length} only in ${second}, ${differing.length} different.`,
+    `${agree(same, "object is", "objects are")} the same in both${secrets}; ${onlyInFirst.length} only in ${first}, ${onlyInSecond.length} only in ${second}, ${differing.length} different.`,
     "",
   ].join("\n");
 }

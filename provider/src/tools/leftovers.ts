@@ -2,7 +2,7 @@
  * `pulumi-advertising leftovers`: what is live on the platform and managed by nobody any more, as the state itself notes it, and as
  * earlier states of the same stack tell; and how objects are taken off that list.
  */
-import { count, jsonIn, own, printable } from "../base/index.js";
+import { agree, count, jsonIn, own, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
@@ -24,9 +24,9 @@ by kind, name and id. What the state still has, for example by \`existingId\`, i
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to a file instead of standard output
-  --done ID              takes an object off the list, once somebody has tidied it up in the platform's own interface: the state
-                         says so from then on, and no preview shows a change. As the list has it; ConversionEvent:ID or
-                         Advertiser:ID where both have the same one; may be given several times
+  --done ID              takes an object off the list, after you tidied it up in the platform's own interface: the state then
+                         says so, and no preview shows a change. ID as in the list; ConversionEvent:ID or
+                         Advertiser:ID if both kinds have the same one; may be given several times
 ${STACK_HELP}
 
 Exit codes: 0 listed or done, 2 it could not be done, and nothing was changed.`;
@@ -152,7 +152,7 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
     const since = time === "" ? "in an earlier state" : `in the state of ${time}`;
     // What was only read was somebody else's all the time.
     for (const entry of [...those, ...replaced].filter(({ resource }) => resource.external !== true)) {
-      add(asLeftover(entry, `removed: it stood ${since} and does not now`), time);
+      add(asLeftover(entry, `removed: it was ${since} and is not now`), time);
     }
   }
   return [...found.values(), ...unsettledIn(current, former)].toSorted((a, b) => {
@@ -172,7 +172,7 @@ function unsettledIn(current: Seen, former: readonly Seen[]): Leftover[] {
   return [...gone]
     .filter(([place, entry]) => !taken.has(place) && !renamed.has(sentAs(entry)))
     .map(([, entry]) => ({
-      ...asLeftover(entry, `its create was sent at ${entry.openSince}, and nobody had settled what became of it`),
+      ...asLeftover(entry, `its create was sent at ${entry.openSince}, and was never settled`),
       live: "unknown",
     }));
 }
@@ -285,13 +285,13 @@ function asText(leftovers: readonly Leftover[], isSince: boolean): string {
     leftovers.length === 0 ? nothing : "",
     live.length === 0
       ? ""
-      : `${count(live.length, "object")} live on the platform that this stack does not manage any more:\n${tableOf(live)}${tidy}`,
+      : `${agree(live.length, "object is", "objects are")} live on the platform, and this stack no longer manages ${live.length === 1 ? "it" : "them"}:\n${tableOf(live)}${tidy}`,
     perhaps.length === 0
       ? ""
-      : `${count(perhaps.length, "object")} deleted with the resource, as retainOnDelete: false says; live only where that was not done, as by \`pulumi state delete\`:\n${tableOf(perhaps)}`,
+      : `${agree(perhaps.length, "object was", "objects were")} deleted with the resource, as retainOnDelete: false says, and ${perhaps.length === 1 ? "is" : "are"} live only if that was not done, for example after \`pulumi state delete\`:\n${tableOf(perhaps)}`,
     unknown.length === 0
       ? ""
-      : `${count(unknown.length, "create")} of unknown outcome, no longer in the state. Look into the account: if an object is there, nothing manages it (adopt it with existingId), unless somebody has settled this since:\n${tableOf(unknown)}`,
+      : `${count(unknown.length, "create")} of unknown outcome, no longer in the state. Look into the account: if an object is there, nothing manages it (adopt it with existingId), unless it was settled meanwhile:\n${tableOf(unknown)}`,
     isSince ? "" : WHAT_IS_KNOWN,
   ].join("");
 }
@@ -353,12 +353,12 @@ function chosenOf(wanted: readonly string[], stack: ExportedStack): Leftover[] {
     const holder = held.find((each) => each.id === id && (kind === undefined || each.kind.name === kind))?.urn;
     if (id === "") faults.push(`--done takes an id of the list, such as 4711 or ConversionEvent:4711; got "${text}"`);
     else if (only === undefined && holder !== undefined)
-      faults.push(`${text} is managed: the state holds it as ${holder}`);
+      faults.push(`${text} is managed: the state has it as ${holder}`);
     else if (only === undefined) faults.push(`${text} is not on the list`);
     else if (found.length > 1)
       faults.push(`${text} is ${found.map((each) => `${each.kind}:${id}`).join(" or ")}: say which`);
     else if (only.at === "")
-      faults.push(`${text} still stands in the state: the next \`pulumi up\` takes it out; do that first`);
+      faults.push(`${text} is still in the state: the next \`pulumi up\` takes it out; do that first`);
     else return [only];
     return [];
   });

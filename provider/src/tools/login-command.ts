@@ -9,9 +9,9 @@ import { readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising login [options]
 
-Logs in once, with the settings of the selected stack, or of the environment where no stack is selected, and keeps the
+Logs in once, with the settings of the selected stack, or of the environment if no stack is selected, and keeps the
 session in the cookie file for the runs that follow. Checks the credentials before a run, and lets one job log in for many:
-the file of a short session may be copied to other machines, which just read it. That of a long-lived session
+the file of a short session may be copied to other machines, which only read it. That of a long-lived session
 (keepLoggedIn) may not: its cookies change with each request, so one machine at a time can use it.
 
 ${STACK_HELP}
@@ -100,6 +100,6 @@ function describe({ endsAtMs, isEndStated }: NewSession): string {
 
 function adviceFor(isLongLived: boolean): string {
   return isLongLived
-    ? "Its cookies change with each request: use the file on one machine at a time, and copy it to no second one."
-    : "Runs with the same address, e-mail and password use it. It may be copied to other machines, which just read it. Keep it secret.";
+    ? "Its cookies change with each request: use the file on one machine at a time, and do not copy it to a second one."
+    : "Runs with the same address, e-mail and password use it. It may be copied to other machines, which only read it. Keep it secret.";
 }

@@ -1,6 +1,6 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
-import { count, cut, enumerate, systemClock } from "../base/index.js";
+import { agree, count, cut, enumerate, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { aboutWhom, type CreateRecord, describe, forgetCommand, reopenCommand, splitMember } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
@@ -16,17 +16,17 @@ const HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the creates of advertisers and conversion events whose outcome nobody knows: those that were in flight when a run of
 this stack was killed, from the engine's own record (an \`up\` could send them again), those that the state holds as
-unresolved, and those that only a journal on this machine remembers. Exits 1 where there are any, so that a pipeline stops
+unresolved, and those that only a journal on this machine remembers. Exits with 1 if there are any, so that a pipeline stops
 before an \`up\`.
 
   --created URN=ID       settles one: it was created as ID, and is taken into the state (or over by the next up, where only a
                          journal on this machine knows of it)
-                         (without =ID: those whose id a journal on this machine knows; a set's URN for all such events of it)
+                         (without =ID: those whose id a journal on this machine has; a set's URN for all such events of the set)
   --not-created URN      settles one: it was not created, and the next up creates it
-  --search               looks for each by the mark that it was sent with, and settles those that this decides; needs the setting
+  --search               searches for each by the mark that it was sent with, and settles those that this decides; needs the setting
                          advertising:operations with a search, and sends nothing else
-  --forget URN           removes from the journal on this machine what an interrupted run noted about a resource, as previews
-                         report it; the state is not touched, and the next up creates the resource if it is declared
+  --forget URN           removes from the journal on this machine what an interrupted run noted about a resource (previews list
+                         it); the state is not touched, and the next up creates the resource if it is declared
   --reopen URN           takes back a wrong answer (one of the above), until the next up of the whole program has gone
                          through; on the machine where it was given
 ${STACK_HELP}
@@ -35,14 +35,20 @@ ${STACK_HELP}
 URN may be the resource's name in the program, if only one pending create has it. An event of a set is named URN["key"];
 --not-created, --forget and --reopen take the set's own URN for all of its events. All but --search may be given several times.
 
-Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, as while a run is under
-way on this machine.`;
+Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, for example because a run is
+under way on this machine.`;
 
 const NOTHING =
   "Nothing is pending: neither the engine, nor the state, nor a journal on this machine has a create of unknown outcome.";
-const HISTORY =
-  "the engine still lists as pending stand in the state with the same arguments: settled since, unless `--replace` had asked for one " +
-  "more. To clear the engine's list: pulumi refresh --clear-pending-creates --yes";
+
+/** What the engine keeps listing until it is cleared needs nobody. */
+const historyInWords = (amount: number) =>
+  [
+    `Pulumi still lists ${agree(amount, "pending create that is", "pending creates that are")} already settled: the state has ${amount === 1 ? "it" : "them"} with the same arguments.`,
+    "If the killed run used `--replace`, look into the account for one more object.",
+    "To clear Pulumi's list, which drops the pending creates of all providers in this stack (optional):",
+    "  pulumi refresh --clear-pending-creates --yes",
+  ].join("\n");
 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
@@ -65,7 +71,7 @@ export const pendingCommand = command({
     const isReopening = options.reopen.length > 0;
     if (options.state !== undefined && (settles || isReopening))
       throw new Error("--state only looks; to settle, leave it out");
-    if (isReopening && settles) throw new Error("--reopen takes answers back, and goes without new ones");
+    if (isReopening && settles) throw new Error("--reopen takes answers back: give no new answers with it");
     if (isReopening) return changeStack(options, (stack, journals) => takeBack(stack, journals, options.reopen));
     if (!settles) return lookOnly(options);
     return changeStack(options, (stack, journals) => judge(stack, journals, options));
@@ -108,7 +114,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   );
   if (unsettled.length > 0) {
     throw new Error(
-      `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle it with --created or --not-created`,
+      `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle ${unsettled.length === 1 ? "it" : "each"} with --created or --not-created`,
     );
   }
   const byUrn = new Map(pending.open.map((create) => [create.urn, create]));
@@ -213,7 +219,7 @@ function forgetNotes(wanted: readonly string[], journals: StackJournals): void {
   const unknown: string[] = [];
   for (const urn of wanted) {
     if (journals.forget([urn]) === 0) unknown.push(`"${urn}"`);
-    else console.log(`Forgotten: what an interrupted run noted of ${urn}`);
+    else console.log(`Forgotten: what an interrupted run noted about ${urn}`);
   }
   if (unknown.length > 0) {
     throw new Error(`no journal of this stack on this machine has a note about ${enumerate(unknown)}`);
@@ -228,14 +234,14 @@ function tellVerdict({ urn, createdAs }: Verdict, create: PendingCreate | undefi
   console.log(`Settled as created with id ${createdAs}: ${urn}`);
   if (create?.known === "journal") {
     console.log(
-      "  The journal on this machine has it: the next `pulumi up` here takes it over where the program declares it with the arguments that were sent.",
+      "  The journal on this machine has it: the next `pulumi up` here takes it over if the program declares it with the arguments that were sent.",
     );
     return;
   }
   if (create?.held === undefined) return;
   const { id, isDeleted } = create.held;
   const becomes = isDeleted ? "is deleted by the next `pulumi up`" : "stays live on the platform";
-  console.log(`  It takes the place of ${id}, which ${becomes}.`);
+  console.log(`  It replaces ${id}, which ${becomes}.`);
 }
 
 /** Lists what is left. @param tellsHistory a settlement has dropped the engine's list. @returns the exit code. */
@@ -244,24 +250,24 @@ function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistor
   for (const line of describeCreated(pending.created.filter(({ urn }) => !isSettled(urn)))) console.log(line);
   if (left.length > 0) return say(describeOpen(left), 1);
   const history = tellsHistory ? pending.history : 0;
-  return say(history === 0 ? NOTHING : `${NOTHING} ${count(history, "create")} that ${HISTORY}`);
+  return say(history === 0 ? NOTHING : `${NOTHING}\n${historyInWords(history)}`);
 }
 
 function describeOpen(open: Pending["open"]): string {
   const lines = open.map(({ urn, kind, record, held }) => {
-    const besides =
+    const butNot =
       held === undefined || held.id === record.replaces
         ? ""
-        : `, besides ${held.id}, which the state holds with other or secret arguments`;
-    const sought = `${describe(kind, record)}${besides}`;
+        : ` (not ${held.id}: that one is in the state, with different or secret arguments)`;
+    const sought = `${describe(kind, record)}${butNot}`;
     return record.id === undefined
       ? `  ${urn}\n    look into the account for ${sought}`
-      : `  ${urn}\n    a journal on this machine knows it as ${record.id}, with other arguments than are wanted now: ${sought}`;
+      : `  ${urn}\n    a journal on this machine has it as ${record.id}, with different arguments than the program has now: ${sought}`;
   });
   return [
     `${count(open.length, "create")} may or may not have reached the platform:`,
     ...lines,
-    "Settle each of them, and then run `pulumi up`:",
+    "Settle each of them, then run `pulumi up`:",
     "  it is there:      npx pulumi-advertising pending --created '<urn>=<id>'",
     "  it is not there:  npx pulumi-advertising pending --not-created '<urn>'",
   ].join("\n");
@@ -270,14 +276,14 @@ function describeOpen(open: Pending["open"]): string {
 /** Those of a set together: a killed run may leave thousands. */
 function describeCreated(created: Pending["created"]): string[] {
   const takesOver =
-    "a journal on this machine knows it, and the next `pulumi up` takes it over where the program declares it with the same arguments.";
+    "a journal on this machine has it, and the next `pulumi up` takes it over if the program declares it with the same arguments.";
   return [...Map.groupBy(created, ({ urn }) => splitMember(urn).of)].map(([of, those]) => {
     const [first] = those;
     const held = those.flatMap(({ held }) => held?.id ?? []).slice(0, MAX_KNOWN);
     const otherwise =
       held.length === 0
         ? ""
-        : `\n  The state holds ${enumerate(held)} there. Where the program went back to that, nothing manages what was created: ${forgetCommand(of)}`;
+        : `\n  The state has ${enumerate(held)} under this name. If your program uses that one again, nothing manages what was created; drop the note with:\n    ${forgetCommand(of)}`;
     if (first === undefined) return "";
     if (those.length === 1) return `${first.urn}\n  was created as ${first.record.id}: ${takesOver}${otherwise}`;
     const all = those.map(({ urn, record }) => `${splitMember(urn).key ?? urn} (${record.id})`);

@@ -87,7 +87,7 @@ function summed(looks: readonly Look[]): Searched {
     const [id] = ids;
     if (ids.size > 1) {
       told.push(
-        `${urn}\n  several runs made it: ${enumerate([...ids])}. Keep one of them, and remove the others on the platform.`,
+        `${urn}\n  several runs created it: ${enumerate([...ids])}. Keep one of them, and remove the others on the platform.`,
       );
     } else if (id !== undefined) found.push({ urn, id });
     else if (words.length === 0) notMade.push(urn);

@@ -45,13 +45,14 @@ interface Answer {
 const RULES: readonly ((answer: Answer) => string | undefined)[] = [
   ({ wanted, found, ofSet: [first] }) =>
     found.length === 0 && first !== undefined
-      ? `"${wanted}" is a set: give the key of its event behind it, as ${first.urn}`
+      ? `"${wanted}" is a set: append the key of its event, as in ${first.urn}`
       : undefined,
-  ({ wanted, found }) => (found.length === 0 ? `"${wanted}" is no pending create` : undefined),
+  ({ wanted, found }) =>
+    found.length === 0 ? `"${wanted}" is not a pending create (\`pulumi-advertising pending\` lists them)` : undefined,
   ({ wanted, found }) =>
     found.length > 1 ? `"${wanted}" is the name of ${found.length} pending creates: give the URN` : undefined,
   ({ wanted, found: [only], before }) =>
-    before.some(({ urn }) => urn === only?.urn) ? `"${wanted}" is settled twice` : undefined,
+    before.some(({ urn }) => urn === only?.urn) ? `"${wanted}" is given two answers` : undefined,
   (answer) => {
     const owner = ownerIn(answer);
     return owner === undefined ? undefined : `${answer.createdAs} is not the id of "${answer.wanted}"${owner}`;
@@ -67,14 +68,14 @@ const RULES: readonly ((answer: Answer) => string | undefined)[] = [
 /** Whose id it is instead, in words; none where nobody else is known to have that object. */
 function ownerIn({ createdAs, found: [only], holders }: Answer): string | undefined {
   if (createdAs === undefined || only === undefined) return undefined;
-  if (createdAs === only.held?.id) return ", but of what the state holds already";
+  if (createdAs === only.held?.id) return ": the state already has it, as the object to replace";
   const [inState] = holders.of(only.kind, createdAs, undefined, ["state"]);
   if (inState?.by === only.urn || recordsOf(only).some(({ replaces }) => replaces === createdAs)) {
-    return ", but of what it was to replace";
+    return ": it is the id of the object to replace";
   }
-  if (inState !== undefined) return `: the state holds it as ${inState.by}`;
+  if (inState !== undefined) return `: the state has it as ${inState.by}`;
   const [inJournal] = holders.of(only.kind, createdAs, only.urn, ["journal"]);
-  return inJournal && `: a journal on this machine knows it as ${inJournal.by}`;
+  return inJournal && `: a journal on this machine has it as ${inJournal.by}`;
 }
 
 /** @throws Error with all that is wrong with the answers; then none of them counts. */

@@ -39,7 +39,8 @@ export async function pulumi(args: readonly string[], choice: StackChoice, input
     return (await running).stdout;
   } catch (error) {
     const { code, stderr } = error as { code?: unknown; stderr?: string };
-    if (code === "ENOENT") throw new Error("the `pulumi` command was not found; install it, or give --state");
+    if (code === "ENOENT")
+      throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
     throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${printable(stderr ?? String(error))}`);
   }
 }
@@ -56,7 +57,7 @@ export async function stateOf({
 }: StackChoice & { readonly state?: string | undefined }): Promise<ExportedStack> {
   if (state === undefined) return readExport(await exportOf(choice));
   const options = given(choice).map(({ option }) => option);
-  if (options.length > 0) throw new Error(`--state names the state already: leave out ${enumerate(options)}`);
+  if (options.length > 0) throw new Error(`--state already says which state: leave out ${enumerate(options)}`);
   return readExport(await textOf(state));
 }
 
@@ -98,7 +99,7 @@ export async function readingOf(choice: StackChoice): Promise<{ reading: Setting
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
   if (stack === undefined && given(choice).length === 0) {
     const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
-    return { reading, origin: "of the environment, since no stack is selected here" };
+    return { reading, origin: "of the environment, because `pulumi stack` found no selected stack here" };
   }
   const settings = await stackSettings(choice);
   const reading = readSettings({

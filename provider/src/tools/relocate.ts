@@ -13,15 +13,14 @@ import { type ExportedStack, isOurs, type Resource, stackIn, stateIn, withEach }
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 
-Declares that the platform and account which this stack's resources were created at, as previews name them, are the same
-ones that the settings name now: under a new address, or with a changed e-mail. The state says so from then on; nothing is
-sent. To use another platform or account, make a stack of its own instead.
+Says that this stack's recorded platform and account ('<host> <e-mail>', as the error shows them) are the ones that are
+configured now, under a new address or e-mail. The state is changed to say so; nothing is sent. To use another platform or account, make a stack of its own instead.
 
 ${STACK_HELP}
 
 Exit codes: 0 done, 2 it could not be done, and nothing was changed.`;
 
-const WORDS = "'<host> <e-mail>' as the message names them";
+const WORDS = "'<host> <e-mail>' as the error shows them";
 
 export const relocateCommand = command({
   help: HELP,
@@ -74,7 +73,7 @@ function relocate(
     );
     const names = [...recorded].flatMap((account) => (typeof account === "string" ? [`'${account}'`] : []));
     throw new Error(
-      `no resource of this stack was created at '${from}'; ${names.length === 0 ? "none says where it was" : `there are ${enumerate(names)}`}`,
+      `no resource of this stack was created at '${from}'; ${names.length === 0 ? "none says where it was created" : `its resources were created at ${enumerate(names)}`}`,
     );
   }
   return { stack: relocated, moved };

@@ -1,5 +1,5 @@
 /** `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. */
-import { count, enumerate } from "../base/index.js";
+import { agree, enumerate } from "../base/index.js";
 import { commentOf } from "./comment.js";
 import { type Contents, contentsOf, warnOfSecretSets } from "./contents.js";
 import { chosen, command, refuseForeignOptions, textOf, type Values, write } from "./harness.js";
@@ -21,8 +21,8 @@ as "(secret)".
                \`pulumi preview --json\` printed, on standard input
 
   --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module
-  --template URL         ids with the address of each event's tag, as your platform documents it: {id} stands for the id;
-                         {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are known as well
+  --template URL         ids with the address of each event's tag, as your platform documents it: {id} is replaced by the id;
+                         {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are replaced too
   --preview FILE         comment, from a file instead of standard input
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
 ${STACK_HELP}
@@ -81,7 +81,9 @@ async function ids({ format = "json", template, ...choice }: Options): Promise<s
   const found = idsOf(contentsIn(await stateOf(choice)), addressOf);
   if (found.unresolved.length > 0) {
     const keys = found.unresolved.map(({ key }) => key);
-    console.error(`Warning: ${count(keys.length, "create")} of unknown outcome have no id yet: ${enumerate(keys)}`);
+    console.error(
+      `Warning: ${agree(keys.length, "unresolved create has", "unresolved creates have")} no id yet: ${enumerate(keys)}`,
+    );
   }
   return inFormat(found);
 }

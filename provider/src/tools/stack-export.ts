@@ -96,7 +96,7 @@ export function withEach(stack: ExportedStack, change: (resource: Resource) => R
 function expectNothingPending({ pending_operations }: Deployment): void {
   if ((pending_operations ?? []).length === 0) return;
   throw new Error(
-    "the engine lists operations of a run that was killed, and changing the state would drop them: settle them first with " +
+    "Pulumi still lists unfinished operations of a killed run, and changing the state would lose them. Nothing was changed. First run " +
       "`npx pulumi-advertising pending`. What that no longer lists is settled, or another package's: once it lists nothing, " +
       "`pulumi refresh --clear-pending-creates` clears the engine's list",
   );

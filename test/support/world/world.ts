@@ -292,7 +292,7 @@ export class World {
     for (const [, from, to] of text.matchAll(/\b(\d{4,})–(\d{4,})\b/g)) {
       for (let id = Number(from); id <= Number(to); id++) this.#noteSaid(String(id));
     }
-    for (const [, label = ""] of text.matchAll(/^(.+?): a run that was interrupted .* one more of it/gm)) {
+    for (const [, label = ""] of text.matchAll(/^(.+?): an interrupted run .* shows a second one/gm)) {
       this.#noteSaidOf(label);
     }
   }

@@ -1,4 +1,4 @@
-/** The examples of docs/troubleshooting.md are what people really get to read. */
+/** The examples of docs/messages.md are what people really get to read. */
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -134,7 +134,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-describe("the example of docs/troubleshooting.md", () => {
+describe("the example of docs/messages.md", () => {
   it.each(Object.entries(failures))("%s", async (code, fail) => {
     const [example = ""] = errorExamples().get(code) ?? [];
     const message = await fail();

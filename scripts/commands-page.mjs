@@ -1,0 +1,35 @@
+/** Writes docs/commands.md from what `--help` of the commands prints, as they were built last; with --print it only prints the page. */
+
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { inRoot } from "./lib/paths.mjs";
+
+const helpOf = (room) =>
+  execFileSync(process.execPath, [inRoot("provider", "dist", room, "command.js"), "--help"], {
+    encoding: "utf8",
+  }).trim();
+
+/** Each usage with its options, under the command's name. */
+const sections = helpOf("tools")
+  .split(/\n\n(?=Usage: )/)
+  .flatMap((text) => {
+    const name = /^Usage: pulumi-advertising ([a-z]+)/.exec(text)?.[1];
+    return name === undefined ? [] : [section(`pulumi-advertising ${name}`, text)];
+  });
+
+function section(name, text) {
+  return `## ${name}\n\n\`\`\`text\n${text}\n\`\`\`\n`;
+}
+
+const page = `# Commands
+
+Every command of the package with its options, for anyone who types them or writes a pipeline. This page is what \`--help\` prints:
+\`npm run commands\` writes it.
+
+In a project that has the package, \`npx pulumi-advertising <command>\` runs it. All but \`login\`, \`relocate\`, \`pending\` with an answer and
+\`leftovers --done\` only read. \`pulumi-advertising --version\` prints the version. A command that fails says why on standard error.
+
+${[...sections, section("advertising-sandbox", helpOf("sandbox"))].join("\n")}`;
+
+if (process.argv.includes("--print")) process.stdout.write(page);
+else writeFileSync(inRoot("docs", "commands.md"), page);
