@@ -95,7 +95,7 @@ it("a set with retainOnDelete: false takes along what it lets go of, and all of 
   const { sandbox, stack } = await start(funnel("abcd"));
   await upWell(stack);
   stack.program(funnel("abc"));
-  expect((await stack.preview()).output).toMatch(/to delete, when everything else went well: d \(\d+\)/);
+  expect((await stack.preview()).output).toMatch(/to delete, if everything else goes well: d \(\d+\)/);
   expect(sandbox.deletes).toBe(0);
   expect(await upWell(stack)).toContain("Deleted on the platform, as retainOnDelete: false says: 1 event");
   expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["a", "b", "c"]);

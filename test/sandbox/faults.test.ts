@@ -444,7 +444,7 @@ describe("refused: nothing is created, and the platform's own words are passed o
       22,
       "405",
       { kind: "answer", status: 405 },
-      /refused with status 405: the answer holds no words.*Nothing was created\. Check advertising:baseUrl/,
+      /refused with status 405: the answer does not say why.*Nothing was created\. Check advertising:baseUrl/,
     ],
     [
       23,

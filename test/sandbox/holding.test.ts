@@ -176,6 +176,6 @@ it("a replacement that only the engine was asked for (--replace) keeps the list 
   const { id, outs } = await forced.event.create(inputs as Properties);
   expect(outs?.__left).toMatchObject([before, { id: held.id, by: String(id), why: "replaced" }]);
   expect(forced.told.map(({ message }) => message).join("\n")).toContain(`${held.id} stays live on the platform`);
-  expect(forced.told.map(({ message }) => message).join("\n")).not.toContain("is not in the state any more");
+  expect(forced.told.map(({ message }) => message).join("\n")).not.toContain("is no longer in the state");
   expect(sandbox.creates).toBe(2);
 });

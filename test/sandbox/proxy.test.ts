@@ -157,7 +157,7 @@ describe("which way requests go", () => {
 
 describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
   it.each<[string, Treatment, RegExp]>([
-    ["407", { kind: "refuse", status: 407 }, /status 407.*platform\.test: it asks for a user name.*HTTPS_PROXY holds/],
+    ["407", { kind: "refuse", status: 407 }, /status 407.*platform\.test: it asks for a user name.*HTTPS_PROXY has/],
     [
       "407 for NTLM",
       { kind: "refuse", status: 407, headers: ["Proxy-Authenticate: NTLM", "Proxy-Authenticate: Negotiate"] },

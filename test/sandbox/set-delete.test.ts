@@ -36,7 +36,7 @@ it("a removed key takes its object along, and a changed one the object of before
   const { a, b, c } = engine.eventIds;
   const told = await engine.preview(of({ a: { ...A, value: 9 }, b: B }), options);
   expect(told).toContain(`to replace, which makes 1 more live event and deletes the former ones: a (${a})`);
-  expect(told).toContain(`to delete, when everything else went well: c (${c})`);
+  expect(told).toContain(`to delete, if everything else goes well: c (${c})`);
   expect(told).not.toContain("stays live");
   expect(deleted()).toEqual([]);
 

@@ -233,7 +233,7 @@ describe("killed in the middle", () => {
     const unknown = lost.hits;
     expect(unknown).toBeGreaterThanOrEqual(16);
     const { error = "" } = await engine.up(declare(events));
-    expect(error).not.toContain("was not sent, since");
+    expect(error).not.toContain("was not sent, because");
     expect(Object.keys(engine.unresolved)).toHaveLength(unknown);
     expect(sandbox.eventPosts).toBe(60);
   });
