@@ -53,9 +53,9 @@ it("earlier states tell what was removed, with the latest one that held it; an a
   const second = stateOf([storedAdvertiser("acme", 1), storedEvent("b", 2), noted], "2026-02-01T00:00:00Z");
   expect(inShort(stateOf([storedAdvertiser("acme", 1)]), [first, second])).toEqual([
     "ConversionEvent 7 Old c: replaced by 8",
-    "ConversionEvent 1 a a: removed: it stood in the state of 2026-01-01T00:00:00Z and does not now",
-    "ConversionEvent 2 b b: removed: it stood in the state of 2026-02-01T00:00:00Z and does not now",
-    "ConversionEvent 3 c c: removed: it stood in the state of 2026-02-01T00:00:00Z and does not now",
+    "ConversionEvent 1 a a: removed: it was in the state of 2026-01-01T00:00:00Z and is not now",
+    "ConversionEvent 2 b b: removed: it was in the state of 2026-02-01T00:00:00Z and is not now",
+    "ConversionEvent 3 c c: removed: it was in the state of 2026-02-01T00:00:00Z and is not now",
   ]);
 });
 
@@ -116,7 +116,7 @@ describe("an earlier export and a later one", () => {
     expect(left.map(({ id, live }) => `${id} ${live}`)).toEqual(["1 yes", "2 perhaps", "3 perhaps"]);
     const [live = "", deleted = ""] = (LEFTOVER_FORMATS.text?.(left, true) ?? "").split(/^(?=2 objects)/m);
     expect(live).toMatch(/^1 object is live on the platform, and this stack no longer manages it:[\s\S]* 1 /);
-    expect(deleted).toMatch(/^2 objects deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /);
+    expect(deleted).toMatch(/^2 objects were deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /);
     // A replaced one that still stands there is deleted next.
     const replaced = storedEvent("gone", 1, {}, { ...deleting, delete: true });
     expect(leftoversOf(stateOf([storedEvent("gone", 9), replaced]), [])).toMatchObject([
@@ -162,13 +162,13 @@ it("R9: a create of unknown outcome that left the state is listed, unless someth
       "",
       "buy",
       "unknown",
-      `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and nobody had settled what became of it`,
+      `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and was never settled`,
     ],
     [
       "",
       "funnel/a",
       "unknown",
-      "its create was sent at 2026-03-01T08:00:00Z, and nobody had settled what became of it",
+      "its create was sent at 2026-03-01T08:00:00Z, and was never settled",
     ],
   ]);
   expect(LEFTOVER_FORMATS.text?.(left, true)).toMatch(
@@ -241,7 +241,7 @@ describe("what somebody has tidied up", () => {
         "nothing was taken off the list: 7 is Advertiser:7 or ConversionEvent:7: say which",
         `8 is managed: the state has it as ${urnOf("ConversionEvent", "buy")}`,
         "99 is not on the list",
-        "12 still stands in the state: the next `pulumi up` takes it out; do that first",
+        "12 is still in the state: the next `pulumi up` takes it out; do that first",
         "Event:9 is not on the list",
         '--done takes an id of the list, such as 4711 or ConversionEvent:4711; got "buy"',
         '--done takes an id of the list, such as 4711 or ConversionEvent:4711; got ""',
