@@ -190,7 +190,7 @@ describe("report", () => {
   });
 
   it.each([
-    [["leftovers"], "the `pulumi` command was not found"],
+    [["leftovers"], "the `pulumi` command is not on the PATH"],
     [["leftovers", "--format", "xml"], 'there is no format "xml"; known are text, json and csv'],
     [["leftovers", "--done", "7", "--before", "one.json"], "`leftovers --done` takes no --before"],
     [["leftovers", "--before", "none.json", "--state", "one.json"], "none.json could not be read: ENOENT"],
@@ -201,7 +201,7 @@ describe("report", () => {
     [["report", "page", "--template", "x{id}"], "`report page` takes no --template"],
     [["report", "ids", "--state", "none.json"], "none.json could not be read: ENOENT"],
     [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state already says which state: leave out --stack"],
-    [["report", "ids"], "the `pulumi` command was not found"],
+    [["report", "ids"], "the `pulumi` command is not on the PATH"],
     [["compare", "one"], "it takes two stacks, or --state FILE twice; got one"],
     [["compare", "--state", "one.json"], "--state is given twice, once for each of the two; got one"],
     [

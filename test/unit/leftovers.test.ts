@@ -116,7 +116,9 @@ describe("an earlier export and a later one", () => {
     expect(left.map(({ id, live }) => `${id} ${live}`)).toEqual(["1 yes", "2 perhaps", "3 perhaps"]);
     const [live = "", deleted = ""] = (LEFTOVER_FORMATS.text?.(left, true) ?? "").split(/^(?=2 objects)/m);
     expect(live).toMatch(/^1 object is live on the platform, and this stack no longer manages it:[\s\S]* 1 /);
-    expect(deleted).toMatch(/^2 objects were deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /);
+    expect(deleted).toMatch(
+      /^2 objects were deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /,
+    );
     // A replaced one that still stands there is deleted next.
     const replaced = storedEvent("gone", 1, {}, { ...deleting, delete: true });
     expect(leftoversOf(stateOf([storedEvent("gone", 9), replaced]), [])).toMatchObject([
@@ -158,18 +160,8 @@ it("R9: a create of unknown outcome that left the state is listed, unless someth
   const before = stateOf([single, set]);
   const left = leftoversOf(stateOf([]), [before]);
   expect(left.map(({ id, key, live, why }) => [id, key, live, why])).toEqual([
-    [
-      "",
-      "buy",
-      "unknown",
-      `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and was never settled`,
-    ],
-    [
-      "",
-      "funnel/a",
-      "unknown",
-      "its create was sent at 2026-03-01T08:00:00Z, and was never settled",
-    ],
+    ["", "buy", "unknown", `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and was never settled`],
+    ["", "funnel/a", "unknown", "its create was sent at 2026-03-01T08:00:00Z, and was never settled"],
   ]);
   expect(LEFTOVER_FORMATS.text?.(left, true)).toMatch(
     /^2 creates of unknown outcome, no longer in the state\. Look into/,

@@ -70,6 +70,25 @@ it("makes the latest object the current one again where its replacement was not 
   expect(settled(state, [], [{ urn: E, createdAs: "3" }])).toEqual(["e 3", "e 2 replaced", "e 1 replaced"]);
 });
 
+it("R4: what was sent with other arguments than the program's is saved as it was sent, so that the next up sees the change", () => {
+  const now = { eventName: "Two", advertiserId: 4, value: 5, clickWindow: 60 };
+  const settledAs = (sent: object) => {
+    const unresolved = { ...now, [UNRESOLVED]: { since: "", what: "", ...sent } };
+    const stack = stackOf([resource(E, { id: "unresolved-x", inputs: now, outputs: unresolved })], []);
+    const [saved] = settle(stack, [{ urn: E, createdAs: "3" }]).deployment.resources ?? [];
+    const { eventName, advertiserId, value, clickWindow } = saved?.outputs ?? {};
+    return { eventName, advertiserId, value, clickWindow };
+  };
+  expect(settledAs({})).toEqual(now);
+  expect(settledAs({ name: "One", facts: { advertiserId: 1, value: 5 } })).toEqual({
+    ...now,
+    eventName: "One",
+    advertiserId: 1,
+  });
+  // Something else has changed, and nobody knows what.
+  expect(settledAs({ name: "Two", facts: { advertiserId: 4, value: 5 } })).toEqual({ ...now, clickWindow: undefined });
+});
+
 it("R2: an object that something else has taken on meanwhile does not become that of two resources again", () => {
   const open = resource(E, { id: "unresolved-x", outputs: { [UNRESOLVED]: { since: "", what: "" } } });
   const old = resource(E, { id: "2", delete: true });

@@ -3,7 +3,7 @@
  */
 
 import { asRecord } from "../base/index.js";
-import { fingerprintOfBody, kindOfType, setOfType } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   CREATED,
@@ -172,13 +172,31 @@ function adopted(
 ): Resource {
   const kind = kindOfType(resource.type);
   const outputs = {
-    ...visible(resource),
+    ...(kind === undefined ? visible(resource) : asSent(kind, resource)),
     ...account,
     [CREATED]: now,
     ...writeLeftLive(leftLiveIn(resource.outputs ?? {})),
     ...(kind === undefined ? {} : { [kind.idProperty]: exactId(id) }),
   };
   return { ...resource, id, outputs };
+}
+
+/**
+ * What the state says of an object is what was sent, if the program's arguments have changed since: so that the next run sees the change.
+ * The record has the arguments that people look for it by; if none of those has changed, what differs is not known, and the others are left
+ * out.
+ */
+function asSent(kind: Kind, resource: Resource): Record<string, unknown> {
+  const now = visible(resource);
+  const { name, facts } = asRecord(resource.outputs?.[UNRESOLVED]);
+  if (name === undefined && facts === undefined) return now;
+  const sent = { ...(name === undefined ? {} : { [kind.nameProperty]: name }), ...asRecord(facts) };
+  if (Object.entries(sent).some(([property, value]) => now[property] !== value)) return { ...now, ...sent };
+  return Object.fromEntries(
+    Object.entries(now).filter(
+      ([property]) => kind.tellingProperties.includes(property) || property === kind.nameProperty,
+    ),
+  );
 }
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
