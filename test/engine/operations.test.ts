@@ -56,7 +56,7 @@ it("a life: renamed in place, drift seen and set back, gone and created again, r
   stack.program(shop("Last", `{ replaceOnChanges: ["eventName"], retainOnDelete: false }`));
   const deleted = `${current?.id} is deleted on the platform`;
   const told = await stack.preview();
-  expect(told.output).toContain(`The replacement creates another live object, and ${deleted} then`);
+  expect(told.output).toContain(`The replacement creates another live object, and then ${deleted}`);
   expect(told.output).not.toContain("stays live");
   expect(await upWell(stack)).toContain(`${deleted} at the end of this run`);
   expect(JSON.stringify(await stack.resources())).not.toContain(`{"id":"${current?.id}"`);
@@ -77,7 +77,7 @@ it("a plain refresh has the configuration of the last up, and says so; with --ru
   await stack.run(["config", "set", "--path", "advertising:operations.event.read", ALL.event.read]);
   const { output } = await stack.refresh();
   expect(output).toContain(
-    "The configuration of a refresh is that of the last `pulumi up`, unless it has --run-program.",
+    "A refresh uses the configuration of the last `pulumi up`; with --run-program it uses the current one.",
   );
   expect(sandbox.reads).toBe(0);
   expect((await stack.refresh("--run-program")).output).toMatch(/3 unchanged/);

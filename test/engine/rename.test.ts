@@ -99,7 +99,7 @@ it("after destroy, and after state delete, it is remembered; with a lost journal
   expect((await stack.run(["state", "delete", urn("signup"), "--yes"])).code).toBe(0);
   const again = await stack.up();
   expect(again.code).not.toBe(0);
-  expect(again.output).toContain("its outcome is unknown until somebody settles it");
+  expect(again.output).toContain("its outcome is unknown until you settle it");
   expect((await stack.destroy()).code).toBe(0);
   expect(await stack.resources()).toEqual([]);
   const listed = await pending(stack);

@@ -97,7 +97,7 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
   expect(wrong).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringContaining("is managed: the state holds it"),
+    stderr: expect.stringContaining("is managed: the state has it"),
   });
   const done = await run(
     stack,

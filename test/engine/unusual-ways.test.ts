@@ -25,7 +25,7 @@ it("a replacement that was asked for by hand, killed in flight: each run says th
     expect(output).toContain(`pending --forget '${event?.urn}'`);
   }
   expect((await pending(stack, "--forget", event?.urn ?? "")).output).toContain("Forgotten");
-  expect((await stack.up()).output).not.toContain("only the account shows");
+  expect((await stack.up()).output).not.toContain("Check the account for a second one");
   expect(sandbox.eventPosts).toBe(2);
 });
 
@@ -60,7 +60,7 @@ it("--replace of an unresolved resource sends nothing, and it is settled as befo
   expect(event?.id).toMatch(/^unresolved-/);
   const replaced = await stack.up("--replace", event?.urn ?? "");
   expect(replaced.code).not.toBe(0);
-  expect(replaced.output).toContain("its outcome is unknown until somebody settles it");
+  expect(replaced.output).toContain("its outcome is unknown until you settle it");
   expect(sandbox.eventPosts).toBe(1);
   expect((await pending(stack)).output).toContain("1 create may or may not");
   expect((await pending(stack, "--not-created", "e0")).code).toBe(0);
@@ -88,6 +88,6 @@ it("killed in a replacement, and set back to what it was: `up` and `pending` say
   const back = await stack.up();
   expect(back.code, back.output).toBe(0);
   expect(back.output).toContain(`Nothing manages ${made}, unless you declare it again`);
-  expect((await pending(stack)).output).toContain("Where the program went back to that");
+  expect((await pending(stack)).output).toContain("If your program uses that one again");
   expect(sandbox.eventPosts).toBe(4);
 });

@@ -99,7 +99,7 @@ describe("L2, L3: a holder on this machine", () => {
     const { host, machine, pid } = identityOf(process.pid);
     writeFileSync(path, JSON.stringify({ host, machine, pid, unique: "other" }));
     const taking = take(path, { clock: new FakeClock(), maxWaitMs: LONG_MS });
-    await expect(taking).rejects.toThrow(`process ${pid}; where that is no run of Pulumi any more, remove ${path}`);
+    await expect(taking).rejects.toThrow(`process ${pid}; if that is not a Pulumi run, remove ${path}`);
     expect(withLockNow(path, () => expect.unreachable())).toBe(false);
   });
 });

@@ -93,7 +93,7 @@ describe("a login", () => {
     expect(code).toBe(0);
     const until = Date.parse(/likely good until (\S+) \(as the platform's answer says/.exec(stdout)?.[1] ?? "");
     expect(until).toBeGreaterThan(Date.now() + 29 * 24 * 3_600_000);
-    expect(stdout).toContain("use the file on one machine at a time, and copy it to no second one");
+    expect(stdout).toContain("use the file on one machine at a time, and do not copy it to a second one");
     const cookieFile = join(folder, "session.json");
     const client = new TestClient(sandbox.url, { cookieFile, settings: { keepLoggedIn: true } });
     expect((await client.createMany(5)).map(({ kind }) => kind)).toEqual(Array(5).fill("created"));

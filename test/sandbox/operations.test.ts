@@ -236,7 +236,7 @@ describe("what is gone", () => {
     const { event, id, outs, sandbox } = await start();
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body }, times: 2 });
     const failure = await failureOf(event.read("999", outs));
-    expect(failure.message).toMatch(/has no usable answer.*whether the object is missing.*\[ADVERTISING_BAD_ANSWER\]$/);
+    expect(failure.message).toMatch(/has no usable answer.*whether the object or the operation is missing.*\[ADVERTISING_BAD_ANSWER\]$/);
     sandbox.endFaults();
     await event.read(id, outs);
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body } });
@@ -247,7 +247,7 @@ describe("what is gone", () => {
     const { event, id, outs } = await start({ goneShape: "404-bare" });
     const failure = await failureOf(event.read("999", outs));
     expect(failure.message).toMatch(
-      /nothing says whether the object is missing, or the operation.*\[ADVERTISING_SETTINGS\]$/,
+      /which does not say whether the object or the operation is missing.*\[ADVERTISING_SETTINGS\]$/,
     );
     const [gone] = await Promise.all([event.read("998", outs), event.read(id, outs)]);
     expect(gone.id).toBe("");
@@ -425,7 +425,7 @@ describe("delete", () => {
       const { inputs: next } = await begin(preview, held, { eventName: "Buy" });
       await preview.event.diff(first.id, first.outs, next ?? {});
       expect(preview.told.map(({ message }) => message)).toEqual([
-        `ConversionEvent "purchase": The replacement creates another live object, and ${first.id} is deleted on the platform then, as retainOnDelete: false says.`,
+        `ConversionEvent "purchase": The replacement creates another live object, and then ${first.id} is deleted on the platform, as retainOnDelete: false says.`,
       ]);
       const up = newRun(first.sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
       await begin(up, held, { eventName: "Buy" }, true);

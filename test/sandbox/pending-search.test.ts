@@ -119,7 +119,7 @@ it("of several runs that sent one resource, all marks are looked for: any that i
   ]);
   expect(notMade).toEqual([urnOf("neither")]);
   expect(told).toEqual([
-    `${urnOf("both")}\n  several runs made it: 7 and 10. Keep one of them, and remove the others on the platform.`,
+    `${urnOf("both")}\n  several runs created it: 7 and 10. Keep one of them, and remove the others on the platform.`,
     `${urnOf("unmarked")}\n  can't be searched for: it was sent without a mark.`,
   ]);
   expect(sandbox).toMatchObject({ creates: 0, searches: 9 });

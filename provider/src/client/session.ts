@@ -179,6 +179,6 @@ function kindOf({ answer, sign }: Leased, url: URL): string {
 
 function failedBefore(): LoginError {
   return new LoginError(
-    "Not sent: the login of this run failed (the first ADVERTISING_LOGIN error says why), and is not tried again.",
+    "Not sent: the login of this run failed (its error says why), and is not tried again.",
   );
 }

@@ -96,7 +96,7 @@ export async function reconcileHeld(
 /** What an interrupted run noted of an object that the state has all the same. */
 function heldAnyway(label: string, record: Parameters<typeof whatHappened>[1], id: string): string {
   if (record.isReported === true && record.id === undefined)
-    return `${label} was sent at ${record.at}, and its outcome was unknown. It was settled on another machine: the state has ${id}`;
+    return `${label} was sent at ${record.at}, and its outcome was unknown. It has been settled since: the state has ${id}`;
   return `${whatHappened(label, record)} The state has ${id}`;
 }
 
