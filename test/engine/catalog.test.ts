@@ -77,6 +77,13 @@ it("200 events of a spreadsheet: ten mistakes told at once; each created once; n
   expect(preview.output).toContain("212 unchanged");
   expect(preview.output).not.toMatch(/warning|info/i);
   expect(preview.code).toBe(0);
+
+  // A mistake in one row is not a removal of the others.
+  stack.write("events.csv", asSpreadsheet([header, ...rows, rows[0] ?? ""]));
+  const again = await stack.preview();
+  expect(again.code).not.toBe(0);
+  expect(again.output).toContain("1 problem; nothing was registered and nothing was sent.");
+  expect(again.output).not.toContain("no longer declared");
   expect(sandbox.creates).toBe(210);
 });
 

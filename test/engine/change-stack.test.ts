@@ -103,7 +103,7 @@ it("`relocate` that is killed right after its import has moved the journal with 
   expect((await relocate()).code).toBe(null);
   stack.setEnvironment({ PATH: path });
   const again = await relocate();
-  expect(again.output).toContain(`there are '${moved.url.replace("http://", "")} ops@example.com'`);
+  expect(again.output).toContain(`its resources were created at '${moved.url.replace("http://", "")} ops@example.com'`);
 
   vi.stubEnv("XDG_CACHE_HOME", stack.cache);
   const hasJournal = ({ url }: { readonly url: string }) => {

@@ -41,7 +41,7 @@ it("members of unknown outcome are listed and settled one by one; the others go 
 
   const wrong = await pendingCommand(stack, "--created", `${SET}=7`);
   expect(wrong.code).toBe(2);
-  expect(wrong.output).toContain("is a set: give the key");
+  expect(wrong.output).toContain("is a set: append the key");
   const settled = await pendingCommand(
     stack,
     ...["--created", `${SET}["${there}"]=${idOf(String(there))}`, "--not-created", `${SET}["${absent}"]`],

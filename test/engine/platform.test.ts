@@ -46,7 +46,7 @@ for (const n of [1, 2]) new advertising.ConversionEvent("e" + n, { eventName: "E
   const { code, output } = await stack.up();
   expect(code).toBe(0);
   expect(output.slice(output.indexOf("Diagnostics:"))).toMatch(
-    /ConversionEvent "e\d": WARNING: unknown field colour was dropped/,
+    /\(first seen for ConversionEvent "e\d"\): WARNING: unknown field colour was dropped/,
   );
   expect(output.slice(output.indexOf("Diagnostics:")).match(/colour was dropped/g)).toHaveLength(1);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });

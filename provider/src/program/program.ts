@@ -33,6 +33,8 @@ class Program {
   readonly #declared = new Declared();
   #batch: Batch | undefined;
   #hasBegun = false;
+  /** A batch of it was found wrong. */
+  #isRefused = false;
   #snapshot: Snapshot | undefined;
 
   /** What the look at a single constructor call needs of the program. */
@@ -79,6 +81,7 @@ class Program {
           if (!isPreview && !this.#isUnderTest) this.#noteAdoptions(declarations);
           resolve(found);
         } catch (error) {
+          this.#isRefused = true;
           // Each resource's wait would last for ever in a process that goes on. A process of the program's own ends with the error.
           if (isEmbedded()) reject(error);
           throw error;
@@ -115,6 +118,8 @@ class Program {
    */
   judgeRemovalsAtEnd(): void {
     const judgeNow = () => {
+      // What the program would have declared is not known then: a catalog with a mistake in one row declares none of them.
+      if (this.#isRefused) return;
       const { findings, warnings } = judgeRemovals(this.#declared, this.snapshot, this.reading.settings);
       if (findings.length > 0) {
         throw programError(this.reading, findings, "nothing was sent for it, and it stays in the state");
