@@ -236,7 +236,9 @@ describe("what is gone", () => {
     const { event, id, outs, sandbox } = await start();
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body }, times: 2 });
     const failure = await failureOf(event.read("999", outs));
-    expect(failure.message).toMatch(/has no usable answer.*whether the object or the operation is missing.*\[ADVERTISING_BAD_ANSWER\]$/);
+    expect(failure.message).toMatch(
+      /has no usable answer.*whether the object or the operation is missing.*\[ADVERTISING_BAD_ANSWER\]$/,
+    );
     sandbox.endFaults();
     await event.read(id, outs);
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body } });

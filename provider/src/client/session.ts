@@ -178,7 +178,5 @@ function kindOf({ answer, sign }: Leased, url: URL): string {
 }
 
 function failedBefore(): LoginError {
-  return new LoginError(
-    "Not sent: the login of this run failed (its error says why), and is not tried again.",
-  );
+  return new LoginError("Not sent: the login of this run failed (its error says why), and is not tried again.");
 }
