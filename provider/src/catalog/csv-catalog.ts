@@ -8,7 +8,7 @@ import { type Source, show } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type WrittenEvent } from "./written.js";
 
-/** In the order in which they are told. */
+/** In the order in which messages list them. */
 const COLUMNS = [
   "key",
   "advertiser",

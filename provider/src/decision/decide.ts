@@ -52,7 +52,7 @@ export interface Situation {
   readonly changed: Changes;
   /** The arguments whose change asks for another object, by Pulumi's option `replaceOnChanges`; `*` for all of them. */
   readonly replaceOn: readonly string[];
-  /** The object that the state holds is deleted once the state lets go of it. */
+  /** The object is deleted once it leaves the state. */
   readonly deletes: boolean;
   readonly can: Abilities;
 }
@@ -75,7 +75,7 @@ export type Action =
   | { readonly do: "look for"; readonly record: CreateRecord }
   /** An earlier create has an unknown outcome: nothing is done before somebody settles that. */
   | { readonly do: "wait"; readonly record: CreateRecord }
-  /** The state lets go of the object, which stays live. */
+  /** The object leaves the state and stays live. */
   | { readonly do: "let go" }
   /** As "let go", and the object is deleted. */
   | { readonly do: "delete" };
@@ -120,7 +120,7 @@ function canUpdate({
   return can.update && !replaceOn.includes(ANY) && !changed.names.some(needsAnother);
 }
 
-/** An object that the state lets go of. */
+/** An object that leaves the state. */
 export interface Former {
   readonly id: string;
   /** It is deleted; otherwise it stays live, with nothing to manage it. */

@@ -89,6 +89,7 @@ export function createRuntime(
   let client: Client | undefined;
   let journal: Journal | undefined;
   let inventory: Inventory | undefined;
+  const everyStack = () => lookAround(places.journalFolder, disk);
   const deleted = new Set<string>();
   let createdHere: ReadonlyMap<string, string> | undefined;
   let reads: Progress | undefined;
@@ -125,10 +126,10 @@ export function createRuntime(
       inventory ??= new Inventory(pathsIn(places.journalFolder, stackOf(identity)).objects, disk);
       return inventory;
     },
-    everyStack: () => lookAround(places.journalFolder, disk),
+    everyStack,
     createdHere(kind, id) {
       createdHere ??= new Map(
-        lookAround(places.journalFolder, disk).flatMap(({ objects }) =>
+        everyStack().flatMap(({ objects }) =>
           [...objects].flatMap(([key, live]) =>
             live.at === undefined ? [] : [[`${aboutWhom(key).kind} ${live.id}`, live.at] as const],
           ),

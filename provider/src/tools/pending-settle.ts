@@ -147,11 +147,11 @@ function markToKeep({ record, also = [] }: PendingCreate, newMark: () => string)
 function restored(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
   const left = new Set(dropped);
   const identityOf = (kind: string | undefined, id: string | undefined) => `${kind} ${id}`;
-  const current = resources.filter((each) => each.delete !== true);
-  const taken = new Set(objectsIn(current).map(({ kind, id }) => identityOf(kind.name, id)));
+  const held = objectsIn(resources.filter((each) => each.delete !== true));
+  const taken = new Set(held.map(({ kind, id }) => identityOf(kind.name, id)));
   return resources.map((resource) => {
-    if (!left.delete(resource.urn) || taken.has(identityOf(kindOfType(resource.type)?.name, resource.id)))
-      return resource;
+    const isTaken = taken.has(identityOf(kindOfType(resource.type)?.name, resource.id));
+    if (!left.delete(resource.urn) || isTaken) return resource;
     const { delete: _, ...current } = resource;
     return current;
   });
@@ -192,11 +192,8 @@ function asSent(kind: Kind, resource: Resource): Record<string, unknown> {
   if (name === undefined && facts === undefined) return now;
   const sent = { ...(name === undefined ? {} : { [kind.nameProperty]: name }), ...asRecord(facts) };
   if (Object.entries(sent).some(([property, value]) => now[property] !== value)) return { ...now, ...sent };
-  return Object.fromEntries(
-    Object.entries(now).filter(
-      ([property]) => kind.tellingProperties.includes(property) || property === kind.nameProperty,
-    ),
-  );
+  const lookedForBy = [kind.nameProperty, ...kind.tellingProperties];
+  return Object.fromEntries(Object.entries(now).filter(([property]) => lookedForBy.includes(property)));
 }
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
