@@ -205,6 +205,25 @@ describe("a live object", () => {
     expect(atEnd(snapshot, batch).warnings).toEqual(expected);
   });
 
+  it("is not taken for one of its name that has another name by an alias", () => {
+    const two = snapshotOf({ old: "Signup", gone: "Signup" });
+    const note = { ...killed, key: keyOf("gone"), id: "2" };
+    const renamed = declared("new", "Signup", {}, moved);
+    expect(look(two, renamed).briefings.get(keyOf("new"))?.formerly).toBeUndefined();
+    expect(look({ ...two, creates: [note] }, renamed).findings).toEqual([]);
+    expect(atEnd(two, [renamed]).warnings).toEqual([expect.stringContaining('ConversionEvent "gone" (2)')]);
+    // The same of an event of a set that was renamed.
+    const former = { [memberKey("a", keyOf("former", "ConversionEventSet"))]: "Signup" };
+    const objects = new Map(
+      Object.entries({ ...former, [keyOf("gone")]: "Signup" }).map(([key, name], index) => [
+        key,
+        { id: String(index + 1), fingerprint: "f", name },
+      ]),
+    );
+    const set = { ...aSet([member("a", "Signup")]), formerly: [{ name: "former", parentTypes: undefined }] };
+    expect(atEnd({ creates: [], objects }, [set]).warnings).toEqual([expect.stringContaining('"gone" (2)')]);
+  });
+
   it("that leaves its set is the set's to tell, as far as the set's members are known", () => {
     const objects = new Map([[memberKey("a"), { id: "1", fingerprint: "f", name: "A" }]]);
     for (const members of [[member("b", "B")], [], undefined]) {

@@ -10,7 +10,7 @@
 import { matchesCreate } from "../decision/index.js";
 import type { Kind, ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
-import { aboutWhom, type Briefing, resourceKeyIn } from "../state/index.js";
+import { aboutWhom, type Briefing, memberOf, resourceKeyIn } from "../state/index.js";
 import type { Snapshot } from "../store/index.js";
 import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
 import {
@@ -156,7 +156,8 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
 
 /** Answers what would be created with the kind and name of something that an earlier run knew: it may be that under a new name. */
 function lookupOfHeirs({ creates, objects }: Snapshot, declared: Declared) {
-  const known = new Set(creates.map(({ key }) => key));
+  const noted = creates.map(({ key }) => key);
+  const known = new Set([...noted, ...[...noted, ...objects.keys()].flatMap((key) => declared.movedTo(key) ?? [])]);
   return (formerKey: string, platformName: string | undefined): DeclaredObject[] =>
     declared
       .named(aboutWhom(formerKey).kind, platformName)
@@ -203,7 +204,8 @@ export class Declared {
   readonly #keys = new Set<string>();
   /** The journal keys of sets whose members are declared beside them. */
   readonly #knownSets = new Set<string>();
-  readonly #formerly = new Map<ResourceName, Place[]>();
+  /** The places at which resources stood before, each with the journal key of now. */
+  readonly #formerly = new Map<ResourceName, { readonly place: Place; readonly now: string }[]>();
   readonly #named = new Map<string, DeclaredObject[]>();
   readonly #same = new Map<string, DeclaredObject[]>();
   /** By kind and id: the first object that adopts it. */
@@ -218,7 +220,7 @@ export class Declared {
     this.#keys.add(key);
     if (setOf !== undefined && objects !== undefined) this.#knownSets.add(key);
     if (setOf !== undefined && objects === undefined) this.#addAdoptingLater(setOf, key);
-    for (const place of formerly) addTo(this.#formerly, aboutWhom(key).resource, place);
+    for (const place of formerly) addTo(this.#formerly, aboutWhom(key).resource, { place, now: key });
     for (const object of objects ?? []) this.#addObject(object);
   }
 
@@ -250,13 +252,15 @@ export class Declared {
     const resourceKey = resourceKeyIn(journalKey);
     if (this.#knownSets.has(resourceKey)) return "left its set";
     if (this.#keys.has(resourceKey)) return "declared";
-    return this.#hasAliasFor(journalKey) ? "moved" : "gone";
+    return this.movedTo(journalKey) === undefined ? "gone" : "moved";
   }
 
-  #hasAliasFor(journalKey: string): boolean {
-    if (this.#formerly.size === 0) return false;
-    const { resource, name, parentTypes } = aboutWhom(journalKey);
-    return this.#formerly.get(resource)?.some((place) => isAt(place, name, parentTypes)) ?? false;
+  /** The journal key that a resource or member, known by another one to an earlier run, has now: as an alias says. */
+  movedTo(journalKey: string): string | undefined {
+    if (this.#formerly.size === 0 || this.#keys.has(resourceKeyIn(journalKey))) return undefined;
+    const { resource, name, parentTypes, member } = aboutWhom(journalKey);
+    const found = this.#formerly.get(resource)?.find(({ place }) => isAt(place, name, parentTypes));
+    return found === undefined || member === undefined ? found?.now : memberOf(found.now, member);
   }
 
   /** The objects of one kind that have this name on the platform; none for a name that is not known. */
