@@ -56,7 +56,7 @@ async function search(creates: readonly PendingCreate[], settings: object = {}) 
 
 it("finds the object with just this mark, and tells which of several to keep", async () => {
   const { sandbox, found, notMade, told } = await search([open("there"), open("twice"), open("gone")]);
-  expect(found).toEqual([{ urn: urnOf("there"), id: "7" }]);
+  expect(found).toEqual([{ urn: urnOf("there"), id: "7", mark: "mark-there" }]);
   expect(notMade).toEqual([urnOf("gone")]);
   expect(told).toEqual([
     `${urnOf("twice")}\n  Searched for alternative_id = mark-twice: there are 2, 8 and 9. Keep one of them, and remove the others on the platform.`,
@@ -93,7 +93,7 @@ it.each([
     }),
   };
   const { sandbox, found, notMade, told } = await search([open("there", record), open("gone", record)], settings);
-  expect(found).toEqual([{ urn: urnOf("there"), id: "7" }]);
+  expect(found).toEqual([{ urn: urnOf("there"), id: "7", mark: "mark-there" }]);
   expect({ notMade, told }).toEqual({ notMade: [urnOf("gone")], told: [] });
   // Once at once, and what is not there yet again when it would be.
   expect(sandbox.searches).toBeGreaterThan(2);
@@ -114,8 +114,8 @@ it("of several runs that sent one resource, all marks are looked for: any that i
     { ...killedTwice("unmarked", "mark-gone-3"), also: [{ ...open("x").record, mark: "", field: undefined }] },
   ]);
   expect(found).toEqual([
-    { urn: urnOf("first"), id: "7" },
-    { urn: urnOf("second"), id: "7" },
+    { urn: urnOf("first"), id: "7", mark: "mark-there" },
+    { urn: urnOf("second"), id: "7", mark: "mark-there" },
   ]);
   expect(notMade).toEqual([urnOf("neither")]);
   expect(told).toEqual([

@@ -396,6 +396,52 @@ describe("a stack that was killed twice", () => {
     expect(alone.map((create) => recordsOf(create).map(({ mark }) => mark))).toEqual([["one", "two"]]);
   });
 
+  it("R7: what is found by a mark is saved as that very create sent it, so that the next up sees what has changed since", () => {
+    const stack = stackOf([], [sent("one", { value: 1 }), sent("two", { value: 3 })]);
+    const saved = (mark: string | undefined, more: ExportedStack = stack) => {
+      const [only] = settle(more, [{ urn: E, createdAs: "7", mark }]).deployment.resources ?? [];
+      return only?.outputs?.value;
+    };
+    expect(["one", "two", undefined].map((mark) => saved(mark))).toEqual([1, 3, 3]);
+    // What the state holds as unresolved is another create than the one that was found.
+    const unresolved = { since: "then", what: "", trace: { field: "field", value: "zero" } };
+    const open = resource(E, {
+      id: "unresolved-zero",
+      inputs: { ...inputs, value: 3 },
+      outputs: { [UNRESOLVED]: unresolved },
+    });
+    expect(saved("one", stackOf([open], [sent("one", { value: 1 })]))).toBe(1);
+    expect(saved("zero", stackOf([open], [sent("one", { value: 1 })]))).toBe(3);
+    // A journal that knows the object tells of its create by its id.
+    const note = {
+      mark: "one",
+      key: "ConversionEvent::organization/tiny/dev::e",
+      fingerprint: "of another body",
+      at: NOW,
+      id: "7",
+    };
+    const [noted] = settle(stack, [{ urn: E, createdAs: "7" }], [note]).deployment.resources ?? [];
+    expect(noted?.outputs?.value).toBe(1);
+  });
+
+  it("R7: the same of an event of a set", () => {
+    const urn = urnOf("ConversionEventSet", "funnel");
+    const set = (mark: string, value: number) => ({
+      type: "creating",
+      resource: resource(urn, {
+        inputs: { advertiserId: 1, events: { a: { eventName: "A", value } }, __mark: `f ${mark}` },
+      }),
+    });
+    const earlierAs = (mark: string) => {
+      const verdict = { urn: `${urn}["a"]`, createdAs: "7", mark: memberMark(mark, "a") };
+      const [saved] = settle(stackOf([], [set("one", 1), set("two", 3)]), [verdict]).deployment.resources ?? [];
+      return saved?.outputs?.earlier;
+    };
+    const bodyWith = (value: number) => ({ a: fingerprintOf({ event_name: "A", advertiser_id: 1, value }) });
+    expect(earlierAs("one")).toEqual(bodyWith(1));
+    expect(earlierAs("two")).toEqual(bodyWith(3));
+  });
+
   it("members of a set, each with the marks of both runs", () => {
     const urn = urnOf("ConversionEventSet", "funnel");
     const set = (mark: string) => ({

@@ -193,7 +193,9 @@ async function searched(
   const { found, notMade, told } = await searchFor(left, reading, options.cwd ?? process.cwd());
   for (const line of told) console.log(line);
   const created = found.map(({ urn, id }) => `${urn}=${id}`);
-  return readVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes });
+  const markOf = new Map(found.map(({ urn, mark }) => [urn, mark]));
+  const verdicts = readVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes });
+  return verdicts.map((verdict) => ({ ...verdict, mark: markOf.get(verdict.urn) }));
 }
 
 /** One that the state can hold as unresolved, with the mark that it is looked for by. */

@@ -68,8 +68,8 @@ export interface Pending {
   readonly created: readonly PendingCreate[];
   /** How many of the engine's pending creates are settled since: the engine keeps them until it is told to clear them. */
   readonly history: number;
-  /** The single resources of creates that the engine's record has, as it would have saved them; the latest of each URN. */
-  readonly inFlight: ReadonlyMap<string, Creating>;
+  /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the latest last. */
+  readonly inFlight: ReadonlyMap<string, readonly Creating[]>;
   /** The sets that killed runs were creating, by URN, as they are saved with nothing created yet. */
   readonly newSets: ReadonlyMap<string, Resource>;
 }
@@ -97,10 +97,10 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
     ...sets.flatMap((set) => membersInFlight(set, current.get(set.urn), noted, time)),
   ];
   const known = [...Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) => together(those, noted.get(urn) ?? []));
-  const inFlight = new Map(sent.map((each) => [each.resource.urn, each]));
+  const inFlight = Map.groupBy(sent, ({ resource }) => resource.urn);
   /** A journal knows what the create has made: then the next run takes it over. */
   const isTakenOver = ({ known: by, urn }: PendingCreate) => {
-    const creating = inFlight.get(urn);
+    const creating = inFlight.get(urn)?.at(-1);
     if (by !== "engine" || creating === undefined) return false;
     const note = noted.get(urn)?.findLast(({ id }) => id !== undefined);
     return note?.fingerprint === fingerprintOfBody(creating.kind, creating.resource.inputs ?? {});

@@ -14,7 +14,12 @@ import { placesFor } from "../store/index.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
 
 export interface Searched {
-  readonly found: readonly { readonly urn: string; readonly id: string }[];
+  readonly found: readonly {
+    readonly urn: string;
+    readonly id: string;
+    /** By which it was found. */
+    readonly mark: string;
+  }[];
   /** URNs of what was certainly not carried out. */
   readonly notMade: readonly string[];
   /** Of the others, in words. */
@@ -76,20 +81,21 @@ export async function searchFor(
 
 /** Of a resource that several runs sent: one that is found is its object; only where none of them was made, it was not made. */
 function summed(looks: readonly Look[]): Searched {
-  const found: { urn: string; id: string }[] = [];
+  const found: { urn: string; id: string; mark: string }[] = [];
   const notMade: string[] = [];
   const told: string[] = [];
   for (const [{ urn }, those] of Map.groupBy(looks, ({ create }) => create)) {
-    const ids = new Set(
-      those.flatMap(({ finding }) => ("id" in finding && finding.id !== undefined ? [finding.id] : [])),
+    const made = those.flatMap(({ record: { mark }, finding }) =>
+      "id" in finding && finding.id !== undefined ? [{ urn, id: finding.id, mark }] : [],
     );
+    const ids = new Set(made.map(({ id }) => id));
     const words = those.flatMap(({ finding }) => ("words" in finding ? [finding.words] : []));
-    const [id] = ids;
+    const [first] = made;
     if (ids.size > 1) {
       told.push(
         `${urn}\n  several runs created it: ${enumerate([...ids])}. Keep one of them, and remove the others on the platform.`,
       );
-    } else if (id !== undefined) found.push({ urn, id });
+    } else if (first !== undefined) found.push(first);
     else if (words.length === 0) notMade.push(urn);
     else told.push(`${urn}\n  ${[...new Set(words)].join(" ")}`);
   }

@@ -3,7 +3,7 @@
  */
 
 import { asRecord } from "../base/index.js";
-import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { fingerprintOfBody, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   CREATED,
@@ -13,7 +13,9 @@ import {
   type LeftLive,
   lastMomentSent,
   leftLiveIn,
+  MARK,
   nameInUrn,
+  readMark,
   SECRET_ARGUMENTS,
   splitMember,
   UNRESOLVED,
@@ -22,7 +24,7 @@ import {
   writeMemberRecord,
   writeRecord,
 } from "../state/index.js";
-import type { Creating, Pending, PendingCreate } from "./pending-facts.js";
+import { type Creating, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
 import type { Verdict } from "./pending-verdicts.js";
 import {
   accountIn,
@@ -45,8 +47,8 @@ export interface Surroundings {
   readonly newMark: () => string;
 }
 
-/** By URN: the platform's id, or that there is none. */
-type Answers = ReadonlyMap<string, string | undefined>;
+/** By URN. */
+type Answers = ReadonlyMap<string, Verdict>;
 
 /**
  * The stack with these creates settled: in the state with their ids, or dropped as not created. Pulumi drops every
@@ -61,15 +63,20 @@ export function settle(
   surroundings: Surroundings,
 ): ExportedStack {
   const { resources: all } = stateIn(stack);
-  const answers: Answers = new Map(verdicts.map(({ urn, createdAs }) => [urn, createdAs]));
+  const answers: Answers = new Map(verdicts.map((verdict) => [verdict.urn, verdict]));
+  const openByUrn = new Map(pending.open.map((create) => [create.urn, create]));
   const account = accountIn(all);
   const dropped = new Set<string>();
   const saved = all.flatMap((resource) => {
     const { urn } = resource;
     if (!isUnresolved(resource.outputs) || !answers.has(urn)) return [resource];
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
-    const createdAs = answers.get(urn);
-    if (createdAs !== undefined) return [adopted(resource, createdAs, account, surroundings.now)];
+    const { createdAs, mark } = answers.get(urn) as Verdict;
+    const create = openByUrn.get(urn);
+    if (createdAs !== undefined && create !== undefined) {
+      const sent = asSent(pending, create, madeBy(create, createdAs, mark), resource);
+      return [adopted(resource, createdAs, account, surroundings.now, sent)];
+    }
     dropped.add(urn);
     return [];
   });
@@ -101,27 +108,31 @@ export function settle(
  */
 function fromEngineRecord(
   stack: ExportedStack,
-  { created, open, inFlight }: Pending,
+  pending: Pending,
   answers: Answers,
   account: Record<string, unknown>,
   { now, newMark }: Surroundings,
 ): Resource[] {
+  const { created, open, inFlight } = pending;
   const known = created.flatMap(({ urn, record: { id } }): Resource[] => {
-    const creating = inFlight.get(urn);
+    const creating = inFlight.get(urn)?.at(-1);
     return creating === undefined || id === undefined ? [] : [adopted(creating.resource, id, account, now)];
   });
   const decided = open.flatMap((create): Resource[] => {
     const { urn, record } = create;
-    const creating = inFlight.get(urn);
+    const creating = inFlight.get(urn)?.at(-1);
     if (create.known !== "engine" || creating === undefined) return [];
-    if (!answers.has(urn)) {
+    const verdict = answers.get(urn);
+    if (verdict === undefined) {
       const kept = markToKeep(create, newMark);
       // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
       const at = kept.field === undefined ? stateIn(stack).time : latestOf(record, now);
       return [asUnresolved(creating, { at, ...kept }, account)];
     }
-    const id = answers.get(urn);
-    return id === undefined ? [] : [adopted(creating.resource, id, account, now)];
+    const { createdAs, mark } = verdict;
+    if (createdAs === undefined) return [];
+    const sent = asSent(pending, create, madeBy(create, createdAs, mark), creating.resource);
+    return [adopted(creating.resource, createdAs, account, now, sent)];
   });
   return [...known, ...decided];
 }
@@ -163,16 +174,17 @@ function replaced(resources: readonly Resource[], by: readonly Resource[]): Reso
   return resources.map((resource) => (urns.has(resource.urn) ? { ...resource, delete: true } : resource));
 }
 
-/** The resource as the engine would have saved it after the create. */
+/** The resource as the engine would have saved it after the create. @param sent the arguments that its object was made with. */
 function adopted(
   { initErrors: _, ...resource }: Resource,
   id: string,
   account: Record<string, unknown>,
   now: string,
+  sent: Record<string, unknown> = visible(resource),
 ): Resource {
   const kind = kindOfType(resource.type);
   const outputs = {
-    ...(kind === undefined ? visible(resource) : asSent(kind, resource)),
+    ...sent,
     ...account,
     [CREATED]: now,
     ...writeLeftLive(leftLiveIn(resource.outputs ?? {})),
@@ -181,16 +193,35 @@ function adopted(
   return { ...resource, id, outputs };
 }
 
+/** Which create of a resource has made an object: the one that a search has found, or that a journal knows by its id. */
+function madeBy(create: PendingCreate, id: string, mark: string | undefined): CreateRecord {
+  const all = recordsOf(create);
+  return all.find((each) => each.mark === mark) ?? all.findLast((each) => each.id === id) ?? create.record;
+}
+
 /**
  * What the state says of an object is what was sent, if the program's arguments have changed since: so that the next run sees the change.
- * The record has the arguments that people look for it by; if none of those has changed, what differs is not known, and the others are left
+ * Its record has the arguments that people look for it by; if none of those has changed, what differs is not known, and the others are left
  * out.
  */
-function asSent(kind: Kind, resource: Resource): Record<string, unknown> {
+function asSent(
+  { inFlight }: Pending,
+  create: PendingCreate,
+  made: CreateRecord,
+  resource: Resource,
+): Record<string, unknown> {
+  const isMade = ({ resource: { inputs } }: Creating) => readMark(inputs?.[MARK])?.mark === made.mark;
+  const creating = inFlight.get(create.urn)?.find(isMade);
+  if (creating !== undefined) return visible(creating.resource);
   const now = visible(resource);
-  const { name, facts } = asRecord(resource.outputs?.[UNRESOLVED]);
-  if (name === undefined && facts === undefined) return now;
-  const sent = { ...(name === undefined ? {} : { [kind.nameProperty]: name }), ...asRecord(facts) };
+  const { record, known, kind: name } = create;
+  const kind = kindNamed(name);
+  const isOfNow =
+    made === record
+      ? known === "engine" || made.fingerprint !== ""
+      : made.fingerprint === fingerprintOfBody(kind, resource.inputs ?? {});
+  if (isOfNow) return now;
+  const sent = { ...(made.name === undefined ? {} : { [kind.nameProperty]: made.name }), ...made.facts };
   if (Object.entries(sent).some(([property, value]) => now[property] !== value)) return { ...now, ...sent };
   const lookedForBy = [kind.nameProperty, ...kind.tellingProperties];
   return Object.fromEntries(Object.entries(now).filter(([property]) => lookedForBy.includes(property)));
@@ -231,12 +262,13 @@ function settleMembers(
   for (const create of open) {
     const { urn, entry, record, held } = create;
     const { key = "" } = splitMember(urn);
-    if (!answers.has(urn)) {
+    const verdict = answers.get(urn);
+    if (verdict === undefined) {
       unresolved[key] = writeMemberRecord({ ...record, at: latestOf(record, now), ...markToKeep(create, newMark) });
       continue;
     }
     delete unresolved[key];
-    const id = answers.get(urn);
+    const { createdAs: id, mark } = verdict;
     if (id === undefined) continue;
     created = { [CREATED]: now };
     const replaced = eventIds[key];
@@ -246,7 +278,8 @@ function settleMembers(
     }
     eventIds[key] = exactId(id);
     events[key] ??= entry; // for reports, where it held nothing before
-    if (record.fingerprint !== "") earlier[key] = record.fingerprint;
+    const made = madeBy(create, id, mark);
+    if (made !== record || made.fingerprint !== "") earlier[key] = made.fingerprint;
   }
   const { id = `set-${newMark()}`, outputs } = resource;
   return withParts({ ...resource, id, outputs: { ...outputs, ...created } }, parts, left);

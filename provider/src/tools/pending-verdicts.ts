@@ -16,6 +16,8 @@ export interface Given {
 export interface Verdict {
   readonly urn: string;
   readonly createdAs: string | undefined;
+  /** Of the create that made it, where a search has found it: several may be known of its resource. */
+  readonly mark?: string | undefined;
 }
 
 /** What answers are checked against. */
