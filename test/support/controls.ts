@@ -370,7 +370,7 @@ const rows: Row[] = [
   ],
   [
     "R2: an object is known by its kind and its id",
-    "decision/holders.ts",
+    "state/identity.ts",
     `return \`\${kind} \${id}\`;`,
     "return kind.slice(0, 0) + id;",
     "unit/holding",

@@ -5,6 +5,7 @@
  * adoptions, and the inventory of this machine. The answer does not depend on the order in which these come. Pure.
  */
 import type { Kind } from "../kinds/index.js";
+import { objectKey } from "../state/index.js";
 
 /** How it is known that somebody has an object, the strongest first. */
 export type Knowledge =
@@ -43,7 +44,7 @@ export class Holders {
   }
 
   add(kind: Kind["name"], id: string, by: string, how: Knowledge): void {
-    const object = objectOf(kind, id);
+    const object = objectKey(kind, id);
     const known = this.#known(object);
     const before = known.find((each) => each.by === by);
     if (before !== undefined && STRENGTH.indexOf(how) >= STRENGTH.indexOf(before.how)) return;
@@ -53,7 +54,7 @@ export class Holders {
 
   /** In this run, `by` lets go of the object: another one takes its place, or its key is gone. */
   release(kind: Kind["name"], id: string, by: string): void {
-    const object = objectOf(kind, id);
+    const object = objectKey(kind, id);
     const known = this.#released.get(object) ?? new Set<string>();
     this.#released.set(object, known.add(by));
   }
@@ -64,7 +65,7 @@ export class Holders {
    * @returns who else has the object after this run, as far as is known; the strongest knowledge first.
    */
   of(kind: Kind["name"], id: string, but?: string, how: readonly Knowledge[] = STRENGTH): Holder[] {
-    const object = objectOf(kind, id);
+    const object = objectKey(kind, id);
     const released = this.#released.get(object);
     const isAsked = ({ by, how: known }: Holder) =>
       by !== but && how.includes(known) && (known === "adopts" || released?.has(by) !== true);
@@ -92,7 +93,7 @@ export class Holders {
    */
   goesOn(kind: Kind["name"], id: string, but?: string): boolean {
     if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).length > 0) return true;
-    const object = objectOf(kind, id);
+    const object = objectKey(kind, id);
     const released = this.#released.get(object);
     const hasLetGo = this.#known(object).some(({ by }) => released?.has(by) === true);
     const lettingGo = (hasLetGo ? 0 : 1) + (this.#spared.get(object) ?? 0);
@@ -102,7 +103,7 @@ export class Holders {
 
   /** An object is not deleted, since something else has it: what asked for that has let go of it. */
   noteSpared(kind: Kind["name"], id: string): void {
-    const object = objectOf(kind, id);
+    const object = objectKey(kind, id);
     this.#spared.set(object, (this.#spared.get(object) ?? 0) + 1);
   }
 
@@ -110,8 +111,4 @@ export class Holders {
     const known = this.#byObject.get(object) ?? [];
     return "by" in known ? [known] : known;
   }
-}
-
-function objectOf(kind: Kind["name"], id: string): string {
-  return `${kind} ${id}`;
 }

@@ -10,7 +10,7 @@
 import { matchesCreate } from "../decision/index.js";
 import type { Kind, ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
-import { aboutWhom, type Briefing, memberOf, resourceKeyIn } from "../state/index.js";
+import { aboutWhom, type Briefing, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import type { Snapshot } from "../store/index.js";
 import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
 import {
@@ -208,7 +208,7 @@ export class Declared {
   readonly #formerly = new Map<ResourceName, { readonly place: Place; readonly now: string }[]>();
   readonly #named = new Map<string, DeclaredObject[]>();
   readonly #same = new Map<string, DeclaredObject[]>();
-  /** By kind and id: the first object that adopts it. */
+  /** By {@link objectKey}: the first object that adopts it. */
   readonly #adopters = new Map<string, DeclaredObject>();
   /** By kind: the ids of the objects that something adopts. */
   readonly #adopted = new Map<string, { ids: string[]; text: string | undefined }>();
@@ -234,12 +234,13 @@ export class Declared {
   }
 
   #addAdopter(kind: Kind, id: string, object: DeclaredObject): void {
-    if (this.#adopters.has(`${kind.name} ${id}`)) return;
-    this.#adopters.set(`${kind.name} ${id}`, object);
-    const adopted = this.#adopted.get(kind.name) ?? { ids: [], text: undefined };
-    this.#adopted.set(kind.name, adopted);
-    adopted.ids.push(id);
-    adopted.text = undefined;
+    const adopted = objectKey(kind.name, id);
+    if (this.#adopters.has(adopted)) return;
+    this.#adopters.set(adopted, object);
+    const ofKind = this.#adopted.get(kind.name) ?? { ids: [], text: undefined };
+    this.#adopted.set(kind.name, ofKind);
+    ofKind.ids.push(id);
+    ofKind.text = undefined;
   }
 
   #addAdoptingLater(kind: Kind, resourceKey: string): void {
@@ -275,7 +276,7 @@ export class Declared {
 
   /** The first object that adopts this one. */
   adopterOf(kind: Kind["name"], id: string): DeclaredObject | undefined {
-    return this.#adopters.get(`${kind} ${id}`);
+    return this.#adopters.get(objectKey(kind, id));
   }
 
   /** The ids of objects of this kind that something adopts, with blanks between them: the same text until one more is declared. */

@@ -12,7 +12,7 @@
 import { own, type Values } from "../base/index.js";
 import { type Former, Holders, type Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, UNKNOWN } from "../state/index.js";
+import { type Briefing, objectKey, UNKNOWN } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
 
 /** What `check` learns of a resource. */
@@ -116,12 +116,12 @@ export class Run {
   }
 
   noteGone(kind: Kind, id: string): void {
-    this.#gone.add(`${kind.name} ${id}`);
+    this.#gone.add(objectKey(kind.name, id));
   }
 
   /** Whether this run has found that the object is not on the platform any more. */
   isGone(kind: Kind, id: string): boolean {
-    return this.#gone.has(`${kind.name} ${id}`);
+    return this.#gone.has(objectKey(kind.name, id));
   }
 
   /**

@@ -8,7 +8,7 @@ import { Client, secretsIn, transportFor } from "../client/index.js";
 import { type Disk, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
-import { aboutWhom, stackOf } from "../state/index.js";
+import { aboutWhom, objectKey, stackOf } from "../state/index.js";
 import {
   backendIn,
   forgetObjects,
@@ -131,11 +131,11 @@ export function createRuntime(
       createdHere ??= new Map(
         everyStack().flatMap(({ objects }) =>
           [...objects].flatMap(([key, live]) =>
-            live.at === undefined ? [] : [[`${aboutWhom(key).kind} ${live.id}`, live.at] as const],
+            live.at === undefined ? [] : [[objectKey(aboutWhom(key).kind, live.id), live.at] as const],
           ),
         ),
       );
-      return createdHere.get(`${kind} ${id}`);
+      return createdHere.get(objectKey(kind, id));
     },
     journal(identity) {
       journal ??= new Journal({
@@ -157,7 +157,7 @@ export function createRuntime(
     },
     track: (work) => underWay.track(work),
     expectNewest: async () => journal?.expectNewest(),
-    noteDeleted: (kind, id) => void deleted.add(`${kind} ${id}`),
+    noteDeleted: (kind, id) => void deleted.add(objectKey(kind, id)),
     noteRead() {
       reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
       reads.done();

@@ -114,6 +114,11 @@ export function splitMember(text: string): { readonly of: string; readonly key: 
   return { of: text.slice(0, -bracketed.length), key: JSON.parse(json) as string };
 }
 
+/** One object of the platform, whoever has it: objects of two kinds may have one id. A contract: `store/seen.ts` keeps it. */
+export function objectKey(kind: Kind["name"], id: string): string {
+  return `${kind} ${id}`;
+}
+
 /** A key as this version writes it: earlier ones did not mark the types of parents. */
 export function currentKey(key: string): string {
   const [kind = ""] = key.split("::", 1);

@@ -33,6 +33,7 @@ export {
   memberRef,
   nameInUrn,
   nameOf,
+  objectKey,
   placeInUrn,
   type Ref,
   refOf,

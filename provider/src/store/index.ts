@@ -2,7 +2,7 @@
  * The front door of `store/`: what this machine remembers of a stack. The journal promises that no create is sent twice over any
  * number of runs and kills; the hint file only helps to warn. `journal.ts` is a run's use of the journal: what is written before a create is
  * sent, and what later runs read; `notes.ts` is its format, `journal-file.ts` the file with its lock, `look.ts` how others read it. The
- * room imports base, files, settings and state, and knows nothing of requests.
+ * room imports base, files, kinds, settings and state, and knows nothing of requests.
  */
 export { Inventory, type Live } from "./inventory.js";
 export { type Beginning, type Ending, Journal, type Sending, type Unsent } from "./journal.js";

@@ -12,7 +12,7 @@ import {
   withLock,
   withLockNow,
 } from "../files/index.js";
-import { aboutWhom, type CreateRecord } from "../state/index.js";
+import { aboutWhom, type CreateRecord, objectKey } from "../state/index.js";
 import { Inventory, type Live, readInventory } from "./inventory.js";
 import { journalOf, readJournal } from "./notes.js";
 import { everyStackIn, type StorePaths } from "./places.js";
@@ -69,12 +69,12 @@ export function reviseNow(journal: string, revise: Revise, disk: Disk = systemDi
 /**
  * Forgets objects that this process has deleted, in the notes of every stack of the account: no later run may take one over. Never fails;
  * a journal that a run holds stays as it is.
- * @param deleted each as `<kind> <id>`.
+ * @param deleted each as `objectKey` makes it.
  */
 export function forgetObjects(journalFolder: string, deleted: ReadonlySet<string>, disk: Disk = systemDisk): void {
   if (deleted.size === 0) return;
   const isDeleted = (key: string, id: string | undefined) =>
-    id !== undefined && deleted.has(`${aboutWhom(key).kind} ${id}`);
+    id !== undefined && deleted.has(objectKey(aboutWhom(key).kind, id));
   for (const { journal, objects } of everyStackIn(journalFolder, disk)) {
     const inventory = new Inventory(objects, disk);
     for (const [key, { id }] of inventory.asItBegan) if (isDeleted(key, id)) inventory.noteGone(key);

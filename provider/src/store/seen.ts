@@ -5,9 +5,11 @@
 import { z } from "zod";
 import { type Clock, jsonIn } from "../base/index.js";
 import { appendHints, type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
+import type { Kind } from "../kinds/index.js";
+import { objectKey } from "../state/index.js";
 
 const lineSchema = z.object({
-  /** `<kind> <id>` */
+  /** As {@link objectKey} makes it. */
   seen: z.string(),
   /** ISO 8601. */
   at: z.string(),
@@ -30,13 +32,13 @@ export class Seen {
     this.#clock = clock;
   }
 
-  has(kind: string, id: string): boolean {
-    return this.#objects.has(`${kind} ${id}`);
+  has(kind: Kind["name"], id: string): boolean {
+    return this.#objects.has(objectKey(kind, id));
   }
 
   /** It was read. Never fails. */
-  note(kind: string, id: string): void {
-    const seen = `${kind} ${id}`;
+  note(kind: Kind["name"], id: string): void {
+    const seen = objectKey(kind, id);
     const known = this.#objects;
     if (known.has(seen)) return;
     const at = new Date(this.#clock.wallMs()).toISOString();

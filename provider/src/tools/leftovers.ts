@@ -4,7 +4,7 @@
  */
 import { agree, count, jsonIn, own, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { leftLiveIn, leftLiveKind, nameInUrn, writeLeftLive } from "../state/index.js";
+import { leftLiveIn, leftLiveKind, nameInUrn, objectKey, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
 import { contentsOf, csvOf, type Entry, jsonOf, nameOf, shown, warnOfSecretSets } from "./contents.js";
 import { chosen, command, refuseForeignOptions, say, textOf, type Values, write } from "./harness.js";
@@ -137,7 +137,7 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
   const found = new Map<string, Leftover>();
   /** @param last when it was seen last, as far as that is known. */
   const add = (leftover: Leftover, last: string) => {
-    const identity = identityOf(leftover.kind, leftover.id);
+    const identity = objectKey(leftover.kind, leftover.id);
     const doneAt = done.get(identity);
     // What came back, and was left again since, is on the list again.
     if (doneAt !== undefined && !(Date.parse(last) > Date.parse(doneAt))) return;
@@ -194,18 +194,14 @@ type Seen = ReturnType<typeof seenIn>;
 /** What the state notes as left live, and did so before. What an earlier state held has left it since, all the same. */
 function notedBefore(now: Seen, earlier: readonly Seen[]): ReadonlySet<string> {
   const identities = (states: readonly Seen[]) =>
-    new Set(states.flatMap(({ noted }) => noted).map(({ leftover: { kind, id } }) => identityOf(kind, id)));
+    new Set(states.flatMap(({ noted }) => noted).map(({ leftover: { kind, id } }) => objectKey(kind, id)));
   const heldBefore = identitiesOf(earlier.flatMap(({ held, replaced }) => [...held, ...replaced]));
   const before = identities(earlier);
   return new Set([...identities([now])].filter((each) => before.has(each) && !heldBefore.has(each)));
 }
 
-function identityOf(kind: Kind["name"], id = ""): string {
-  return `${kind} ${id}`;
-}
-
 function identitiesOf(entries: readonly Entry[]): Set<string> {
-  return new Set(entries.map(({ kind, id }) => identityOf(kind.name, id)));
+  return new Set(entries.map(({ kind, id = "" }) => objectKey(kind.name, id)));
 }
 
 function isRetained({ resource: { retainOnDelete, external } }: Entry): boolean {
@@ -238,7 +234,7 @@ function notedIn({ resources }: State): { readonly leftover: Leftover; readonly 
 function latestDone(notes: Seen["noted"]): ReadonlyMap<string, string> {
   const latest = new Map<string, string>();
   for (const { leftover, done } of notes) {
-    const identity = identityOf(leftover.kind, leftover.id);
+    const identity = objectKey(leftover.kind, leftover.id);
     if (typeof done === "string" && done > (latest.get(identity) ?? "")) latest.set(identity, done);
   }
   return latest;

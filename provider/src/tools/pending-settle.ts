@@ -15,6 +15,7 @@ import {
   leftLiveIn,
   MARK,
   nameInUrn,
+  objectKey,
   readMark,
   SECRET_ARGUMENTS,
   splitMember,
@@ -157,11 +158,11 @@ function markToKeep({ record, also = [] }: PendingCreate, newMark: () => string)
  */
 function restored(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
   const left = new Set(dropped);
-  const identityOf = (kind: string | undefined, id: string | undefined) => `${kind} ${id}`;
   const held = objectsIn(resources.filter((each) => each.delete !== true));
-  const taken = new Set(held.map(({ kind, id }) => identityOf(kind.name, id)));
+  const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
   return resources.map((resource) => {
-    const isTaken = taken.has(identityOf(kindOfType(resource.type)?.name, resource.id));
+    const kind = kindOfType(resource.type);
+    const isTaken = kind !== undefined && taken.has(objectKey(kind.name, resource.id ?? ""));
     if (!left.delete(resource.urn) || isTaken) return resource;
     const { delete: _, ...current } = resource;
     return current;
