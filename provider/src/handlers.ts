@@ -1,6 +1,6 @@
 /**
  * The exports that the `__provider` text in each stored state loads by name: a contract with every stored state, so none is ever
- * renamed. Each is a provider of Pulumi's dynamic ones, made in `provider/dynamic-single.ts` or `provider/dynamic-set.ts`.
+ * renamed. Each is a provider of Pulumi's dynamic ones, made in `provider/dynamic.ts`.
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { conversionEventSet as conversionEventSetKind, kindNamed } from "./kinds/index.js";

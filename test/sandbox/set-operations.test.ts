@@ -1,7 +1,7 @@
 /** The members of a set where the installation is known to have more, through the provider as the engine calls it. */
 import { expect, it } from "vitest";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
-import { createSetProvider } from "../../provider/src/provider/dynamic-set.js";
+import { createSetProvider } from "../../provider/src/provider/dynamic.js";
 import type { Runtime } from "../../provider/src/provider/services.js";
 import { memberMark } from "../../provider/src/state/stored-set.js";
 import { FakeClock } from "../support/clock.js";

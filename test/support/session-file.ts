@@ -4,7 +4,7 @@ import fsp from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
-import { createProvider } from "../../provider/src/provider/dynamic-single.js";
+import { createProvider } from "../../provider/src/provider/dynamic.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
 import type { Sandbox, SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { Inventory } from "../../provider/src/store/inventory.js";

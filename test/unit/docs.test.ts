@@ -262,7 +262,7 @@ describe("docs/how-it-works.md", () => {
     expect(rooms.filter((room) => !existsSync(join(repository, "provider/src", room, "index.ts")))).toEqual(["tools"]);
     expect(existsSync(join(repository, "provider/src/tools/command.ts"))).toBe(true);
     const calls = /engine -- "([a-z, ]+)" --> provider/.exec(who)?.[1]?.split(", ") ?? [];
-    const face = textIn("provider/src/provider/dynamic-single.ts");
+    const face = textIn("provider/src/provider/dynamic.ts");
     expect(calls).toHaveLength(3);
     expect(calls.filter((name) => !new RegExp(`\\b${name}\\(`).test(face))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { createProvider } from "../../provider/src/provider/dynamic-single.js";
+import { createProvider } from "../../provider/src/provider/dynamic.js";
 import { createRuntime, type Runtime } from "../../provider/src/provider/services.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { Inventory } from "../../provider/src/store/inventory.js";

@@ -10,7 +10,7 @@ import { expecting } from "../../provider/src/rules/fields.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 
-/** As the provider's half asks; see `provider/dynamic-single.ts`. */
+/** As the provider's half asks; see `provider/check.ts`. */
 function holdsUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);

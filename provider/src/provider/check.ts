@@ -1,9 +1,10 @@
 /**
- * What `check` does for a single resource and for a set alike: it checks the arguments against the rules, notes for the run what the
- * program says of the resource and which objects it adopts, and answers everything that is wrong at once.
+ * What `check` does, of a single resource and of a set: it checks the arguments against the rules, notes for the run what the program says
+ * of the resource and which objects it adopts, looks up and tells what is known of what is new, and answers everything that is wrong at
+ * once.
  */
 import { ArgumentsError, asRecord, own, SettingsError, withCode } from "../base/index.js";
-import { holdsUnknown, knownAdoption } from "../decision/index.js";
+import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { type Problem, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
@@ -13,17 +14,80 @@ import {
   DELETES,
   IDENTITY,
   isOfEarlierVersion,
+  MARK,
+  memberOf,
+  memberRef,
   type Ref,
+  readDeclaredSet,
+  readStoredSet,
   SECRET_ARGUMENTS,
+  UNKNOWN,
 } from "../state/index.js";
-import { tellUnclaimed } from "./before.js";
+import { lookBefore, tellUnclaimed } from "./before.js";
 import { expectSameAccount } from "./failure.js";
 import { learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
 import { briefingIn, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { markInputOfSet, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
-import { adoptedTwice } from "./tell.js";
+import { tellBefore } from "./set-plan.js";
+import { adoptedTwice, beforeCreate, tellAll } from "./tell.js";
 
-export interface Check {
+/** The inputs, and all that is wrong with them, as the engine shows it at the resource. */
+export interface CheckAnswer {
+  readonly inputs: Properties;
+  readonly failures: { readonly property: string; readonly reason: string }[];
+}
+
+export async function checkSingle(
+  kind: Kind,
+  runtime: Runtime,
+  olds: Properties,
+  given: Properties,
+): Promise<CheckAnswer> {
+  const check = begin(kind, runtime, olds, given);
+  const { subject, briefing, isNew, values, problems } = check;
+  const id = knownAdoption(values);
+  const twice = await note(kind, runtime, check, id === undefined ? [] : [{ subject, id, path: "" }]);
+  if (isNew) {
+    const { formerly } = briefing;
+    const before = await lookBefore(kind, runtime, subject, values, { fits: problems.length === 0, formerly });
+    tellAll(runtime, beforeCreate(kind, subject, before));
+  }
+  const mark = isNew && adoptedBy(values) === undefined ? newMarkInput(kind, runtime) : undefined;
+  return answer(runtime, check, twice, {
+    [ACCOUNT]: accountInInputs(olds, runtime.account, subject.label),
+    [MARK]: own(olds, MARK) ?? mark,
+  });
+}
+
+export async function checkSet(
+  set: SetKind,
+  runtime: Runtime,
+  olds: Properties,
+  given: Properties,
+): Promise<CheckAnswer> {
+  const kind = set.member;
+  const check = begin(set, runtime, olds, given);
+  const { subject, isNew, values, problems } = check;
+  if (values.defaults !== UNKNOWN) {
+    values.defaults = { ...set.defaultsIn(runtime.reading.settings), ...asRecord(values.defaults) };
+  }
+  const declared = readDeclaredSet(values);
+  const events = [...(declared.events ?? [])];
+  const adopting = events.flatMap(([key, entry]): Adopting[] => {
+    const id = knownAdoption(entry);
+    return id === undefined ? [] : [{ subject: memberRef(subject, key), id, path: `${memberOf("events", key)}.` }];
+  });
+  const keys = events.map(([key]) => memberOf(subject.key, key));
+  const twice = await note(kind, runtime, check, adopting, keys);
+  if (isNew && problems.length === 0) {
+    const nothing = readStoredSet({});
+    await tellBefore(kind, runtime, subject, membersOf(kind, nothing, declared), nothing);
+  }
+  return answer(runtime, check, twice, { [MARK]: markInputOfSet(kind, runtime, olds, withoutUndefined(values)) });
+}
+
+interface Check {
   readonly subject: Ref;
   /** What the program says of it. */
   readonly briefing: Briefing;
@@ -38,12 +102,7 @@ export interface Check {
   readonly problems: readonly Problem[];
 }
 
-export function beginCheck(
-  resource: Kind | SetKind,
-  { run, reading }: Runtime,
-  olds: Properties,
-  given: Properties,
-): Check {
+function begin(resource: Kind | SetKind, { run, reading }: Runtime, olds: Properties, given: Properties): Check {
   const { briefing, subject } = briefingIn(resource.name, given);
   const news = run.withKeptOwners(briefing, given);
   const { values, problems } = validate(news, resource.rules(reading.settings), {
@@ -67,7 +126,7 @@ interface Adopting {
  * @param members of a set, the journal keys of its objects.
  * @returns what is wrong with adopting, in words.
  */
-export async function noteCheck(
+async function note(
   kind: Kind,
   runtime: Runtime,
   { subject, briefing, isNew, olds }: Check,
@@ -88,16 +147,16 @@ export async function noteCheck(
 }
 
 /**
- * What `check` answers: all that is wrong, as the engine shows it at the resource. It prints each one after "resource '<name>' has a
- * problem: ". Without the property's name: the engine would print the value in front of the reason, a secret one too.
+ * The engine prints each reason after "resource '<name>' has a problem: ". Without the property's name: the engine would print the value in
+ * front of the reason, a secret one too.
  * @param twice what is wrong with adopting. @param hidden what the inputs hold beside the arguments.
  */
-export function checkResult(
+function answer(
   { run, reading }: Runtime,
   { briefing, news, values, problems }: Check,
   twice: readonly string[],
   hidden: Properties,
-): { inputs: Properties; failures: { property: string; reason: string }[] } {
+): CheckAnswer {
   const failures = [
     ...twice.map((text) => withCode(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withCode(describeSettingProblem(problem), SettingsError.code)),
@@ -118,7 +177,7 @@ export function checkResult(
  * What the inputs hold of the account: nothing for resources that this version created, whose outputs hold it. One of an
  * earlier version takes on the current account once.
  */
-export function accountInInputs(olds: Properties, current: string, label: string): string | undefined {
+function accountInInputs(olds: Properties, current: string, label: string): string | undefined {
   const recorded = own(olds, ACCOUNT);
   expectSameAccount(recorded, current, label);
   if (typeof recorded === "string") return recorded;

@@ -4,7 +4,7 @@
  */
 import { AdvertisingError, ArgumentsError, count, printable, UnsupportedError, type Values } from "../base/index.js";
 import { abilitiesOf, argumentsFrom, type Created, differencesIn, withDifferences } from "../decision/index.js";
-import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
 import { ACCOUNT, eventIn, readStoredSet, recordIn, type StoredSet, writeStoredSet } from "../state/index.js";
 import { expectSameAccount, expectSettled, Incomplete } from "./failure.js";
@@ -36,14 +36,14 @@ export async function readSingle(
   return { ...properties, [kind.idProperty]: exactId(id) };
 }
 
-/** @param label the set's. @param properties what the state holds of it. @returns what it holds next. */
+/** @param properties what the state holds of a set. @returns what it holds next. */
 export async function readSet(
-  kind: Kind,
+  { name, member: kind }: SetKind,
   runtime: Runtime,
-  label: string,
+  id: string,
   properties: Properties,
 ): Promise<Properties> {
-  expectSameAccount(properties[ACCOUNT], runtime.account, label);
+  expectSameAccount(properties[ACCOUNT], runtime.account, `${name} ${id}`);
   if (!abilitiesOf(kind, runtime.reading.settings).read) return properties;
   const stored = readStoredSet(properties);
   const now = await refreshedSet(kind, runtime, stored);

@@ -28,14 +28,15 @@ import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleIn
 
 /**
  * Decides what becomes of the members of a set that the state holds, and tells what a preview shows.
- * @returns whether anything changes. @throws AdvertisingError nothing may be done.
+ * @returns whether anything changes; nothing replaces a set. @throws AdvertisingError nothing may be done.
  */
 export async function planSet(
   { name, member: kind }: SetKind,
   runtime: Runtime,
+  _id: string,
   olds: Properties,
   news: Properties,
-): Promise<boolean> {
+): Promise<{ readonly changes: boolean; readonly replaces: string[] }> {
   const { run } = runtime;
   const subject = refIn(name, news);
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
@@ -60,7 +61,7 @@ export async function planSet(
     runtime.tellAt("warn", subject.resourceUrn, withCode(text, code));
   }
   // Also where the state is to forget that an object was to be deleted: a later run knows less of who has it.
-  return isChange(declared, members) || stored.leftLive.some(isDeleteOwed);
+  return { changes: isChange(declared, members) || stored.leftLive.some(isDeleteOwed), replaces: [] };
 }
 
 /** The objects that the state holds of a set. */

@@ -75,12 +75,22 @@ export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Prope
   return { stored: { ...stored, unresolved }, declared: readDeclaredSet(inputs), isDeleting, circumstances };
 }
 
+/** Creates a set, as {@link updateSet} does. Its id means nothing to the platform. */
+export async function createSet(
+  set: SetKind,
+  runtime: Runtime,
+  inputs: Properties,
+): Promise<{ readonly id: string; readonly outs: Properties }> {
+  const id = `set-${runtime.newMark()}`;
+  return { id, outs: await updateSet(set, runtime, id, {}, inputs) };
+}
+
 /**
- * Creates or updates a set: its members first, then the deletions, and these only if all else went well.
+ * Makes the members of a set what is declared: first they, then the deletions, and these only if all else went well.
  * @param olds what the state holds; nothing of a set that is new.
  * @returns what the state is to hold. @throws Incomplete something is wrong; it carries what the state is to hold all the same.
  */
-export async function applySet(
+export async function updateSet(
   { name, member: kind }: SetKind,
   runtime: Runtime,
   id: string,

@@ -4,8 +4,7 @@
  */
 
 import { typeTokenOf } from "../../../provider/src/kinds/index.js";
-import type { createSetProvider } from "../../../provider/src/provider/dynamic-set.js";
-import type { createProvider } from "../../../provider/src/provider/dynamic-single.js";
+import type { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
 import { isPlatformId } from "../../../provider/src/rules/index.js";
 import { UNKNOWN } from "../../../provider/src/state/index.js";
 import { keyOf, type Program, type Resource, type Said, urnOfResource } from "./program.js";

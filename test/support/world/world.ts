@@ -6,8 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
-import { createSetProvider } from "../../../provider/src/provider/dynamic-set.js";
-import { createProvider } from "../../../provider/src/provider/dynamic-single.js";
+import { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime, type Runtime } from "../../../provider/src/provider/services.js";
 import { isPlatformId } from "../../../provider/src/rules/index.js";
 import type { Noun, Operation } from "../../../provider/src/sandbox/routes.js";
