@@ -193,7 +193,7 @@ event("five");`),
   );
   const { code, output } = await stack.up();
   expect(code).not.toBe(0);
-  expect(output).toContain('existingId 7 is adopted by "one" already');
+  expect(output).toContain('existingId 7 belongs to "one" already');
   expect(output).toContain("advertiserId expected an Advertiser or its id, an integer from 1");
   expect(output).toContain("not blank");
   expect(output).toContain("retainOnDelete can't be false: the platform has no known way to delete");

@@ -70,7 +70,7 @@ describe("an object that the state holds, and that another resource names", () =
       const second = newRunOf();
       await second.event.check({}, adopter(held?.id ?? ""));
       expect(await look(second, held as Known)).toMatch(
-        /ConversionEvent "other": existingId \d+ is the resource .*::held already: one object can't be two/,
+        /ConversionEvent "other": existingId \d+ belongs to .*::held already: one object can't be two/,
       );
     }
     expect(sandbox.creates).toBe(posts);

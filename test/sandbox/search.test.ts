@@ -46,7 +46,7 @@ it("R2: what a search finds belongs to the resource that adopts it, whichever of
   const again = await failureOf(next.advertiser.create(checked.inputs ?? {}));
   expect(again.id).toMatch(/^unresolved-/);
   expect(again.message).toMatch(
-    /Searched for alternative_id = \S+: it is 1, which Advertiser "b" has, and one object can't be two\./,
+    /Searched for alternative_id = \S+: found 1, and 1 belongs to Advertiser "b" already: one object can't be two resources\./,
   );
 
   const last = open(newFolder());

@@ -121,14 +121,14 @@ describe("between resources", () => {
     expect(look(NOTHING, one, two, set).findings).toEqual([
       {
         title: 'ConversionEvent "two"',
-        lines: ['existingId 7 is adopted by "one" already: one object can\'t be two resources'],
+        lines: ['existingId 7 belongs to "one" already: one object can\'t be two resources'],
         problems: 1,
       },
       {
         title: 'ConversionEventSet "funnel"',
         lines: [
-          'events["a"].existingId 7 is adopted by "one" already: one object can\'t be two resources',
-          'events["c"].existingId 8 is adopted by "funnel["b"]" already: one object can\'t be two resources',
+          'events["a"].existingId 7 belongs to "one" already: one object can\'t be two resources',
+          'events["c"].existingId 8 belongs to "funnel["b"]" already: one object can\'t be two resources',
         ],
         problems: 2,
       },

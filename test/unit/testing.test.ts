@@ -114,7 +114,7 @@ describe("setMocks", () => {
   it("each call begins a new program", async () => {
     const adopt = (name: string) => new advertising.ConversionEvent(name, { ...EVENT, existingId: 4711 });
     adopt("first");
-    expect(() => adopt("second")).toThrow(`4711 is adopted by "first" already`);
+    expect(() => adopt("second")).toThrow(`4711 belongs to "first" already`);
     await setMocks({ project: "shop", stack: "dev", organization: "acme", preview: true });
     expect(await outputOf(adopt("second").eventId)).toBe(4711);
     expect([pulumi.getProject(), pulumi.getStack(), pulumi.getOrganization()]).toEqual(["shop", "dev", "acme"]);

@@ -3,7 +3,7 @@
  */
 import type { z } from "zod";
 import { asRecord, count, nearest, type Values } from "../base/index.js";
-import { advertiser, conversionEvent, conversionEventSet, type Kind, type Limits } from "../kinds/index.js";
+import { advertiser, belongsAlready, conversionEvent, conversionEventSet, type Kind, type Limits } from "../kinds/index.js";
 import { expectationOf, type Rules, show, validate } from "../rules/index.js";
 import { DEFAULT_WARNINGS, lint, misspeltAdvertisers, RULES, type RuleValues } from "./lint.js";
 import { fieldNamed } from "./spelling.js";
@@ -143,12 +143,7 @@ class Judge {
     const id = `id ${kind.name} ${String(existingId)}`;
     const other = this.#taken.get(id);
     if (other === undefined) this.#taken.set(id, written);
-    else
-      this.#find(
-        written,
-        "existingId",
-        `${String(existingId)} is adopted by ${other.subject} already: one object can't be two resources`,
-      );
+    else this.#find(written, "existingId", belongsAlready(String(existingId), other.subject));
   }
 
   #lint(events: readonly CatalogEvent[]): void {

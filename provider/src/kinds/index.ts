@@ -13,6 +13,7 @@ import { conversionEvent, conversionEventSet } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 
 export {
+  belongsAlready,
   CATALOG_SEPARATOR,
   CATALOG_TYPE,
   type Kind,

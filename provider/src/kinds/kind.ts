@@ -93,6 +93,11 @@ export function nameToTell({ nameProperty }: Kind, values: Values, secret: Reado
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
 }
 
+/** What is wrong where a second one names an object. @param by what has it. */
+export function belongsAlready(id: string, by: string): string {
+  return `${id} belongs to ${by} already: one object can't be two resources`;
+}
+
 /** Every output of a kind that is one object. */
 export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {
   return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];

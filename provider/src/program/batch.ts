@@ -8,13 +8,12 @@
  */
 
 import { matchesCreate } from "../decision/index.js";
-import type { Kind, ResourceName } from "../kinds/index.js";
+import { belongsAlready, type Kind, type ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import { aboutWhom, type Briefing, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import type { Snapshot } from "../store/index.js";
 import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
 import {
-  adoptedAlready,
   type Finding,
   type LeftOpen,
   noLongerDeclared,
@@ -84,7 +83,7 @@ export function wrongIn({ label, problems, objects = [] }: Declaration, declared
     const { kind, adopts, existingIdPath } = object;
     const adopter = typeof adopts === "string" ? declared.adopterOf(kind.name, adopts) : undefined;
     if (adopter === undefined || adopter === object) return [];
-    return [`${existingIdPath} ${adoptedAlready(String(adopts), adopter.name)}`];
+    return [`${existingIdPath} ${belongsAlready(String(adopts), `"${adopter.name}"`)}`];
   });
   const lines = [...problems, ...twice];
   return lines.length === 0 ? [] : [{ title: label, lines, problems: lines.length }];

@@ -78,11 +78,6 @@ export function inWords({ property, reason }: Problem): string {
   return `${property} ${reason}`;
 }
 
-/** @param by the name of the other object that adopts it. */
-export function adoptedAlready(id: string, by: string): string {
-  return `${id} is adopted by "${by}" already: one object can't be two resources`;
-}
-
 /** More names are counted. */
 const MAX_NAMES = 5;
 

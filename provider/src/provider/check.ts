@@ -5,7 +5,7 @@
  */
 import { ArgumentsError, asRecord, own, SettingsError, withCode } from "../base/index.js";
 import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
-import type { Kind, SetKind } from "../kinds/index.js";
+import { belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
 import { type Problem, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
@@ -30,7 +30,7 @@ import { briefingIn, type Properties, secretArgumentsOf, withoutUndefined } from
 import { markInputOfSet, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
 import { tellBefore } from "./set-plan.js";
-import { adoptedTwice, beforeCreate, tellAll } from "./tell.js";
+import { beforeCreate, tellAll } from "./tell.js";
 
 /** The inputs, and all that is wrong with them, as the engine shows it at the resource. */
 export interface CheckAnswer {
@@ -117,7 +117,7 @@ function begin(resource: Kind | SetKind, { run, reading }: Runtime, olds: Proper
 interface Adopting {
   readonly subject: Ref;
   readonly id: string;
-  /** Before `existingId`, in words: where that stands in the arguments. */
+  /** In front of `existingId`, where that stands among the arguments. */
   readonly path: string;
 }
 
@@ -142,7 +142,7 @@ async function note(
   const before = new Set([olds, ...Object.values(asRecord(olds.events))].flatMap((each) => knownAdoption(each) ?? []));
   return adopting.flatMap((each) => {
     const rival = rivalOf(kind, runtime, each.subject, each.id, before.has(each.id));
-    return rival === undefined ? [] : [`${each.path}${adoptedTwice(each.id, rival)}`];
+    return rival === undefined ? [] : [`${each.path}existingId ${belongsAlready(each.id, rival.urn)}`];
   });
 }
 

@@ -5,11 +5,10 @@
 
 import { ArgumentsError, JournalError, type Values } from "../base/index.js";
 import { abilitiesOf, type Circumstances, type Former, type Holder, SOMEBODY } from "../decision/index.js";
-import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
+import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { aboutWhom, type Briefing, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
 import type { Runtime } from "./services.js";
-import { adoptedTwice } from "./tell.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
 export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string): void {
@@ -148,7 +147,7 @@ async function ownStack(runtime: Runtime, identity: string): Promise<Snapshot> {
 }
 
 /**
- * What else has the object that this resource adopts, as far as this run knows: one object can't be two resources.
+ * What else has the object that this resource adopts, as far as this run knows.
  * @param adoptedBefore whether the state's inputs name it already: then a note of this machine about another resource is out of date.
  */
 export function rivalOf(
@@ -190,7 +189,7 @@ export async function ownerOf(
 function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): void {
   const rivals = run.holders.rivalsOf(kind.name, id, ref.key);
   const other = rivals.find(({ by, how }) => by !== SOMEBODY && how === "adopts");
-  if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: ${adoptedTwice(id, ref)}`);
+  if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: existingId ${belongsAlready(id, ref.urn)}`);
 }
 
 /**

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { AdvertisingError, count, enumerate } from "../base/index.js";
 import { visibleFromMs } from "../decision/index.js";
-import type { Kind } from "../kinds/index.js";
+import { belongsAlready, type Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
 import { type CreateRecord, MARK, readMark, writeMark } from "../state/index.js";
 import { argumentsIn, type Properties } from "./inputs.js";
@@ -94,7 +94,7 @@ function severalIn(ids: readonly string[], sent: Sent): string {
 
 /** What was found belongs to another resource, such as one that adopts it: then only a person can tell what is meant. */
 export function isAnothers(sent: Pick<Sent, "field" | "mark">, id: string, other: string): string {
-  return `${searchedFor(sent)}: it is ${id}, which ${other} has, and one object can't be two.`;
+  return `${searchedFor(sent)}: found ${id}, and ${belongsAlready(id, other)}.`;
 }
 
 /** How each sentence about a search begins, by which {@link toLookFor} finds it. */

@@ -278,11 +278,6 @@ export function deletedLabel(kind: Kind, id: string, properties: Readonly<Record
   return `the ${kind.name}${name === undefined ? "" : ` named "${printable(name)}"`} with the id ${id}`;
 }
 
-/** What is wrong with adopting an object. @param by what has it. */
-export function adoptedTwice(id: string, { urn }: Ref): string {
-  return `existingId ${id} is the resource ${urn} already: one object can't be two`;
-}
-
 export function spared(label: string): Notice {
   return { say: `Not deleted: ${label}, which another resource of the program has.` };
 }
