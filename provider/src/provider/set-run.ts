@@ -30,6 +30,7 @@ import {
   readDeclaredSet,
   readStoredSet,
   type StoredSet,
+  staysLive,
   writeStoredSet,
 } from "../state/index.js";
 import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
@@ -219,8 +220,7 @@ export async function deleteSet(
   if (!can.delete || !isOfKnownAccount(properties)) {
     const ids = idRanges(wanted.map((each) => each.id));
     const those = `${count(wanted.length, "event")} of ${label} left the state`;
-    const sentence = `${those}, and each ${kind.afterlife}; deactivate them there by hand: ${ids}`;
-    tellAll(runtime, [notDeleted(can.delete, sentence)]);
+    tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, `${those}, and each`)}: ${ids}`)]);
     return;
   }
   const progress = new Progress(wanted.length, runtime.clock, (text) =>

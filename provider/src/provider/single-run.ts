@@ -22,6 +22,7 @@ import {
   PROVIDER,
   type Ref,
   recordIn,
+  staysLive,
   writeLeftLive,
 } from "../state/index.js";
 import { reconcileHeld } from "./before.js";
@@ -189,8 +190,7 @@ export async function deleteSingle(kind: Kind, runtime: Runtime, id: string, pro
   else if (can.delete && isOfKnownAccount(properties)) {
     await deleteObject(kind, runtime, { id, label: `${kind.name} ${id}`, created: createdIn(properties) });
   } else {
-    const sentence = `${label} left the state and ${kind.afterlife}; deactivate it there by hand.`;
-    tellAll(runtime, [notDeleted(can.delete, sentence)]);
+    tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, `${label} left the state and`)}.`)]);
   }
 }
 

@@ -15,7 +15,16 @@ import {
 } from "../base/index.js";
 import { type Member, renamesIn } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type CreateRecord, describe, type LeftLive, memberOf, memberRef, type Ref, waysOut } from "../state/index.js";
+import {
+  type CreateRecord,
+  describe,
+  type LeftLive,
+  memberOf,
+  memberRef,
+  type Ref,
+  staysLive,
+  waysOut,
+} from "../state/index.js";
 import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
 
 /** More keys, or lines, are counted. */
@@ -36,7 +45,6 @@ export function planInWords(
   still: readonly LeftLive[] = [],
   adoption = "nothing is sent",
 ): string | undefined {
-  const { create, afterlife } = kind;
   const of = (action: Planned) => members.filter((member) => plannedOf(member) === action && !unsent.has(member.key));
   const counts: string[] = [];
   const lines: string[] = [];
@@ -49,7 +57,7 @@ export function planInWords(
   add("create", "to create", keyOf);
   add("update", "to update in place", keyAndId);
   add("look for", "to look for on the platform", keyOf);
-  const more = count(of("replace").length, `more live ${create.noun}`);
+  const more = count(of("replace").length, `more live ${kind.create.noun}`);
   const old = of("replace").some(({ former }) => former?.isDeleted === true) ? " and deletes the former ones" : "";
   add("replace", "to replace", keyAndId, `, which makes ${more}${old}`);
   const unknown = ", if values that are not known yet turn out to differ";
@@ -79,7 +87,7 @@ export function planInWords(
     ...(leavesLive(members, isAdopted) === 0
       ? []
       : [
-          `Each former object${old === "" && of("delete").length + still.length === 0 ? "" : " that is not deleted"} ${afterlife}; deactivate it there by hand.`,
+          `${staysLive(kind, `Each former object${old === "" && of("delete").length + still.length === 0 ? "" : " that is not deleted"}`)}.`,
         ]),
   ].join("\n");
 }
@@ -138,7 +146,7 @@ export function notesInWords(words: readonly string[]): string | undefined {
  * @param deletions what was deleted, or is to be.
  */
 export function leftLiveInWords(
-  { create, afterlife }: Kind,
+  kind: Kind,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
   isAdopted: (id: string) => boolean = () => false,
@@ -153,12 +161,12 @@ export function leftLiveInWords(
   });
   const lines = left.map(({ line }) => line);
   if (lines.length === 0) return undefined;
-  const noun = count(lines.length, `live ${create.noun}`);
+  const noun = count(lines.length, `live ${kind.create.noun}`);
   return [
     `No longer managed after this run: ${noun}.`,
     ...cutLines(lines),
     ...(lines.length > MAX_LISTED ? [`  All of them: ${idRanges(left.map(({ id }) => id))}`] : []),
-    `Each ${afterlife}; deactivate it there by hand.`,
+    `${staysLive(kind, "Each")}.`,
   ].join("\n");
 }
 

@@ -7,7 +7,7 @@
 import { agree, count, enumerate, printable } from "../base/index.js";
 import type { Abilities, Created, Former, Unproven } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
-import { aboutWhom, type CreateRecord, type Ref, removalWarning, renamedFrom, whatHappened } from "../state/index.js";
+import { aboutWhom, type CreateRecord, type Ref, removalWarning, renamedFrom, staysLive, whatHappened } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import type { Severity } from "./engine.js";
 import type { Messages } from "./messages.js";
@@ -164,7 +164,7 @@ export function beforeReplacement(
   return {
     sort: "replacement",
     urn,
-    text: `${label}: ${by}. ${id} ${kind.afterlife}; deactivate it there by hand.`,
+    text: `${label}: ${by}. ${staysLive(kind, id)}.`,
     brief,
     more: (amount) => `${count(amount, "more replacement")}, leaving live on the platform`,
   };
@@ -181,7 +181,7 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
     {
       sort: "replaced",
       urn,
-      text: `${label} is ${id} now. ${old.id} ${kind.afterlife}; deactivate it there by hand.`,
+      text: `${label} is ${id} now. ${staysLive(kind, old.id)}.`,
       brief: `${old.id} (${label} is ${id} now)`,
       more: (amount) =>
         agree(

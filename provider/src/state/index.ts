@@ -73,6 +73,7 @@ export {
   reopenCommand,
   setRemovalWarning,
   settleCommand,
+  staysLive,
   waysOut,
   whatHappened,
   whatIsOpen,

@@ -83,6 +83,11 @@ export function explain(kind: Kind["name"], record: CreateRecord): string {
   ].join("\n");
 }
 
+/** What becomes of an object that nothing manages any more; without a full stop. @param subject whatever stays live. */
+export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: string): string {
+  return `${subject} ${afterlife}; deactivate it there by hand`;
+}
+
 /** Tells people that a set is no longer declared. @param isDeleted whether its objects are deleted with it. */
 export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], isDeleted: boolean): string {
   const events = count(ids.length, member.create.noun);
@@ -91,7 +96,7 @@ export function setRemovalWarning(member: Kind, label: string, ids: readonly str
   }
   return (
     `${label} is no longer declared, so its ${events} ${ids.length === 1 ? "leaves" : "leave"} the state: ${idRanges(ids)}. ` +
-    `Each ${member.afterlife}; deactivate it there by hand.`
+    `${staysLive(member, "Each")}.`
   );
 }
 
@@ -99,5 +104,5 @@ export function setRemovalWarning(member: Kind, label: string, ids: readonly str
 export function removalWarning(kind: Kind, label: string, id: string, isDeleted: boolean): string {
   if (isDeleted)
     return `${label} (${id}) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.`;
-  return `${label} (${id}) is no longer declared, so it leaves the state. ${id} ${kind.afterlife}; deactivate it there by hand.`;
+  return `${label} (${id}) is no longer declared, so it leaves the state. ${staysLive(kind, id)}.`;
 }
