@@ -1,8 +1,8 @@
 /** What becomes of an object: the same for a single resource and for a member of a set that are in the same situation. */
 import { describe, expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/record.js";
-import { type Abilities, type Action, NO_ABILITIES } from "../../provider/src/decision/decide.js";
-import { type Circumstances, membersOf, singleMember } from "../../provider/src/decision/members.js";
+import { type Abilities, type Action, type Circumstances, NO_ABILITIES } from "../../provider/src/decision/decide.js";
+import { membersOf, singleMember } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/request.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";

@@ -1,14 +1,14 @@
 /**
- * Turns facts into an action: what becomes of a single resource's object, or of one event of a set; and what an installation can do apart
- * from creating, which is one of those facts. The engine's two faces, the words of a preview, the comment on a pull request and `pending`
- * ask here, so that what is said is what is done. Whether a delete is asked for and allowed is a fact, too: `circumstancesOf`
- * (`provider/holding.ts`) and `isDeleted` (`members.ts`) make it. `objectsToDelete` (`provider/outcome.ts`) lists what a set really deletes.
- * Pure.
+ * Turns facts into an action: what becomes of a single resource's object, or of one event of a set; what an installation can do apart from
+ * creating, which is one of those facts; and whether an object is deleted when the state lets go of it ({@link isDeleted}), an event that is
+ * removed from a set included. The engine's calls, the words of a preview, the comment on a pull request and `pending` ask here, so that
+ * what is said is what is done. What a set deletes last of all, `objectsToDelete` in `members.ts` lists. Pure.
  */
 import type { Kind } from "../kinds/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
 import { type CreateRecord, UNKNOWN } from "../state/index.js";
 import { ANY, type Changes } from "./changes.js";
+import type { Holders } from "./holders.js";
 
 export interface Abilities {
   /** An object can be read, for refreshes, `.get` and adoptions. */
@@ -38,6 +38,38 @@ export function abilitiesOf(
     delete: known.delete !== undefined,
     search: (field) => known.search !== undefined && field !== undefined && field === settings.markField,
   };
+}
+
+/** The installation, Pulumi's options and other holders, as they are for all objects of a resource. */
+export interface Circumstances {
+  readonly can: Abilities;
+  /** Of a single resource the arguments' names; of a set paths such as `events`. As Pulumi's option `replaceOnChanges` has them. */
+  readonly replaceOnChanges: readonly string[];
+  /** Whether this object is to be deleted when the state lets go of it; as {@link deletesUnlessHeld} has it. */
+  deletes(id: string, key: string): boolean;
+}
+
+/**
+ * An object is to be deleted if that was asked for and nothing else goes on with it.
+ * @param isAsked `retainOnDelete` is off, and the objects are known to be this account's.
+ * @param by as `holders` knows who lets go of it, by its key in the set.
+ */
+export function deletesUnlessHeld(
+  kind: Kind,
+  holders: Holders,
+  isAsked: boolean,
+  by: (key: string) => string,
+): Circumstances["deletes"] {
+  return (id, key) => isAsked && !holders.goesOn(kind.name, id, by(key));
+}
+
+/** Whether an object is deleted when the state lets go of it: asked before that is said, and before it is done. @param key in its set. */
+export function isDeleted(
+  { can, deletes }: Pick<Circumstances, "can" | "deletes">,
+  id: string | undefined,
+  key = "",
+): boolean {
+  return id !== undefined && can.delete && deletes(id, key);
 }
 
 export interface Situation {

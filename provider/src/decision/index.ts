@@ -6,21 +6,29 @@
  */
 
 export { changesIn, hasValue, holdsUnknown } from "./changes.js";
-export { type Abilities, type Action, abilitiesOf, type Former } from "./decide.js";
+export {
+  type Abilities,
+  type Action,
+  abilitiesOf,
+  type Circumstances,
+  deletesUnlessHeld,
+  type Former,
+  isDeleted,
+} from "./decide.js";
 export { argumentsFrom, type Differences, differencesIn, withDifferences } from "./differences.js";
 export { type Holder, Holders, SOMEBODY } from "./holders.js";
 export {
   actionOfCreate,
   adoptedBy,
-  type Circumstances,
   formerIfReplaced,
   isChange,
-  isDeleted,
   knownAdoption,
   type Member,
   membersOf,
+  objectsToDelete,
   singleMember,
   stillToDelete,
+  type ToDelete,
 } from "./members.js";
 export { isSameBody, matchesCreate, renamesIn } from "./same-object.js";
 export { type Created, type Unproven, visibleFromMs } from "./visible.js";

@@ -1,6 +1,6 @@
 /**
- * The objects that a resource is about, each with what becomes of it: of a single resource one, of a set many. The engine's two faces
- * ask it, and so do the comment on a preview and `pending`. Pure.
+ * The objects that a resource is about, each with what becomes of it: of a single resource one, of a set many; and which of a set's objects
+ * are deleted last. The provider asks it, and so do the comment on a preview and `pending`. Pure.
  */
 import { asRecord, own, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
@@ -17,7 +17,7 @@ import {
   UNKNOWN,
 } from "../state/index.js";
 import { ANY, argumentNames, type Changes, changesIn, hasValue, holdsUnknown, NO_CHANGES } from "./changes.js";
-import { type Abilities, type Action, decide, type Former, formerOf, NO_ABILITIES } from "./decide.js";
+import { type Action, type Circumstances, decide, type Former, formerOf, isDeleted, NO_ABILITIES } from "./decide.js";
 
 export interface Member {
   /** In its set; empty for a single resource. */
@@ -39,27 +39,40 @@ export interface Member {
   readonly former: Former | undefined;
 }
 
-/** The installation, Pulumi's options and other holders, as `decide` needs them. */
-export interface Circumstances {
-  readonly can: Abilities;
-  /** Of a single resource the arguments' names; of a set paths such as `events`. As Pulumi's option `replaceOnChanges` has them. */
-  readonly replaceOnChanges: readonly string[];
-  /** Whether this object is to be deleted when the state lets go of it: that was asked for, and nothing else goes on with it. */
-  deletes(id: string, key: string): boolean;
-}
-
-/** Whether an object is deleted when the state lets go of it: asked before that is said, and before it is done. @param key in its set. */
-export function isDeleted(
-  { can, deletes }: Pick<Circumstances, "can" | "deletes">,
-  id: string | undefined,
-  key = "",
-): boolean {
-  return id !== undefined && can.delete && deletes(id, key);
-}
-
 /** What earlier runs of a set were to delete and did not, and this run deletes. */
 export function stillToDelete(left: readonly LeftLive[], circumstances: Circumstances): LeftLive[] {
   return left.filter((each) => isDeleteOwed(each) && isDeleted(circumstances, each.id, each.key));
+}
+
+/** An object that a set is to delete. */
+export interface ToDelete {
+  readonly id: string;
+  /** Its key in the set, now or then. */
+  readonly key: string;
+}
+
+/**
+ * What a set is to delete: the objects of keys that were removed, those that others have taken the place of, and those that earlier
+ * runs could not delete. Nothing that the set goes on with.
+ * @param idNow the id that a member has got in this run; none where it goes on with what the state held.
+ */
+export function objectsToDelete(
+  members: readonly Member[],
+  idNow: (key: string) => string | undefined,
+  left: readonly LeftLive[],
+  circumstances: Circumstances,
+): ToDelete[] {
+  const kept = new Set<string>();
+  const wanted = new Map<string, ToDelete>();
+  for (const { key, id, action } of members) {
+    const isNow = idNow(key);
+    const held = isNow ?? id;
+    if (action.do !== "delete" && action.do !== "let go" && held !== undefined) kept.add(held);
+    if (id === undefined || !isDeleted(circumstances, id, key)) continue;
+    if (action.do === "delete" || (isNow !== undefined && isNow !== id)) wanted.set(id, { id, key });
+  }
+  for (const { id, key = "" } of stillToDelete(left, circumstances)) wanted.set(id, { id, key });
+  return [...wanted.values()].filter(({ id }) => !kept.has(id));
 }
 
 /** Nothing but creating, and nothing is deleted. */

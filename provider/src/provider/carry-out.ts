@@ -12,7 +12,7 @@ import {
   RefusedError,
   type Values,
 } from "../base/index.js";
-import type { Action, Created } from "../decision/index.js";
+import type { Action, Created, ToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { type CreateRecord, memberLabel, memberOf, type Ref } from "../state/index.js";
 import { expectNotUnresolvedElsewhere } from "./before.js";
@@ -21,7 +21,7 @@ import { describeDefect } from "./failure.js";
 import { noteLive } from "./holding.js";
 import type { Progress } from "./messages.js";
 import { adoptExisting, deleteObject, updateLive } from "./optional.js";
-import { type Deletions, idAfter, type Outcome, type ToDelete } from "./outcome.js";
+import { type Deletions, idAfter, type Outcome } from "./outcome.js";
 import { toLookFor } from "./search.js";
 import type { Runtime } from "./services.js";
 

@@ -4,9 +4,16 @@
  */
 
 import { ArgumentsError, JournalError, type Values } from "../base/index.js";
-import { abilitiesOf, type Circumstances, type Former, type Holder, SOMEBODY } from "../decision/index.js";
+import {
+  abilitiesOf,
+  type Circumstances,
+  deletesUnlessHeld,
+  type Former,
+  type Holder,
+  SOMEBODY,
+} from "../decision/index.js";
 import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
-import { aboutWhom, type Briefing, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
+import { aboutWhom, type Briefing, isOfKnownAccount, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
 import type { Runtime } from "./services.js";
 
@@ -192,16 +199,19 @@ function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): v
   if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: existingId ${belongsAlready(id, ref.urn)}`);
 }
 
-/**
- * The installation, Pulumi's options and other holders, as `decide` needs them.
- * @param deletes whether the objects of this resource are to be deleted when it lets go of them.
- */
-export function circumstancesOf(kind: Kind, { run, reading }: Runtime, subject: Ref, deletes: boolean): Circumstances {
+/** @param olds what the state holds. @param isDeleting `retainOnDelete` is off. */
+export function circumstancesOf(
+  kind: Kind,
+  { run, reading }: Runtime,
+  subject: Ref,
+  olds: Values,
+  isDeleting: boolean,
+): Circumstances {
   const keyOf = (member: string) => (member === "" ? subject : memberRef(subject, member)).key;
   return {
     can: abilitiesOf(kind, reading.settings),
     replaceOnChanges: run.briefingOf(subject.key).replaceOnChanges ?? [],
-    deletes: (id, member) => deletes && !run.holders.goesOn(kind.name, id, keyOf(member)),
+    deletes: deletesUnlessHeld(kind, run.holders, isDeleting && isOfKnownAccount(olds), keyOf),
   };
 }
 

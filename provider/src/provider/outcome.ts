@@ -1,10 +1,10 @@
 /**
  * How what was done with objects ended, as data: the words that people read are made of it, and nothing is decided by words. And what
  * the state holds then: the members of a set, and the objects that were left live on the platform, so that somebody can tidy up there
- * whatever becomes of the runner. Nothing that was deleted. Also which objects a set deletes last (`objectsToDelete`). Pure.
+ * whatever becomes of the runner. Nothing that was deleted. Pure.
  */
 import type { AdvertisingError, Values } from "../base/index.js";
-import { type Circumstances, isDeleted, type Member, stillToDelete } from "../decision/index.js";
+import type { Member, ToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, eventIn, type LeftLive, leftLiveIn, type Shared, type StoredSet } from "../state/index.js";
@@ -40,13 +40,6 @@ export function idAfter(outcome: Outcome | undefined): string | undefined {
   return outcome?.kind === "created" || outcome?.kind === "adopted" || outcome?.kind === "updated"
     ? outcome.id
     : undefined;
-}
-
-/** An object that a set is to delete. */
-export interface ToDelete {
-  readonly id: string;
-  /** Its key in the set, now or then. */
-  readonly key: string;
 }
 
 export interface Deletions {
@@ -184,29 +177,6 @@ function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, a
     .filter(({ id }) => !deleted.has(id))
     .map(({ toDelete: _, ...each }) => ({ ...each, ...stillTo(each.id) }));
   return [...before, ...left];
-}
-
-/**
- * What a set is to delete: the objects of keys that were removed, those that others have taken the place of, and those that earlier
- * runs could not delete. Nothing that the set goes on with.
- */
-export function objectsToDelete(
-  members: readonly Member[],
-  outcomes: ReadonlyMap<string, Outcome>,
-  left: readonly LeftLive[],
-  circumstances: Circumstances,
-): ToDelete[] {
-  const kept = new Set<string>();
-  const wanted = new Map<string, ToDelete>();
-  for (const { key, id, action } of members) {
-    const isNow = idAfter(outcomes.get(key));
-    const held = isNow ?? id;
-    if (action.do !== "delete" && action.do !== "let go" && held !== undefined) kept.add(held);
-    if (id === undefined || !isDeleted(circumstances, id, key)) continue;
-    if (action.do === "delete" || (isNow !== undefined && isNow !== id)) wanted.set(id, { id, key });
-  }
-  for (const { id, key = "" } of stillToDelete(left, circumstances)) wanted.set(id, { id, key });
-  return [...wanted.values()].filter(({ id }) => !kept.has(id));
 }
 
 /** What a replacement takes the place of: what that had left itself, and the object, where it is one. */

@@ -9,7 +9,9 @@ import {
   isDeleted,
   type Member,
   membersOf,
+  objectsToDelete,
   stillToDelete,
+  type ToDelete,
 } from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
@@ -48,7 +50,7 @@ import {
 } from "./inputs.js";
 import { Progress } from "./messages.js";
 import { createdInSet, momentToKeep } from "./optional.js";
-import { heldBack, type Outcome, objectsToDelete, resultOf, setAfter, type ToDelete } from "./outcome.js";
+import { heldBack, idAfter, type Outcome, resultOf, setAfter } from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Runtime } from "./services.js";
 import { notDeleted, spared, tellAll } from "./tell.js";
@@ -58,7 +60,7 @@ import { deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } fro
 interface SetFacts {
   readonly stored: StoredSet;
   readonly declared: DeclaredSet;
-  /** `retainOnDelete` is off, and the state says that the objects are this account's. */
+  /** `retainOnDelete` is off. */
   readonly isDeleting: boolean;
   readonly circumstances: Circumstances;
 }
@@ -70,9 +72,9 @@ export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Prope
   const stored = readStoredSet(olds);
   // What an adoption elsewhere in the program has settled is not unresolved any more.
   const unresolved = new Map([...stored.unresolved].filter(([key]) => !isSettled.has(memberOf(subject.key, key))));
-  const isDeleting = inputs[DELETES] === true && isOfKnownAccount(olds);
+  const isDeleting = inputs[DELETES] === true;
   // An object that the set lets go of may be adopted by another resource whose `existingId` is not known yet: so nothing is deleted.
-  const circumstances = circumstancesOf(kind, runtime, subject, isDeleting && adoptsUnknown !== true);
+  const circumstances = circumstancesOf(kind, runtime, subject, olds, isDeleting && adoptsUnknown !== true);
   return { stored: { ...stored, unresolved }, declared: readDeclaredSet(inputs), isDeleting, circumstances };
 }
 
@@ -113,7 +115,8 @@ export async function updateSet(
   const total = toDo + stillToDelete(stored.leftLive, circumstances).length;
   const progress = new Progress(total, runtime.clock, (text) => tell("info", `${subject.label}: ${text}`));
   const outcomes = await carryOutAll(kind, runtime, objects, openOf(members), progress);
-  const wanted = objectsToDelete(members, outcomes, stored.leftLive, circumstances);
+  const idNow = (key: string) => idAfter(outcomes.get(key));
+  const wanted = objectsToDelete(members, idNow, stored.leftLive, circumstances);
   const { isWell } = resultOf(members, outcomes);
   const isStillToGo = (object: string, key: string) => isDeleted(circumstances, object, key);
   const set = { label: subject.label, created: createdInSet(stored) };

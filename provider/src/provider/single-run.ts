@@ -6,7 +6,6 @@ import {
   abilitiesOf,
   actionOfCreate,
   adoptedBy,
-  type Circumstances,
   formerIfReplaced,
   type Member,
   singleMember,
@@ -20,7 +19,6 @@ import {
   isUnresolved,
   LEFT_LIVE,
   PROVIDER,
-  type Ref,
   recordIn,
   staysLive,
   writeLeftLive,
@@ -45,12 +43,6 @@ import {
   toBeLookedFor,
 } from "./tell.js";
 
-/** @param olds what the state holds of it. */
-function circumstancesIn(kind: Kind, runtime: Runtime, subject: Ref, olds: Properties): Circumstances {
-  const deletes = runtime.run.checked(subject.key).wasDeleting && isOfKnownAccount(olds);
-  return circumstancesOf(kind, runtime, subject, deletes);
-}
-
 /**
  * Decides what becomes of a resource that the state holds, notes that for `create`, and tells what a preview shows.
  * @returns its arguments whose change replaces it, as the engine shows them. @throws AdvertisingError, Incomplete nothing may be done.
@@ -66,8 +58,9 @@ export async function planSingle(
   const subject = refIn(kind.name, news);
   const { key } = subject;
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
-  const circumstances = circumstancesIn(kind, runtime, subject, olds);
-  const secret = new Set([...secretArgumentsOf(news), ...run.checked(key).wasSecret]);
+  const { wasDeleting, wasSecret } = run.checked(key);
+  const circumstances = circumstancesOf(kind, runtime, subject, olds, wasDeleting);
+  const secret = new Set([...secretArgumentsOf(news), ...wasSecret]);
   const decideNow = () => {
     const member = singleMember(kind, id, olds, news, circumstances);
     const former = formerIfReplaced(member.id, circumstances);
@@ -78,7 +71,7 @@ export async function planSingle(
   let member = decideNow();
   const { action, id: held } = member;
   if (held !== undefined) noteHeld(kind, runtime, [{ subject, id: held, former: member.former, values: olds, secret }]);
-  if (run.checked(key).wasDeleting) {
+  if (wasDeleting) {
     // Who else has what would be deleted is asked once that is known.
     await learnHolders(runtime);
     member = decideNow();
@@ -157,7 +150,9 @@ export async function updateSingle(
   expectSettled(kind, recordIn(kind, olds, id));
   const values = argumentsIn(news);
   const subject = refIn(kind.name, news);
-  const { action, id: held } = singleMember(kind, id, olds, news, circumstancesIn(kind, runtime, subject, olds));
+  const { wasDeleting } = runtime.run.checked(subject.key);
+  const circumstances = circumstancesOf(kind, runtime, subject, olds, wasDeleting);
+  const { action, id: held } = singleMember(kind, id, olds, news, circumstances);
   if (action.do === "update") {
     const secret = secretIn(runtime, news);
     expectSameAccount(olds[ACCOUNT], runtime.account, `${kind.name} ${id}`);

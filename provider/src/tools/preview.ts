@@ -12,6 +12,7 @@ import {
   adoptedBy,
   type Circumstances,
   changesIn,
+  deletesUnlessHeld,
   Holders,
   type Member,
   membersOf,
@@ -209,13 +210,13 @@ function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change
   // The engine has compared the values, and tells of two secret ones only that they are: they are others where nothing else is.
   const isHidden = op !== "same" && given !== undefined && changesIn(kind, old, given).names.length === 0;
   const news = isHidden ? withoutSecrets(given, "another secret") : given;
+  // By the option as the state has it, the engine deletes or retains what the state holds.
+  const isDeleting = oldState?.retainOnDelete !== true && isOfKnownAccount(oldState?.outputs);
   const circumstances: Circumstances = {
     // An update is a fact where the engine has one, wherever the comment is made.
     can: { ...can(kind), ...(op === "update" ? { update: true } : {}) },
     replaceOnChanges: op === "replace" ? ["*"] : (newState?.replaceOnChanges ?? []),
-    // By the option as the state has it, the engine deletes or retains what the state holds.
-    deletes: (id) =>
-      oldState?.retainOnDelete !== true && isOfKnownAccount(oldState?.outputs) && !holders.goesOn(kind.name, id, urn),
+    deletes: deletesUnlessHeld(kind, holders, isDeleting, () => urn),
   };
   const member = singleMember(kind, oldState?.id, old, news, circumstances);
   // Asked for by `--replace`: nothing differs, and another object takes the place of this one.
@@ -237,7 +238,7 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ot
   const circumstances: Circumstances = {
     can: can(kind),
     replaceOnChanges: newState?.replaceOnChanges ?? [],
-    deletes: (id, key) => isDeleting && !holders.goesOn(kind.name, id, memberOf(urn, key)),
+    deletes: deletesUnlessHeld(kind, holders, isDeleting, (key) => memberOf(urn, key)),
   };
   const membersWith = (inputs: Values) => membersOf(kind, stored, readDeclaredSet(inputs), circumstances);
   const shown = membersWith(given);
