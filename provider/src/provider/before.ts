@@ -43,9 +43,9 @@ export async function lookBefore(
   const adopts = knownAdoption(values);
   const can = abilitiesOf(kind, runtime.reading.settings);
   if (adopts !== undefined) return { adopts: { id: adopts, can } };
-  const left = await journalled(runtime, (journal) => journal.notSettledOf(key), identity);
+  const unsettled = await journalled(runtime, (journal) => journal.notSettledOf(key), identity);
   // Taken over, or unresolved: nothing is sent.
-  if (left !== undefined) return { left, isSearchable: can.search(left.field) };
+  if (unsettled !== undefined) return { unsettled, isSearchable: can.search(unsettled.field) };
   if (!fits) return {};
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);

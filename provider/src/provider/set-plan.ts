@@ -118,11 +118,11 @@ async function tellNewMembers(
     ({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps),
   );
   const keys = toCreate.map(({ key }) => key);
-  const left = await notSettledOfMembers(runtime, set, keys);
-  const unsent = new Set(left.keys());
-  const unsettled = notSettledInWords(set, left);
-  if (unsettled !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, unsettled);
-  const renames = renamesInWords(kind, set, members, left);
+  const unsettled = await notSettledOfMembers(runtime, set, keys);
+  const unsent = new Set(unsettled.keys());
+  const words = notSettledInWords(set, unsettled);
+  if (words !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, words);
+  const renames = renamesInWords(kind, set, members, unsettled);
   if (renames !== undefined) runtime.tellAt("warn", set.resourceUrn, renames);
   // What the state still holds of this set is let go by this run, and told by the words about renames.
   const isStored = (journalKey: string) => {
@@ -131,7 +131,7 @@ async function tellNewMembers(
   };
   const { membersFormerly = {} } = runtime.run.briefingOf(set.key);
   for (const { key, action, values } of toCreate) {
-    if (action.do !== "create" || left.has(key)) continue;
+    if (action.do !== "create" || unsettled.has(key)) continue;
     const member = memberRef(set, key);
     const formerly = membersFormerly[member.key]?.filter((former) => !isStored(former));
     if (!(await tellNewMember(kind, runtime, member, values, formerly))) unsent.add(key);

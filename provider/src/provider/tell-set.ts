@@ -97,10 +97,10 @@ export function renamesInWords(
   kind: Kind,
   { label }: Ref,
   members: readonly Member[],
-  left: ReadonlyMap<string, unknown>,
+  unsettled: ReadonlyMap<string, unknown>,
 ): string | undefined {
   const gone = members.filter(({ action, id }) => action.do === "let go" && id !== undefined);
-  const fresh = members.filter(({ action, key }) => action.do === "create" && !left.has(key));
+  const fresh = members.filter(({ action, key }) => action.do === "create" && !unsettled.has(key));
   const known = (member: Member) => ({ member, kind });
   const renames = renamesIn(
     gone.map((member) => ({ ...known(member), fingerprint: member.fingerprint })),
@@ -119,8 +119,8 @@ export function renamesInWords(
 }
 
 /** What an interrupted run has left of members that would be created otherwise; nothing where that is nothing. */
-export function notSettledInWords({ label }: Ref, left: ReadonlyMap<string, CreateRecord>): string | undefined {
-  const all = [...left];
+export function notSettledInWords({ label }: Ref, unsettled: ReadonlyMap<string, CreateRecord>): string | undefined {
+  const all = [...unsettled];
   const created = all.flatMap(([key, { id }]) => (id === undefined ? [] : [`${shownKey(key)} (${id})`]));
   const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));
   if (all.length === 0) return undefined;

@@ -38,8 +38,8 @@ export function tellAll({ say, tellAt, warnEach }: Messages, notices: readonly N
 export interface Before {
   /** The id that it adopts. */
   readonly adopts?: { readonly id: string; readonly can: Pick<Abilities, "read" | "update"> } | undefined;
-  /** What an interrupted run has left of it. */
-  readonly left?: CreateRecord | undefined;
+  /** A create of it that an interrupted run sent. */
+  readonly unsettled?: CreateRecord | undefined;
   /** Whether that can be looked for by its mark. */
   readonly isSearchable?: boolean;
   /** The same object, which an earlier run created and the state holds no longer. */
@@ -54,9 +54,9 @@ export interface Before {
 }
 
 export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, before: Before): Notice[] {
-  const { adopts, left, isSearchable = false, again, former = [] } = before;
+  const { adopts, unsettled, isSearchable = false, again, former = [] } = before;
   if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts.id}; ${adoptionInWords(adopts.can)}` }];
-  if (left !== undefined) return [{ say: leftInWords(label, left, isSearchable) }];
+  if (unsettled !== undefined) return [{ say: unsettledInWords(label, unsettled, isSearchable) }];
   return [
     ...(again === undefined ? [] : [againNotice(kind, { label, urn }, again)]),
     ...former.map((each) => (each.isSame ? renameNotice(kind, { key, urn }, each) : removalNotice(kind, urn, each))),
@@ -69,11 +69,11 @@ export function adoptionInWords({ read, update }: Pick<Abilities, "read" | "upda
   return update ? "it is read, and changed in place if it differs" : "it is read, and refused if it differs";
 }
 
-function leftInWords(label: string, left: CreateRecord, isSearchable: boolean): string {
-  if (left.id !== undefined)
-    return `${label} was created as ${left.id} by an interrupted run: \`pulumi up\` will take it over if its arguments are the same.`;
+function unsettledInWords(label: string, record: CreateRecord, isSearchable: boolean): string {
+  if (record.id !== undefined)
+    return `${label} was created as ${record.id} by an interrupted run: \`pulumi up\` will take it over if its arguments are the same.`;
   const next = isSearchable ? "look for it by its mark" : "not send it, but save it as unresolved";
-  return `${whatHappened(label, left)} \`pulumi up\` will ${next}.`;
+  return `${whatHappened(label, record)} \`pulumi up\` will ${next}.`;
 }
 
 function againNotice(
