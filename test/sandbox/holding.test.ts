@@ -147,6 +147,24 @@ it("a set forgets that it was to delete what something else goes on with, also w
   expect(sandbox.events.map(({ id }) => id)).toContain(a);
 });
 
+it("the object of a former name that something else in the program adopts is not said to be deleted", async () => {
+  const { sandbox, run } = await start(ALL);
+  const declared = (name: string, more: object) =>
+    inputsOf(name, { eventName: "E", __identity: { identity: `tiny/dev::${name}`, deletes: true, ...more } });
+  const first = run();
+  const { inputs = {} } = await first.event.check({}, declared("old", {}));
+  const { id } = await first.event.create(inputs as Properties);
+  first.closeNow();
+  const words = async (more: object) => {
+    const renamed = run();
+    await renamed.event.check({}, declared("new", { formerly: [key("old")], ...more }));
+    return renamed.told.map(({ message }) => message).join("\n");
+  };
+  expect(await words({})).toContain(`create a second live event and delete ${id}`);
+  expect(await words({ adopted: String(id) })).toContain(`create a second live event and leave ${id} live`);
+  expect(sandbox.creates).toBe(1);
+});
+
 it("warnings of the platform are told where an object is updated on its take-over", async () => {
   const { sandbox, run } = await start(ALL);
   const first = run();

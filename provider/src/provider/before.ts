@@ -3,7 +3,14 @@
  * what was created before, perhaps under another name.
  */
 import { JournalError, OutcomeUnknownError, type Values } from "../base/index.js";
-import { abilitiesOf, holdsUnknown, isSameBody, knownAdoption } from "../decision/index.js";
+import {
+  abilitiesOf,
+  deletesUnlessHeld,
+  holdsUnknown,
+  isDeleted,
+  isSameBody,
+  knownAdoption,
+} from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import {
   aboutWhom,
@@ -17,6 +24,7 @@ import {
   whatHappened,
 } from "../state/index.js";
 import type { Journal } from "../store/index.js";
+import { learnHolders } from "./holding.js";
 import type { Runtime } from "./services.js";
 import type { Before } from "./tell.js";
 
@@ -54,6 +62,7 @@ export async function lookBefore(
   const before = known.get(key);
   const isGone = before !== undefined && runtime.run.isGone(kind, before.id);
   if (isGone) inventory.noteGone(key);
+  if (formerly.length > 0) await learnHolders(runtime);
   // A run that another one overtook sends nothing.
   const isNone = isGone || runtime.run.decided(key)?.former !== undefined || runtime.journal(identity).isOvertaken;
   return {
@@ -62,7 +71,8 @@ export async function lookBefore(
       const live = known.get(former);
       if (live === undefined) return [];
       const isSame = isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
-      return [{ key: former, live, isSame, isDeleted: live.deletes === true && can.delete }];
+      const deletes = deletesUnlessHeld(kind, runtime.run.holders, live.deletes === true, () => former);
+      return [{ key: former, live, isSame, isDeleted: isDeleted({ can, deletes }, live.id) }];
     }),
   };
 }
