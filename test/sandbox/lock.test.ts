@@ -184,12 +184,16 @@ describe("L5: a lock that another machine has taken over", () => {
 });
 
 describe("L6: a dead process's lock, for a process that ends itself", () => {
-  /** Something happens after the lock was found stale. */
+  /** Something happens after the lock was found stale for the second time. */
   function meanwhile(happens: () => void) {
-    vi.spyOn(process, "kill").mockImplementationOnce(() => {
-      happens();
+    const isDead = () => {
       throw Object.assign(new Error("injected"), { code: "ESRCH" });
-    });
+    };
+    const again = () => {
+      happens();
+      return isDead();
+    };
+    vi.spyOn(process, "kill").mockImplementationOnce(isDead).mockImplementationOnce(again);
     onTestFinished(() => void vi.restoreAllMocks());
   }
 
@@ -200,6 +204,14 @@ describe("L6: a dead process's lock, for a process that ends itself", () => {
     expect(withLockNow(path, () => expect.unreachable())).toBe(false);
     expect(readFileSync(path, "utf8")).toBe(foreignLock);
     expect(readdirSync(folder)).toEqual(["the.lock"]);
+  });
+
+  it("goes to whoever asks, though the process that was to remove it died too", () => {
+    const { folder, path } = newLockPath();
+    writeFileSync(path, lockText(deadPid()));
+    writeFileSync(`${path}.takeover`, lockText(deadPid()));
+    expect(withLockNow(path, () => undefined)).toBe(true);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("is left to whoever has taken over the removal meanwhile", () => {

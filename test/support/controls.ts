@@ -298,7 +298,7 @@ const rows: Row[] = [
   [
     "L4: a heartbeat keeps another machine's lock",
     "files/lock.ts",
-    `const sign = \`\${mtimeMs} \${content}\`;`,
+    `const sign = \`\${heartbeatMs} \${content}\`;`,
     "const sign = content;",
     "sandbox/lock",
     "keeps it with a heartbeat",
@@ -322,8 +322,8 @@ const rows: Row[] = [
   [
     "L6: a stale lock is looked at again before it is removed",
     "files/lock.ts",
-    "if (found !== undefined && readNow(guard, disk) === content) removeIfStill",
-    "if (found !== undefined) removeIfStill",
+    `if (seen.kind === "stale" && readNow(guard, disk) === this.content) removeIfStill`,
+    `if (seen.kind === "stale") removeIfStill`,
     "sandbox/lock",
     "L6",
   ],

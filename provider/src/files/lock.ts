@@ -18,16 +18,17 @@
  * Own code since the libraries for it break L6, and report a lost lock by throwing inside a timer.
  */
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
 import { dirname } from "node:path";
-import { type Clock, jsonIn } from "../base/index.js";
+import { type Clock, jsonIn, systemClock } from "../base/index.js";
 import { type Disk, systemDisk } from "./disk.js";
-import { createExclusively, makePrivateFolder, openPrivate, readNow, UntrustedFile } from "./private-file.js";
+import { createExclusively, expectOwn, makePrivateFolder, readNow, UntrustedFile } from "./private-file.js";
 import { fateOf, isIdentity, thisProcess } from "./process-identity.js";
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 25;
 const STALE_AFTER_MS = 15_000;
+/** So often a lock that was free a moment ago is tried again at once. */
+const MAX_TRIES = 10;
 
 /** The lock was not free within the time that may be waited. */
 export class LockHeld extends Error {
@@ -73,23 +74,12 @@ export interface Lock {
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const { clock, unique, maxWaitMs, heartbeatMs = 2000, staleAfterMs = STALE_AFTER_MS, disk = systemDisk } = options;
   await makePrivateFolder(dirname(path), disk);
-  const content = JSON.stringify({ ...thisProcess(), unique });
+  const attempt = new Attempt(path, unique, disk, clock, staleAfterMs);
   const deadline = clock.monotonicMs() + maxWaitMs;
-  const attempt = {
-    path,
-    content,
-    unique,
-    disk,
-    holder: new Watch(clock, staleAfterMs, disk),
-    taker: new Watch(clock, staleAfterMs, disk),
-  };
-  let seen: Sight = { kind: "free" };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-    if (seen.kind === "free" && createExclusively(path, content, unique, disk))
-      return held(path, content, heartbeatMs, disk);
-    seen = await attempt.holder.look(path);
-    if (seen.kind === "free" || (seen.kind === "stale" && (await removeStale(attempt)))) continue;
-    if (clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(path, seen.content));
+    const others = attempt.take();
+    if (others === undefined) return held(path, attempt.content, heartbeatMs, disk);
+    if (clock.monotonicMs() >= deadline) throw new LockHeld(path, wordsFor(path, others));
     await clock.sleep(pollMs);
   }
 }
@@ -101,34 +91,19 @@ export function withLockNow(
   unique: string = randomUUID(),
   disk: Disk = systemDisk,
 ): boolean {
-  const content = JSON.stringify({ ...thisProcess(), unique });
+  // There is no time to watch anybody's heartbeat.
+  const attempt = new Attempt(path, unique, disk, systemClock, Number.POSITIVE_INFINITY);
   try {
-    const isTaken = () => createExclusively(path, content, unique, disk);
-    if (!isTaken() && !(removeDead(path, content, unique, disk) && isTaken())) return false;
+    if (attempt.take() !== undefined) return false;
   } catch {
     return false; // the folder can't be written to, or there is something else than a lock
   }
   try {
     work();
   } finally {
-    removeIfStill(path, content, disk);
+    removeIfStill(path, attempt.content, disk);
   }
   return true;
-}
-
-/** As {@link removeStale}, at once, of a holder that is known to be dead. @returns whether the lock may be free. */
-function removeDead(path: string, content: string, unique: string, disk: Disk): boolean {
-  const guard = guardOf(path);
-  if (!createExclusively(guard, content, unique, disk)) return false;
-  try {
-    const found = readNow(path, disk);
-    if (found !== undefined && fateOf(jsonIn(found)).kind !== "dead") return false;
-    // While this process was stopped, its guard may have been taken for a dead one's, and the lock be another's by now.
-    if (found !== undefined && readNow(guard, disk) === content) removeIfStill(path, found, disk);
-    return true;
-  } finally {
-    removeIfStill(guard, content, disk);
-  }
 }
 
 /**
@@ -190,7 +165,9 @@ function held(path: string, content: string, heartbeatMs: number, disk: Disk): L
 }
 
 /** What stands at a lock's path. */
-type Sight = { readonly kind: "free" } | { readonly kind: "held" | "stale"; readonly content: string };
+type Sight =
+  | { readonly kind: "free"; readonly content?: undefined }
+  | { readonly kind: "held" | "stale"; readonly content: string };
 
 /** One waiter's view of a lock's holder. */
 class Watch {
@@ -205,33 +182,24 @@ class Watch {
     this.#disk = disk;
   }
 
-  async look(path: string): Promise<Sight> {
-    const found = await readLock(path, this.#disk);
-    if (found === undefined) return { kind: "free" };
-    const { content, mtimeMs } = found;
+  look(path: string): Sight {
+    const content = readLock(path, this.#disk);
+    if (content === undefined) return { kind: "free" };
     const fate = fateOf(jsonIn(content)).kind;
     if (fate !== "elsewhere") return { kind: fate === "dead" ? "stale" : "held", content };
     // Two machines' clocks may differ, and each may be set: only what is watched here counts.
     const now = this.#clock.monotonicMs();
-    const sign = `${mtimeMs} ${content}`;
+    const heartbeatMs = this.#disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    const sign = `${heartbeatMs} ${content}`;
     if (this.#seen.sign !== sign) this.#seen = { sign, sinceMs: now };
     return { kind: now - this.#seen.sinceMs > this.#staleAfterMs ? "stale" : "held", content };
   }
 }
 
 /** @throws UntrustedFile where something else than a lock of this user stands there. */
-async function readLock(
-  path: string,
-  disk: Disk,
-): Promise<{ readonly content: string; readonly mtimeMs: number } | undefined> {
+function readLock(path: string, disk: Disk): string | undefined {
   try {
-    const handle = await openPrivate(path, constants.O_RDONLY, disk);
-    if (handle === undefined) return undefined;
-    try {
-      return { content: (await handle.readFile()).toString("utf8"), mtimeMs: (await handle.stat()).mtimeMs };
-    } finally {
-      await handle.close();
-    }
+    return readNow(path, disk, expectOwn);
   } catch (error) {
     throw error instanceof UntrustedFile ? new UntrustedFile(`its lock ${path} can't be one: ${error.message}`) : error;
   }
@@ -248,43 +216,65 @@ function wordsFor(path: string, content: string): string {
   return `process ${holder.pid}; if that is not a Pulumi run, remove ${path}`;
 }
 
-interface Attempt {
-  readonly path: string;
+/** One process's attempt to take a lock, whether it has time to wait or none. */
+class Attempt {
+  /** What stands in the lock once it is taken. */
   readonly content: string;
-  readonly unique: string;
-  readonly disk: Disk;
-  readonly holder: Watch;
+  readonly #path: string;
+  readonly #unique: string;
+  readonly #disk: Disk;
+  readonly #holder: Watch;
   /** Watches the process that is removing the same stale lock. */
-  readonly taker: Watch;
-}
+  readonly #taker: Watch;
 
-/**
- * Removes a stale lock, one process at a time: between finding it stale and removing it another process could have
- * removed it and taken a new one, which must not be removed.
- * @returns whether it is worth looking again at once.
- */
-async function removeStale({ path, content, unique, disk, holder, taker }: Attempt): Promise<boolean> {
-  const guard = guardOf(path);
-  if (!createExclusively(guard, content, unique, disk)) {
-    const seen = await taker.look(guard);
-    // Left by a process that was killed in these very lines.
-    if (seen.kind === "stale") removeIfStill(guard, seen.content, disk);
-    return seen.kind !== "held";
+  constructor(path: string, unique: string, disk: Disk, clock: Clock, staleAfterMs: number) {
+    this.content = JSON.stringify({ ...thisProcess(), unique });
+    this.#path = path;
+    this.#unique = unique;
+    this.#disk = disk;
+    this.#holder = new Watch(clock, staleAfterMs, disk);
+    this.#taker = new Watch(clock, staleAfterMs, disk);
   }
-  try {
-    const seen = await holder.look(path);
-    if (seen.kind === "stale" && readNow(guard, disk) === content) removeIfStill(path, seen.content, disk);
-  } finally {
-    removeIfStill(guard, content, disk);
+
+  /** @returns what stands in the lock that is another's; none where it is taken now. */
+  take(): string | undefined {
+    for (let tries = 1; ; tries++) {
+      if (this.#create(this.#path)) return undefined;
+      const seen = this.#holder.look(this.#path);
+      if (seen.kind === "held" || tries === MAX_TRIES || (seen.kind === "stale" && !this.#removeStale()))
+        return seen.content ?? "";
+    }
   }
-  return true;
+
+  #create(path: string): boolean {
+    return createExclusively(path, this.content, this.#unique, this.#disk);
+  }
+
+  /**
+   * Removes a stale lock, one process at a time: between finding it stale and removing it another process could have
+   * removed it and taken a new one, which must not be removed.
+   * @returns whether it is worth trying again at once.
+   */
+  #removeStale(): boolean {
+    const [path, disk] = [this.#path, this.#disk];
+    const guard = `${path}.takeover`;
+    if (!this.#create(guard)) {
+      const seen = this.#taker.look(guard);
+      // Left by a process that was killed in these very lines.
+      if (seen.kind === "stale") removeIfStill(guard, seen.content, disk);
+      return seen.kind !== "held";
+    }
+    try {
+      const seen = this.#holder.look(path);
+      // While this process was stopped, its guard may have been taken for a dead one's, and the lock be another's by now.
+      if (seen.kind === "stale" && readNow(guard, disk) === this.content) removeIfStill(path, seen.content, disk);
+    } finally {
+      removeIfStill(guard, this.content, disk);
+    }
+    return true;
+  }
 }
 
 function removeIfStill(path: string, content: string, disk: Disk): void {
   if (readNow(path, disk) === content) disk.rmSync(path, { force: true });
-}
-
-/** Held by the process that removes a stale lock. */
-function guardOf(path: string): string {
-  return `${path}.takeover`;
 }

@@ -4,7 +4,7 @@
 import { constants } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import envPaths from "env-paths";
-import { type Disk, type OpenFile, systemDisk } from "./disk.js";
+import { type Disk, type OpenFile, type Status, systemDisk } from "./disk.js";
 
 /** A file that must not be used, with the reason in words; nothing was changed. */
 export class UntrustedFile extends Error {}
@@ -72,22 +72,35 @@ export async function openPrivate(path: string, flags: number, disk: Disk = syst
   try {
     handle = await disk.promises.open(path, flags | SAFELY, OWNER_ONLY_FILE);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return undefined;
-    if (code === "ELOOP") throw new UntrustedFile("it is a symbolic link");
-    if (code === "EISDIR") throw new UntrustedFile("it is a folder");
-    if (code === "ENXIO") throw new UntrustedFile("it is a pipe or a device");
-    throw error;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw whyNotOpened(error);
   }
   try {
-    const status = await handle.stat();
-    if (!status.isFile()) throw new UntrustedFile("it is no regular file");
-    if (HAS_MODES && status.uid !== process.getuid?.()) throw new UntrustedFile("it belongs to another user");
+    expectOwn(await handle.stat());
     return handle;
   } catch (error) {
     await handle.close();
     throw error;
   }
+}
+
+function whyNotOpened(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ELOOP") return new UntrustedFile("it is a symbolic link");
+  if (code === "EISDIR") return new UntrustedFile("it is a folder");
+  if (code === "ENXIO") return new UntrustedFile("it is a pipe or a device");
+  return error;
+}
+
+/** @throws UntrustedFile */
+function expectRegular(status: Status): void {
+  if (!status.isFile()) throw new UntrustedFile("it is no regular file");
+}
+
+/** @throws UntrustedFile it is no regular file of this user. */
+export function expectOwn(status: Status): void {
+  expectRegular(status);
+  if (HAS_MODES && status.uid !== process.getuid?.()) throw new UntrustedFile("it belongs to another user");
 }
 
 /**
@@ -113,18 +126,19 @@ export async function readPrivate(
 
 /**
  * Reads a regular file at once, for a process that ends: never a link, nor what a pipe would make it wait for.
+ * @param expect throws where the file must not be trusted. @default it is no regular file
  * @returns none where there is no file. @throws UntrustedFile; system errors.
  */
-export function readNow(path: string, disk: Disk = systemDisk): string | undefined {
+export function readNow(path: string, disk: Disk = systemDisk, expect = expectRegular): string | undefined {
   let file: number;
   try {
     file = disk.openSync(path, constants.O_RDONLY | SAFELY);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+    throw whyNotOpened(error);
   }
   try {
-    if (!disk.fstatSync(file).isFile()) throw new UntrustedFile("it is no regular file");
+    expect(disk.fstatSync(file));
     return disk.readFileSync(file, "utf8");
   } finally {
     disk.closeSync(file);
