@@ -1,7 +1,8 @@
 /** What is live and managed by nobody any more. */
 import { describe, expect, it } from "vitest";
 import { LEFT_LIVE, leftLiveIn } from "../../provider/src/state/properties.js";
-import { LEFTOVER_FORMATS, leftoversOf, markDone, otherStackThan } from "../../provider/src/tools/leftovers.js";
+import { LEFTOVER_FORMATS, leftoversOf, otherStackThan } from "../../provider/src/tools/leftovers.js";
+import { markDone } from "../../provider/src/tools/leftovers-command.js";
 import { pendingIn } from "../../provider/src/tools/pending-facts.js";
 import { settle } from "../../provider/src/tools/pending-settle.js";
 import { type ExportedStack, type Resource, readExport, stateIn } from "../../provider/src/tools/stack-export.js";

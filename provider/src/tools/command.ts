@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { UsageError, whyTooOld, withCode } from "../base/index.js";
 import { compareCommand } from "./compare.js";
 import { type Command, chosen, refuseUnknownOptions, say } from "./harness.js";
-import { leftoversCommand } from "./leftovers.js";
+import { leftoversCommand } from "./leftovers-command.js";
 import { loginCommand } from "./login-command.js";
 import { pendingCommand } from "./pending-command.js";
 import { relocateCommand } from "./relocate.js";

@@ -1,0 +1,148 @@
+/**
+ * `pulumi-advertising leftovers`: lists what is left live, and takes objects off that list once somebody has tidied them up.
+ */
+import { jsonIn, own, printable } from "../base/index.js";
+import { leftLiveIn, leftLiveKind, writeLeftLive } from "../state/index.js";
+import { changeStack } from "./change-stack.js";
+import { contentsOf, warnOfSecretSets } from "./contents.js";
+import { chosen, command, refuseForeignOptions, say, textOf, type Values, write } from "./harness.js";
+import { LEFTOVER_FORMATS, type Leftover, leftoversOf, otherStackThan } from "./leftovers.js";
+import { STACK_HELP, STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
+import { type ExportedStack, objectsIn, readExport, stackIn, stateIn, withEach } from "./stack-export.js";
+
+const HELP = `Usage: pulumi-advertising leftovers [options]
+       pulumi-advertising leftovers --before EXPORT [options]
+       pulumi-advertising leftovers --done ID [options]
+
+Lists what this stack left live: what was replaced, and what left a set, as the state notes it. Sends nothing. With --before it lists
+what has left the state since an earlier export, so also what was removed with its resource or by \`pulumi destroy\`: on any machine,
+by kind, name and id. What the state still has, for example by \`existingId\`, is not listed.
+
+  --before EXPORT        what \`pulumi stack export\` printed earlier, or a checkpoint that a file backend keeps in .pulumi/history
+                         (- for standard input); may be given several times
+  --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
+  --format FORMAT        text (default), json or csv
+  --out FILE             writes to a file instead of standard output
+  --done ID              takes an object off the list, after you tidied it up in the platform's own interface: the state then
+                         says so, and no preview shows a change. ID as in the list; ConversionEvent:ID or
+                         Advertiser:ID if both kinds have the same one; may be given several times
+${STACK_HELP}
+
+Exit codes: 0 listed or done, 2 it could not be done, and nothing was changed.`;
+
+const OPTIONS = {
+  done: { type: "string", multiple: true },
+  before: { type: "string", multiple: true },
+  state: { type: "string" },
+  format: { type: "string" },
+  out: { type: "string" },
+  ...STACK_OPTIONS,
+} as const;
+type Options = Omit<Values<typeof OPTIONS>, "done">;
+
+export const leftoversCommand = command({
+  help: HELP,
+  options: OPTIONS,
+  run: async ({ done, ...options }) => {
+    if (done === undefined) {
+      write(await listed(options), options.out);
+      return 0;
+    }
+    refuseForeignOptions("leftovers --done", options, Object.keys(STACK_OPTIONS));
+    return takeOff(done, options);
+  },
+});
+
+async function listed({ before = [], format = "text", out: _, ...choice }: Options): Promise<string> {
+  const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
+  const files = [];
+  for (const file of before) files.push({ file, state: await earlierStateOf(file) });
+  const now = await stateOf(choice);
+  // A state that was destroyed does not say whose it is.
+  const current =
+    stackIn(now) ?? (choice.state === undefined && before.length > 0 ? await stackName(choice) : undefined);
+  for (const { file, state } of files) {
+    const other = otherStackThan(current, state, now);
+    if (other !== undefined)
+      throw new Error(
+        `${file} is a state of the stack ${other}, not of ${current}; give that one's later state with --state`,
+      );
+  }
+  const earlier = files.map(({ state }) => stateIn(state));
+  warnOfSecretSets(contentsOf(stateIn(now).resources), "so what is listed may be one of its events");
+  for (const { resources } of earlier) warnOfSecretSets(contentsOf(resources), "so its events can't be listed");
+  return inFormat(leftoversOf(stateIn(now), earlier), earlier.length > 0);
+}
+
+/**
+ * An earlier state, as `pulumi stack export` printed it, or as a file backend keeps it of each update
+ * (`.pulumi/history/…/*.checkpoint.json`). @throws Error in words.
+ */
+async function earlierStateOf(file: string): Promise<ExportedStack> {
+  const text = await textOf(file);
+  const latest = own(own(jsonIn(text), "checkpoint"), "latest");
+  try {
+    return readExport(latest === undefined ? text : JSON.stringify({ version: 3, deployment: latest }));
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`);
+  }
+}
+
+async function takeOff(wanted: readonly string[], choice: StackChoice): Promise<number> {
+  const done = await changeStack(choice, (exported) => {
+    const { stack, done: marked } = markDone(exported, wanted, new Date().toISOString());
+    return { stack, after: () => marked };
+  });
+  const lines = done.map(({ kind, id, name, key }) => {
+    const named = name === "" ? "" : ` "${printable(name)}"`;
+    return `Off the list: ${kind} ${id}${named}, which ${key} had left live`;
+  });
+  return say(lines.join("\n"));
+}
+
+/**
+ * Takes objects off the list: the state says when somebody saw to them. Pure: an exported stack in, an exported stack out.
+ * @param wanted ids, or `<kind>:<id>` where an advertiser and an event have the same one. @param at ISO 8601.
+ * @returns the stack, and what is on the list no more.
+ * @throws Error with all that is wrong with them, or where the import of the state would lose something.
+ */
+export function markDone(
+  stack: ExportedStack,
+  wanted: readonly string[],
+  at: string,
+): { readonly stack: ExportedStack; readonly done: readonly Leftover[] } {
+  const done = chosenOf(wanted, stack);
+  const isDone = (kind: string | undefined, id: string) => done.some((each) => each.kind === kind && each.id === id);
+  const marked = withEach(stack, (resource) => {
+    const { type, outputs = {} } = resource;
+    const [kind, left] = [leftLiveKind(type), leftLiveIn(outputs)];
+    if (!left.some(({ id }) => isDone(kind, id))) return resource;
+    const list = left.map((each) => (isDone(kind, each.id) ? { ...each, done: at } : each));
+    return { ...resource, outputs: { ...outputs, ...writeLeftLive(list) } };
+  });
+  return { stack: marked, done };
+}
+
+function chosenOf(wanted: readonly string[], stack: ExportedStack): Leftover[] {
+  const faults: string[] = [];
+  const listed = leftoversOf(stateIn(stack), []);
+  const held = objectsIn(stateIn(stack).resources);
+  const chosen = [...new Set(wanted)].flatMap((text): Leftover[] => {
+    const [, kind, id = ""] = /^(?:(\w+):)?(\d{1,30})$/.exec(text) ?? [];
+    const found = listed.filter((each) => each.id === id && (kind === undefined || each.kind === kind));
+    const [only] = found;
+    const holder = held.find((each) => each.id === id && (kind === undefined || each.kind.name === kind))?.urn;
+    if (id === "") faults.push(`--done takes an id of the list, such as 4711 or ConversionEvent:4711; got "${text}"`);
+    else if (only === undefined && holder !== undefined)
+      faults.push(`${text} is managed: the state has it as ${holder}`);
+    else if (only === undefined) faults.push(`${text} is not on the list`);
+    else if (found.length > 1)
+      faults.push(`${text} is ${found.map((each) => `${each.kind}:${id}`).join(" or ")}: say which`);
+    else if (only.at === "")
+      faults.push(`${text} is still in the state: the next \`pulumi up\` takes it out; do that first`);
+    else return [only];
+    return [];
+  });
+  if (faults.length > 0) throw new Error(`nothing was taken off the list: ${faults.join("; ")}`);
+  return chosen;
+}
