@@ -410,7 +410,7 @@ const rows: Row[] = [
   ],
   [
     "R3: a command is refused while a run holds the journal",
-    "tools/change-stack.ts",
+    "tools/stack-journals.ts",
     "if (error instanceof LockHeld) throw underWay(error.holder);",
     "if (error instanceof LockHeld) return this.#hold(rest, work);",
     "unit/change-stack",

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { agree, count, cut, enumerate, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { aboutWhom, type CreateRecord, describe, forgetCommand, reopenCommand, splitMember } from "../state/index.js";
-import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
+import { changeStack, type Decided } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { reopen, sliceOf } from "./pending-reopen.js";
@@ -11,6 +11,7 @@ import { settle } from "./pending-settle.js";
 import { type Known, readVerdicts, type Verdict } from "./pending-verdicts.js";
 import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
+import { journalsOf, StackJournals } from "./stack-journals.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 

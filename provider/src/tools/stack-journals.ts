@@ -1,0 +1,250 @@
+/**
+ * The journals of one stack on this machine, of whichever account, where there are any: found, read, held and changed. What a user says of
+ * a create settles its note as well, so that the next `up` does not stumble over it; and what was known before is noted, so that it can be
+ * taken back.
+ */
+import { randomUUID } from "node:crypto";
+import { systemClock } from "../base/index.js";
+import { holderNow, LockHeld } from "../files/index.js";
+import { describeSettingProblem, readSettings, type SettingsReading } from "../settings/index.js";
+import { aboutWhom, type CreateRecord, splitMember } from "../state/index.js";
+import {
+  type Account,
+  type HeldJournal,
+  Inventory,
+  type Live,
+  notesToMove,
+  pathsIn,
+  placesOf,
+  readSettlements,
+  recordsIn,
+  type Settlement,
+  type StorePaths,
+  stackPathsHere,
+  withJournal,
+  writeSettlements,
+} from "../store/index.js";
+import { type StackChoice, settingsOf } from "./pulumi.js";
+
+/** The journals of a stack, beside the cookie file that its settings name. @param name none where nobody knows it. */
+export async function journalsOf(name: string | undefined, choice: StackChoice): Promise<StackJournals> {
+  const given = await settingsOf(["baseUrl", "email", "cookieFile"], choice);
+  const reading = readSettings({
+    config: (key) => (key === "cookieFile" ? undefined : given[key]),
+    environment: {},
+    mayLackPassword: true,
+  });
+  return new StackJournals(name, { cookieFile: given.cookieFile, folder: choice.cwd ?? process.cwd(), reading });
+}
+
+/** What says where the journals of a stack are. */
+interface Place {
+  /** The setting, where it is set: the journals stand beside that file. */
+  readonly cookieFile: string | undefined;
+  /** The program's. */
+  readonly folder: string;
+  /** The address and the account, where they are known. */
+  readonly reading?: SettingsReading;
+}
+
+const MAX_WAIT_MS = 5000;
+const POLL_MS = 100;
+
+/** The journals stand beside the cookie file, a folder for each account; a stack that was renamed has some under its former name. */
+export class StackJournals {
+  readonly #place: Place;
+  /** By the journal's path. A stack that was renamed since its last run has its journals under the former name. */
+  readonly #paths = new Map<string, StorePaths>();
+  readonly #held = new Map<string, HeldJournal>();
+  #name: string | undefined;
+
+  /** @param stack `<organization>/<project>/<stack>`. */
+  constructor(stack: string | undefined, place: Place) {
+    this.#place = place;
+    if (stack !== undefined) this.#add(stack);
+  }
+
+  #add(stack: string): void {
+    this.#name ??= stack;
+    const { cookieFile, folder } = this.#place;
+    for (const paths of stackPathsHere(stack, cookieFile, folder)) this.#paths.set(paths.journal, paths);
+  }
+
+  /** The address and account that the settings name. @throws Error in words. */
+  account(): Account {
+    const { settings, problems = [] } = this.#place.reading ?? {};
+    if (settings !== undefined && problems.length === 0) return settings;
+    throw new Error(problems.map((problem) => describeSettingProblem(problem)).join("; "));
+  }
+
+  /** Those that stand under a former address and account, as they are to move. @param stack its name. */
+  standingAt(from: string, stack: string | undefined): ReturnType<typeof notesToMove> {
+    const { cookieFile, folder } = this.#place;
+    return stack === undefined ? [] : notesToMove(from, this.account(), stack, cookieFile, folder);
+  }
+
+  /** What is not settled. @throws Error about a journal that can't be read: then nobody can tell what is pending. */
+  notes(): CreateRecord[] {
+    return [...this.#paths.keys()].flatMap((journal) => {
+      try {
+        return recordsIn(journal);
+      } catch (error) {
+        throw new Error(
+          `the journal ${journal} can't be read (${(error as Error).message}), so it is not known what is pending, and nothing was changed; ` +
+            "the next `pulumi up` says what to do about it",
+        );
+      }
+    });
+  }
+
+  /**
+   * Waits a moment for a run that is under way, since one that was just killed may still be ending.
+   * @returns whether there was one. @throws Error it goes on: what is in flight looks like what a killed run has left.
+   */
+  async waitForRun(): Promise<boolean> {
+    const deadline = systemClock.monotonicMs() + MAX_WAIT_MS;
+    for (let waited = false; ; waited = true) {
+      const holder = [...this.#paths.keys()]
+        .map((path) => holderNow(`${path}.lock`, systemClock.wallMs()))
+        .find(Boolean);
+      if (holder === undefined) return waited;
+      if (systemClock.monotonicMs() > deadline) throw underWay(holder);
+      await systemClock.sleep(POLL_MS);
+    }
+  }
+
+  /** Holds all of them that are not held yet, while `work` runs. @param stack the name, or the former one. @throws Error in words. */
+  async whileHeld<T>(stack: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (stack === undefined) return work();
+    this.#add(stack);
+    // That of the account is locked too, though no run has written it yet.
+    const own = this.#ownPaths(stack);
+    return this.#hold([...new Set([...this.#paths.keys(), ...(own === undefined ? [] : [own.journal])])], work);
+  }
+
+  /** Those of the account that the settings name. */
+  #ownPaths(stack: string): StorePaths | undefined {
+    const { cookieFile, folder, reading } = this.#place;
+    if (reading?.problems.length !== 0) return undefined;
+    return pathsIn(placesOf(reading.settings, "", cookieFile, folder).journalFolder, stack);
+  }
+
+  /** Where the next `up` looks for what was answered. */
+  get #settlements(): string | undefined {
+    const own = this.#name === undefined ? undefined : this.#ownPaths(this.#name);
+    return (own ?? [...this.#paths.values()][0])?.settlements;
+  }
+
+  /** What was answered since the last `up` that went through. */
+  settlements(): Settlement[] {
+    return this.#settlements === undefined ? [] : readSettlements(this.#settlements);
+  }
+
+  /**
+   * Notes what was known before these answers.
+   * @returns what takes that back; none where it can't be noted.
+   */
+  noteSettlements(
+    answers: readonly Omit<Settlement, "notes">[],
+    isAbout: (urn: string, record: CreateRecord) => boolean,
+  ) {
+    const path = this.#settlements;
+    if (path === undefined) return undefined;
+    const before = readSettlements(path);
+    const notesOf = (urn: string) =>
+      new Map(
+        [...this.#paths.keys()]
+          .map((journal) => [journal, recordsIn(journal).filter((record) => isAbout(urn, record))] as const)
+          .filter(([, records]) => records.length > 0),
+      );
+    const added = answers.map((answer) => ({ ...answer, notes: notesOf(answer.urn) }));
+    const urns = new Set(added.map(({ urn }) => urn));
+    try {
+      writeSettlements(path, [...before.filter(({ urn }) => !urns.has(urn)), ...added]);
+    } catch {
+      return undefined;
+    }
+    return () => writeSettlements(path, before);
+  }
+
+  /** The journals know of these creates what they knew before, and the answers are forgotten. */
+  restore(settlements: readonly Settlement[]): void {
+    for (const [journal, records] of settlements.flatMap(({ notes }) => [...notes])) {
+      const held = this.#held.get(journal);
+      if (held === undefined)
+        throw new Error(`the journal ${journal} can't be written; make its folder writable, and run this again`);
+      held.restore(records);
+    }
+    const urns = new Set(settlements.map(({ urn }) => urn));
+    const path = this.#settlements;
+    if (path !== undefined)
+      writeSettlements(
+        path,
+        readSettlements(path).filter(({ urn }) => !urns.has(urn)),
+      );
+    if (this.#name !== undefined) this.#add(this.#name);
+  }
+
+  async #hold<T>([journal, ...rest]: readonly string[], work: () => Promise<T>): Promise<T> {
+    if (journal === undefined) return work();
+    if (this.#held.has(journal)) return this.#hold(rest, work);
+    let isHeld = false;
+    const options = { clock: systemClock, unique: randomUUID(), maxWaitMs: MAX_WAIT_MS };
+    try {
+      return await withJournal(journal, options, async (held) => {
+        isHeld = true;
+        this.#held.set(journal, held);
+        return this.#hold(rest, work).finally(() => this.#held.delete(journal));
+      });
+    } catch (error) {
+      if (isHeld) throw error;
+      if (error instanceof LockHeld) throw underWay(error.holder);
+      // Where no journal can be written, no run can hold one either.
+      if (!this.#paths.has(journal)) return this.#hold(rest, work);
+      throw new Error(`the journal ${journal} can't be locked (${(error as Error).message}), and nothing was changed`);
+    }
+  }
+
+  /** Forgets the notes about these resources, and of sets those about their members; and about these attempts. @returns how many those were. */
+  forget(urns: readonly string[], marks: ReadonlySet<string> = new Set()): number {
+    const isAbout = ({ key, mark }: CreateRecord) => {
+      const { urn, member } = aboutWhom(key);
+      return marks.has(mark) || urns.includes(urn) || (member !== undefined && urns.includes(splitMember(urn).of));
+    };
+    return [...this.#held.values()].reduce(
+      (sum, held) => sum + held.revise((entry) => (isAbout(entry) ? undefined : entry)),
+      0,
+    );
+  }
+
+  /** A user said what a create that only a journal knows has made: the next `up` takes that over. */
+  noteCreated(urn: string, id: string): void {
+    const isAbout = ({ key }: CreateRecord) => aboutWhom(key).urn === urn;
+    for (const [path, held] of this.#held) {
+      const open = recordsIn(path).findLast((entry) => isAbout(entry) && entry.id === undefined);
+      if (open === undefined) continue;
+      const { isReported: _, ...sent } = open;
+      held.revise((entry) => {
+        if (entry.mark === open.mark) return { ...sent, id };
+        return isAbout(entry) ? undefined : entry;
+      });
+    }
+  }
+
+  /** A user took back that this object exists. */
+  noteGone(key: string): void {
+    for (const { objects } of this.#paths.values()) new Inventory(objects).noteGone(key);
+  }
+
+  /** A user said that this object exists: from now on a rename of its resource is warned of. */
+  noteLive(key: string, live: Live): void {
+    for (const { objects } of this.#paths.values()) new Inventory(objects).note(key, live);
+  }
+}
+
+function underWay(holder: string): Error {
+  return new Error(
+    `a run of this stack is under way on this machine (${holder}), so it is not known yet what is pending, and nothing ` +
+      "was changed; let that run end, and run this again",
+  );
+}
