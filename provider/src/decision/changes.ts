@@ -1,9 +1,12 @@
 /**
- * Which arguments of an object differ from what the state holds. One comparison for single resources, for members of sets and
- * for the comment on a preview. Never throws, whatever shape it is handed.
+ * What differs between two descriptions of one object: which arguments differ between the state and the program, for single resources, for
+ * members of sets and for the comment on a preview ({@link changesIn}); and which of them the platform answers otherwise than the state or
+ * the program has them, for a refresh and before an adoption ({@link differencesIn}). Never throws, whatever shape it is handed. Pure.
  */
-import { own } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
+import { isDeepStrictEqual } from "node:util";
+import { asRecord, own, type Values } from "../base/index.js";
+import type { Kind, Limits } from "../kinds/index.js";
+import { asAccepted, defaultOf, formsOf, isPlatformId } from "../rules/index.js";
 import { UNKNOWN } from "../state/index.js";
 
 export interface Changes {
@@ -59,4 +62,77 @@ export function holdsUnknown(value: unknown): boolean {
 
 export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null;
+}
+
+/** What differs, by argument: as the platform has it; `undefined` where it has nothing. */
+export type Differences = ReadonlyMap<string, unknown>;
+
+/** Only what was given, or has a default of ours, is compared, and only where the answer holds it. */
+export function differencesIn(kind: Kind, limits: Limits, values: Values, record: Values): Differences {
+  const rules = kind.rules(limits).shape;
+  const found = new Map<string, unknown>();
+  for (const [property, field] of Object.entries(kind.wireNames)) {
+    const ours = values[property];
+    if (!hasValue(ours) || !Object.hasOwn(record, field)) continue;
+    const theirs = asAccepted(rules[property], record[field]);
+    if (!isSame(ours, theirs ?? defaultOf(rules[property]))) found.set(property, theirs);
+  }
+  const ours = asRecord(values.additionalFields);
+  const theirs = Object.entries(ours).map(([field, value]) => {
+    return [field, Object.hasOwn(record, field) ? likeOurs(value, record[field]) : value] as const;
+  });
+  if (theirs.some(([field, value]) => !isSame(ours[field], value))) {
+    found.set("additionalFields", Object.fromEntries(theirs));
+  }
+  return found;
+}
+
+/** Every argument that the answer holds, in the form that a program gives it. */
+export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Record<string, unknown> {
+  const rules = kind.rules(limits).shape;
+  return Object.fromEntries(
+    Object.entries(kind.wireNames).flatMap(([property, field]) => {
+      const value = asAccepted(rules[property], own(record, field));
+      return value === undefined ? [] : [[property, value]];
+    }),
+  );
+}
+
+/** What the state holds once it is told of the differences. */
+export function withDifferences(values: Values, differences: Differences): Record<string, unknown> {
+  const updated = { ...values };
+  for (const [property, theirs] of differences) {
+    if (theirs === undefined) delete updated[property];
+    else updated[property] = theirs;
+  }
+  return updated;
+}
+
+/** `theirs` in the form of `ours`, where it has one. */
+function likeOurs(ours: unknown, theirs: unknown): unknown {
+  if (!hasValue(ours)) return theirs ?? ours;
+  if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
+    return ours.map((each, at) => likeOurs(each, theirs[at]));
+  }
+  if (isObject(ours) && isObject(theirs)) {
+    const fields = Object.entries(ours).map(([name, each]) => [name, likeOurs(each, own(theirs, name) ?? null)]);
+    return Object.fromEntries(fields);
+  }
+  return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;
+}
+
+function isObject(value: unknown): value is Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isSame(ours: unknown, theirs: unknown): boolean {
+  if (isDeepStrictEqual(ours, theirs)) return true;
+  // An id is a number, or its digits where a number could not hold it.
+  return (
+    [ours, theirs].every((each) => /^(number|string)$/.test(typeof each)) && isId(ours) && `${ours}` === `${theirs}`
+  );
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === "number" || (typeof value === "string" && isPlatformId(value));
 }

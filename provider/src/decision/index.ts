@@ -5,7 +5,15 @@
  * The room may import `base`, `rules`, `kinds`, `settings` and `state`.
  */
 
-export { changesIn, hasValue, holdsUnknown } from "./changes.js";
+export {
+  argumentsFrom,
+  changesIn,
+  type Differences,
+  differencesIn,
+  hasValue,
+  holdsUnknown,
+  withDifferences,
+} from "./changes.js";
 export {
   type Abilities,
   type Action,
@@ -15,7 +23,6 @@ export {
   type Former,
   isDeleted,
 } from "./decide.js";
-export { argumentsFrom, type Differences, differencesIn, withDifferences } from "./differences.js";
 export { type Holder, Holders, SOMEBODY } from "./holders.js";
 export {
   actionOfCreate,
