@@ -40,7 +40,7 @@ const LIBRARIES: Record<string, RegExp> = {
   undici: /^$/, // required when the first client is made
   "tough-cookie": /^$/, // required for the first session
   zod: /^(rules|kinds|settings|catalog|store|client|tools|sandbox)\//,
-  "fastest-levenshtein": /^base\/text\.ts$|^sandbox\/nearest\.ts$/,
+  "fastest-levenshtein": /^base\/text\.ts$|^sandbox\/text\.ts$/,
   yaml: /^$/, // required when a catalog is read; so is csv-parse
   "csv-parse": /^$/,
   entities: /^client\/words\.ts$/,

@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ask } from "./ask.js";
+import { ask } from "./control-address.js";
 import { COMMAND_NAMES, CONTROL_HELP } from "./control.js";
 import { FAULT_LANGUAGE, NotUnderstood, parseFaults } from "./fault-language.js";
-import { didYouMean } from "./nearest.js";
+import { didYouMean } from "./text.js";
 import type { FaultRule } from "./options.js";
 import { serve } from "./serve.js";
 

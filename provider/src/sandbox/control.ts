@@ -3,11 +3,10 @@
  */
 import type { ControlAnswer } from "./control-address.js";
 import { FAULT_LANGUAGE, NotUnderstood, parseFaults } from "./fault-language.js";
-import { didYouMean } from "./nearest.js";
 import type { FaultRule } from "./options.js";
-import { printable } from "./printable.js";
+import { didYouMean, printable } from "./text.js";
 import type { Sandbox } from "./server.js";
-import { tableOf } from "./table.js";
+import { tableOf } from "./shown.js";
 
 export interface Controls {
   readonly sandbox: Pick<Sandbox, "fail" | "endFaults" | "expireSessions" | "reset" | "snapshot">;

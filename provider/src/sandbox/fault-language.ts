@@ -1,9 +1,8 @@
 /**
  * Faults as they are typed: `<target>:<fault>[:<times>]`, such as `event:close-after-act:1`. Pure.
  */
-import { didYouMean } from "./nearest.js";
 import type { Fault, FaultRule, FaultTarget } from "./options.js";
-import { printable } from "./printable.js";
+import { didYouMean, printable } from "./text.js";
 
 /** What was typed can't be carried out; the message says why, for people. */
 export class NotUnderstood extends Error {}

@@ -5,7 +5,7 @@ import { type Controls, carryOut, inWords } from "./control.js";
 import type { ControlAnswer } from "./control-address.js";
 import { openObjects, writeObjects } from "./objects-file.js";
 import type { FaultRule, SandboxOptions } from "./options.js";
-import { printable } from "./printable.js";
+import { printable } from "./text.js";
 import { Sandbox } from "./server.js";
 import { readTypedCommands } from "./typed-commands.js";
 

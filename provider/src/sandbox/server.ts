@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { type Answer, json, sessionRefused } from "./answers.js";
 import { answerControl, type Control, isForControl } from "./control-address.js";
 import { type ArmedFault, Faults } from "./faults.js";
-import { logLine, type Occurrence } from "./log.js";
+import { logLine, type Occurrence } from "./shown.js";
 import type {
   FaultRule,
   SandboxObject,

@@ -1,6 +1,6 @@
 /**
- * Which known name a mistyped one was likely meant to be. The sandbox imports nothing of the rest of the package, so it
- * has its own.
+ * Text for people: fit for a terminal, and with the known name that a mistyped one was likely meant to be. The sandbox imports nothing of
+ * the rest of the package, so it has its own.
  */
 import { distance } from "fastest-levenshtein";
 
@@ -12,4 +12,10 @@ export function didYouMean(typed: string, known: Iterable<string>): string {
     if (best === undefined || edits < best.edits) best = { name, edits };
   }
   return best !== undefined && best.edits <= best.name.length / 2 ? `; did you mean "${best.name}"?` : "";
+}
+
+/** Control and direction characters could make a terminal show something else than was sent: each run becomes a space. */
+export function printable(text: string, most: number): string {
+  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
+  return plain.length <= most ? plain : `${plain.slice(0, most - 1).toWellFormed()}…`;
 }
