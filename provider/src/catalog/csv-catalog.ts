@@ -34,7 +34,7 @@ const BY_LETTERS = new Map<string, Column>([
   [letters(conversionEvent.wireNames.advertiserId ?? ""), "advertiser"],
 ]);
 
-export interface CsvEvents {
+interface CsvEvents {
   readonly events: readonly WrittenEvent[];
   readonly findings: readonly Finding[];
 }

@@ -19,7 +19,7 @@ import {
 /** `$schema` is for editors. */
 const TOP = ["$schema", "defaults", "rules", "advertisers", "eventsFile"];
 
-export interface YamlCatalog extends WrittenCatalog {
+interface YamlCatalog extends WrittenCatalog {
   /** A CSV file with events, relative to the catalog, and where it is named. */
   readonly eventsFile: { readonly path: string; readonly source: Source } | undefined;
 }
@@ -119,7 +119,7 @@ class Reader {
 
 type Path = readonly (string | number)[];
 
-export interface YamlFile {
+interface YamlFile {
   readonly data: unknown;
   /** Finds where the value at `path` stands, or its name; where there is none, the name of what would hold it. */
   readonly sourceOf: (path: Path, part?: "value" | "name") => Source;

@@ -25,7 +25,7 @@ import type { Surroundings } from "./surroundings.js";
 import { type Answered, hintsFor, refusal, troubled, unanswered } from "./trouble.js";
 import { type Reading, saidIn, warningsOf, wordsOf } from "./words.js";
 
-export interface CreateRequest {
+interface CreateRequest {
   readonly operation: Operation;
   /** The request's fields in wire names. */
   readonly fields: Values;
@@ -44,7 +44,7 @@ export interface Created {
 }
 
 /** One object, for the operations that are about an object that exists. */
-export interface Target {
+interface Target {
   readonly kind: Kind;
   readonly operation: Operation;
   readonly id: string;

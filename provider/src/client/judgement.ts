@@ -31,14 +31,14 @@ export type Trouble =
   | { readonly kind: "unclear"; readonly reason: string };
 
 /** There is no such object. @param unlessWitnessed absent where the answer proves it alone; otherwise what it is without a witness. */
-export interface Gone {
+interface Gone {
   readonly kind: "gone";
   readonly unlessWitnessed?: Trouble;
 }
 
 export type ReadJudgement = { readonly kind: "found"; readonly record: WireRecord } | Gone | Trouble;
 export type ChangeJudgement = { readonly kind: "done" } | Gone | Trouble;
-export type SearchJudgement = { readonly kind: "listed"; readonly ids: readonly string[] } | Trouble;
+type SearchJudgement = { readonly kind: "listed"; readonly ids: readonly string[] } | Trouble;
 
 /** Statuses below 500 that do not say whether the request was acted upon: the other side gave up waiting. */
 const UNDECIDED_STATUS = new Set([408, 499]);

@@ -29,7 +29,7 @@ export interface Later {
   readonly until: Promise<unknown>;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** True if being acted upon twice does no harm; see {@link decideRetry}. */
   readonly repeatable: boolean;
   readonly patience: Patience;
@@ -181,7 +181,7 @@ class Slots {
 /** The end of one attempt. */
 export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: TransportFailure };
 
-export interface RetryQuestion {
+interface RetryQuestion {
   readonly attempt: Attempt;
   /** 1 for the first. */
   readonly attemptNumber: number;
@@ -195,7 +195,7 @@ export interface RetryQuestion {
   readonly random: number;
 }
 
-export type RetryDecision =
+type RetryDecision =
   | { readonly kind: "done" }
   /** Only this request waits. */
   | { readonly kind: "again"; readonly delayMs: number; readonly reason: string }

@@ -26,7 +26,7 @@ import { SessionStore } from "./session-store.js";
 import type { Surroundings } from "./surroundings.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
-export interface SessionAnswer {
+interface SessionAnswer {
   readonly answer: Answer;
   readonly session: LetThrough;
   /** Resolves once the answer's cookies are stored; never fails. */
@@ -37,7 +37,7 @@ export interface SessionAnswer {
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
 /** A request as it is sent on a login. */
-export interface SessionRequest {
+interface SessionRequest {
   readonly method: HttpRequest["method"];
   readonly url: URL;
   readonly body?: string | undefined;

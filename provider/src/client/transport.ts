@@ -71,7 +71,7 @@ export class TransportFailure extends Error {
   }
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   /** For one request, from the connection to the answer's last byte. */
   readonly timeoutSeconds: number;
   /** Connections at most. Callers keep to the same number of requests, so that none waits inside undici. */

@@ -14,7 +14,7 @@ export interface Known {
   readonly fingerprint?: string | undefined;
 }
 
-export interface Rename<From, To> {
+interface Rename<From, To> {
   readonly from: From;
   readonly to: To;
   /** All of both bodies is known. Otherwise they are the same as far as they are known. */
@@ -78,7 +78,7 @@ function holds(value: unknown, is: (value: unknown) => boolean): boolean {
 }
 
 /** What is known of a create that was sent. */
-export interface SentCreate {
+interface SentCreate {
   readonly kind: Kind["name"];
   /** On the platform; absent where it is secret. */
   readonly name?: string | undefined;

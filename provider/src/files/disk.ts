@@ -59,7 +59,7 @@ export interface Status {
 }
 
 /** What tells one file from another, exactly. */
-export interface Inode {
+interface Inode {
   readonly ino: bigint;
   readonly dev: bigint;
 }

@@ -25,7 +25,7 @@ import { isAnothers, lookFor } from "./search.js";
 import type { Runtime, Services } from "./services.js";
 import { platformWarning, tellAll } from "./tell.js";
 
-export interface Create {
+interface Create {
   /** The checked arguments. */
   readonly values: Values;
   readonly subject: Ref;

@@ -150,7 +150,7 @@ export async function deleteObject(kind: Kind, services: Services, named: Named)
   services.noteDeleted(kind.name, named.id);
 }
 
-export interface Adoption {
+interface Adoption {
   readonly subject: Ref;
   readonly id: string;
   /** The checked arguments. */

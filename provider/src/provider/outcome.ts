@@ -93,7 +93,7 @@ export function resultOf(
 }
 
 /** What a run of a set had before it, and what came of it. */
-export interface SetRun {
+interface SetRun {
   readonly stored: StoredSet;
   readonly members: readonly Member[];
   readonly outcomes: ReadonlyMap<string, Outcome>;

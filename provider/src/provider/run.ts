@@ -16,7 +16,7 @@ import { type Briefing, objectKey, UNKNOWN } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
 
 /** What `check` learns of a resource. */
-export interface Checked {
+interface Checked {
   /** What the program's half said of it. */
   readonly briefing: Briefing;
   /** The names of the arguments that were secret when the state was written. */

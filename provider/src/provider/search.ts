@@ -26,7 +26,7 @@ export type Finding =
 const PAUSES_S = [1, 2, 4, 8, 15];
 
 /** What a search needs of the process. */
-export type Searcher = Pick<Services, "reading" | "clock" | "client">;
+type Searcher = Pick<Services, "reading" | "clock" | "client">;
 
 /**
  * Looks several times, where that is not to be done once.

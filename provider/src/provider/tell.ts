@@ -12,7 +12,7 @@ import type { Live } from "../store/index.js";
 import type { Severity } from "./engine.js";
 import type { Messages } from "./messages.js";
 
-export type Notice =
+type Notice =
   /** Of the whole run; said once for each `topic`. */
   | { readonly say: string; readonly topic?: string }
   /** At a resource. */

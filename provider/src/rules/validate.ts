@@ -25,7 +25,7 @@ export interface Reading {
   readonly sourceOf?: (path: string) => Source | undefined;
 }
 
-export interface Validated {
+interface Validated {
   /** The values that passed: normalised, with defaults; unknown parts as they came; without those that are absent. */
   readonly values: Record<string, unknown>;
   readonly problems: readonly Problem[];

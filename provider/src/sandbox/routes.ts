@@ -4,7 +4,7 @@
 import type { SandboxOptions } from "./options.js";
 
 /** The documented operations: the login, and the creates by their nouns. */
-export type DocumentedOperation = "authenticate" | Noun;
+type DocumentedOperation = "authenticate" | Noun;
 /** What is served with the option `operations` alone. */
 export type OptionalOperation = "read" | "update" | "delete" | "search";
 export type Operation = DocumentedOperation | OptionalOperation;

@@ -9,7 +9,7 @@ import { printable } from "./text.js";
 import { Sandbox } from "./server.js";
 import { readTypedCommands } from "./typed-commands.js";
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly port: number;
   readonly latencyMs: number;
   readonly email: string | undefined;

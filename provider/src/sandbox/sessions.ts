@@ -6,7 +6,7 @@ import type { Rotation } from "./options.js";
 
 const LONG_LIVED_SECONDS = 30 * 86_400;
 
-export interface SessionRules {
+interface SessionRules {
   readonly instanceKey: string;
   readonly sessionSeconds: number;
   readonly sessionRequests: number;

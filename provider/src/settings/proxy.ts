@@ -17,7 +17,7 @@ export interface ProxySetting {
   readonly secrets: readonly string[];
 }
 
-export interface ProxyReading {
+interface ProxyReading {
   readonly proxy?: ProxySetting;
   /** The variable names no usable proxy. The value may hold a password, so it is not told. */
   readonly problem?: SettingProblem;

@@ -28,7 +28,7 @@ export interface SettingsReading {
 }
 
 /** Both processes and the commands pass what they can read of the raw settings. Values are never printed. */
-export interface SettingsSource {
+interface SettingsSource {
   /** The value of `advertising:<key>` in the stack's configuration. */
   readonly config: (key: string) => string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;

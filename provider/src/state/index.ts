@@ -41,7 +41,6 @@ export {
   resourceKeyIn,
   splitMember,
   stackOf,
-  urnOf,
 } from "./identity.js";
 export {
   ACCOUNT,

@@ -5,7 +5,7 @@
  * room imports base, files, kinds, settings and state, and knows nothing of requests.
  */
 export { Inventory, type Live } from "./inventory.js";
-export { type Beginning, type Ending, Journal, type Sending, type Unsent } from "./journal.js";
+export { type Ending, Journal, type Sending, type Unsent } from "./journal.js";
 export {
   forgetObjects,
   type HeldJournal,
@@ -19,7 +19,6 @@ export {
   type Account,
   moveNotes,
   notesToMove,
-  type Places,
   pathsIn,
   placesFor,
   placesOf,

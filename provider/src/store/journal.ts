@@ -61,7 +61,7 @@ export type Ending =
   | { readonly kind: "unresolved" };
 
 /** A record that the state may have made history of. */
-export interface Reconciled {
+interface Reconciled {
   readonly record: CreateRecord;
   /** It has no id and the same body, so most likely it is the object that the state holds: forgotten. */
   readonly isForgotten: boolean;

@@ -99,7 +99,7 @@ function namesIn(folder: string, disk: Disk): string[] {
 }
 
 /** A file of a stack, and where it belongs. */
-export interface Move {
+interface Move {
   readonly from: string;
   readonly to: string;
 }

@@ -18,7 +18,7 @@ const firstLine = z.object({
   backend: z.string(),
 });
 
-export interface RunEnd extends z.infer<typeof firstLine> {
+interface RunEnd extends z.infer<typeof firstLine> {
   /** What the engine was handed. */
   readonly records: readonly CreateRecord[];
 }

@@ -57,7 +57,7 @@ export const compareCommand = command({
   },
 });
 
-export interface Comparison {
+interface Comparison {
   readonly onlyInFirst: readonly Entry[];
   readonly onlyInSecond: readonly Entry[];
   readonly differing: readonly { readonly entry: Entry; readonly differences: readonly Difference[] }[];
@@ -66,7 +66,7 @@ export interface Comparison {
   readonly withSecrets: number;
 }
 
-export interface Difference {
+interface Difference {
   readonly argument: string;
   readonly first: string;
   readonly second: string;

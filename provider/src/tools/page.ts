@@ -6,7 +6,7 @@ import { count } from "../base/index.js";
 import { EventType, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { type Contents, type Entry, nameOf, type Shown, shown } from "./contents.js";
 
-export interface PageHead {
+interface PageHead {
   /** Of the stack; empty where the state does not say. */
   readonly stack: string;
   /** When the state was written, ISO 8601; empty where it does not say. */

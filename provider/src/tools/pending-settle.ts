@@ -289,7 +289,7 @@ function settleMembers(
 /** What the outputs of a set hold of each member, by its key. */
 export const SET_PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
 
-export type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
+type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
 
 /** A copy of them as they are stored: what is secret stays encrypted. */
 export function partsOf({ outputs = {} }: Resource): SetParts {
