@@ -3,7 +3,7 @@
  * time as an argument; a text that passed `Secrets` holds no registered secret. It knows nothing of advertisers and events, and
  * imports no other room.
  */
-export { type Clock, systemClock } from "./clock.js";
+export { type Clock, momentOf, systemClock } from "./clock.js";
 export {
   AccountMismatchError,
   AdvertisingError,
@@ -21,7 +21,7 @@ export {
   UsageError,
   withCode,
 } from "./errors.js";
-export { asRecord, exactInteger, jsonIn, own, parseExact, structureIn, type Values } from "./record.js";
+export { asRecord, exactInteger, isPlain, jsonIn, own, parseExact, structureIn, type Values } from "./record.js";
 export { Secrets } from "./secrets.js";
 export {
   agree,

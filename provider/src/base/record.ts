@@ -17,6 +17,11 @@ export function own(value: unknown, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
+/** Whether `value` is a text, a number or a truth value, which people can be told. */
+export function isPlain(value: unknown): value is string | number | boolean {
+  return ["string", "number", "boolean"].includes(typeof value);
+}
+
 /** What `text` is the JSON of; nothing where it is no JSON. */
 export function jsonIn(text: string | undefined): unknown {
   try {

@@ -67,8 +67,8 @@ export function systemSurroundings(
   reading: Reading,
   cookieFile: string | undefined,
   say: (message: string) => void,
+  secrets = secretsIn(reading),
 ): Surroundings {
-  const secrets = secretsIn(reading);
   return {
     transport: transportFor(reading),
     clock: systemClock,

@@ -3,7 +3,7 @@
  * make a second live one (a rename), and an adoption that is about the very object which a create of unknown outcome may have made.
  * Asked by the program's half, the provider's warnings, a set's plan and the comment on a preview. Pure.
  */
-import type { Values } from "../base/index.js";
+import { isPlain, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { argumentNames, canonical, holdsUnknown } from "./changes.js";
 
@@ -100,8 +100,4 @@ export function matchesCreate(kind: Kind, values: Values, sent: SentCreate): boo
     agrees(kind.nameProperty, sent.name) &&
     Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))
   );
-}
-
-function isPlain(value: unknown): boolean {
-  return ["string", "number", "boolean"].includes(typeof value);
 }

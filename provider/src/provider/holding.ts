@@ -51,7 +51,7 @@ function noteHolds(
   runtime: Runtime,
   { identity, key }: Ref,
   id: string,
-  live: { readonly values: Values; readonly secret: ReadonlySet<string> },
+  live: Arguments,
 ): void {
   const { run } = runtime;
   run.holders.add(kind.name, id, key, "state");
@@ -61,15 +61,18 @@ function noteHolds(
   runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, live, id, deletes));
 }
 
-/** An object that the state holds. */
-interface Held {
+interface Arguments {
+  readonly values: Values;
+  /** The names of those that must not be told. */
+  readonly secret: ReadonlySet<string>;
+}
+
+/** An object that the state holds, with its arguments there. */
+interface Held extends Arguments {
   readonly subject: Ref;
   readonly id: string;
   /** The same object, where the state lets go of it. */
   readonly former: Former | undefined;
-  /** The arguments that the state holds. */
-  readonly values: Values;
-  readonly secret: ReadonlySet<string>;
 }
 
 /**
@@ -96,7 +99,7 @@ export function noteLive(
   runtime: Runtime,
   { identity, key }: Ref,
   id: string,
-  live: { readonly values: Values; readonly secret: ReadonlySet<string> },
+  live: Arguments,
   createdAt: string | undefined,
 ): void {
   runtime.run.holders.add(kind.name, id, key, "state");
@@ -108,12 +111,7 @@ function isDeleting({ run }: Runtime, key: string): boolean {
   return run.briefingOf(resourceKeyIn(key)).deletes === true;
 }
 
-function liveOf(
-  kind: Kind,
-  { values, secret }: { readonly values: Values; readonly secret: ReadonlySet<string> },
-  id: string,
-  deletes: boolean,
-): Live {
+function liveOf(kind: Kind, { values, secret }: Arguments, id: string, deletes: boolean): Live {
   const name = nameToTell(kind, values, secret);
   return {
     id,

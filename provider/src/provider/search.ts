@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { AdvertisingError, count, enumerate } from "../base/index.js";
+import { AdvertisingError, count, enumerate, momentOf } from "../base/index.js";
 import { visibleFromMs } from "../decision/index.js";
 import { belongsAlready, type Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
@@ -64,7 +64,7 @@ export async function lookFor(
       answer = error.message;
     }
   }
-  const until = new Date(runtime.clock.wallMs()).toISOString();
+  const until = momentOf(runtime.clock);
   return {
     kind: "open",
     words: `${searchedFor(sent)} ${count(looks, "time")} until ${until}: ${answer}. ${nextIn(dueMs)}`,

@@ -3,7 +3,7 @@
  * connections and one wait where the platform asks for quiet; one journal; one voice. What a run knows is in `run.ts`.
  */
 import { randomUUID } from "node:crypto";
-import { type Clock, type Secrets, SettingsError, systemClock } from "../base/index.js";
+import { type Clock, momentOf, type Secrets, SettingsError, systemClock } from "../base/index.js";
 import { Client, secretsIn, transportFor } from "../client/index.js";
 import { type Disk, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -94,7 +94,7 @@ export function createRuntime(
   let createdHere: ReadonlyMap<string, string> | undefined;
   let reads: Progress | undefined;
 
-  const now = () => new Date(systemClock.wallMs()).toISOString();
+  const now = () => momentOf(systemClock);
 
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });

@@ -4,7 +4,7 @@
  * here; the sentences are in `sentences.ts`. Pure.
  */
 
-import type { Values } from "../base/index.js";
+import { isPlain, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { UNRESOLVED } from "./properties.js";
 
@@ -178,8 +178,7 @@ export function tellingIn(
   const facts: Record<string, string | number | boolean> = {};
   for (const property of kind.tellingProperties) {
     const value = properties[property];
-    if (secret.has(property) || !["string", "number", "boolean"].includes(typeof value)) continue;
-    facts[property] = value as string | number | boolean;
+    if (!secret.has(property) && isPlain(value)) facts[property] = value;
   }
   return { name: nameToTell(kind, properties, secret), facts };
 }

@@ -4,7 +4,7 @@
  * resource, which `provider/failure.ts` makes an error; a set's message is in `provider/tell-set.ts`. What happened (`record.what`) was
  * worded by the client or by `provider/create.ts` when it happened. Pure.
  */
-import { count, idRanges, printable, shellWord } from "../base/index.js";
+import { count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { CreateRecord } from "./create-record.js";
 
@@ -15,7 +15,7 @@ export function describe(
 ): string {
   const named = name === undefined ? "" : ` named "${printable(name)}"`;
   const told = Object.entries(facts)
-    .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+    .filter(([, value]) => isPlain(value))
     .map(([property, value]) => `${property} ${printable(String(value))}`);
   return [
     `the ${kind}${named}${told.length === 0 ? "" : ` (${told.join(", ")})`}`,

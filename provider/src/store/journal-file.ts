@@ -3,7 +3,7 @@
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import { type Clock, JournalError } from "../base/index.js";
+import { type Clock, JournalError, momentOf } from "../base/index.js";
 import {
   AppendFile,
   acquireLock,
@@ -172,8 +172,7 @@ export class JournalFile {
     const { clock, backend = "" } = this.#options;
     // Before the journal forgets: a kill between the two must not lose them.
     if (handed.length > 0) {
-      const ended = new Date(clock.wallMs()).toISOString();
-      addRunEnd(this.#runEnd, { ended, backend, records: handed }, this.#disk);
+      addRunEnd(this.#runEnd, { ended: momentOf(clock), backend, records: handed }, this.#disk);
     }
     writeNow(this.path, left, this.#disk);
   }

@@ -3,7 +3,7 @@
  * once. Only that is noted, so the file is small; where it is missing, nothing is believed too early.
  */
 import { z } from "zod";
-import { type Clock, jsonIn } from "../base/index.js";
+import { type Clock, jsonIn, momentOf } from "../base/index.js";
 import { appendHints, type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { objectKey } from "../state/index.js";
@@ -41,7 +41,7 @@ export class Seen {
     const seen = objectKey(kind, id);
     const known = this.#objects;
     if (known.has(seen)) return;
-    const at = new Date(this.#clock.wallMs()).toISOString();
+    const at = momentOf(this.#clock);
     known.set(seen, at);
     appendHints(this.#path, lineOf(seen, at), this.#disk);
   }

@@ -1,7 +1,7 @@
 /**
  * `pulumi-advertising leftovers`: lists what is left live, and takes objects off that list once somebody has tidied them up.
  */
-import { jsonIn, own, printable } from "../base/index.js";
+import { jsonIn, momentOf, own, printable, systemClock } from "../base/index.js";
 import { leftLiveIn, leftLiveKind, writeLeftLive } from "../state/index.js";
 import { changeStack } from "./change-stack.js";
 import { contentsOf, warnOfSecretSets } from "./contents.js";
@@ -90,7 +90,7 @@ async function earlierStateOf(file: string): Promise<ExportedStack> {
 
 async function takeOff(wanted: readonly string[], choice: StackChoice): Promise<number> {
   const done = await changeStack(choice, (exported) => {
-    const { stack, done: marked } = markDone(exported, wanted, new Date().toISOString());
+    const { stack, done: marked } = markDone(exported, wanted, momentOf(systemClock));
     return { stack, after: () => marked };
   });
   const lines = done.map(({ kind, id, name, key }) => {

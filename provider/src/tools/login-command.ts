@@ -1,6 +1,5 @@
 /** `pulumi-advertising login`: one login, before any run and for all of them. */
-import { randomUUID } from "node:crypto";
-import { AdvertisingError, LoginError, type Secrets, SettingsError, systemClock, withCode } from "../base/index.js";
+import { AdvertisingError, LoginError, momentOf, type Secrets, SettingsError, withCode } from "../base/index.js";
 import type { NewSession } from "../client/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { placesFor } from "../store/index.js";
@@ -55,26 +54,18 @@ export const loginCommand = command({
  * @returns what to tell. @throws LoginError
  */
 async function logIn(reading: SettingsReading, folder: string, secrets: Secrets, origin: string): Promise<string> {
-  const [{ logInAnew, transportFor }, { debugLog }] = await http();
+  const [{ logInAnew, systemSurroundings }, { debugLog }] = await http();
   const { settings } = reading;
   if (settings.authMode === "basic") {
     return "No login is needed: with advertising:authMode basic, e-mail and password go with each request. They can't be checked without creating something.";
   }
   const { cookieFile } = placesFor(settings, folder);
-  const transport = transportFor(reading);
-  const tell = (message: string) => console.error(secrets.scrub(message));
-  const now = () => new Date(systemClock.wallMs()).toISOString();
+  const surroundings = systemSurroundings(reading, cookieFile, (message) => console.error(message), secrets);
+  const { clock, say: tell, transport } = surroundings;
+  const scrub = (text: string) => secrets.scrub(text);
+  const onAttempt = debugLog(process.env.ADVERTISING_LOG, () => momentOf(clock), scrub, tell);
   try {
-    const session = await logInAnew(settings, {
-      transport,
-      clock: systemClock,
-      random: Math.random,
-      newId: randomUUID,
-      cookieFile,
-      secrets,
-      say: tell,
-      onAttempt: debugLog(process.env.ADVERTISING_LOG, now, (text) => secrets.scrub(text), tell),
-    });
+    const session = await logInAnew(settings, { ...surroundings, onAttempt });
     const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}).`;
     if (cookieFile === undefined) {
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none: each run logs in for itself.`;

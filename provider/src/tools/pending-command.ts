@@ -1,6 +1,6 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
-import { agree, count, cut, enumerate, systemClock } from "../base/index.js";
+import { agree, count, cut, enumerate, momentOf, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import { aboutWhom, type CreateRecord, describe, forgetCommand, reopenCommand, splitMember } from "../state/index.js";
 import { changeStack, type Decided } from "./change-stack.js";
@@ -122,7 +122,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const isInState = ({ urn }: Verdict) => byUrn.get(urn)?.known !== "journal";
   // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
   const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
-  const surroundings = { now: new Date(systemClock.wallMs()).toISOString(), newMark: randomUUID };
+  const surroundings = { now: momentOf(systemClock), newMark: randomUUID };
   const settled =
     verdicts.some(isInState) || isToSave ? settle(stack, pending, verdicts.filter(isInState), surroundings) : undefined;
   const forgotten = notes.map(({ key }) => aboutWhom(key).urn).filter(isForgotten);
