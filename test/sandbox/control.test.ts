@@ -1,8 +1,8 @@
 /** Commands to a running sandbox: what each does, and over its control address. */
 import { request } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ask } from "../../provider/src/sandbox/control-address.js";
 import { type Controls, carryOut } from "../../provider/src/sandbox/control.js";
+import { ask } from "../../provider/src/sandbox/control-address.js";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { Sandbox } from "../../provider/src/sandbox/server.js";
 import { useSandbox } from "../support/stack.js";

@@ -3,7 +3,14 @@
  */
 import type { z } from "zod";
 import { asRecord, count, nearest, type Values } from "../base/index.js";
-import { advertiser, belongsAlready, conversionEvent, conversionEventSet, type Kind, type Limits } from "../kinds/index.js";
+import {
+  advertiser,
+  belongsAlready,
+  conversionEvent,
+  conversionEventSet,
+  type Kind,
+  type Limits,
+} from "../kinds/index.js";
 import { expectationOf, type Rules, show, validate } from "../rules/index.js";
 import { DEFAULT_WARNINGS, lint, misspeltAdvertisers, RULES, type RuleValues } from "./lint.js";
 import { fieldNamed } from "./spelling.js";

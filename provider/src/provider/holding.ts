@@ -46,13 +46,7 @@ export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "
 }
 
 /** This resource goes on with an object; in an `up` known to the warnings of later runs too. */
-function noteHolds(
-  kind: Kind,
-  runtime: Runtime,
-  { identity, key }: Ref,
-  id: string,
-  live: Arguments,
-): void {
+function noteHolds(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string, live: Arguments): void {
   const { run } = runtime;
   run.holders.add(kind.name, id, key, "state");
   releaseFormer(kind, runtime, identity, key, id);
@@ -194,7 +188,8 @@ export async function ownerOf(
 function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): void {
   const rivals = run.holders.rivalsOf(kind.name, id, ref.key);
   const other = rivals.find(({ by, how }) => by !== SOMEBODY && how === "adopts");
-  if (other !== undefined) throw new ArgumentsError(`${aboutWhom(other.by).label}: existingId ${belongsAlready(id, ref.urn)}`);
+  if (other !== undefined)
+    throw new ArgumentsError(`${aboutWhom(other.by).label}: existingId ${belongsAlready(id, ref.urn)}`);
 }
 
 /** @param olds what the state holds. @param isDeleting `retainOnDelete` is off. */

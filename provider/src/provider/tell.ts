@@ -7,7 +7,15 @@
 import { agree, count, enumerate, printable } from "../base/index.js";
 import type { Abilities, Created, Former, Unproven } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
-import { aboutWhom, type CreateRecord, type Ref, removalWarning, renamedFrom, staysLive, whatHappened } from "../state/index.js";
+import {
+  aboutWhom,
+  type CreateRecord,
+  type Ref,
+  removalWarning,
+  renamedFrom,
+  staysLive,
+  whatHappened,
+} from "../state/index.js";
 import type { Live } from "../store/index.js";
 import type { Severity } from "./engine.js";
 import type { Messages } from "./messages.js";

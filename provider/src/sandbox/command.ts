@@ -3,12 +3,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ask } from "./control-address.js";
 import { COMMAND_NAMES, CONTROL_HELP } from "./control.js";
+import { ask } from "./control-address.js";
 import { FAULT_LANGUAGE, NotUnderstood, parseFaults } from "./fault-language.js";
-import { didYouMean } from "./text.js";
 import type { FaultRule } from "./options.js";
 import { serve } from "./serve.js";
+import { didYouMean } from "./text.js";
 
 const indented = (text: string) => text.replaceAll(/^/gm, "  ");
 

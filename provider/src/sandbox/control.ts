@@ -4,9 +4,9 @@
 import type { ControlAnswer } from "./control-address.js";
 import { FAULT_LANGUAGE, NotUnderstood, parseFaults } from "./fault-language.js";
 import type { FaultRule } from "./options.js";
-import { didYouMean, printable } from "./text.js";
 import type { Sandbox } from "./server.js";
 import { tableOf } from "./shown.js";
+import { didYouMean, printable } from "./text.js";
 
 export interface Controls {
   readonly sandbox: Pick<Sandbox, "fail" | "endFaults" | "expireSessions" | "reset" | "snapshot">;

@@ -5,8 +5,8 @@ import { type Controls, carryOut, inWords } from "./control.js";
 import type { ControlAnswer } from "./control-address.js";
 import { openObjects, writeObjects } from "./objects-file.js";
 import type { FaultRule, SandboxOptions } from "./options.js";
-import { printable } from "./text.js";
 import { Sandbox } from "./server.js";
+import { printable } from "./text.js";
 import { readTypedCommands } from "./typed-commands.js";
 
 interface ServeOptions {

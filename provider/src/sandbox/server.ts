@@ -8,7 +8,6 @@ import { gzipSync } from "node:zlib";
 import { type Answer, json, sessionRefused } from "./answers.js";
 import { answerControl, type Control, isForControl } from "./control-address.js";
 import { type ArmedFault, Faults } from "./faults.js";
-import { logLine, type Occurrence } from "./shown.js";
 import type {
   FaultRule,
   SandboxObject,
@@ -20,6 +19,7 @@ import type {
 import { Platform } from "./platform.js";
 import type { Handled } from "./record-operations.js";
 import { type Operation, type Route, routeOf } from "./routes.js";
+import { logLine, type Occurrence } from "./shown.js";
 import { keepsProperAnswer, respond, statusWith, strike, strikesFirst } from "./strike.js";
 
 /** More than any request of this API; the rest of a larger one is not read. */

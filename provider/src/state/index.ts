@@ -41,6 +41,7 @@ export {
   resourceKeyIn,
   splitMember,
   stackOf,
+  urnOf,
 } from "./identity.js";
 export {
   ACCOUNT,
