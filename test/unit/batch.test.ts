@@ -144,7 +144,7 @@ describe("between resources", () => {
       objects: [objectOf("key", "A", { adopts: "7" })],
     });
     expect(findings).toMatchObject([
-      { lines: ["value is required", expect.stringContaining('by "two" already')], problems: 2 },
+      { lines: ["value is required", expect.stringContaining('belongs to "two" already')], problems: 2 },
     ]);
     expect(warnings).toEqual(["a warning"]);
   });

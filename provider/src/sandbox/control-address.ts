@@ -4,9 +4,9 @@
  */
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 
-export const CONTROL_PATH = "/sandbox";
+const CONTROL_PATH = "/sandbox";
 /** By this header a client knows that what answers is a sandbox. */
-export const CONTROL_HEADER = "advertising-sandbox";
+const CONTROL_HEADER = "advertising-sandbox";
 
 export interface ControlAnswer {
   readonly isOk: boolean;
