@@ -13,7 +13,7 @@ const heavy = {
 };
 
 /** Quick by themselves, often waiting; what a busy machine makes of that must not decide. */
-const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3 };
+const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, setupFiles: "test/support/cheap-scrypt.mjs" };
 
 /** For every process that tests start: a run of Pulumi compiles a thousand modules in each of two processes. */
 const env = { NODE_OPTIONS: keepCompiled };

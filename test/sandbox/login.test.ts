@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { TestClient } from "../support/client.js";
 import { newFolder } from "../support/folder.js";
+import { keepCompiled } from "../support/keep-compiled.js";
 import { useSandbox } from "../support/stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
@@ -21,6 +22,7 @@ function start(
     cwd: folder,
     env: {
       PATH: "",
+      NODE_OPTIONS: `${keepCompiled} --import ${resolve(import.meta.dirname, "../support/cheap-scrypt.mjs")}`,
       HOME: folder,
       XDG_CACHE_HOME: join(folder, "cache"),
       ADVERTISING_BASE_URL: sandbox.url,

@@ -5,6 +5,7 @@
  * Without `names` it gets them in messages, and creates those of one message at once, until it is let go.
  * `dieAtCall`: kills itself, without any chance to tidy up, just before that file-system call.
  */
+import "../support/cheap-scrypt.mjs";
 import { randomUUID } from "node:crypto";
 import fsp from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";

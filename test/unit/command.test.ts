@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { NEEDED_NODE, whyTooOld } from "../../provider/src/base/text.js";
 import { folderWith } from "../support/catalogs.js";
+import { keepCompiled } from "../support/keep-compiled.js";
 import { CIPHERTEXT, encrypted, exportOf, storedAdvertiser, storedEvent, storedSet } from "../support/stored.js";
 
 const provider = resolve(import.meta.dirname, "../../provider");
@@ -23,8 +24,11 @@ function runIn(
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const file = resolve(provider, "dist/tools/command.js");
   return new Promise((resolved) => {
-    execFile(process.execPath, [file, ...args], { cwd, env: { PATH: "", ...environment } }, (error, stdout, stderr) =>
-      resolved({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    execFile(
+      process.execPath,
+      [file, ...args],
+      { cwd, env: { PATH: "", NODE_OPTIONS: keepCompiled, ...environment } },
+      (error, stdout, stderr) => resolved({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
 }
