@@ -1,12 +1,13 @@
 /**
- * What Pulumi's engine does with a stack, run after run, as docs and tests of the real one have it: it checks, compares, creates before it
- * deletes, saves before and after each step, and goes on from what is saved. Nothing of the provider's is copied here.
+ * What Pulumi's engine does with a stack, run after run: it checks and compares one resource after the other, creates before it deletes,
+ * saves before and after each step, and goes on from what is saved. `test/engine/stand-in.test.ts` plays the same programs through the
+ * real one, and expects the same calls and the same states. Nothing of the provider's is copied here.
  */
 
 import { typeTokenOf } from "../../../provider/src/kinds/index.js";
 import type { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
 import { isPlatformId } from "../../../provider/src/rules/index.js";
-import { UNKNOWN } from "../../../provider/src/state/index.js";
+import { PROVIDER, UNKNOWN } from "../../../provider/src/state/index.js";
 import { keyOf, type Program, type Resource, type Said, urnOfResource } from "./program.js";
 
 type Values = Record<string, unknown>;
@@ -19,6 +20,7 @@ export interface Saved {
   readonly outputs: Values;
   readonly delete?: boolean;
   readonly retainOnDelete?: boolean;
+  readonly protect?: boolean;
   readonly initErrors?: readonly string[];
   readonly dependencies?: readonly string[];
   readonly custom: true;
@@ -26,7 +28,8 @@ export interface Saved {
 
 interface Operation {
   readonly type: "creating" | "updating" | "deleting";
-  readonly resource: Saved;
+  /** Of a create or an update: without its id and outputs. */
+  readonly resource: Omit<Saved, "outputs"> & { readonly outputs?: Values };
 }
 
 /** What a backend keeps, as `pulumi stack export` prints it. */
@@ -54,6 +57,9 @@ export interface RunOptions {
   readonly isPreview?: boolean;
   /** Keys of the program's resources; absent for all. */
   readonly targets?: ReadonlySet<string> | undefined;
+  /** With what depends on them. */
+  readonly targetDependents?: boolean;
+  /** Steps of several resources at once; otherwise one resource after the other. */
   readonly concurrent?: boolean;
 }
 
@@ -68,16 +74,22 @@ export interface Ended {
 /** As it comes through the engine. */
 const carried = (values: object | undefined) => JSON.parse(JSON.stringify(values ?? {})) as Values;
 
-class Failed extends Error {}
+/** What has its reference to the provider put in again by Pulumi's provider process. */
+const withProvider = (values: object | undefined, of: Values) => carried({ ...values, [PROVIDER]: of[PROVIDER] });
 
 /** One run's work on the state. */
 class Work {
   readonly errors: string[] = [];
   readonly ops = new Map<string, Op>();
-  readonly seen = new Set<Saved>();
+  /** The URNs that the program has registered, former ones too. */
+  readonly reached = new Set<string>();
   readonly #options: RunOptions;
+  readonly #renamed = new Map<string, string>();
+  /** What this run has written stands before what it has not. */
   resources: Saved[];
+  #written = 0;
   #pending: Operation[];
+  #isOver = false;
 
   constructor(before: Deployment, options: RunOptions) {
     this.#options = options;
@@ -87,11 +99,19 @@ class Work {
   }
 
   get deployment(): Deployment {
+    const nameOf = (urn: string) => this.#renamed.get(urn) ?? urn;
     return {
       manifest: { time: this.#options.now() },
-      resources: this.resources,
+      resources: this.resources.map((each) => {
+        const dependencies = each.dependencies?.map(nameOf);
+        return { ...each, urn: nameOf(each.urn), ...(dependencies === undefined ? {} : { dependencies }) };
+      }),
       ...(this.#pending.length === 0 ? {} : { pending_operations: this.#pending }),
     };
+  }
+
+  get ended(): Ended {
+    return { errors: this.errors, ops: this.ops, deployment: this.deployment };
   }
 
   save(): void {
@@ -100,172 +120,241 @@ class Work {
   }
 
   put(old: Saved | undefined, now: Saved): void {
-    const place = old === undefined ? -1 : this.resources.indexOf(old);
-    if (place < 0) this.resources.push(now);
-    else this.resources[place] = now;
-    this.seen.add(now);
+    if (old !== undefined) this.drop(old);
+    if (old !== undefined && old.urn !== now.urn) this.#renamed.set(old.urn, now.urn);
+    this.resources.splice(this.#written++, 0, now);
+  }
+
+  drop(resource: Saved): void {
+    const place = this.resources.indexOf(resource);
+    if (place < 0) return;
+    this.resources.splice(place, 1);
+    if (place < this.#written) this.#written--;
+  }
+
+  /** Writes it at its place. */
+  alter(resource: Saved, now: Saved): void {
+    this.resources = this.resources.map((each) => (each === resource ? now : each));
+  }
+
+  /** After a failure nothing more is begun. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** Does one step, with its operation saved before and its result after. */
   async step(operation: Operation, work: () => Promise<void>): Promise<void> {
-    this.#pending.push(operation);
+    this.#pending.unshift(operation);
     this.save();
     try {
       await work();
+    } catch (error) {
+      this.fail(error);
     } finally {
       this.#pending = this.#pending.filter((each) => each !== operation);
       this.save();
     }
   }
 
-  fail(error: unknown): void {
+  /** @param isLast whether nothing is begun after it. */
+  fail(error: unknown, isLast = true): void {
     this.errors.push((error as Error).message);
+    this.#isOver ||= isLast;
   }
+}
+
+/** A run whose program registers nothing: what is saved is the state without what was being changed or deleted. */
+export function refused(before: Deployment, errors: readonly string[], options: RunOptions): Ended {
+  return { ...new Work(before, options).ended, errors };
 }
 
 /** A `pulumi up`, or a preview of one. */
 export async function up(before: Deployment, program: Program, said: Said, options: RunOptions): Promise<Ended> {
   const work = new Work(before, options);
-  const { isPreview = false, targets } = options;
+  const { isPreview = false, concurrent = false, targetDependents = false } = options;
+  const named = options.targets && new Set([...options.targets].map(urnOfKey));
+  const targets = named && new Set(named);
+  const skipped = new Set<string>();
   const advertiserIds = new Map<string, unknown>();
-  const isTarget = (resource: Resource) => targets === undefined || targets.has(keyOf(resource));
-  const all = [...program.values()];
-
-  const register = async (resource: Resource): Promise<void> => {
-    if (work.errors.length > 0) return;
-    const old = oldOf(resource);
-    if (!isTarget(resource)) {
-      if (old === undefined) return;
-      work.seen.add(old);
-      if (resource.type === "Advertiser") advertiserIds.set(resource.name, old.outputs.advertiserId);
-      return;
-    }
-    const owner = resource.advertiser;
-    const isNamed = owner !== undefined && !isPlatformId(owner);
-    if (isNamed && !advertiserIds.has(owner)) {
-      work.errors.push(`${keyOf(resource)} depends on ${owner}, which is new and no target`); // the engine refuses that
-      return;
-    }
-    const dependencies = isNamed ? [urnOfResource({ type: "Advertiser", name: owner })] : [];
-    try {
-      const given = said.inputsOf(resource, isNamed ? advertiserIds.get(owner) : owner);
-      await registered(resource, old, carried(given), dependencies);
-    } catch (error) {
-      if (!(error instanceof Failed)) work.fail(error);
-    }
-  };
 
   const oldOf = (resource: Resource): Saved | undefined => {
     const names = [resource.name, ...(resource.aliases ?? [])];
     const urns = names.map((name) => urnOfResource({ type: resource.type, name }));
-    return urns
-      .map((urn) => work.resources.find((each) => each.urn === urn && each.delete !== true && !work.seen.has(each)))
-      .find(Boolean);
+    return urns.map((urn) => before.resources.find((each) => each.urn === urn && each.delete !== true)).find(Boolean);
   };
 
-  const registered = async (
-    resource: Resource,
-    old: Saved | undefined,
-    given: Values,
-    dependencies: readonly string[],
-  ) => {
+  /** What is no target is as it was, after what it depends on. */
+  const untouched = (old: Saved): void => {
+    work.reached.add(old.urn);
+    for (const urn of old.dependencies ?? []) {
+      const needed = before.resources.find((each) => each.urn === urn && each.delete !== true);
+      if (needed !== undefined && !work.reached.has(urn)) untouched(needed);
+    }
+    work.put(old, { ...old });
+  };
+
+  /** Checks and compares. @returns what is left to do; none where it fails. */
+  const generated = async (resource: Resource): Promise<(() => Promise<void>) | undefined> => {
     const { type, name } = resource;
-    const face = options.faces[type];
     const urn = urnOfResource(resource);
+    const old = oldOf(resource);
+    const owner = resource.advertiser;
+    const ownerUrn = owner === undefined || isPlatformId(owner) ? undefined : urnOfKey(`Advertiser ${owner}`);
+    const dependencies = ownerUrn === undefined ? [] : [ownerUrn];
     const noteId = (outputs: Values | undefined) => {
       if (type === "Advertiser") advertiserIds.set(name, outputs === undefined ? UNKNOWN : outputs.advertiserId);
     };
-    const check = async (olds: Values) => {
-      const { inputs, failures = [] } = await face.check(olds, carried(given));
-      if (failures.length === 0) return carried(inputs);
-      for (const { reason } of failures) work.errors.push(reason);
-      throw new Failed();
+    if (targetDependents && dependencies.some((each) => targets?.has(each))) targets?.add(urn);
+    if (targets?.has(urn) === false) {
+      if (old === undefined) skipped.add(urn);
+      else untouched(old);
+      noteId(old === undefined && isPreview ? undefined : (old?.outputs ?? {}));
+      return undefined;
+    }
+    work.reached.add(urn);
+    if (old !== undefined) work.reached.add(old.urn);
+    const face = options.faces[type];
+    const given = carried(said.inputsOf(resource, ownerUrn === undefined ? owner : advertiserIds.get(owner ?? "")));
+    const check = async (olds: Values): Promise<Values | undefined> => {
+      const { inputs, failures = [] } = await face.check(olds, { ...given });
+      for (const { reason } of failures) work.fail(new Error(reason));
+      return failures.length > 0 ? undefined : withProvider(inputs, given);
     };
     const base = {
       urn,
       type: typeTokenOf(type),
       custom: true as const,
       retainOnDelete: resource.deletes !== true,
+      ...(resource.protect === true ? { protect: true } : {}),
       dependencies,
     };
-    let inputs = await check(old?.inputs ?? {});
-    if (old === undefined) {
-      await created("create", inputs);
-      return;
-    }
-    work.seen.add(old);
-    const { changes, replaces = [] } = await face.diff(old.id ?? "", old.outputs, inputs);
-    if (replaces.length > 0) {
-      inputs = await check({});
-      await created("replace", inputs);
-      return;
-    }
-    if (changes !== true && old.initErrors === undefined) {
-      work.ops.set(urn, "same");
-      noteId(old.outputs);
-      if (isPreview) return;
-      const { id, outputs } = old;
-      work.put(old, { ...base, ...(id === undefined ? {} : { id }), inputs, outputs });
-      work.save();
-      return;
-    }
-    work.ops.set(urn, "update");
-    noteId(undefined);
-    if (isPreview) return;
-    const { id = "", outputs } = old;
-    const next = { ...base, id, inputs };
-    await work.step({ type: "updating", resource: { ...next, outputs } }, async () => {
-      try {
-        const { outs } = await face.update(id, outputs, inputs);
-        work.put(old, { ...next, outputs: carried(outs) });
-        noteId(outs);
-      } catch (error) {
-        const failed = partial(error, next);
-        if (failed !== undefined) work.put(old, failed);
-        throw error;
-      }
-    });
 
-    async function created(op: "create" | "replace", checked: Values): Promise<void> {
+    const created = (op: "create" | "replace", inputs: Values) => {
       work.ops.set(urn, op);
-      noteId(undefined);
-      if (isPreview) return;
-      const next = { ...base, inputs: checked };
+      if (isPreview) noteId(undefined);
+      const next = { ...base, inputs };
       const take = (now: Saved) => {
-        if (old !== undefined) work.put(old, { ...old, delete: true });
+        if (old !== undefined) work.alter(old, { ...old, delete: true });
         work.put(undefined, now);
       };
-      await work.step({ type: "creating", resource: { ...next, outputs: {} } }, async () => {
-        try {
-          const { id, outs } = await face.create(checked);
-          take({ ...next, id, outputs: carried(outs) });
-          noteId(outs);
-        } catch (error) {
-          const failed = partial(error, next);
-          if (failed !== undefined) take(failed);
-          throw error;
-        }
-      });
+      return () =>
+        work.step({ type: "creating", resource: next }, async () => {
+          try {
+            const { id, outs } = await face.create({ ...inputs });
+            take({ ...next, id, outputs: withProvider(outs, inputs) });
+            noteId(outs);
+          } catch (error) {
+            const failed = partial(error);
+            if (failed !== undefined) take({ ...next, ...failed });
+            throw error;
+          }
+        });
+    };
+
+    const updated = (from: Saved, inputs: Values) => {
+      work.ops.set(urn, "update");
+      if (isPreview) noteId(undefined);
+      const { id = "" } = from;
+      return () =>
+        work.step({ type: "updating", resource: { ...base, inputs } }, async () => {
+          try {
+            const { outs } = await face.update(id, from.outputs, { ...inputs });
+            work.put(from, { ...base, id, inputs, outputs: withProvider(outs, inputs) });
+            noteId(outs);
+          } catch (error) {
+            const failed = partial(error);
+            // The inputs that the object does not have are not saved.
+            if (failed !== undefined) work.put(from, { ...base, inputs: from.inputs, ...failed, id });
+            throw error;
+          }
+        });
+    };
+
+    const inputs = await check(old?.inputs ?? {});
+    if (inputs === undefined) return undefined;
+    // Outside of a preview its check has failed, since the owner's id is missing.
+    if (skipped.has(ownerUrn ?? "")) work.fail(new Error(`${urn} needs ${owner}, which is new and no target`), false);
+    if (old === undefined) return created("create", inputs);
+    const { id = "", outputs } = old;
+    const { changes, replaces = [] } = await face.diff(id, outputs, { ...inputs });
+    if (replaces.length > 0) {
+      const isProtected = old.protect === true && resource.protect === true;
+      if (isProtected) work.fail(new Error(`unable to replace ${urn}, which is protected`), !isPreview);
+      if (isProtected && !isPreview) return undefined;
+      const anew = await check({});
+      return anew === undefined ? undefined : created("replace", anew);
     }
+    if (changes === true || old.initErrors !== undefined) return updated(old, inputs);
+    work.ops.set(urn, "same");
+    if (isPreview) noteId(outputs);
+    return async () => {
+      const now = { ...base, id, inputs, outputs };
+      work.put(old, now);
+      noteId(outputs);
+      if (differ(old, now)) work.save();
+    };
   };
 
-  const inTurns = async (resources: readonly Resource[]) => {
-    if (options.concurrent === true) await Promise.all(resources.map(register));
-    else for (const resource of resources) await register(resource);
+  let generating: Promise<unknown> = Promise.resolve();
+  const register = async (resource: Resource): Promise<void> => {
+    const turn = generating.then(async () => {
+      try {
+        return work.isOver ? undefined : await generated(resource);
+      } catch (error) {
+        work.fail(error);
+        return undefined;
+      }
+    });
+    generating = turn;
+    const carryOut = await turn;
+    if (!isPreview && !work.isOver) await carryOut?.();
   };
-  await inTurns(all.filter(({ type }) => type === "Advertiser"));
-  await inTurns(all.filter(({ type }) => type !== "Advertiser"));
-  if (work.errors.length === 0) {
-    const { findings } = said.atEnd();
-    for (const { title, lines } of findings) work.errors.push([title, ...lines].join("\n"));
+
+  const registered = new Map<string, Promise<void>>();
+  let last = Promise.resolve();
+  for (const resource of program.values()) {
+    const owner = registered.get(`Advertiser ${resource.advertiser}`);
+    last = (concurrent ? (owner ?? Promise.resolve()) : last).then(() => register(resource));
+    registered.set(keyOf(resource), last);
   }
-  const targetUrns = targets && new Set([...targets].map(urnOfKey));
-  const gone = work.resources.filter(
-    (each) => each.delete === true || (!work.seen.has(each) && targetUrns?.has(each.urn) !== false),
-  );
-  if (work.errors.length === 0)
-    await deleteThose(work, targetUrns === undefined ? gone : gone.filter(({ urn }) => targetUrns.has(urn)), options);
-  return { errors: work.errors, ops: work.ops, deployment: work.deployment };
+  await Promise.all(registered.values());
+
+  if (work.isOver) return work.ended;
+  const { findings } = said.atEnd();
+  for (const { title, lines } of findings) work.fail(new Error([title, ...lines].join("\n")));
+  if (work.isOver) return work.ended;
+  try {
+    await deleteUnreached(work, before, named, options);
+  } catch (error) {
+    work.fail(error);
+  }
+  return work.ended;
+}
+
+/** At the end of an `up`: what was replaced, and what the program has not registered, as far as it is among the targets. */
+async function deleteUnreached(
+  work: Work,
+  { resources }: Deployment,
+  targets: ReadonlySet<string> | undefined,
+  options: RunOptions,
+): Promise<void> {
+  const isUnreached = ({ urn }: Saved) => !work.reached.has(urn);
+  const allowed = targets && withDependents(resources, targets);
+  for (const each of resources) {
+    if (allowed?.has(each.urn) !== true || !isUnreached(each) || each.dependencies?.length === 0) continue;
+    // Would it be replaced with the target that it depends on?
+    const inputs = { ...each.inputs, advertiserId: UNKNOWN };
+    await faceOf(options.faces, each).diff(each.id ?? "", each.outputs, inputs);
+  }
+  const gone = work.resources.filter((each) => each.delete === true || isUnreached(each));
+  const condemned = gone.filter(({ urn }) => allowed?.has(urn) !== false);
+  for (const { urn } of options.targetDependents === true ? [] : condemned) {
+    if (targets?.has(urn) === false)
+      work.fail(new Error(`${urn} would be deleted, and is no target`), options.isPreview !== true);
+  }
+  if (work.isOver) return;
+  for (const each of gone) if (!condemned.includes(each) && isUnreached(each)) work.put(each, { ...each });
+  await deleteThose(work, condemned, options);
 }
 
 function urnOfKey(key: string): string {
@@ -273,21 +362,46 @@ function urnOfKey(key: string): string {
   return urnOfResource({ type, name });
 }
 
-/** In reverse order, as the engine does at the end. */
+/** What is saved of an unchanged resource is written only where something of it is different. */
+function differ(old: Saved, now: Saved): boolean {
+  const textOf = ({ urn, retainOnDelete = false, protect = false, inputs, dependencies = [] }: Saved) =>
+    JSON.stringify([urn, retainOnDelete, protect, Object.entries(inputs).toSorted(), dependencies.toSorted()]);
+  return textOf(old) !== textOf(now);
+}
+
+/** The URNs of these and of all that depends on them. */
+function withDependents(resources: readonly Saved[], urns: ReadonlySet<string>): ReadonlySet<string> {
+  const all = new Set(urns);
+  for (const { urn, dependencies = [] } of resources) if (dependencies.some((each) => all.has(each))) all.add(urn);
+  return all;
+}
+
+/** What depends on others first; what nothing depends on is deleted together. */
 async function deleteThose(work: Work, gone: readonly Saved[], options: RunOptions): Promise<void> {
-  for (const resource of gone.toReversed()) {
+  const all = [...work.resources];
+  const neededBy = (one: Saved) =>
+    all.slice(0, all.indexOf(one)).filter(({ urn }) => one.dependencies?.includes(urn) === true);
+  const levelOf = (one: Saved): number =>
+    Math.max(0, ...neededBy(one).map((each) => (gone.includes(each) ? 1 + levelOf(each) : 0)));
+  const levels = Map.groupBy(gone.toReversed(), levelOf);
+  const spared = new Set<Saved>();
+  const remove = async (resource: Saved) => {
+    if (work.isOver || spared.has(resource)) return;
     if (resource.delete !== true) work.ops.set(resource.urn, "delete");
-    if (options.isPreview === true) continue;
-    try {
-      await work.step({ type: "deleting", resource }, async () => {
-        if (resource.retainOnDelete !== true)
-          await faceOf(options.faces, resource).delete(resource.id ?? "", resource.outputs);
-        work.resources = work.resources.filter((each) => each !== resource);
-      });
-    } catch (error) {
-      work.fail(error);
-      return;
-    }
+    const isProtected = resource.protect === true && resource.delete !== true;
+    if (isProtected) for (const each of neededBy(resource)) spared.add(each);
+    if (isProtected) work.fail(new Error(`${resource.urn} cannot be deleted: it is protected`), false);
+    if (options.isPreview === true) return;
+    await work.step({ type: "deleting", resource }, async () => {
+      if (isProtected) return;
+      if (resource.retainOnDelete !== true)
+        await faceOf(options.faces, resource).delete(resource.id ?? "", resource.outputs);
+      work.drop(resource);
+    });
+  };
+  for (const [, level] of [...levels].toSorted(([a], [b]) => b - a)) {
+    if (options.concurrent === true) await Promise.all(level.map(remove));
+    else for (const resource of level) await remove(resource);
   }
 }
 
@@ -297,29 +411,40 @@ function faceOf(faces: Faces, { type }: Saved) {
 
 export async function destroy(before: Deployment, options: RunOptions): Promise<Ended> {
   const work = new Work(before, options);
-  await deleteThose(work, [...work.resources], options);
-  return { errors: work.errors, ops: work.ops, deployment: work.deployment };
+  await deleteThose(work, work.resources, options);
+  return work.ended;
 }
 
+/** Reads each resource, also what is to be deleted, and compares what it found with the arguments; saves at the end. */
 export async function refresh(before: Deployment, options: RunOptions): Promise<Ended> {
   const work = new Work(before, options);
-  for (const resource of [...work.resources]) {
-    if (resource.delete === true) continue;
+  const readOne = async (resource: Saved) => {
+    const face = faceOf(options.faces, resource);
     try {
-      const { id, props } = await faceOf(options.faces, resource).read(resource.id ?? "", resource.outputs);
+      const { id, props } = await face.read(resource.id ?? "", resource.outputs);
+      if (id === "" || id === undefined) return work.drop(resource);
       const { initErrors: _, ...whole } = resource;
-      if (id === "" || id === undefined) work.resources = work.resources.filter((each) => each !== resource);
-      else work.put(resource, { ...whole, id, outputs: carried(props) });
+      const outputs = withProvider(props, resource.outputs);
+      work.alter(resource, { ...whole, id, outputs });
+      await face.diff(id, outputs, resource.inputs);
     } catch (error) {
-      work.fail(error);
+      work.fail(error, false);
     }
+  };
+  if (options.concurrent === true) await Promise.all(before.resources.map(readOne));
+  else for (const resource of before.resources) await readOne(resource);
+  const urns = new Set(work.resources.map(({ urn }) => urn));
+  for (const each of work.resources) {
+    if (each.dependencies?.some((urn) => !urns.has(urn)))
+      work.alter(each, { ...each, dependencies: each.dependencies.filter((urn) => urns.has(urn)) });
   }
   work.save();
-  return { errors: work.errors, ops: work.ops, deployment: work.deployment };
+  return work.ended;
 }
 
 /** What is saved beside an error. */
-function partial(error: unknown, next: Omit<Saved, "outputs">): Saved | undefined {
-  const { id, properties, message } = error as Error & { id?: string; properties?: Values };
-  return id === undefined ? undefined : { ...next, id, outputs: carried(properties), initErrors: [message] };
+function partial(error: unknown): Pick<Saved, "id" | "outputs" | "initErrors"> | undefined {
+  const { id, properties, reasons } = error as Error & { id?: string; properties?: Values; reasons?: string[] };
+  if (id === undefined) return undefined;
+  return { id, outputs: carried(properties), ...(reasons === undefined ? {} : { initErrors: reasons }) };
 }

@@ -33,6 +33,7 @@ export interface Resource {
   readonly existingId?: string | undefined;
   readonly events?: Readonly<Record<string, Entry>> | undefined;
   readonly deletes?: boolean | undefined;
+  readonly protect?: boolean | undefined;
   readonly replaceOnChanges?: readonly string[] | undefined;
 }
 

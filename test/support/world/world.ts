@@ -31,6 +31,7 @@ import {
   type Faces,
   type RunOptions,
   refresh,
+  refused,
   type Saved,
   up,
 } from "./engine.js";
@@ -335,7 +336,7 @@ export class World {
         for (const warning of said.warnings) this.say(warning);
         if (said.findings.length > 0) {
           const errors = said.findings.map(({ title, lines }) => [title, ...lines].join("\n"));
-          return { errors, ops: new Map(), deployment: before };
+          return refused(before, errors, options);
         }
         if (!isPreview && this.#sent.at(-1) !== this.program) this.#sent.push(this.program);
         for (const { existingId, events = {} } of this.program.values()) {
