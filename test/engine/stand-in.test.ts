@@ -1,0 +1,434 @@
+/**
+ * The model's engine (`test/support/world/engine.ts`) is a stand-in. The same recorded programs go through it and through Pulumi itself: the
+ * provider has to get the same calls with the same values, and each time to find the same state saved, pending operations included.
+ */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import { expect, it } from "vitest";
+import type { FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
+import { readSettings } from "../../provider/src/settings/index.js";
+import { identityText } from "../../provider/src/state/index.js";
+import { pathsIn, placesFor } from "../../provider/src/store/places.js";
+import { newFolder } from "../support/folder.js";
+import { keepCompiled } from "../support/keep-compiled.js";
+import { struck, upAndKill } from "../support/killing.js";
+import { newRun } from "../support/run.js";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+import { PROJECT, STACK, stateFileIn } from "../support/stack-init.js";
+import {
+  type Deployment,
+  destroy,
+  type Ended,
+  type Faces,
+  type RunOptions,
+  refresh,
+  refused,
+  up,
+} from "../support/world/engine.js";
+import { keyOf, type Program, type Resource, saidBy, urnOfResource } from "../support/world/program.js";
+
+interface Run {
+  readonly how: "preview" | "up" | "refresh" | "destroy";
+  /** What is declared now; otherwise as before. */
+  readonly program?: readonly Resource[];
+  /** What other clients do before it. */
+  readonly elsewhere?: (sandbox: Sandbox) => Promise<unknown>;
+  readonly faults?: readonly FaultRule[];
+  /** Killed when the first of the faults has struck. */
+  readonly isKilled?: boolean;
+  readonly targets?: readonly Pick<Resource, "type" | "name">[];
+  readonly targetDependents?: boolean;
+}
+
+interface Life {
+  readonly operations?: object;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly runs: readonly Run[];
+  /** How many creates either platform has received at the end. */
+  readonly creates: number;
+}
+
+/** What a provider was asked, and what was saved just then. */
+interface Call {
+  readonly call: string;
+  readonly handler: string;
+  readonly given: readonly unknown[];
+  readonly state: Partial<Deployment>;
+}
+
+interface Played {
+  readonly calls: readonly Call[];
+  /** None of a run that was killed. */
+  readonly isWell: boolean | undefined;
+  readonly state: Partial<Deployment>;
+  /** Whether anything was saved, if only the time. */
+  readonly isSaved: boolean;
+}
+
+type Player = (run: Run, resources: readonly Resource[]) => Promise<Played>;
+
+await pulumi.runtime.setMocks(
+  { newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }), call: ({ inputs }) => inputs },
+  PROJECT,
+  STACK,
+  false,
+  "organization",
+);
+
+const STACK_NAME = `organization/${PROJECT}/${STACK}`;
+const IDENTITY = identityText({
+  organization: "organization",
+  project: PROJECT,
+  stack: STACK,
+  parentTypes: undefined,
+  name: "any",
+});
+const LIVE = { advertisers: [{ id: 1, advertiser_name: "Live", active: true }], events: [] };
+
+function sandboxOf({ operations }: Life): Promise<Sandbox> {
+  return useSandbox({ authMode: "both", objects: LIVE, operations: operations !== undefined });
+}
+
+function settingsOf({ operations }: Life): Record<string, string> {
+  return {
+    authMode: "basic",
+    requestTimeoutSeconds: "3600",
+    ...(operations === undefined ? {} : { operations: JSON.stringify(operations) }),
+  };
+}
+
+/** Through Pulumi: a program that makes of the data what people write. */
+const GENERIC = program(`
+const byName = {};
+for (const resource of JSON.parse(require("node:fs").readFileSync("resources.json", "utf8"))) {
+  const { type, name, aliases, advertiser, platformName, value, existingId, events, deletes, protect, replaceOnChanges } = resource;
+  const advertiserId = byName[advertiser]?.advertiserId ?? advertiser;
+  const args = {
+    Advertiser: { advertiserName: platformName, existingId },
+    ConversionEvent: { eventName: platformName, advertiserId, value, existingId },
+    ConversionEventSet: { advertiserId, events },
+  };
+  byName[name] = new advertising[type](name, args[type], {
+    ...(deletes ? { retainOnDelete: false } : {}),
+    ...(aliases ? { aliases: aliases.map((alias) => ({ name: alias })) } : {}),
+    ...(replaceOnChanges ? { replaceOnChanges } : {}),
+    protect,
+  });
+}`);
+
+async function throughPulumi(life: Life, sandbox: Sandbox): Promise<Player> {
+  const settings = settingsOf(life);
+  const stack = await newStack(GENERIC, { sandbox, environment: { ...life.environment } });
+  const calls = join(stack.folder, "calls.jsonl");
+  const recorder = join(import.meta.dirname, "../support/record-calls.cjs");
+  stack.setEnvironment({
+    ADVERTISING_AUTH_MODE: settings.authMode,
+    ADVERTISING_REQUEST_TIMEOUT_SECONDS: settings.requestTimeoutSeconds,
+    ADVERTISING_OPERATIONS: settings.operations,
+    NODE_OPTIONS: `${keepCompiled} --require ${JSON.stringify(recorder)}`,
+    RECORD_TO: calls,
+    RECORD_STATE: stateFileIn(join(stack.folder, "backend"), PROJECT),
+  });
+  const deployment = async () => ((await stack.deployment()) ?? {}) as unknown as Partial<Deployment>;
+  return async ({ how, faults = [], isKilled = false, targets = [], targetDependents = false }, resources) => {
+    stack.write("resources.json", JSON.stringify(resources));
+    const before = timeOf(await deployment());
+    rmSync(calls, { force: true });
+    const armed = faults.map((rule) => sandbox.fail(rule));
+    const args = [
+      ...(how === "preview" ? [] : ["--parallel", "1"]),
+      ...targets.flatMap((target) => ["--target", urnOfResource(target)]),
+      ...(targetDependents ? ["--target-dependents"] : []),
+    ];
+    const code = isKilled ? await killed(stack, struck(...armed), args) : (await stack[how](...args)).code;
+    sandbox.endFaults();
+    const lines = existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : [];
+    const state = await deployment();
+    return {
+      calls: lines.map((line) => JSON.parse(line) as Call),
+      isWell: code === undefined ? undefined : code === 0,
+      state,
+      isSaved: timeOf(state) !== before,
+    };
+  };
+}
+
+const timeOf = ({ manifest }: Partial<Deployment>) => manifest?.time;
+
+async function killed(stack: TestStack, when: Promise<unknown>, args: readonly string[]): Promise<undefined> {
+  expect(await upAndKill(stack, when, "tree", args)).toBe(true);
+  rmSync(join(stack.folder, "backend", ".pulumi", "locks"), { recursive: true });
+}
+
+/** Through the stand-in, on a machine of its own. */
+function throughStandIn(life: Life, sandbox: Sandbox): Player {
+  const folder = newFolder();
+  const { environment = {} } = life;
+  const given = { ...settingsOf(life), cookieFile: join(folder, "session.json") };
+  const config: Record<string, string> = {
+    baseUrl: sandbox.url,
+    email: sandbox.email,
+    password: sandbox.password,
+    ...given,
+  };
+  const { settings } = readSettings({ config: (key) => config[key], environment: {}, mayLackPassword: true });
+  const paths = pathsIn(placesFor(settings, folder).journalFolder, STACK_NAME);
+  let backend: Deployment = { manifest: { time: "" }, resources: [] };
+
+  return async ({ how, faults = [], isKilled = false, targets, targetDependents = false }, resources) => {
+    const calls: Call[] = [];
+    const before = timeOf(backend);
+    const run = newRun(sandbox, folder, { settings: given, environment });
+    const isPreview = how === "preview";
+    let isOver = false;
+    const options: RunOptions = {
+      faces: recorded({ Advertiser: run.advertiser, ConversionEvent: run.event, ConversionEventSet: run.set }, (call) =>
+        calls.push({ ...call, state: backend }),
+      ),
+      save: (deployment) => {
+        if (isOver) throw new Error("killed");
+        backend = deployment;
+      },
+      now: () => new Date().toISOString(),
+      checkpoints: environment.PULUMI_SKIP_CHECKPOINTS === undefined,
+      isPreview,
+      targets: targets && new Set(targets.map(keyOf)),
+      targetDependents,
+    };
+    const armed = faults.map((rule) => sandbox.fail(rule));
+    const ending = { up: upNow, preview: upNow, refresh, destroy }[how](backend, options);
+    const ended = (isKilled ? await Promise.race([ending, struck(...armed)]) : await ending) ?? undefined;
+    isOver = true;
+    // What is under way is never answered.
+    if (isKilled) run.runtime.journal(IDENTITY).release();
+    else run.closeNow();
+    sandbox.endFaults();
+    if (!isPreview && ended !== undefined) backend = ended.deployment;
+    return { calls, isWell: ended && ended.errors.length === 0, state: backend, isSaved: timeOf(backend) !== before };
+
+    async function upNow(before: Deployment): Promise<Ended> {
+      const declared: Program = new Map(resources.map((each) => [keyOf(each), each]));
+      const said = saidBy(declared, settings, paths, isPreview);
+      const wrong = said.findings.map(({ title }) => title);
+      return wrong.length > 0 ? refused(before, wrong, options) : up(before, declared, said, options);
+    }
+  };
+}
+
+const HANDLERS = {
+  Advertiser: "advertiser",
+  ConversionEvent: "conversionEvent",
+  ConversionEventSet: "conversionEventSet",
+};
+
+function recorded(faces: Faces, note: (call: Omit<Call, "state">) => void): Faces {
+  const one = ([type, face]: [string, object]) => {
+    const handler = HANDLERS[type as keyof Faces];
+    const calls = Object.entries(face).map(([call, work]) => [
+      call,
+      (...given: unknown[]) => {
+        note({ call, handler, given: structuredClone(given) });
+        return work(...given);
+      },
+    ]);
+    return [type, Object.fromEntries(calls)];
+  };
+  return Object.fromEntries(Object.entries(faces).map(one)) as Faces;
+}
+
+/** Without what is another each time. */
+function masked<T>(value: T, sandbox: Sandbox): T {
+  const text = JSON.stringify(value)
+    .replaceAll(new URL(sandbox.url).host, "<platform>")
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<mark>")
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>");
+  return JSON.parse(text) as T;
+}
+
+function shown({ resources = [], pending_operations: pending = [] }: Partial<Deployment>) {
+  const isOurs = ({ type }: { type: string }) => type.startsWith("pulumi-nodejs:dynamic/advertising:");
+  const one = ({ urn, id, inputs, outputs, ...more }: (typeof pending)[number]["resource"]) => ({
+    resource: `${urn.split("::").at(-1)} ${more.delete === true ? "(to go) " : ""}${id ?? "without id"}`,
+    inputs,
+    outputs,
+    flags: [more.retainOnDelete === true && "retained", more.protect === true && "protected"].filter(Boolean),
+    initErrors: more.initErrors ?? [],
+    dependencies: more.dependencies ?? [],
+  });
+  return {
+    resources: resources.filter(isOurs).map(one),
+    pending: pending.flatMap(({ type, resource }) => (isOurs(resource) ? [{ type, ...one(resource) }] : [])),
+  };
+}
+
+const whatIsAsked = ({ calls }: Played) =>
+  calls.map(({ call, handler, given }) => {
+    const [first, ...others] = given;
+    const keys = (values: unknown) => Object.keys(Object(values)).toSorted().join(",");
+    return `${call} ${handler} ${typeof first === "string" ? first : `{${keys(first)}}`} ${others.map((each) => `{${keys(each)}}`).join(" ")}`;
+  });
+
+async function playBoth(life: Life): Promise<void> {
+  const sandboxes = [await sandboxOf(life), await sandboxOf(life)] as const;
+  const players = [await throughPulumi(life, sandboxes[0]), throughStandIn(life, sandboxes[1])] as const;
+  let resources: readonly Resource[] = [];
+  for (const [index, run] of life.runs.entries()) {
+    resources = run.program ?? resources;
+    const played: Played[] = [];
+    for (const side of [0, 1] as const) {
+      await run.elsewhere?.(sandboxes[side]);
+      played.push(masked(await players[side](run, resources), sandboxes[side]));
+    }
+    const [real, standIn] = played as [Played, Played];
+    const where = `run ${index + 1}, ${run.how}`;
+    expect(whatIsAsked(standIn), where).toEqual(whatIsAsked(real));
+    expect({ ...standIn, state: shown(standIn.state), calls: callsIn(standIn) }, where).toEqual({
+      ...real,
+      state: shown(real.state),
+      calls: callsIn(real),
+    });
+  }
+  expect(sandboxes.map(({ creates }) => creates)).toEqual([life.creates, life.creates]);
+}
+
+/** What is deleted at the same time is so in any order: a delete may come before or after what leaves the state beside it. */
+function callsIn({ calls, state }: Played) {
+  const left = new Set(state.resources?.map(({ urn, id }) => `${urn} ${id}`));
+  return calls.map((each) => {
+    const stays = ({ urn, id }: { urn: string; id?: string }) => left.has(`${urn} ${id}`) || id === each.given[0];
+    const { resources = [], ...others } = each.state;
+    const then = each.call === "delete" ? { ...others, resources: resources.filter(stays) } : each.state;
+    return { ...each, state: shown(then) };
+  });
+}
+
+const advertiser = (name: string, more: Partial<Resource> = {}): Resource => ({
+  type: "Advertiser",
+  name,
+  platformName: name.toUpperCase(),
+  ...more,
+});
+const event = (name: string, more: Partial<Resource> = {}): Resource => ({
+  type: "ConversionEvent",
+  name,
+  platformName: name.toUpperCase(),
+  advertiser: "a",
+  value: 1,
+  ...more,
+});
+const set = (value: number): Resource => ({
+  type: "ConversionEventSet",
+  name: "s",
+  advertiser: "a",
+  deletes: true,
+  events: { k: { eventName: "K", value }, l: { eventName: "L", value: 1 } },
+});
+
+const NOT_NOW = { kind: "answer", status: 406, body: { success: false, errors: ["not now"] } } as const;
+const LOST = { kind: "close-without-answer" } as const;
+
+const a = advertiser("a", { deletes: true });
+const e = event("e", { deletes: true });
+const kept = event("kept", { protect: true });
+const former = event("former", { advertiser: "1", platformName: "Renamed" });
+const renamed = event("renamed", { advertiser: "1", aliases: ["former"], platformName: "Renamed" });
+
+/** What another client does, who needs no session. */
+async function elsewhere({ url, email, password }: Sandbox, method: string, path: string, body?: object) {
+  const credentials = Buffer.from(`${email}:${password}`).toString("base64");
+  const { status } = await fetch(`${url}/${path}`, {
+    method,
+    headers: { authorization: `Basic ${credentials}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(status).toBe(200);
+}
+
+it("operations known: created, changed, renamed, replaced, removed, protected, targets, refreshed and destroyed", async () => {
+  const ofB = event("of-b", { advertiser: "b" });
+  const ways = { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" };
+  const forAdvertisers = JSON.parse(JSON.stringify(ways).replaceAll("event", "advertiser"));
+  await playBoth({
+    operations: { event: ways, advertiser: forAdvertisers, createdVisibleAfterSeconds: 0 },
+    runs: [
+      { how: "preview", program: [a, e, set(1)] },
+      { how: "up", program: [a, e, former, event("gone"), kept, set(1)] },
+      // Without what a member's change would have made of it, the set is saved with an error, and with the inputs that it had.
+      {
+        how: "up",
+        program: [a, { ...e, value: 2 }, event("gone"), kept, renamed, set(2)],
+        faults: [{ on: "update", after: 1, with: NOT_NOW }],
+      },
+      // That is tried again; and a replacement, whose former object is deleted.
+      {
+        how: "up",
+        program: [a, { ...e, value: 3, replaceOnChanges: ["value"] }, event("gone"), kept, renamed, set(2)],
+      },
+      // Removed: one that is deleted, one that is retained, and one that can't be.
+      { how: "up", program: [a, { ...e, value: 3 }, event("new"), renamed] },
+      {
+        how: "up",
+        program: [
+          { ...a, platformName: "Changed" },
+          advertiser("b"),
+          { ...e, value: 4 },
+          { ...kept, value: 4 },
+          event("new"),
+          ofB,
+          { ...renamed, value: 4 },
+        ],
+        targets: [a],
+        targetDependents: true,
+      },
+      { how: "up", targets: [ofB] },
+      {
+        how: "refresh",
+        elsewhere: async (sandbox) => {
+          const byName = new Map(sandbox.events.map((each) => [each.event_name, each]));
+          await elsewhere(sandbox, "DELETE", `rest/event/${byName.get("NEW")?.id}`);
+          await elsewhere(sandbox, "PUT", `rest/event/${byName.get("E")?.id}`, { ...byName.get("E"), value: 7 });
+        },
+      },
+      { how: "destroy" },
+    ],
+    creates: 9,
+  });
+});
+
+it("nothing known: lost answers, a replacement too, an adoption, a kill and what comes after it, findings, and a refresh", async () => {
+  const of1 = (name: string) => event(name, { advertiser: "1" });
+  const [first, second, third] = [of1("first"), of1("second"), of1("third")];
+  const changed = { ...first, value: 2 };
+  await playBoth({
+    runs: [
+      { how: "up", program: [first, second, third], faults: [{ on: "event", after: 1, act: true, with: LOST }] },
+      { how: "up", program: [changed, second, third], faults: [{ on: "event", act: true, with: LOST }] },
+      {
+        how: "up",
+        program: [{ ...changed, existingId: "4" }, { ...second, existingId: "3" }, third],
+        faults: [{ on: "event", act: true, with: { kind: "no-answer" } }],
+        isKilled: true,
+      },
+      { how: "up" },
+      // Something is no longer declared which may be live: nothing is deleted.
+      { how: "up", program: [changed, second] },
+      // What is to go is read as well.
+      { how: "refresh" },
+    ],
+    creates: 4,
+  });
+});
+
+it("checkpoints off: nothing is saved before the end, and then also after a failure or of a program that is refused", async () => {
+  const twice = (name: string) => event(name, { advertiser: "1", existingId: "7" });
+  const A = advertiser("a");
+  await playBoth({
+    environment: { PULUMI_SKIP_CHECKPOINTS: "true" },
+    runs: [
+      { how: "up", program: [A, advertiser("b"), event("e")], faults: [{ on: "advertiser", after: 1, with: NOT_NOW }] },
+      { how: "up", program: [A, twice("x"), twice("y")] },
+    ],
+    creates: 2,
+  });
+});

@@ -1,0 +1,57 @@
+/**
+ * Loaded first by the processes of a recorded run (`stand-in.test.ts`). In the provider's it notes each call of the engine, with the state
+ * that is on the disk just then; in the program's it lets one resource be registered after the other, in the order of `resources.json`.
+ */
+const Module = require("node:module");
+const { appendFileSync, readFileSync } = require("node:fs");
+
+const { RECORD_TO = "", RECORD_STATE = "" } = process.env;
+
+const { _load: load } = Module;
+Module._load = function (request, ...rest) {
+  const loaded = load.call(this, request, ...rest);
+  if (request === "pulumi-advertising/handlers") return recorded(loaded);
+  if (request.endsWith("/resource_grpc_pb")) registerInTurn(loaded.ResourceMonitorClient.prototype);
+  return loaded;
+};
+
+function recorded(handlers) {
+  const calls = (handler, provider) =>
+    ["check", "diff", "create", "read", "update", "delete"].map((call) => [
+      call,
+      (...given) => {
+        const { latest } = JSON.parse(readFileSync(RECORD_STATE, "utf8")).checkpoint;
+        appendFileSync(RECORD_TO, `${JSON.stringify({ call, handler, given, state: latest ?? {} })}\n`);
+        return provider[call](...given);
+      },
+    ]);
+  return Object.fromEntries(
+    Object.entries(handlers).map(([handler, provider]) => [
+      handler,
+      { ...provider, ...Object.fromEntries(calls(handler, provider)) },
+    ]),
+  );
+}
+
+let isPatched = false;
+
+function registerInTurn(client) {
+  if (isPatched) return;
+  isPatched = true;
+  const { registerResource } = client;
+  const order = JSON.parse(readFileSync("resources.json", "utf8")).map(({ name }) => name);
+  const waiting = new Map();
+  const sendNext = () => waiting.get(order[0])?.();
+  client.registerResource = function (request, answered) {
+    const name = request.getName();
+    const send = () =>
+      registerResource.call(this, request, (...answer) => {
+        answered(...answer);
+        if (order[0] === name) order.shift();
+        sendNext();
+      });
+    if (!order.includes(name)) return void send();
+    waiting.set(name, send);
+    if (order[0] === name) send();
+  };
+}
