@@ -459,8 +459,8 @@ const rows: Row[] = [
   [
     "R7: of several records found by any is found",
     "tools/pending-search.ts",
-    "} else if (id !== undefined) found.push",
-    "} else if (id !== undefined && those.length === 1) found.push",
+    "} else if (first !== undefined) found.push",
+    "} else if (first !== undefined && those.length === 1) found.push",
     "sandbox/pending-search",
     "of several runs",
   ],

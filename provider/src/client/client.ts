@@ -1,7 +1,6 @@
 /**
- * All that is asked of the platform once a request has been decided on: each method sends one operation, hands the answer to
- * `judgement.ts`, and says plainly what is known afterwards. A create is never repeated; the others, which only some installations
- * have, may be.
+ * Sends the platform's operations, one method for each: it hands the answer to `judgement.ts`, and says plainly what is known afterwards. A
+ * create is never repeated; the others, which only some installations have, may be.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";

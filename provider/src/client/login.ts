@@ -1,7 +1,7 @@
 /**
- * What lets requests in, in one of two ways: the cookies of a session, which a login opens, or Basic credentials. Both say what goes
- * with a request, and what it means for the login where a request is refused. A login bypasses the session, and never repeats refused
- * credentials. The session logs in where it has none; the command `login` does so for its own sake ({@link logInAnew}).
+ * What lets requests in: the cookies of a session, which a login opens, or Basic credentials. Both say what goes with a request, and what a
+ * refused request means for the login. A login bypasses the session, and never repeats refused credentials. The session logs in if it has
+ * no login; the command `login` does so for its own sake ({@link logInAnew}).
  */
 import { LoginError, type Values } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
@@ -123,7 +123,10 @@ function basicCredentials({ email, password }: Settings, { secrets }: Surroundin
   });
 }
 
-/** @param usedAt the cookies must be good for this address. @returns the cookies of a new session. @throws {LoginError} with the cause and the next step. */
+/**
+ * @param usedAt the cookies must be good for this address.
+ * @returns the cookies of a new session. @throws {LoginError} with the cause and the next step.
+ */
 async function logIn(
   settings: Settings,
   { secrets }: Surroundings,

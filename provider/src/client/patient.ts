@@ -266,8 +266,8 @@ function backoffMs(firstMs: number, attemptNumber: number, random: number): numb
 const MAX_RETRY_AFTER_MS = 366 * 24 * 3600 * 1000;
 
 /**
- * Reads a Retry-After header (RFC 9110, section 10.2.3), which holds seconds or a date: how many milliseconds it asks to wait, a year at most; none where it is absent or unreadable.
- * A date is compared with the answer's own `Date` where it has one, so that a wrong clock on either side does no harm.
+ * Reads a Retry-After header (RFC 9110, section 10.2.3), which holds seconds or a date: how many milliseconds it asks to wait, a year at
+ * most; none where it is absent or unreadable. A date is compared with the answer's own `Date` where it has one, so that a wrong clock on either side does no harm.
  */
 export function retryAfterMs(headers: Readonly<Record<string, string>>, wallClockMs: number): number | undefined {
   const value = headers["retry-after"]?.trim();

@@ -1,6 +1,6 @@
 /**
- * What is told of a request that did not do what it was for: errors for the engine, each with what is known and what to do next. The
- * client asks once its request is judged, or has no answer; the login describes its own failures with the same words. Pure.
+ * Makes the error of a request that failed: what was asked, what is known of it, and what to do next. `client.ts` calls this with a judged
+ * answer, or with the failure if there is no answer; `login.ts` describes its own failures with the same words. Pure.
  */
 import {
   AdvertisingError,

@@ -1,7 +1,7 @@
 /**
- * Whether two descriptions are of one object: a new object that is likely one which the same run lets go of, so that creating it would
- * make a second live one (a rename), and an adoption that is about the very object which a create of unknown outcome may have made.
- * Asked by the program's half, the provider's warnings, a set's plan and the comment on a preview. Pure.
+ * Whether two descriptions are of one object. A new object may be one that the same run lets go of, under another name: to create it makes
+ * a second live one. And an adoption may name the very object that a create of unknown outcome has made. Asked by the program's half, the
+ * provider's warnings, a set's plan and the comment on a preview. Pure.
  */
 import { isPlain, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";

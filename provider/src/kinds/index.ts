@@ -1,12 +1,13 @@
 /**
  * The front door of `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations, and the
- * list of all kinds. Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in
- * {@link KINDS} (a set: in `SETS`); then its class in `program/`, the public exports of `src/index.ts`, its provider in `handlers.ts`, and
- * its route and rules in `sandbox/` (`routes.ts`, `rules.ts`). What is about certain kinds names them: `catalog/` (`judge.ts`,
- * `schema.ts`, `lint.ts`), `tools/contents.ts` (lists by kind), `tools/comment.ts` (replaced advertisers), and the advertiser's id of an
- * object that is left live (`state/properties.ts`, `provider/outcome.ts`). The public types of `program/public-validate.ts` and
- * `testing/platform.ts` list the names, since old compilers can't read the unions' file. The room promises to hold data and pure functions. It may
- * import `base/` and `rules/`.
+ * list of all kinds. It promises to hold data and pure functions, and may import `base/` and `rules/`.
+ *
+ * Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in {@link KINDS} (a
+ * set: in `SETS`); then its class in `program/`, the public exports of `src/index.ts`, its provider in `handlers.ts`, and its route and
+ * rules in `sandbox/` (`routes.ts`, `rules.ts`). What is about certain kinds names them: `catalog/` (`judge.ts`, `schema.ts`, `lint.ts`),
+ * `tools/contents.ts` (lists by kind), `tools/comment.ts` (replaced advertisers), and the advertiser's id of an object that is left live
+ * (`state/properties.ts`, `provider/outcome.ts`). The public types of `program/public-validate.ts` and `testing/platform.ts` list the names,
+ * since old compilers can't read the unions' file.
  */
 import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet } from "./event-kind.js";

@@ -17,8 +17,8 @@ export interface ConversionEventSetArgs {
    */
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /**
-   * For every event, what its own entry does not give: any optional argument of an event but `existingId`. A changed one
-   * replaces each event that does not give its own. `additionalFields` are merged, an entry's own before these.
+   * Arguments for every event whose entry does not have them: any optional ones but `existingId`. A changed one replaces each
+   * event whose entry does not have it. `additionalFields` are merged, and those of the entry count before these.
    */
   defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId">>;
   /**

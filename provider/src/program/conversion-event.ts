@@ -57,8 +57,8 @@ export type OtherNumber = number & Record<never, never>;
  * The definition of a conversion event of an advertiser.
  *
  * Created by `POST rest/event`. The API has no known update, read or delete, unless the setting `operations` names them: every
- * change is a replacement, which creates another live event with another id (tags that were placed go on firing the old one), and whatever is removed
- * from the program stays live on the platform.
+ * change is a replacement, which creates another live event with another id (tags that were placed go on firing the old one), and
+ * whatever is removed from the program stays live on the platform.
  *
  * @example
  * const purchase = new advertising.ConversionEvent("purchase", {

@@ -1,7 +1,7 @@
 /**
  * What this process has to do with Pulumi's engine beside its calls: messages in the engine's own list, each at its resource; when the
- * engine was started, whose view of the stack is no older than that; and what becomes of what is under way when the engine is gone. An
- * engine that was killed leaves this process behind, which must send nothing more, since nobody saves what it creates.
+ * engine was started, since it has read the stack no earlier; and the end of what is under way once the engine is gone. An engine that was
+ * killed leaves this process behind, which must send nothing more, since nobody saves what it creates.
  */
 
 import { appendFileSync, readFileSync } from "node:fs";

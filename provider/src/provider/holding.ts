@@ -24,8 +24,8 @@ export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref,
 }
 
 /**
- * The object that the state may hold of a resource whose `diff` the engine did not ask for, as under `--replace`: the journal notes
- * that a create is to take its place.
+ * Under `--replace` the engine may ask for no `diff`. Then only the notes of this machine tell which object the resource has, whose place
+ * its create takes.
  */
 export function notedBefore(kind: Kind, { run, inventory }: Runtime, { identity, key }: Ref): string | undefined {
   const id = inventory(identity).asItBegan.get(key)?.id;
@@ -38,7 +38,7 @@ function releaseFormer(kind: Kind, { run, inventory }: Runtime, identity: string
   if (before !== undefined && before.id !== id) run.holders.release(kind.name, before.id, key);
 }
 
-/** As {@link noteAdopts}, of objects that something in the program adopts: what may delete is told all of them, without their names. */
+/** As {@link noteAdopts}, of all that the program adopts: a resource that may delete is told those ids, without who adopts them. */
 export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "", adoptsUnknown }: Briefing): void {
   if (adoptsUnknown === true) run.adoptsLater.add(kind.name);
   if (adopted === "" || !run.beginOnce(`adopted ${adopted}`)) return;

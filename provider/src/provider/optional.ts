@@ -1,6 +1,6 @@
 /**
- * What is done with live objects where the installation is known to have a way to: reading them, changing them in place, taking them
- * off the platform, and holding one against what the program declares before it is adopted.
+ * Reads, changes and deletes live objects, if the installation has an operation for that; and compares one with what the program declares
+ * before it is adopted.
  */
 import { isDeepStrictEqual } from "node:util";
 import { ArgumentsError, asRecord, RefusedError, type Values } from "../base/index.js";
@@ -37,8 +37,8 @@ export function createdIn({ [CREATED]: at }: Values): Created | undefined {
 }
 
 /**
- * What the state of an object that was just created says of when: nothing where nothing but creating is known, since nothing is asked then
- * whose answer could come too early, and the state of thousands stays smaller.
+ * When an object was created, as its state keeps it. Nothing if only creates are known: then nothing is asked whose answer could come too
+ * early, and the state of thousands stays smaller.
  */
 export function momentToKeep(kind: Kind, { reading, now }: Services): string | undefined {
   const can = abilitiesOf(kind, reading.settings);

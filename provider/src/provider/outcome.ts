@@ -1,7 +1,7 @@
 /**
- * How what was done with objects ended, as data: the words that people read are made of it, and nothing is decided by words. And what
- * the state holds then: the members of a set, and the objects that were left live on the platform, so that somebody can tidy up there
- * whatever becomes of the runner. Nothing that was deleted. Pure.
+ * How each action on an object ended, as data: `tell.ts` and `tell-set.ts` make words of it, and no words decide anything. Also what the
+ * state holds after a run: the members of a set, and the objects that were left live on the platform, so that somebody can tidy up there
+ * whatever becomes of the runner. Pure.
  */
 import type { AdvertisingError, Values } from "../base/index.js";
 import type { Member, ToDelete } from "../decision/index.js";

@@ -1,6 +1,6 @@
 /**
- * What the engine's `read` finds: the objects of a resource, compared with what the state has of them, for a refresh; and of `.get` an
- * object that only its id is known of. Without a known read the state is given back as it is.
+ * What the engine's `read` finds: for a refresh, the objects of a resource, compared with what the state has of them; for `.get`, an object
+ * of which only the id is known. Without a known read the state is given back as it is.
  */
 import { AdvertisingError, ArgumentsError, count, printable, UnsupportedError, type Values } from "../base/index.js";
 import { abilitiesOf, argumentsFrom, type Created, differencesIn, withDifferences } from "../decision/index.js";

@@ -1,6 +1,6 @@
 /**
- * What a set looks up and tells before anything is sent: which members are new, and what earlier runs have left of those; its plan, and
- * what waits for somebody.
+ * A set before anything is sent: its plan, what earlier runs have left of its new members, and what waits for somebody. It tells these,
+ * and notes what the set goes on with.
  */
 import { count, OutcomeUnknownError, type Values, withCode } from "../base/index.js";
 import { abilitiesOf, isChange, type Member, membersOf, stillToDelete } from "../decision/index.js";

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `advertising-sandbox`: the sandbox as a command, and commands to one that runs. */
+/** The command `advertising-sandbox`: starts a sandbox, or sends a command to one that runs. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,7 +1,7 @@
 /**
- * A create, from just before it is sent until it is settled: the same in the journal, in the state, in a run, and in what people are told. The journal's
- * lines are read and written by `store/notes.ts`; the state's `unresolved`, whose field names are a contract, is read and written
- * here; the sentences are in `sentences.ts`. Pure.
+ * A create, from just before it is sent until it is settled: the same record in the journal, in the state, in a run, and in what people are
+ * told. `store/notes.ts` reads and writes the journal's lines; the state's `unresolved`, whose field names are a contract, is read and
+ * written here; the sentences are in `sentences.ts`. Pure.
  */
 
 import { isPlain, type Values } from "../base/index.js";

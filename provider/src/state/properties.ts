@@ -77,7 +77,7 @@ export interface Briefing {
   readonly adoptsUnknown?: boolean | undefined;
   /** Of a set: the journal keys of undeclared members of unknown outcome, whose object something else in the program adopts. */
   readonly settled?: readonly string[] | undefined;
-  /** The same of a set's members, by their own journal keys. */
+  /** As {@link formerly}, of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Pulumi's option of this name: the engine does not apply it to what a dynamic provider says of a change. */
   readonly replaceOnChanges?: readonly string[] | undefined;

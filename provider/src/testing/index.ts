@@ -44,8 +44,9 @@ export interface Mocks {
  * `ADVERTISING_ARGUMENTS` in its message that lists all that is wrong with the resource. A wrong value that only an Output
  * brings is thrown by {@link outputOf} and `resources()`, or by the next `setMocks()` where nobody has asked.
  *
- * Ids are numbers from 1, each given once; what has an `existingId` keeps it. No setting is required. Those that the rules depend on, such as `advertising:maxWindowSeconds`, are read from the configuration
- * (`pulumi.runtime.setAllConfig`), and never from environment variables.
+ * Ids are numbers from 1, each given once; what has an `existingId` keeps it. No setting is required. Those that the rules depend on,
+ * such as `advertising:maxWindowSeconds`, are read from the configuration (`pulumi.runtime.setAllConfig`), and never from environment
+ * variables.
  *
  * @example
  * beforeEach(() => setMocks());

@@ -207,7 +207,7 @@ function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change
   const given = op === "delete" ? undefined : (newState?.inputs ?? {});
   // The engine lets go of a resource whatever became of its create.
   const old = given === undefined ? { ...stored, [UNRESOLVED]: undefined } : stored;
-  // The engine has compared the values, and tells of two secret ones only that they are: they are others where nothing else is.
+  // The engine has compared the values, but shows each secret as "[secret]". If nothing else has changed, a secret has.
   const isHidden = op !== "same" && given !== undefined && changesIn(kind, old, given).names.length === 0;
   const news = isHidden ? withoutSecrets(given, "another secret") : given;
   // By the option as the state has it, the engine deletes or retains what the state holds.
@@ -242,7 +242,7 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ot
   };
   const membersWith = (inputs: Values) => membersOf(kind, stored, readDeclaredSet(inputs), circumstances);
   const shown = membersWith(given);
-  // The engine has compared the values, and tells of two secret ones only that they are: any of those may be another one now.
+  // The engine has compared the values, but shows each secret as "[secret]": any of them may have changed.
   const isHidden = op === "update" && shown.every(({ action }) => action.do === "keep");
   const members = isHidden ? membersWith(withoutSecrets(given, UNKNOWN)) : shown;
   const declared = readDeclaredSet(given);
