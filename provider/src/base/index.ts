@@ -21,7 +21,17 @@ export {
   UsageError,
   withCode,
 } from "./errors.js";
-export { asRecord, exactInteger, isPlain, jsonIn, own, parseExact, structureIn, type Values } from "./record.js";
+export {
+  asRecord,
+  exactInteger,
+  isPlain,
+  jsonIn,
+  own,
+  parseExact,
+  structureIn,
+  type Values,
+  withoutUndefined,
+} from "./record.js";
 export { Secrets } from "./secrets.js";
 export {
   agree,

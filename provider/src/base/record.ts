@@ -17,6 +17,15 @@ export function own(value: unknown, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
+type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The properties that have a value. */
+export function withoutUndefined<T extends object>(properties: T): Given<T> {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Given<T>;
+}
+
 /** Whether `value` is a text, a number or a truth value, which people can be told. */
 export function isPlain(value: unknown): value is string | number | boolean {
   return ["string", "number", "boolean"].includes(typeof value);

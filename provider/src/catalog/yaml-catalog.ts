@@ -3,7 +3,7 @@
  * told here; what has the wrong value, by its rules.
  */
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
-import { didYouMean, type Values } from "../base/index.js";
+import { didYouMean, jsonIn, type Values } from "../base/index.js";
 import { isContainer, type Source, show } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import {
@@ -148,7 +148,7 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
     },
   });
   if (faults.length > 0) return faults;
-  if (format === "json" && !isJson(text))
+  if (format === "json" && jsonIn(text) === undefined)
     return [
       errorAt(
         at(0),
@@ -166,15 +166,6 @@ export function readYaml(text: string, file: string, format: "yaml" | "json"): Y
 
 /** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */
 const MAX_ALIASES = 100_000;
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Each integer that a number can hold as a number. */
 function withoutBigints(value: unknown, holders: readonly object[] = []): unknown {

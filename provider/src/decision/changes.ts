@@ -56,8 +56,13 @@ export function canonical(value: unknown): string {
 
 /** Whether `value` is, or holds, the engine's text for a value that is not known yet. */
 export function holdsUnknown(value: unknown): boolean {
-  if (value === UNKNOWN) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
+  return holds(value, (each) => each === UNKNOWN);
+}
+
+/** Whether `value` is such a one, or holds one at any depth. */
+export function holds(value: unknown, isIt: (value: unknown) => boolean): boolean {
+  if (isIt(value)) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some((each) => holds(each, isIt));
 }
 
 export function hasValue(value: unknown): boolean {

@@ -5,7 +5,7 @@
  */
 import { isPlain, type Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
-import { argumentNames, canonical, holdsUnknown } from "./changes.js";
+import { argumentNames, canonical, holds, holdsUnknown } from "./changes.js";
 
 /** An object as far as it is known: by its arguments, or, of what only a note remembers, by its body's fingerprint. */
 export interface Known {
@@ -70,11 +70,6 @@ function nameKey({ kind, values }: Known): string {
 function isWhole({ kind, values }: Known, isHidden: (value: unknown) => boolean): boolean {
   if (values === undefined) return true;
   return argumentNames(kind).every((name) => !holdsUnknown(values[name]) && !holds(values[name], isHidden));
-}
-
-function holds(value: unknown, is: (value: unknown) => boolean): boolean {
-  if (is(value)) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some((each) => holds(each, is));
 }
 
 /** What is known of a create that was sent. */

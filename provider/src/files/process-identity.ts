@@ -4,6 +4,7 @@
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { withoutUndefined } from "../base/index.js";
 
 /** What a holder writes into its lock. */
 export interface ProcessIdentity {
@@ -35,14 +36,7 @@ export function thisProcess(): ProcessIdentity {
 
 /** @param pid of a process of this machine and container. */
 export function identityOf(pid: number): ProcessIdentity {
-  const machine = machineOf();
-  const started = readStatus(pid)?.started;
-  return {
-    host: hostname(),
-    ...(machine === undefined ? {} : { machine }),
-    pid,
-    ...(started === undefined ? {} : { started }),
-  };
+  return withoutUndefined({ host: hostname(), machine: machineOf(), pid, started: readStatus(pid)?.started });
 }
 
 /** @param holder what stands in a lock; whatever a file may hold. */

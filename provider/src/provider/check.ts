@@ -3,7 +3,7 @@
  * of the resource and which objects it adopts, looks up and tells what is known of what is new, and answers everything that is wrong at
  * once.
  */
-import { ArgumentsError, asRecord, own, SettingsError, withCode } from "../base/index.js";
+import { ArgumentsError, asRecord, own, SettingsError, withCode, withoutUndefined } from "../base/index.js";
 import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
 import { belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
 import { type Problem, validate } from "../rules/index.js";
@@ -21,12 +21,13 @@ import {
   readDeclaredSet,
   readStoredSet,
   SECRET_ARGUMENTS,
+  secretArgumentsIn,
   UNKNOWN,
 } from "../state/index.js";
 import { lookBefore, tellUnclaimed } from "./before.js";
 import { expectSameAccount } from "./failure.js";
 import { learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
-import { briefingIn, type Properties, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { briefingIn, type Properties } from "./inputs.js";
 import { markInputOfSet, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
 import { tellBefore } from "./set-plan.js";
@@ -107,7 +108,7 @@ function begin(resource: Kind | SetKind, { run, reading }: Runtime, olds: Proper
   const news = run.withKeptOwners(briefing, given);
   const { values, problems } = validate(news, resource.rules(reading.settings), {
     isUnknown: holdsUnknown,
-    secret: secretArgumentsOf(news),
+    secret: secretArgumentsIn(news),
     arrivedUndefined: "is the output's name right?",
   });
   return { subject, briefing, isNew: Object.keys(olds).length === 0, olds, news, values, problems };
@@ -133,7 +134,7 @@ async function note(
   adopting: readonly Adopting[],
   members: readonly string[] = [],
 ): Promise<string[]> {
-  const checked = { briefing, wasSecret: secretArgumentsOf(olds), wasDeleting: own(olds, DELETES) === true };
+  const checked = { briefing, wasSecret: secretArgumentsIn(olds), wasDeleting: own(olds, DELETES) === true };
   runtime.run.noteChecked(subject.key, checked, isNew, members);
   noteAdoptedSomewhere(kind, runtime, briefing);
   for (const each of adopting) noteAdopts(kind, runtime, each.subject, each.id);

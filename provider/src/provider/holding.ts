@@ -107,12 +107,7 @@ function isDeleting({ run }: Runtime, key: string): boolean {
 
 function liveOf(kind: Kind, { values, secret }: Arguments, id: string, deletes: boolean): Live {
   const name = nameToTell(kind, values, secret);
-  return {
-    id,
-    fingerprint: fingerprintOfBody(kind, values),
-    ...(name === undefined ? {} : { name }),
-    ...(deletes ? { deletes } : {}),
-  };
+  return { id, fingerprint: fingerprintOfBody(kind, values), name, deletes: deletes || undefined };
 }
 
 /**

@@ -56,12 +56,6 @@ export function argumentsIn({
   return values;
 }
 
-/** The paths of arguments whose values must not be told. */
-export function secretArgumentsOf(inputs: Properties): ReadonlySet<string> {
-  const paths = inputs[SECRET_ARGUMENTS];
-  return new Set(Array.isArray(paths) ? (paths as string[]) : []);
-}
-
 /** Shorter strings are no secrets worth the name, and would be masked within ordinary words. */
 const MIN_SECRET_CHARACTERS = 4;
 
@@ -72,10 +66,6 @@ export function maskSecretsIn(value: unknown, secrets: Secrets): void {
   } else if (typeof value === "object" && value !== null) {
     for (const part of Object.values(value)) maskSecretsIn(part, secrets);
   }
-}
-
-export function withoutUndefined(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
 }
 
 /** The names of a member's secret arguments, by its key. */

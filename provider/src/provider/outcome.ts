@@ -3,7 +3,7 @@
  * state holds after a run: the members of a set, and the objects that were left live on the platform, so that somebody can tidy up there
  * whatever becomes of the runner. Pure.
  */
-import type { AdvertisingError, Values } from "../base/index.js";
+import { type AdvertisingError, type Values, withoutUndefined } from "../base/index.js";
 import type { Member, ToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
@@ -202,16 +202,15 @@ export function leftAfter(leaving: Leaving | undefined, by: string | undefined, 
   if (leaving === undefined) return [];
   const { before, object } = leaving;
   if (object === undefined || object.id === by) return before;
-  return [...before, { ...object, at, why: "replaced", ...(by === undefined ? {} : { by }) }];
+  return [...before, withoutUndefined({ ...object, at, why: "replaced" as const, by })];
 }
 
 /** What tells people which object it is. */
 function tellingOf(kind: Kind, values: Values, secret: ReadonlySet<string>): Pick<LeftLive, "name" | "advertiserId"> {
   const { advertiserId } = values;
-  const name = nameToTell(kind, values, secret);
-  const mayTell = kind.refersTo.advertiserId !== undefined && advertiserId !== undefined && !secret.has("advertiserId");
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(mayTell && ["string", "number"].includes(typeof advertiserId) ? { advertiserId: String(advertiserId) } : {}),
-  };
+  const isKnown = kind.refersTo.advertiserId !== undefined && ["string", "number"].includes(typeof advertiserId);
+  return withoutUndefined({
+    name: nameToTell(kind, values, secret),
+    advertiserId: isKnown && !secret.has("advertiserId") ? String(advertiserId) : undefined,
+  });
 }

@@ -14,12 +14,13 @@ import {
   memberRef,
   type Ref,
   type StoredSet,
+  secretArgumentsIn,
   splitMember,
 } from "../state/index.js";
 import { journalKeysOf, journalled, lookBefore, reconcileHeld } from "./before.js";
 import { expectSameAccount } from "./failure.js";
 import { learnHolders, noteHeld } from "./holding.js";
-import { type Properties, refIn, secretArgumentsOf, secretOfMembers } from "./inputs.js";
+import { type Properties, refIn, secretOfMembers } from "./inputs.js";
 import { resultOf } from "./outcome.js";
 import type { Runtime } from "./services.js";
 import { setFacts } from "./set-run.js";
@@ -66,7 +67,7 @@ export async function planSet(
 
 /** The objects that the state holds of a set. */
 function heldIn(kind: Kind, set: Ref, stored: StoredSet, members: readonly Member[], news: Properties) {
-  const [is, was] = [secretArgumentsOf(news), stored.secret].map((paths) => secretOfMembers(kind, paths));
+  const [is, was] = [secretArgumentsIn(news), stored.secret].map((paths) => secretOfMembers(kind, paths));
   return members.flatMap(({ key, id, former }) => {
     if (id === undefined) return [];
     const values = eventIn(stored, stored.events.get(key) ?? {});

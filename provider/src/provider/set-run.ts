@@ -32,6 +32,7 @@ import {
   readDeclaredSet,
   readStoredSet,
   type StoredSet,
+  secretArgumentsIn,
   staysLive,
   writeStoredSet,
 } from "../state/index.js";
@@ -39,15 +40,7 @@ import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
 import type { Severity } from "./engine.js";
 import { expectSameAccount, Incomplete } from "./failure.js";
 import { circumstancesOf, isSpared, learnHolders } from "./holding.js";
-import {
-  argumentsIn,
-  maskSecretMembers,
-  type Properties,
-  refIn,
-  type SecretOf,
-  secretArgumentsOf,
-  secretOfMembers,
-} from "./inputs.js";
+import { argumentsIn, maskSecretMembers, type Properties, refIn, type SecretOf, secretOfMembers } from "./inputs.js";
 import { Progress } from "./messages.js";
 import { createdInSet, momentToKeep } from "./optional.js";
 import { heldBack, idAfter, type Outcome, resultOf, setAfter } from "./outcome.js";
@@ -104,7 +97,7 @@ export async function updateSet(
     if (text !== undefined) runtime.tellAt(severity, subject.resourceUrn, text);
   };
   const values = argumentsIn(inputs);
-  const paths = secretArgumentsOf(inputs);
+  const paths = secretArgumentsIn(inputs);
   maskSecretMembers(values, paths, runtime.secrets);
   const subject = refIn(name, inputs);
   const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, inputs);

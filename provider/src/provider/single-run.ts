@@ -2,6 +2,7 @@
  * A single resource as it is decided and carried out, whatever front end the engine sees of it. The order of the calls is in `run.ts`;
  * `carry-out.ts` does what was decided.
  */
+import { withoutUndefined } from "../base/index.js";
 import {
   abilitiesOf,
   actionOfCreate,
@@ -20,6 +21,7 @@ import {
   LEFT_LIVE,
   PROVIDER,
   recordIn,
+  secretArgumentsIn,
   staysLive,
   writeLeftLive,
 } from "../state/index.js";
@@ -27,7 +29,7 @@ import { reconcileHeld } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import { expectSameAccount, expectSettled, idOrError } from "./failure.js";
 import { circumstancesOf, isSpared, learnHolders, notedBefore, noteHeld } from "./holding.js";
-import { argumentsIn, maskSecretsIn, type Properties, refIn, secretArgumentsOf, withoutUndefined } from "./inputs.js";
+import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
 import { createdIn, deleteObject, momentToKeep } from "./optional.js";
 import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
 import { markIn } from "./search.js";
@@ -60,7 +62,7 @@ export async function planSingle(
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
   const { wasDeleting, wasSecret } = run.checked(key);
   const circumstances = circumstancesOf(kind, runtime, subject, olds, wasDeleting);
-  const secret = new Set([...secretArgumentsOf(news), ...wasSecret]);
+  const secret = new Set([...secretArgumentsIn(news), ...wasSecret]);
   const decideNow = () => {
     const member = singleMember(kind, id, olds, news, circumstances);
     const former = formerIfReplaced(member.id, circumstances);
@@ -196,7 +198,7 @@ async function carryOut(kind: Kind, runtime: Runtime, object: Omit<Managed, "key
 
 /** The names of the secret arguments, whose values are masked from now on. */
 function secretIn({ secrets }: Runtime, inputs: Properties): ReadonlySet<string> {
-  const names = secretArgumentsOf(inputs);
+  const names = secretArgumentsIn(inputs);
   for (const name of names) maskSecretsIn(inputs[name], secrets);
   return names;
 }

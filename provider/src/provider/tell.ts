@@ -61,6 +61,11 @@ export interface Before {
   }[];
 }
 
+/** What is told of those that are only counted. @param one completes "1 more object …", @param many "2 more objects …". */
+function objects(one: string, many: string) {
+  return (amount: number) => agree(amount, `more object ${one}`, `more objects ${many}`);
+}
+
 export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, before: Before): Notice[] {
   const { adopts, unsettled, isSearchable = false, again, former = [] } = before;
   if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts.id}; ${adoptionInWords(adopts.can)}` }];
@@ -96,12 +101,7 @@ function againNotice(
       `${label} was created as ${id} before, and is no longer in the state: this creates a second ` +
       `live object. ${id} ${kind.afterlife}. To go on with ${id}, set existingId: ${id}.`,
     brief: `${label} (${id})`,
-    more: (amount) =>
-      agree(
-        amount,
-        "more object was created before and is created again",
-        "more objects were created before and are created again",
-      ),
+    more: objects("was created before and is created again", "were created before and are created again"),
   };
 }
 
@@ -113,18 +113,9 @@ function removalNotice(kind: Kind, urn: string, { key, live: { id }, isDeleted }
     urn,
     text: removalWarning(kind, aboutWhom(key).label, id, isDeleted),
     brief: id,
-    more: (amount) =>
-      isDeleted
-        ? agree(
-            amount,
-            "more object is no longer declared, and is deleted",
-            "more objects are no longer declared, and are deleted",
-          )
-        : agree(
-            amount,
-            "more object is no longer declared, and stays live",
-            "more objects are no longer declared, and stay live",
-          ),
+    more: isDeleted
+      ? objects("is no longer declared, and is deleted", "are no longer declared, and are deleted")
+      : objects("is no longer declared, and stays live", "are no longer declared, and stay live"),
   };
 }
 
@@ -191,12 +182,7 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
       urn,
       text: `${label} is ${id} now. ${staysLive(kind, old.id)}.`,
       brief: `${old.id} (${label} is ${id} now)`,
-      more: (amount) =>
-        agree(
-          amount,
-          "more object was replaced, and stays live on the platform",
-          "more objects were replaced, and stay live on the platform",
-        ),
+      more: objects("was replaced, and stays live on the platform", "were replaced, and stay live on the platform"),
     },
   ];
 }
@@ -222,8 +208,7 @@ export function goneNotice(label: string): Notice {
     urn: "",
     text: `${label} is no longer on the platform, so it leaves the state; the next \`pulumi up\` creates another one.`,
     brief: label,
-    more: (amount) =>
-      agree(amount, "more object is no longer on the platform", "more objects are no longer on the platform"),
+    more: objects("is no longer on the platform", "are no longer on the platform"),
   };
 }
 
@@ -234,12 +219,7 @@ export function justCreatedNotice(label: string, { created, until }: Unproven): 
     urn: "",
     text: `${label} is not found on the platform, but ${whenCreated(created)}: until ${until} that proves nothing, so it stays in the state.`,
     brief: label,
-    more: (amount) =>
-      agree(
-        amount,
-        "more object was just created and is not found yet",
-        "more objects were just created and are not found yet",
-      ),
+    more: objects("was just created and is not found yet", "were just created and are not found yet"),
   };
 }
 
@@ -266,8 +246,7 @@ export function driftNotice(label: string, properties: readonly string[], isRepl
     urn: "",
     text: `${label} was changed on the platform (${enumerate(properties)}): the next \`pulumi up\` ${next}.`,
     brief: label,
-    more: (amount) =>
-      agree(amount, "more object was changed on the platform", "more objects were changed on the platform"),
+    more: objects("was changed on the platform", "were changed on the platform"),
   };
 }
 

@@ -4,7 +4,7 @@
  * written here; the sentences are in `sentences.ts`. Pure.
  */
 
-import { isPlain, type Values } from "../base/index.js";
+import { isPlain, type Values, withoutUndefined } from "../base/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { UNRESOLVED } from "./properties.js";
 
@@ -101,14 +101,7 @@ export function memberRecord(stored: StoredMember, key = ""): CreateRecord {
 }
 
 function read({ since, what, urn, trace, replaces, secret }: Stored) {
-  return {
-    at: since,
-    what,
-    ...(urn === undefined ? {} : { urn }),
-    ...(trace === undefined ? {} : { field: trace.field }),
-    ...(replaces === undefined ? {} : { replaces }),
-    ...(secret === undefined ? {} : { secret }),
-  };
+  return withoutUndefined({ at: since, what, urn, field: trace?.field, replaces, secret });
 }
 
 /** The property that the state holds beside the arguments of a resource. @param properties those arguments. */
@@ -116,32 +109,22 @@ export function writeRecord(kind: Kind, record: CreateRecord, properties: Values
   const { name, facts } = record;
   // The arguments beside it say the same where they are what was sent.
   const isAsSent = record.fingerprint === fingerprintOfBody(kind, properties);
-  return { [UNRESOLVED]: { ...(isAsSent ? {} : known({ name, facts })), ...written(record) } };
+  return { [UNRESOLVED]: { ...(isAsSent ? {} : withoutUndefined({ name, facts })), ...written(record) } };
 }
 
 export function writeMemberRecord(record: CreateRecord): StoredMember {
   const { mark, fingerprint, name, facts } = record;
   return {
-    ...known({ name, facts }),
+    ...withoutUndefined({ name, facts }),
     ...written(record),
     mark,
     ...(fingerprint === "" ? {} : { fingerprint }),
   };
 }
 
-function written({ at, what = "", urn, field, mark, replaces, secret }: CreateRecord): Stored {
-  return {
-    since: at,
-    what,
-    ...(urn === undefined ? {} : { urn }),
-    ...(field === undefined ? {} : { trace: { field, value: mark } }),
-    ...(replaces === undefined ? {} : { replaces }),
-    ...(secret === undefined || secret.length === 0 ? {} : { secret }),
-  };
-}
-
-function known({ name, facts }: Pick<CreateRecord, "name" | "facts">): { name?: string; facts?: TellingArguments } {
-  return { ...(name === undefined ? {} : { name }), ...(facts === undefined ? {} : { facts }) };
+function written({ at, what = "", urn, field, mark, replaces, secret = [] }: CreateRecord): Stored {
+  const trace = field === undefined ? undefined : { field, value: mark };
+  return withoutUndefined({ since: at, what, urn, trace, replaces, secret: secret.length === 0 ? undefined : secret });
 }
 
 /** The id of a resource that has none of the platform's: never digits only. */

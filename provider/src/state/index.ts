@@ -60,6 +60,7 @@ export {
   readBriefing,
   SECRET_ARGUMENTS,
   SECRET_SIGNATURE,
+  secretArgumentsIn,
   UNKNOWN,
   UNRESOLVED,
   writeBriefing,

@@ -32,6 +32,11 @@ export const CREATED = "__created";
 /** The names of arguments whose values are secret, where there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 
+/** The names, of a set the paths, of the arguments whose values must not be told. @param properties inputs, or a set's outputs. */
+export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): ReadonlySet<string> {
+  return new Set(Array.isArray(paths) ? (paths as string[]) : []);
+}
+
 /** What a create can be searched for by, as `<field> <mark>`: an input only, so that the engine's record of a killed run holds it. */
 export const MARK = "__mark";
 

@@ -11,6 +11,7 @@ import {
   type LeftLive,
   leftLiveIn,
   SECRET_ARGUMENTS,
+  secretArgumentsIn,
   UNKNOWN,
   UNRESOLVED,
   writeLeftLive,
@@ -64,7 +65,7 @@ export function readStoredSet({ advertiserId, defaults = {}, events, eventIds, e
     unresolved: new Map([...mapOf<StoredMember>(rest[UNRESOLVED])].map(([key, each]) => [key, memberRecord(each)])),
     created: typeof rest[CREATED] === "string" ? rest[CREATED] : undefined,
     leftLive: leftLiveIn(rest),
-    secret: new Set(Array.isArray(rest[SECRET_ARGUMENTS]) ? (rest[SECRET_ARGUMENTS] as string[]) : []),
+    secret: secretArgumentsIn(rest),
   };
 }
 

@@ -17,7 +17,7 @@ import {
   nameInUrn,
   objectKey,
   readMark,
-  SECRET_ARGUMENTS,
+  secretArgumentsIn,
   splitMember,
   UNRESOLVED,
   unresolvedId,
@@ -236,14 +236,13 @@ function asUnresolved(
 ): Resource {
   const { urn, inputs = {} } = resource;
   const what = `${nameInUrn(urn)} was in flight when a run was killed.`;
-  const secret = inputs[SECRET_ARGUMENTS];
   const record: CreateRecord = {
     ...sent,
     key: "",
     fingerprint: fingerprintOfBody(kind, inputs),
     what,
     urn,
-    secret: Array.isArray(secret) ? (secret as string[]) : undefined,
+    secret: [...secretArgumentsIn(inputs)],
   };
   const outputs = { ...visible(resource), ...account, ...writeRecord(kind, record, inputs) };
   return { ...resource, id: unresolvedId(record.mark), outputs, initErrors: [what] };

@@ -3,6 +3,7 @@
  * accepts. Pure.
  */
 import { z } from "zod";
+import { jsonIn } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -57,12 +58,8 @@ export type Deployment = ExportedStack["deployment"];
 
 /** @throws Error, in words, where the text is no exported stack. */
 export function readExport(text: string): ExportedStack {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    throw new Error("this is not what `pulumi stack export` prints: it is no JSON");
-  }
+  const data = jsonIn(text);
+  if (data === undefined) throw new Error("this is not what `pulumi stack export` prints: it is no JSON");
   const parsed = exportSchema.safeParse(data);
   if (parsed.success) return parsed.data;
   const fault = parsed.error.issues[0];
