@@ -102,6 +102,8 @@ async function apply(name: string): Promise<Outcome> {
   };
   try {
     const stack = await LocalWorkspace.createOrSelectStack({ stackName: name, workDir: folder });
+    // The Automation API's `up` always has --skip-preview: `--preview` is the look before. The program declares its advertiser first, so
+    // that a wrong account stops it before anything is sent.
     const changes = preview
       ? (await stack.preview({ onOutput, color: "never" })).changeSummary
       : (await stack.up({ onOutput, color: "never" })).summary.resourceChanges;
