@@ -199,7 +199,7 @@ event("five");`),
   expect(output).toContain("retainOnDelete can't be false: the platform has no known way to delete");
   expect(output).toContain("4 problems; nothing was registered and nothing was sent.");
   expect(output).toContain("[ADVERTISING_ARGUMENTS]");
-  expect(output).toContain('ConversionEvent "four" and "five" have the same arguments: that makes 2 live objects.');
+  expect(output).toContain('ConversionEvent "four" and "five" have the same arguments: that makes 2 live objects');
   expect(sandbox.requests).toEqual([]);
 });
 

@@ -50,7 +50,7 @@ export function describeCommands(manager: Manager, projectOf: () => InstalledPro
     expect(await stack.outputs()).toEqual({ id: "1" });
     process.kill(pid, "SIGTERM");
     const end = await ended;
-    expect(end.output).toContain("1 logins, 1 advertisers, 0 events.");
+    expect(end.output).toContain("1 login, 1 advertiser, 0 events.");
     expect(end.output).not.toContain("a word of its own");
     expect(end.code).toBe(0);
   });

@@ -181,7 +181,7 @@ describe("what it says of requests", () => {
         quiet ? [] : ["POST /rest/authenticate 200, logged in", 'POST /rest/advertiser 200, advertiser 1 "Kept"'],
       );
       expect(output).not.toContain("needle");
-      expect(output).toContain("1 logins, 1 advertisers, 0 events.");
+      expect(output).toContain("1 login, 1 advertiser, 0 events.");
       expect(code).toBe(0);
     }
   });
@@ -309,6 +309,7 @@ describe("commands", () => {
     expect(await run("--version")).toMatchObject({ code: 0, output: `${version}\n` });
     const { code, output } = await run("--help");
     expect(code).toBe(0);
+    expect(await run("-h")).toMatchObject({ code, output });
     for (const line of output.split("\n")) expect(line.length, line).toBeLessThanOrEqual(120);
     expect(output).toContain("event:close-after-act:1");
   });

@@ -249,7 +249,7 @@ describe("what is gone", () => {
     const { event, id, outs } = await start({ goneShape: "404-bare" });
     const failure = await failureOf(event.read("999", outs));
     expect(failure.message).toMatch(
-      /which does not say whether the object or the operation is missing.*\[ADVERTISING_SETTINGS\]$/,
+      /which does not say whether the object or the operation is missing.*\[ADVERTISING_BAD_ANSWER\]$/s,
     );
     const [gone] = await Promise.all([event.read("998", outs), event.read(id, outs)]);
     expect(gone.id).toBe("");
@@ -309,7 +309,7 @@ describe("trouble is not gone", () => {
     sandbox.fail({ on: "read", with: fault, times: 10 });
     const failure = await failureOf(event.read(id, outs));
     expect(failure.message).toMatch(
-      /ConversionEvent 2: GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|BAD_ANSWER)\]$/,
+      /ConversionEvent 2: GET http:.*rest\/event\/2 .*\[ADVERTISING_(REFUSED|SETTINGS|BAD_ANSWER)\]$/s,
     );
     sandbox.endFaults();
     expect(await event.read(id, outs)).toEqual({ id, props: outs });

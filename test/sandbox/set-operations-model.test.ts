@@ -34,7 +34,7 @@ function expectTrueReport(
   const held = new Map(Object.entries(engine.eventIds).map(([key, id]) => [key, String(id)]));
   const live = new Set(sandbox.events.map(({ id }) => String(id)));
   const inState = keys.filter((key) => held.has(key)).length;
-  const [, ...amounts] = /(\d+) of (\d+) declared events are in the state/.exec(error ?? "") ?? [];
+  const [, ...amounts] = /(\d+) of (\d+) declared events? (?:is|are) in the state/.exec(error ?? "") ?? [];
   expect(amounts.map(Number), `${what}: ${error}`).toEqual(error === undefined ? [] : [inState, keys.length]);
   if (error === undefined) expect(inState, what).toBe(keys.length);
   // Each that is not there is named, with its reason or as one to look for.

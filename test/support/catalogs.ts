@@ -19,8 +19,11 @@ export function folderWith(files: Readonly<Record<string, string | Buffer>>): st
 
 /** What is found in a file of this name and content, as it is told; what stands beside it is read too. */
 export function findingsIn(name: string, content: string | Buffer, beside: Readonly<Record<string, string>> = {}) {
-  const { findings } = readCatalog(name, folderWith({ [name]: content, ...beside }), LIMITS);
-  return findings.map((finding) => `${finding.level} ${describeFinding(finding)}`);
+  return catalogFindings(name, content, beside).map((finding) => `${finding.level} ${describeFinding(finding)}`);
+}
+
+export function catalogFindings(name: string, content: string | Buffer, beside: Readonly<Record<string, string>> = {}) {
+  return readCatalog(name, folderWith({ [name]: content, ...beside }), LIMITS).findings;
 }
 
 /** An event in a catalog with no other fault. */

@@ -225,7 +225,7 @@ describe("on an installation with more than the documented operations", () => {
   it("a replaced advertiser says which of the old ones are deleted", () => {
     const acme = replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" });
     const of = (step: object) => ({ ...step, newState: { ...side(E("c"), undefined, event("C")) } });
-    expect(tell([acme, of(replaced)])).toContain("Of the 2 old ones, 1 is deleted, and the others stay live.");
+    expect(tell([acme, of(replaced)])).toContain("Of the 2 old ones, 1 is deleted, and the other stays live.");
     const all = JSON.stringify({ ...OPERATIONS, advertiser: { delete: "DELETE rest/advertiser/{id}" } });
     expect(tell([deletable(acme), of(replaced)], all)).toContain("(7). The old ones are deleted.");
   });

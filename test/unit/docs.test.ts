@@ -219,6 +219,75 @@ describe("error codes", () => {
   });
 });
 
+describe("docs/messages.md says what the code says", () => {
+  const { text } = page("docs/messages.md");
+  const files = filesIn("provider/src/**/*.ts").map(textIn);
+  /** The words of a text in a row, whatever stands between them; `X` for what differs from case to case. */
+  const inWords = (some: string) => ` ${some.replaceAll(/[^\p{L}\p{N}']+/gu, " ").trim()} `;
+  const source = inWords(
+    files
+      .join("\n")
+      .replaceAll("\\`", "`")
+      .replaceAll(/["`]\s*\+\s*["`]/g, "")
+      .replaceAll(/\$\{(?!count|agree)[^}]*\}/g, " X "),
+  );
+  /** The parts of an example that no value interrupts. */
+  const fixedParts = (example: string) =>
+    example.split(/…|\d+|\(\w+\)|\badvertising:\w+|\bevents?\b/).map((part) => inWords(part).trim().split(" "));
+  /** What is left of them once all that stands in the code in one piece, of two words or more, is taken away. */
+  const notInCode = (words: readonly string[]): readonly string[] => {
+    if (words.length < 2) return [];
+    const isKnown = (amount: number) => source.includes(` ${words.slice(0, amount).join(" ")} `);
+    const most = words.map((_, index) => index + 1).findLast((amount) => amount > 1 && isKnown(amount));
+    return most === undefined ? words : notInCode(words.slice(most));
+  };
+
+  it("each code means what its class says", () => {
+    const meanings = [...text.matchAll(/^\| \[`(ADVERTISING_\w+)`\]\(#\w+\) \| (.+) \|$/gm)];
+    expect(meanings.map(([, code]) => code).toSorted()).toEqual(classes.map(({ code }) => code).toSorted());
+    const errorsSource = textIn("provider/src/base/errors.ts");
+    for (const [, code = "", meaning = ""] of meanings) {
+      const comment = new RegExp(
+        `/\\*\\* ([^\\n]*) \\*/\\nexport class \\w+ extends AdvertisingError \\{\\n[^\\n]*"${code}"`,
+      );
+      expect(comment.exec(errorsSource)?.[1]?.toLowerCase(), code).toContain(meaning);
+    }
+  });
+
+  const rows = [...text.matchAll(/^\| (".+) \| (.+) \|$/gm)];
+
+  it.each(rows.map(([, says = ""]) => says))("%s is in the code", (says) => {
+    const examples = [...says.matchAll(/"([^"]+)"/g)].map(([, example = ""]) => example);
+    const parts = examples.flatMap(fixedParts);
+    expect(parts.some((words) => words.length > 2)).toBe(true);
+    expect(parts.flatMap(notInCode)).toEqual([]);
+  });
+
+  it("each sort of warning that may come many times has a row", () => {
+    expect(rows.length).toBeGreaterThan(20);
+    const says = inWords(
+      rows
+        .map(([, first]) => first)
+        .join(" … ")
+        .replaceAll(/…|\d+/g, " X "),
+    );
+    const functions = files.flatMap((file) => file.split(/\n(?=(?:export )?(?:async )?function )/));
+    const sorts = functions.filter((each) => /\bsort: (?:"|is)/.test(each));
+    expect(sorts.length).toBeGreaterThan(7);
+    const isOnPage = (words: readonly string[]) =>
+      words.some((_, at) => at + 4 <= words.length && says.includes(` ${words.slice(at, at + 4).join(" ")} `));
+    const missing = sorts.filter(
+      (each) =>
+        !isOnPage(
+          inWords(each.replaceAll(/\$\{[^}]*\}/g, " X "))
+            .trim()
+            .split(" "),
+        ),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
 describe("retired words", () => {
   const read = [...paths, ...filesIn("examples/**/*.{md,yml,yaml,ts,mts}", "bench/*.md")];
 

@@ -114,12 +114,9 @@ describe("problems", () => {
       { ADVERTISING_EMAIL: " " },
     );
     expect(problems.map(({ source, command }) => [source, command])).toEqual([
-      [
-        "advertising:baseUrl",
-        "pulumi config set advertising:baseUrl https://platform.example.com (or set ADVERTISING_BASE_URL)",
-      ],
-      ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com (or set ADVERTISING_EMAIL)"],
-      ["advertising:password", "pulumi config set --secret advertising:password (or set ADVERTISING_PASSWORD)"],
+      ["advertising:baseUrl", "pulumi config set advertising:baseUrl https://platform.example.com"],
+      ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com"],
+      ["advertising:password", "pulumi config set --secret advertising:password"],
       ["advertising:authMode", "pulumi config set advertising:authMode session"],
       ["advertising:keepLoggedIn", "pulumi config set advertising:keepLoggedIn false"],
       ["advertising:maxWaitSeconds", "pulumi config set advertising:maxWaitSeconds 120"],
@@ -234,7 +231,7 @@ describe("a structured value, which `pulumi config set --path` makes, reaches th
     "%s %s is refused, and what is in it is not shown",
     (key, text) => {
       const { problems } = read({ ...complete, [key as string]: text as string });
-      expect(problems).toEqual([
+      expect(problems).toMatchObject([
         {
           source: `advertising:${key}`,
           reason: expect.stringMatching(/^expected .*; got a structured value, (an object|a list)$/),

@@ -26,7 +26,7 @@ export class SettingsError extends AdvertisingError {
   static override readonly code = "ADVERTISING_SETTINGS";
 }
 
-/** Fix the e-mail or the password, or what the login met. No create was sent. */
+/** Fix the credentials, or what the login met. No create was sent. */
 export class LoginError extends AdvertisingError {
   static override readonly code = "ADVERTISING_LOGIN";
 }
@@ -36,17 +36,17 @@ export class NotSentError extends AdvertisingError {
   static override readonly code = "ADVERTISING_NOT_SENT";
 }
 
-/** Wait: the platform limits the rate, for longer than this run may wait. Nothing was created. */
+/** Wait, run again: the platform limits the rate, for longer than this run may wait. Nothing was created. */
 export class RateLimitedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_RATE_LIMITED";
 }
 
-/** Read the platform's refusal and fix what it names. Nothing was created. */
+/** Read the platform's reason, fix what it names. Nothing was created. */
 export class RefusedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_REFUSED";
 }
 
-/** Look into the account: a create was sent, and whether it was acted upon is not known, or its id is not. */
+/** Look into the account, then say what is there: a create was sent, and whether it was acted upon is not known, or its id is not. */
 export class OutcomeUnknownError extends AdvertisingError {
   static override readonly code = "ADVERTISING_OUTCOME_UNKNOWN";
   constructor(
@@ -64,12 +64,12 @@ export class BadAnswerError extends AdvertisingError {
   static override readonly code = "ADVERTISING_BAD_ANSWER";
 }
 
-/** Set the address or the account back, or say that the platform has moved: the state belongs to another one. Nothing was sent. */
+/** The stack belongs to another account: set it back, or say that the platform has moved. Nothing was sent. */
 export class AccountMismatchError extends AdvertisingError {
   static override readonly code = "ADVERTISING_ACCOUNT_MISMATCH";
 }
 
-/** Fix or remove the journal of creates. Nothing was sent. */
+/** Fix or remove the journal file. Nothing was sent. */
 export class JournalError extends AdvertisingError {
   static override readonly code = "ADVERTISING_JOURNAL";
 }
@@ -84,12 +84,13 @@ export class InternalError extends AdvertisingError {
   static override readonly code = "ADVERTISING_INTERNAL";
 }
 
-/** The platform can't do what was asked: an id that is only known now is no id of the platform. */
+/** Give another id: an id that is not one of the platform, and that only a run knows. */
 export class UnsupportedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_UNSUPPORTED";
 }
 
-/** The error's message with its code at the end, as it leaves the process. */
+/** The error's message with its code at the end, as it leaves the process. A command at its end stays alone on its line. */
 export function withCode(message: string, code: string): string {
-  return `${message} [${code}]`;
+  const isCommand = /\n +(npx|pulumi|export|unset) [^\n]*$/.test(message);
+  return `${message}${isCommand ? "\n" : " "}[${code}]`;
 }

@@ -45,6 +45,8 @@ export {
   letters,
   nearest,
   printable,
+  saidOnce,
   shellWord,
   whyTooOld,
+  withoutValues,
 } from "./text.js";

@@ -40,6 +40,32 @@ export function cut(
   return others <= 0 ? [...items] : [...items.slice(0, most), inWords(others)];
 }
 
+/** More of those that share a sentence are counted. */
+const MAX_SHARING = 3;
+
+/**
+ * What is wrong with many for one reason is said once: the first in full, then the names of the next, and how many more there are.
+ * @param nameOf names one that is not said in full. @param likeOf equal where the reason is. @default the text, but for what was
+ *   written: what stands in quotes, and digits
+ */
+export function saidOnce<T>(
+  items: readonly T[],
+  textOf: (item: T) => string,
+  nameOf: (item: T) => string,
+  likeOf: (item: T) => string = (item) => withoutValues(textOf(item)),
+): string[] {
+  return [...Map.groupBy(items, likeOf).values()].map(([first, ...others]) => {
+    const text = first === undefined ? "" : textOf(first);
+    if (others.length === 0) return text;
+    return `${text} (the same in ${enumerate(cut(others.map(nameOf), MAX_SHARING, (more) => `${more} more`))})`;
+  });
+}
+
+/** A sentence without the values in it: equal for two of one reason. */
+export function withoutValues(sentence: string): string {
+  return sentence.replaceAll(/"(?:[^"\\]|\\.)*"/g, '"').replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");
+}
+
 /** Ids in their order, neighbours together: `3, 7–12`. Those of a number's size; others as they are. */
 export function idRanges(ids: readonly string[]): string {
   const ranges: { readonly first: string; last: string }[] = [];
@@ -51,14 +77,14 @@ export function idRanges(ids: readonly string[]): string {
   return ranges.map(({ first, last }) => (first === last ? first : `${first}–${last}`)).join(", ");
 }
 
-/** `1 problem`, `2 problems`. */
-export function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+/** `1 problem`, `2 problems`; with a verb: `1 object leaves`, `2 objects leave`. */
+export function count(amount: number, one: string, many = `${one}s`): string {
+  return `${amount} ${agree(amount, one, many)}`;
 }
 
-/** With a verb, or a noun that is irregular: `1 object leaves`, `2 objects leave`. */
+/** A word that goes with an amount which stands elsewhere in the sentence: `is` or `are`, `it` or `them`. */
 export function agree(amount: number, one: string, many: string): string {
-  return `${amount} ${amount === 1 ? one : many}`;
+  return amount === 1 ? one : many;
 }
 
 /** Shorter pieces occur in too many names to say which one was meant. */

@@ -2,7 +2,7 @@
  * A catalog as it was written, whichever format the file has, and as it was judged: its objects, their keys, and what is wrong.
  */
 import { z } from "zod";
-import type { Values } from "../base/index.js";
+import { saidOnce, type Values, withoutValues } from "../base/index.js";
 import { expecting, type Problem, type Source } from "../rules/index.js";
 
 /** One object of a file. */
@@ -78,6 +78,18 @@ export function errorAt(source: Source, subject: string, reason: string): Findin
 export function describeFinding({ source: { file, line, column }, subject, property, reason }: Finding): string {
   const about = subject === "" ? "" : ` ${subject}:`;
   return `${file}:${line}:${column}${about}${property === "" ? "" : ` ${property}`} ${reason}`;
+}
+
+/** The same, with each mistake that several rows share on one line. */
+export function describeAlike(findings: readonly Finding[]): string[] {
+  const [top] = findings;
+  const placeOf = ({ file, line, column }: Source) => `${file === top?.source.file ? "" : `${file}:`}${line}:${column}`;
+  return saidOnce(
+    findings,
+    describeFinding,
+    ({ subject, source }) => `${subject === "" ? "" : `${subject} at `}${placeOf(source)}`,
+    ({ property, reason }) => withoutValues(`${property} ${reason}`),
+  );
 }
 
 /** No white space at the ends, no control or format characters, no `/`, no `::`, not `__proto__`; 1 to 100 characters. */

@@ -66,11 +66,11 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
           "Check advertising:operations.",
       );
     case "not-found":
-      return new SettingsError(
+      return new BadAnswerError(
         `${what} was answered with status ${answer.status}, which does not say whether the object or the operation is missing: ` +
           `${trouble.isBare ? "it has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look into the account. If the object is there, this is not an operation ` +
-          "of this installation: check advertising:operations. If it is not there: pulumi state delete, or for an event of a set, take its " +
-          "key out of the program.",
+          "of this installation: check advertising:operations. If it is not there, take its key out of the program (an event of a set), or run:\n" +
+          "  pulumi state delete '<its URN>'",
       );
     case "another":
       return new RefusedError(

@@ -88,16 +88,21 @@ export const conversionEvent: Kind = {
       return [
         {
           property,
-          reason: `is ${seconds} seconds; windows are seconds here. If days were meant, write advertising.days(${seconds})`,
+          reason: `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write advertising.days(${seconds})`,
         },
       ];
     }),
 };
 
-const MAX_KEY_CHARACTERS = 100;
+/** What a program writes instead of a window that was refused. */
+export function adviceFor(path: string, value: unknown): string | undefined {
+  if (!/(^|\.)(click|view)Window$/.test(path) || typeof value !== "string") return undefined;
+  const [, amount, unit] = /^\s*(\d{1,5})\s*(d|h)/i.exec(value) ?? [];
+  const [written, helper] = [amount ?? "7", unit?.toLowerCase() === "h" ? "hours" : "days"];
+  return `write ${amount === undefined ? "seconds, such as " : ""}advertising.${helper}(${Number(written)})`;
+}
 
-/** More are counted. */
-const MAX_WARNINGS = 5;
+const MAX_KEY_CHARACTERS = 100;
 
 /** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
 const TAKEN_BY_PULUMI = ["__proto__", "toString", "4dabf18193072939515e22adb298388d"];
@@ -141,12 +146,7 @@ export const conversionEventSet: SetKind = {
         found.push(...warningsAt(`events[${JSON.stringify(name)}]`, event));
       }
     }
-    const more = found.length - MAX_WARNINGS;
-    if (more <= 0) return found;
-    return [
-      ...found.slice(0, MAX_WARNINGS),
-      { property: "events", reason: `has ${count(more, "more value")} like these` },
-    ];
+    return found;
   },
 };
 

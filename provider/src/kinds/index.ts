@@ -10,7 +10,7 @@
  * since old compilers can't read the unions' file.
  */
 import { advertiser } from "./advertiser-kind.js";
-import { conversionEvent, conversionEventSet } from "./event-kind.js";
+import { adviceFor, conversionEvent, conversionEventSet } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 
 export {
@@ -35,7 +35,7 @@ export {
   type OptionalOperation,
 } from "./request.js";
 export { Attribution, days, EventType, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
-export { advertiser, conversionEvent, conversionEventSet };
+export { advertiser, adviceFor, conversionEvent, conversionEventSet };
 
 /** Every kind of object. */
 export const KINDS: readonly Kind[] = [advertiser, conversionEvent];

@@ -9,8 +9,9 @@ export interface AdvertiserArgs {
   /** The advertiser's name: at least 1 character, no control characters (`advertiser_name`). */
   advertiserName: pulumi.Input<string>;
   /**
-   * Adopts the live advertiser with this id, a number or its digits: nothing is sent, and the other arguments just describe
-   * it. May be taken away later without any effect.
+   * Adopts the live advertiser with this id, a number or its digits. Nothing is sent, and the other arguments just describe it; but with a
+   * known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
+   * May be taken away later without any effect.
    */
   existingId?: pulumi.Input<number | string>;
   /**
@@ -23,9 +24,9 @@ export interface AdvertiserArgs {
 /**
  * An advertiser of the platform.
  *
- * Created by `POST rest/advertiser`. The API has no known update, read or delete: every change is a replacement, which
- * creates another live advertiser (and, for each event that follows it, another live event), and whatever is removed
- * from the program stays live on the platform.
+ * Created by `POST rest/advertiser`. The API has no known update, read or delete, unless the setting `operations` names them:
+ * every change is a replacement, which creates another live advertiser (and, for each event that follows it, another live event),
+ * and whatever is removed from the program stays live on the platform.
  *
  * @example
  * const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
@@ -63,8 +64,8 @@ export class Advertiser extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an advertiser that exists, by its id. Nothing is asked of the platform: of the outputs only `advertiserId` is
-   * known, and the others are `undefined`.
+   * Refers to an advertiser that exists, by its id. Without a known read nothing is asked of the platform: only `advertiserId` is known, and
+   * the other outputs are `undefined`. With one (setting `operations`) the arguments are read, also in a preview that has a password.
    */
   static get(
     name: string,
@@ -80,11 +81,11 @@ export class Advertiser extends pulumi.CustomResource {
   }
 }
 
-/** What {@link Advertiser.get} refers to: an {@link Advertiser} of which only the id is known. */
+/** What {@link Advertiser.get} refers to: an {@link Advertiser} of which only the id is known, and with a known read the arguments. */
 export interface AdvertiserReference extends pulumi.CustomResource {
   /** The id that was given; its digits as a string where a number could not hold it exactly (above 2^53 - 1). */
   readonly advertiserId: pulumi.Output<number>;
-  /** `undefined`: the platform has no known way to read it. */
+  /** `undefined` without a known read. */
   readonly advertiserName: pulumi.Output<string | undefined>;
   /** `undefined`: nothing was adopted. */
   readonly existingId: pulumi.Output<number | undefined>;

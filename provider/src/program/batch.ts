@@ -7,6 +7,7 @@
  * timer, a file or the like.
  */
 
+import { saidOnce } from "../base/index.js";
 import { matchesCreate } from "../decision/index.js";
 import { belongsAlready, type Kind, type ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
@@ -52,9 +53,19 @@ export function judge(
       ...noLongerDeclared(wouldBeSent),
       ...[...undeclared.renamedTooEarly].map(renamedTooEarly),
     ],
-    warnings: [...batch.flatMap(({ warnings }) => warnings), ...sameIn(batch, declared)],
+    warnings: [...warningsOf(batch), ...sameIn(batch, declared)],
     briefings: new Map(briefings),
   };
+}
+
+/** Those that several resources share are told once. */
+function warningsOf(batch: readonly Declaration[]): string[] {
+  const all = batch.flatMap(({ label, warnings }) => warnings.map((text) => ({ label, text })));
+  return saidOnce(
+    all,
+    ({ text }) => text,
+    ({ label }) => label,
+  );
 }
 
 /** The same when the program has ended: what nothing has declared by now is removed. */
@@ -78,7 +89,10 @@ export function judgeRemovals(
 }
 
 /** What is wrong with one declaration, in itself and beside those before it. In a user's unit test its constructor throws that. */
-export function wrongIn({ label, problems, objects = [] }: Declaration, declared: Declared): Finding[] {
+export function wrongIn(
+  { label, problems, amount = problems.length, objects = [] }: Declaration,
+  declared: Declared,
+): Finding[] {
   const twice = objects.flatMap((object) => {
     const { kind, adopts, existingIdPath } = object;
     const adopter = typeof adopts === "string" ? declared.adopterOf(kind.name, adopts) : undefined;
@@ -86,22 +100,21 @@ export function wrongIn({ label, problems, objects = [] }: Declaration, declared
     return [`${existingIdPath} ${belongsAlready(String(adopts), `"${adopter.name}"`)}`];
   });
   const lines = [...problems, ...twice];
-  return lines.length === 0 ? [] : [{ title: label, lines, problems: lines.length }];
+  return lines.length === 0 ? [] : [{ title: label, lines, problems: amount + twice.length }];
 }
 
 /** A warning for each group of objects with the same arguments that this batch has begun or added to. */
 function sameIn(batch: readonly Declaration[], declared: Declared): string[] {
   const groups = new Set(batch.flatMap(({ objects = [] }) => objects.map((object) => declared.sameAs(object))));
-  return [...groups].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined || group.length === 1) return [];
-    return [
-      sameArguments(
-        first.kind.name,
-        group.map(({ name }) => name),
-      ),
-    ];
-  });
+  const several = [...groups].filter((group) => group.length > 1);
+  return [...Map.groupBy(several, ([first]) => first?.kind.name)].flatMap(([kind, those]) =>
+    kind === undefined
+      ? []
+      : sameArguments(
+          kind,
+          those.map((group) => group.map(({ name }) => name)),
+        ),
+  );
 }
 
 interface Undeclared {

@@ -1,21 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
-import { count, cut, type Values } from "../base/index.js";
+import { agree, count, cut, shellWord, type Values } from "../base/index.js";
 import {
   CATALOG_RULES,
   type Catalog as CatalogFile,
-  describeFinding,
+  describeAlike,
   type Finding,
   readCatalog,
 } from "../catalog/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE } from "../kinds/index.js";
-import { exactId, InWords, validate } from "../rules/index.js";
+import { exactId, InWords, inWords, validate } from "../rules/index.js";
 import { type Identity, identityText, journalKeyOf, labelOf, memberOf } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import { Advertiser, type AdvertiserArgs } from "./advertiser.js";
 import { ConversionEvent, type ConversionEventArgs } from "./conversion-event.js";
 import { ConversionEventSet, type ConversionEventSetArgs } from "./conversion-event-set.js";
 import { type Declaration, optionProblems } from "./declaration.js";
-import { inWords } from "./findings.js";
 import { isNotPlain, isOfType } from "./ids.js";
 import { placeOfProgram, typesOf } from "./place.js";
 import { currentProgram } from "./program.js";
@@ -138,16 +137,22 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
   const parentTypes = [typesOf(options.parent) ?? [], CATALOG_TYPE].flat().join("$");
   const form = formProblem(content, sets, program.snapshot.objects, { ...placeOfProgram(), parentTypes, name });
   const label = labelOf("Catalog", name);
-  const warnings = linesOf(content.findings, "warning", MAX_WARNINGS, String(file));
+  const errors = content.findings.filter(({ level }) => level === "error");
+  const warnings = linesOf(
+    content.findings.filter(({ level }) => level === "warning"),
+    MAX_WARNINGS,
+    String(file),
+  );
+  const others = [
+    ...inWords(problems),
+    ...(form === undefined ? [] : [`sets ${form}`]),
+    ...inWords(optionProblems(options, false)),
+  ];
   const declaration: Declaration = {
     ...NO_RESOURCE,
     label,
-    problems: [
-      ...problems.map(inWords),
-      ...linesOf(content.findings, "error", MAX_ERRORS, String(file)),
-      ...(form === undefined ? [] : [`sets ${form}`]),
-      ...optionProblems(options, false).map(inWords),
-    ],
+    problems: [...linesOf(errors, MAX_ERRORS, String(file)), ...others],
+    amount: errors.length + others.length,
     warnings: warnings.length === 0 ? [] : [[`${label}:`, ...warnings.map((line) => `  ${line}`)].join("\n")],
   };
   return { content, sets, judged: heardLater(program.add(declaration).then(() => [])) };
@@ -160,9 +165,12 @@ const MAX_ERRORS = 500;
 const MAX_WARNINGS = 20;
 
 /** More than `most` are counted. */
-function linesOf(findings: readonly Finding[], level: Finding["level"], most: number, file: string): string[] {
-  const all = findings.filter((finding) => finding.level === level).map(describeFinding);
-  return cut(all, most, (others) => `and ${others} more: npx pulumi-advertising validate ${file}`);
+function linesOf(findings: readonly Finding[], most: number, file: string): string[] {
+  return cut(
+    describeAlike(findings),
+    most,
+    (others) => `and ${others} more, which this lists:\n      npx pulumi-advertising validate ${shellWord(file)}`,
+  );
 }
 
 /** More events are counted. */
@@ -196,7 +204,7 @@ function formProblem(
   const shown = cut(known, MAX_SHOWN, (others) => `${others} more`).join(", ");
   const [is, are] = sets ? ["is true", "resources of their own"] : ["is not set", "members of sets"];
   return (
-    `${is}, and ${count(known.length, "event")} of the catalog ${known.length === 1 ? "is" : "are"} ${are} in this stack: ${shown}. ` +
+    `${is}, and ${count(known.length, "event")} of the catalog ${agree(known.length, "is", "are")} ${are} in this stack: ${shown}. ` +
     "Each would be created a second time, with another id. Leave the option as it was; or write each one's id as existingId in the file, which adopts it"
   );
 }

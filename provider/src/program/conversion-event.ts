@@ -39,7 +39,8 @@ export interface ConversionEventArgs {
   /** `"ALL"`: every line item of the advertiser is eligible; `"WHITELIST"`: only selected ones. @default "ALL" */
   attribution?: pulumi.Input<Attribution>;
   /**
-   * Adopts the live event with this id, a number or its digits: nothing is sent, and the other arguments just describe it.
+   * Adopts the live event with this id, a number or its digits. Nothing is sent, and the other arguments just describe it; but with a
+   * known read (setting `operations`) it is read, and what differs is changed in place if an update is known, and refused otherwise.
    * May be taken away later without any effect.
    */
   existingId?: pulumi.Input<number | string>;
@@ -120,8 +121,8 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an event that exists, by its id. Nothing is asked of the platform: of the outputs only `eventId` is known, and
-   * the others are `undefined`.
+   * Refers to an event that exists, by its id. Without a known read nothing is asked of the platform: only `eventId` is known, and
+   * the other outputs are `undefined`. With one (setting `operations`) the arguments are read, also in a preview that has a password.
    */
   static get(
     name: string,
@@ -137,27 +138,27 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 }
 
-/** What {@link ConversionEvent.get} refers to: a {@link ConversionEvent} of which only the id is known. */
+/** What {@link ConversionEvent.get} refers to: a {@link ConversionEvent} of which only the id is known, and with a known read the arguments. */
 export interface ConversionEventReference extends pulumi.CustomResource {
   /** The id that was given; its digits as a string where a number could not hold it exactly (above 2^53 - 1). */
   readonly eventId: pulumi.Output<number>;
-  /** `undefined`, as all that follows: the platform has no known way to read it. */
+  /** `undefined` without a known read, as all that follows. */
   readonly eventName: pulumi.Output<string | undefined>;
-  /** `undefined`: not known. */
+  /** `undefined` without a known read. */
   readonly advertiserId: pulumi.Output<number | undefined>;
-  /** `undefined`: not known. */
+  /** `undefined` without a known read. */
   readonly value: pulumi.Output<number | undefined>;
-  /** `undefined`: not known. */
+  /** `undefined` without a known read. */
   readonly eventTypeId: pulumi.Output<number | undefined>;
-  /** `undefined`: not known. */
+  /** `undefined` without a known read. */
   readonly segmentId: pulumi.Output<number | undefined>;
-  /** `undefined`: not known. */
+  /** `undefined` without a known read. */
   readonly countUnique: pulumi.Output<boolean | undefined>;
-  /** `undefined`: not known. */
+  /** `undefined` without a known read. */
   readonly clickWindow: pulumi.Output<number | undefined>;
-  /** `undefined`: not known. */
+  /** `undefined` without a known read. */
   readonly viewWindow: pulumi.Output<number | undefined>;
-  /** `undefined`: not known. */
+  /** `undefined` without a known read. */
   readonly attribution: pulumi.Output<Attribution | undefined>;
   /** `undefined`: nothing was adopted. */
   readonly existingId: pulumi.Output<number | undefined>;

@@ -6,11 +6,10 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, type Values } from "../base/index.js";
 import { abilitiesOf } from "../decision/index.js";
-import { CATALOG_TYPE, type Kind, type SetKind } from "../kinds/index.js";
-import { isContainer, type Problem, validate } from "../rules/index.js";
+import { adviceFor, CATALOG_TYPE, type Kind, type SetKind } from "../kinds/index.js";
+import { inWords, isContainer, type Problem, validate } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Briefing, eventIn, labelOf, memberOf, type TellingArguments, tellingIn } from "../state/index.js";
-import { inWords } from "./findings.js";
 import { isNotPlain, isOfType, type Outputs, readIdProblem } from "./ids.js";
 import { formerPlaces, journalKeyIn, type Place } from "./place.js";
 
@@ -50,8 +49,10 @@ export interface Declaration {
   readonly objects: readonly DeclaredObject[] | undefined;
   /** The places at which the resource stood before, as its aliases say. */
   readonly formerly: readonly Place[];
-  /** A sentence for each problem. */
+  /** A sentence for each sort of problem. */
   readonly problems: readonly string[];
+  /** How many problems the sentences tell. @default one each */
+  readonly amount?: number;
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
   /** The part of the message to the provider that does not depend on what else the program declares. */
@@ -84,7 +85,7 @@ export function declare(call: Call, { settings, outputs, isPreview }: Context): 
   const { values, problems: wrong } =
     args === undefined
       ? { values: {}, problems: readIdProblem(options) }
-      : validate(args, kind.rules(settings), { isUnknown: isNotPlain });
+      : validate(args, kind.rules(settings), { isUnknown: isNotPlain, advice: adviceFor });
   const problems = args === undefined ? wrong : [...wrong, ...optionProblems(options, canDelete)];
   // A catalog says it with the place in its file.
   const warnings = args === undefined || isOfType(options.parent, CATALOG_TYPE) ? [] : kind.warnings(values);
@@ -101,8 +102,9 @@ export function declare(call: Call, { settings, outputs, isPreview }: Context): 
         ? membersOf(kind, { key, name }, values, settings, textOf)
         : [itself(kind, { key, name }, values, textOf)],
     formerly: formerPlaces(name, options),
-    problems: problems.map(inWords),
-    warnings: warnings.map((warning) => `${label}: ${inWords(warning)}`),
+    problems: inWords(problems),
+    amount: problems.length,
+    warnings: inWords(warnings).map((warning) => `${label}: ${warning}`),
     tells: {
       deletes: (retainOnDelete === false && canDelete) || undefined,
       replaceOnChanges,

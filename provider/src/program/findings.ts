@@ -12,13 +12,15 @@ import {
   idRanges,
   printable,
   SettingsError,
+  saidOnce,
   shellWord,
   whyTooOld,
   withCode,
+  withoutValues,
 } from "../base/index.js";
 import { abilitiesOf, isDeleted } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
-import type { Problem } from "../rules/index.js";
+import { inWords, type Problem } from "../rules/index.js";
 import { describeSettingProblems, type Settings, type SettingsReading } from "../settings/index.js";
 import {
   aboutWhom,
@@ -57,10 +59,24 @@ export function programError(
   const text = [
     `${count(total, "problem")}; ${consequence}.`,
     ...(reading.problems.length > 0 ? [describeSettingProblems(reading.problems)] : []),
-    ...findings.map(({ title, lines }) => [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n")),
+    ...saidOfSeveral(findings).map(({ title, lines }) =>
+      [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n"),
+    ),
   ].join("\n");
   const code = findings.length > 0 ? ArgumentsError.code : SettingsError.code;
   return unchanging(new pulumi.RunError(withCode(text, code)));
+}
+
+/** Resources with the same problems have one section. What is told in several lines is about one alone. */
+function saidOfSeveral(findings: readonly Finding[]): { readonly title: string; readonly lines: readonly string[] }[] {
+  const titleOf = ({ title }: Finding) => title;
+  const alike = Map.groupBy(findings, ({ title, lines, problems }) =>
+    lines.length <= problems ? withoutValues(lines.join("\n")) : title,
+  );
+  return [...alike.values()].map((those) => {
+    const [title = ""] = saidOnce(those, titleOf, titleOf, () => "");
+    return { title, lines: those[0]?.lines ?? [] };
+  });
 }
 
 /** Pulumi puts a property's name in front of an error's message, and shows an error that comes for each resource once. */
@@ -71,21 +87,27 @@ function unchanging(error: pulumi.RunError): pulumi.RunError {
 }
 
 export function findingOf(title: string, problems: readonly Problem[]): Finding {
-  return { title, lines: problems.map(inWords), problems: problems.length };
-}
-
-export function inWords({ property, reason }: Problem): string {
-  return `${property} ${reason}`;
+  return { title, lines: inWords(problems), problems: problems.length };
 }
 
 /** More names are counted. */
 const MAX_NAMES = 5;
 
-/** A warning that several objects would be made of what was perhaps meant to be one. */
-export function sameArguments(kind: Kind["name"], names: readonly string[]): string {
-  const quoted = names.map((name) => `"${name}"`);
-  const told = enumerate(cut(quoted, MAX_NAMES, (others) => `${others} more`));
-  return `${kind} ${told} have the same arguments: that makes ${names.length} live objects.`;
+/** Warnings that several objects would be made of what was perhaps meant to be one. @param groups the names of each such several. */
+export function sameArguments(kind: Kind["name"], groups: readonly (readonly string[])[]): string[] {
+  const told = (names: readonly string[]) =>
+    enumerate(
+      cut(
+        names.map((name) => `"${name}"`),
+        MAX_NAMES,
+        (others) => `${others} more`,
+      ),
+    );
+  return saidOnce(
+    groups,
+    (names) => `${kind} ${told(names)} have the same arguments: that makes ${names.length} live objects`,
+    told,
+  );
 }
 
 /** A create that is not settled and that nothing declares any longer. */
@@ -183,15 +205,15 @@ export function removalWarnings(gone: readonly (readonly [key: string, live: Liv
     those.length === 0
       ? []
       : [
-          `${agree(those.length, "more object leaves", "more objects leave")} the state and ${what(those.length)} on the platform: ${idsOf(those)}.`,
+          `${count(those.length, "more object leaves", "more objects leave")} the state and ${what(those.length)} on the platform: ${idsOf(those)}.`,
         ];
   return [
     ...sets,
     ...lines,
     ...inAll(
       more.filter((each) => !isToGo(each)),
-      (amount) => (amount === 1 ? "stays live" : "stay live"),
+      (amount) => agree(amount, "stays live", "stay live"),
     ),
-    ...inAll(more.filter(isToGo), (amount) => (amount === 1 ? "is deleted" : "are deleted")),
+    ...inAll(more.filter(isToGo), (amount) => agree(amount, "is deleted", "are deleted")),
   ];
 }

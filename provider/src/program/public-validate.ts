@@ -2,7 +2,7 @@
  * The public function `validate`: users check data against the rules before they declare it, and without a program.
  */
 import { ArgumentsError, asRecord, withCode } from "../base/index.js";
-import { conversionEventSet, KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { adviceFor, conversionEventSet, KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { show, validate as validateAgainst } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { isNotPlain, Outputs } from "./ids.js";
@@ -40,5 +40,8 @@ export function validate(
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const rules = found.rules({ maxWindowSeconds, markField: undefined });
-  return [...validateAgainst(new Outputs().idsOf(found, asRecord(args)), rules, { isUnknown: isNotPlain }).problems];
+  return [
+    ...validateAgainst(new Outputs().idsOf(found, asRecord(args)), rules, { isUnknown: isNotPlain, advice: adviceFor })
+      .problems,
+  ];
 }

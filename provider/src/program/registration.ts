@@ -9,7 +9,7 @@ import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { isContainer } from "../rules/index.js";
 import { type Briefing, IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS, writeBriefing } from "../state/index.js";
 import { declare } from "./declaration.js";
-import { isNotPlain } from "./ids.js";
+import { isNotPlain, readIdProblem } from "./ids.js";
 import { identityOf, journalKeyIn } from "./place.js";
 import { currentProgram } from "./program.js";
 import { heardLater } from "./pulumi-internals.js";
@@ -37,7 +37,11 @@ export function registrationOf(
   const briefing = program.add(declare(call, program.context));
   const hidden = isRead ? {} : hiddenInputs(briefing, given, name, merged.parent);
   const properties = { ...outputsOf(kind), ...given, ...hidden, [PROVIDER]: referenceTo(kind) };
-  return [typeTokenOf(kind.name), name, properties, merged];
+  // The program ends with the error that names it; the engine would read it first, and fail without the name.
+  const { id } = merged;
+  const isWrong = typeof id === "string" && readIdProblem(merged).length > 0;
+  const later = isWrong ? { id: heardLater(briefing.then(() => id)) } : {};
+  return [typeTokenOf(kind.name), name, properties, { ...merged, ...later }];
 }
 
 /** The constructor of a class calls this whose id other resources take. */

@@ -19,7 +19,6 @@ import {
   forgetCommand,
   type Ref,
   renamedFrom,
-  settleCommand,
   waysOut,
   whatHappened,
 } from "../state/index.js";
@@ -99,7 +98,9 @@ export async function reconcileHeld(
       record.id === undefined
         ? "Check the account for a second one"
         : `Nothing manages ${record.id}, unless you declare it again with the same arguments`;
-    return [`${whatHappened(label, record)} The state has ${id}. ${other}. To drop this note: ${forgetCommand(urn)}`];
+    return [
+      `${whatHappened(label, record)} The state has ${id}. ${other}. To drop this note:\n  ${forgetCommand(urn)}`,
+    ];
   });
 }
 
@@ -127,23 +128,23 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
   if (!runtime.run.beginOnce(UNCLAIMED)) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];
   const unclaimed = noted.filter((entry) => entry.unclaimed);
-  const lines = unclaimed.slice(0, MAX_UNCLAIMED).map((entry) => {
+  const lines = unclaimed.slice(0, MAX_UNCLAIMED).flatMap((entry) => {
     const { kind, label, urn } = aboutWhom(entry.key);
     // What nobody knows is settled, never just forgotten.
-    const next = entry.id === undefined && entry.isReported === true ? settleCommand(urn) : forgetCommand(urn);
+    const next = entry.id === undefined && entry.isReported === true ? waysOut(urn).slice(0, -1) : [forgetCommand(urn)];
     // When it was sent stands in the sentence before.
     const sought = entry.id === undefined ? ` It is ${describe(kind, { ...entry, at: "", field: undefined })}.` : "";
-    return `  ${whatHappened(label, entry)}${sought} ${next}`;
+    return [`  ${whatHappened(label, entry)}${sought}`, ...next.map((line) => `    ${line}`)];
   });
   if (lines.length === 0) return;
-  const more = unclaimed.length > lines.length ? [`  and ${unclaimed.length - lines.length} more`] : [];
+  const more = unclaimed.length > MAX_UNCLAIMED ? [`  and ${unclaimed.length - MAX_UNCLAIMED} more`] : [];
   runtime.say(
     [
       "Interrupted runs left these creates behind, and no later run has claimed them:",
       ...lines,
       ...more,
       "A `pulumi up` of the whole program takes over what it declares. Nothing manages what is still listed after that: " +
-        "adopt it with existingId, or run the command at the end of its line.",
+        "adopt it with existingId, or run the command below it.",
     ].join("\n"),
     UNCLAIMED,
   );

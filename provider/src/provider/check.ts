@@ -5,8 +5,8 @@
  */
 import { ArgumentsError, asRecord, own, SettingsError, withCode, withoutUndefined } from "../base/index.js";
 import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
-import { belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
-import { type Problem, validate } from "../rules/index.js";
+import { adviceFor, belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
+import { inWords, type Problem, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -52,7 +52,9 @@ export async function checkSingle(
   if (isNew) {
     const { formerly } = briefing;
     const before = await lookBefore(kind, runtime, subject, values, { fits: problems.length === 0, formerly });
-    tellAll(runtime, beforeCreate(kind, subject, before));
+    // An `up` tells what it did with it.
+    const isToldLater = before.unsettled !== undefined && runtime.run.isUp === true;
+    if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
   }
   const mark = isNew && adoptedBy(values) === undefined ? newMarkInput(kind, runtime) : undefined;
   return answer(runtime, check, twice, {
@@ -109,6 +111,7 @@ function begin(resource: Kind | SetKind, { run, reading }: Runtime, olds: Proper
   const { values, problems } = validate(news, resource.rules(reading.settings), {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
+    advice: adviceFor,
     arrivedUndefined: "is the output's name right?",
   });
   return { subject, briefing, isNew: Object.keys(olds).length === 0, olds, news, values, problems };
@@ -161,7 +164,7 @@ function answer(
   const failures = [
     ...twice.map((text) => withCode(text, ArgumentsError.code)),
     ...reading.problems.map((problem) => withCode(describeSettingProblem(problem), SettingsError.code)),
-    ...problems.map(({ property, reason }) => withCode(`${property} ${reason}`, ArgumentsError.code)),
+    ...inWords(problems).map((text) => withCode(text, ArgumentsError.code)),
   ].map((reason) => ({ property: "", reason }));
   if (failures.length > 0) run.hasFailed = true;
   const inputs = {

@@ -9,6 +9,7 @@ import {
   InternalError,
   OutcomeUnknownError,
   type Secrets,
+  shellWord,
   type Values,
   withCode,
 } from "../base/index.js";
@@ -128,7 +129,7 @@ export function expectSameAccount(recorded: unknown, current: string, label: str
       "  To go on with the first: set advertising:baseUrl and advertising:email back.",
       "  To use the other one: a stack of its own (`pulumi stack init`), since ids of one account mean nothing in another.",
       "  If it is the same platform and account under a new address:",
-      `    npx pulumi-advertising relocate '${recorded}'`,
+      `    npx pulumi-advertising relocate ${shellWord(recorded)}`,
     ].join("\n"),
   );
 }

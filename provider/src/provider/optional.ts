@@ -217,7 +217,9 @@ async function lookAt(
   const { settings } = services.reading;
   const record = await readLive(kind, services, { id, label });
   if (record === undefined) {
-    throw new ArgumentsError(`${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform`);
+    throw new ArgumentsError(
+      `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. Correct existingId, or leave it out to create another one.`,
+    );
   }
   const differences = differencesIn(kind, settings, values, record);
   const { update } = abilitiesOf(kind, settings);
@@ -226,5 +228,7 @@ async function lookAt(
   const told = wrong.map(([property, theirs]) =>
     secret.has(property) ? property : `${property} is ${show(theirs)} there, and ${show(values[property])} here`,
   );
-  throw new ArgumentsError(`${label}: existingId ${id} differs: ${told.join("; ")}`);
+  throw new ArgumentsError(
+    `${label}: existingId ${id} differs: ${told.join("; ")}. Nothing was changed. Declare what is there, or correct existingId.`,
+  );
 }

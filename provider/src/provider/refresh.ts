@@ -26,7 +26,9 @@ export async function readSingle(
   const { settings } = runtime.reading;
   expectSameAccount(properties[ACCOUNT], runtime.account, `${kind.name} ${id}`);
   expectSettled(kind, recordIn(kind, properties, id));
-  if (!isReadableId(id)) throw new UnsupportedError(`Expected ${READABLE_ID}; got ${printable(id)}.`);
+  if (!isReadableId(id)) {
+    throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
+  }
   const isRefresh = properties[kind.nameProperty] !== undefined;
   const { read } = abilitiesOf(kind, settings);
   if (read && isRefresh) return refreshed(kind, runtime, id, properties, createdIn(properties));
@@ -57,7 +59,9 @@ async function argumentsOfLive(kind: Kind, services: Services, id: string): Prom
   const label = `${kind.name} ${id}`;
   const record = await readLive(kind, services, { id, label });
   if (record === undefined)
-    throw new ArgumentsError(`${label}: there is no ${kind.create.noun} ${id} on the platform.`);
+    throw new ArgumentsError(
+      `${label}: there is no ${kind.create.noun} ${id} on the platform. Give \`get\` the id of one that is there.`,
+    );
   return { ...argumentsFrom(kind, services.reading.settings, record), [kind.idProperty]: exactId(id) };
 }
 

@@ -2,7 +2,7 @@
  * A set as it is carried out, whatever front end the engine sees of it: what is created, changed and adopted; then what is deleted, last
  * and only if all else went well; and what the state holds after that. `carry-out.ts` does each; `outcome.ts` says what came of it.
  */
-import { count, idRanges } from "../base/index.js";
+import { agree, count, idRanges } from "../base/index.js";
 import {
   abilitiesOf,
   type Circumstances,
@@ -232,6 +232,6 @@ export async function deleteSet(
   const [first] = failed.values();
   if (first === undefined) return;
   const remaining = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
-  const done = `${deleted.size} of ${count(wanted.length, "event")} ${deleted.size === 1 ? "was" : "were"} deleted. Not deleted: ${remaining}.`;
+  const done = `${deleted.size} of ${count(wanted.length, "event")} ${agree(deleted.size, "was", "were")} deleted. Not deleted: ${remaining}.`;
   throw new Incomplete(`${label}: ${done} ${first.message}`, undefined, first.code);
 }

@@ -112,7 +112,7 @@ export function renamesInWords(
   );
   if (lines.length === 0) return undefined;
   return [
-    `${label}: ${agree(lines.length, "new key has", "new keys have")} the arguments of a key that is no longer declared: this creates a second live ` +
+    `${label}: ${count(lines.length, "new key has", "new keys have")} the arguments of a key that is no longer declared: this creates a second live ` +
       `${kind.create.noun} for each. If it is a rename, set existingId, and nothing is created:`,
     ...cutLines(lines),
   ].join("\n");
@@ -125,7 +125,7 @@ export function notSettledInWords({ label }: Ref, unsettled: ReadonlyMap<string,
   const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));
   if (all.length === 0) return undefined;
   return [
-    `${label}: an interrupted run left ${count(all.length, "event")} behind, and this run sends nothing for ${all.length === 1 ? "it" : "them"}.`,
+    `${label}: an interrupted run left ${count(all.length, "event")} behind, and this run sends nothing for ${agree(all.length, "it", "them")}.`,
     ...(created.length === 0
       ? []
       : [
@@ -246,7 +246,9 @@ export function troubleInWords(
   const [anyOpen] = open;
   const declared = members.filter(({ isDeclared }) => isDeclared);
   const inState = declared.filter(({ key }) => held.has(key)).length;
-  const lines = [`${set.label}: ${inState} of ${declared.length} declared events are in the state. Failed:`];
+  const lines = [
+    `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(inState, "is", "are")} in the state. Failed:`,
+  ];
   const reasons = byReason(set, failed).map(({ keys, reason }) => `  ${listed(keys)}: ${reason}`);
   lines.push(...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`));
   if (refused.length > 0) lines.push("The next `pulumi up` sends only what is missing.");
@@ -254,12 +256,12 @@ export function troubleInWords(
     const events = count(waiting, kind.create.noun);
     lines.push(
       `${kept.length > 0 ? `Not deleted yet: ${events}.` : `Nothing was deleted, because something failed: ${events} to delete.`} ` +
-        `The next \`pulumi up\` in which everything else goes well deletes ${waiting === 1 ? "it" : "them"}.`,
+        `The next \`pulumi up\` in which everything else goes well deletes ${agree(waiting, "it", "them")}.`,
     );
   }
   if (anyOpen !== undefined) {
     lines.push(
-      `The outcome of ${count(open.length, kind.create.noun)} is unknown, so nothing is sent for ${open.length === 1 ? "it" : "them"} until you settle ${open.length === 1 ? "it" : "them"}. Look into the account for:`,
+      `The outcome of ${count(open.length, kind.create.noun)} is unknown, so nothing is sent for ${agree(open.length, "it", "them")} until you settle ${agree(open.length, "it", "them")}. Look into the account for:`,
       ...cutLines(
         open.map(
           ({ key, record }) => `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${record.what}`,

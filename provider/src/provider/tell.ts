@@ -4,7 +4,7 @@
  * described in `state/sentences.ts`. Nothing is decided here.
  */
 
-import { agree, count, enumerate, printable } from "../base/index.js";
+import { count, enumerate, printable } from "../base/index.js";
 import type { Abilities, Created, Former, Unproven } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
 import {
@@ -63,13 +63,15 @@ export interface Before {
 
 /** What is told of those that are only counted. @param one completes "1 more object …", @param many "2 more objects …". */
 function objects(one: string, many: string) {
-  return (amount: number) => agree(amount, `more object ${one}`, `more objects ${many}`);
+  return (amount: number) => count(amount, `more object ${one}`, `more objects ${many}`);
 }
 
 export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, before: Before): Notice[] {
   const { adopts, unsettled, isSearchable = false, again, former = [] } = before;
   if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts.id}; ${adoptionInWords(adopts.can)}` }];
-  if (unsettled !== undefined) return [{ say: unsettledInWords(label, unsettled, isSearchable) }];
+  if (unsettled !== undefined) {
+    return [{ say: unsettledInWords(label, unsettled, isSearchable), topic: takingOver(label) }];
+  }
   return [
     ...(again === undefined ? [] : [againNotice(kind, { label, urn }, again)]),
     ...former.map((each) => (each.isSame ? renameNotice(kind, { key, urn }, each) : removalNotice(kind, urn, each))),
@@ -189,7 +191,15 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
 
 export function takenOver({ label }: Ref, id: string, isUpdated: boolean): Notice {
   const sent = isUpdated ? "updated in place" : "nothing is sent";
-  return { say: `${label} was created as ${id} by an interrupted run; it is taken over, and ${sent}.` };
+  return {
+    say: `${label} was created as ${id} by an interrupted run; it is taken over, and ${sent}.`,
+    topic: takingOver(label),
+  };
+}
+
+/** Where nobody knew that this run is an `up`, it has told that already. */
+function takingOver(label: string): string {
+  return `taking over ${label}`;
 }
 
 /** In a preview, of an unresolved create that an `up` looks for. */
@@ -233,7 +243,7 @@ function whenCreated({ at, isOfSet = false }: Created): string {
 }
 
 export function goneInUpdate(label: string, id: string): string {
-  return `${label} was not changed: object ${id} is no longer on the platform. To create another one: \`pulumi refresh\`, then \`pulumi up\`.`;
+  return `${label} was not changed: object ${id} is no longer on the platform. To create another one:\n  pulumi refresh\n  pulumi up`;
 }
 
 /** @param isReplaced whether the next `up` has no other way than another object. */

@@ -22,4 +22,4 @@ export {
 } from "./fields.js";
 export { asAccepted, defaultOf, formsOf, isContainer } from "./forms.js";
 export type { Problem, Source } from "./problem.js";
-export { InWords, type Reading, type Rules, show, validate } from "./validate.js";
+export { InWords, inWords, type Reading, type Rules, show, validate } from "./validate.js";

@@ -5,7 +5,7 @@
  * no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
  */
 import type { z } from "zod";
-import { didYouMean, printable, type Values } from "../base/index.js";
+import { didYouMean, printable, saidOnce, type Values } from "../base/index.js";
 import { expectationOf, unwrapped } from "./fields.js";
 import { asSent, isContainer } from "./forms.js";
 import type { Problem, Source } from "./problem.js";
@@ -21,6 +21,8 @@ export interface Reading {
   readonly secret?: ReadonlySet<string>;
   /** Said of a required argument that is missing here though the program gave one. */
   readonly arrivedUndefined?: string;
+  /** Says what to write instead of a value that was refused, where that is known. Not asked about secrets. */
+  readonly advice?: (path: string, value: unknown) => string | undefined;
   /** Tells where the value at a path was written; asked only about what is wrong. */
   readonly sourceOf?: (path: string) => Source | undefined;
 }
@@ -35,6 +37,15 @@ interface Validated {
 export function validate(given: Values, rules: Rules, reading: Reading): Validated {
   const walk = new Walk(reading);
   return { values: walk.inObject("", given, rules), problems: walk.problems };
+}
+
+/** A sentence for each problem; those that are the same mistake elsewhere have one. */
+export function inWords(problems: readonly Problem[]): string[] {
+  return saidOnce(
+    problems,
+    ({ property, reason }) => `${property} ${reason}`,
+    ({ property }) => property,
+  );
 }
 
 /** One validation: it goes down to each argument and collects what is wrong. */
@@ -112,7 +123,9 @@ class Walk {
     if (this.#isSecret(path)) return `${expected}; got a secret value that does not fit${place}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
     const said = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
-    return issues.length === 1 && said !== undefined ? said.message : `${expected}; got ${show(value)}${place}`;
+    if (issues.length === 1 && said !== undefined) return said.message;
+    const advice = this.reading.advice?.(path, value);
+    return `${expected}; got ${show(value)}${place}${advice === undefined ? "" : `; ${advice}`}`;
   }
 
   /** A secret's parts are secret too. */

@@ -29,7 +29,7 @@ request: method, path, status, and what was created.
   --operations       can also read, update, delete and search, as some installations can
   --quiet            prints no line for each request
   --version          the version of the package
-  --help             this text
+  --help, -h         this text
 
 Commands, typed at a sandbox while it runs, or given with its --port from elsewhere:
 
@@ -52,7 +52,7 @@ const OPTIONS = {
   quiet: FLAG,
   json: FLAG,
   version: FLAG,
-  help: FLAG,
+  help: { ...FLAG, short: "h" },
 } as const;
 
 type Values = ReturnType<typeof readArguments>["values"];

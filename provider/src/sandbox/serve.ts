@@ -6,7 +6,7 @@ import type { ControlAnswer } from "./control-address.js";
 import { openObjects, writeObjects } from "./objects-file.js";
 import type { FaultRule, SandboxOptions } from "./options.js";
 import { Sandbox } from "./server.js";
-import { printable } from "./text.js";
+import { count, printable } from "./text.js";
 import { readTypedCommands } from "./typed-commands.js";
 
 interface ServeOptions {
@@ -83,7 +83,9 @@ async function stop(sandbox: Sandbox, file: string | undefined): Promise<void> {
   if (isStopping) return;
   isStopping = true;
   const code = file === undefined ? 0 : save(file, sandbox);
-  console.log(`${sandbox.logins} logins, ${sandbox.advertisers.length} advertisers, ${sandbox.events.length} events.`);
+  console.log(
+    `${count(sandbox.logins, "login")}, ${count(sandbox.advertisers.length, "advertiser")}, ${count(sandbox.events.length, "event")}.`,
+  );
   await sandbox.close();
   process.exit(code);
 }

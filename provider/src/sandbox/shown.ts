@@ -4,7 +4,7 @@
  */
 import type { SandboxObject, SandboxRequest, SandboxSnapshot } from "./options.js";
 import type { Operation } from "./routes.js";
-import { printable } from "./text.js";
+import { count, printable } from "./text.js";
 
 export interface Occurrence {
   readonly operation?: Operation | undefined;
@@ -48,7 +48,7 @@ export function tableOf({ advertisers, events }: SandboxSnapshot): string {
 }
 
 function section(noun: string, objects: readonly SandboxObject[], columns: readonly string[]): string[] {
-  const title = `${objects.length} ${noun}${objects.length === 1 ? "" : "s"}`;
+  const title = count(objects.length, noun);
   if (objects.length === 0) return [title];
   const rows = [columns, ...objects.map((object) => columns.map((column) => cell(object[column])))];
   const widths = columns.map((_, index) => rows.reduce((most, row) => Math.max(most, lengthOf(row[index])), 0));

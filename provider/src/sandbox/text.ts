@@ -19,3 +19,8 @@ export function printable(text: string, most: number): string {
   const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
   return plain.length <= most ? plain : `${plain.slice(0, most - 1).toWellFormed()}…`;
 }
+
+/** `1 event`, `2 events`. */
+export function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+}

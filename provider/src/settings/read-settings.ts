@@ -95,12 +95,13 @@ interface Judged {
 
 function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSource): Judged {
   const { key, rule, raw, isConfigured, label } = given;
-  const command = `${commandFor(key, rule)}${rule.required ? ` (or set ${environmentNameOf(key)})` : ""}`;
-  const problem = (reason: string) => ({ problems: [{ source: label, reason, command }] });
+  const command = commandFor(key, rule);
+  const or = rule.required ? environmentNameOf(key) : undefined;
+  const problem = (reason: string) => ({ problems: [{ source: label, reason, command, or }] });
   const isEmpty = raw !== undefined && raw.trim() === "";
   if (rule.onlyToSend && (raw === undefined || isEmpty) && mayLackPassword) {
     const how = isEmpty ? `${label} is set but empty` : `${label} is not set`;
-    return { note: `${how}. This preview needs none; \`pulumi up\` does: ${command}` };
+    return { note: `${how}. This preview needs none; \`pulumi up\` does (or set ${or}):\n  ${command}` };
   }
   if (raw === undefined) return rule.required && !mayLackAll ? problem(`is required: ${rule.expected}`) : {};
   if (isEmpty) return problem(`is set but empty; expected ${rule.expected}`);
@@ -108,7 +109,7 @@ function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSo
   const problems = refusals.map(({ path, reason, fix }) => ({
     source: `${label}${printable(path)}`,
     reason,
-    command: fix === undefined ? command : commandForEdits(given, fix),
+    ...(fix === undefined ? { command, or } : { command: commandForEdits(given, fix) }),
   }));
   return { value, problems };
 }
@@ -255,16 +256,16 @@ function plainSecrets({ config, isSecret }: SettingsSource): string[] {
   const secrets = SETTING_NAMES.filter((key) => SETTINGS[key].secret && config(key) !== undefined);
   return secrets
     .filter((key) => isSecret?.(key) === false)
-    .map((key) => `${NAMESPACE}:${key} is stored in plain text: ${commandFor(key, SETTINGS[key])}`);
+    .map((key) => `${NAMESPACE}:${key} is stored in plain text. To encrypt it:\n  ${commandFor(key, SETTINGS[key])}`);
 }
 
-/** One problem, with the command that fixes it. */
-export function describeSettingProblem({ source, reason, command }: SettingProblem, separator = "; "): string {
-  return `${source} ${reason}${separator}fix it with: ${command}`;
+/** One problem, with the command that fixes it on a line of its own. */
+export function describeSettingProblem({ source, reason, command, or }: SettingProblem, indent = ""): string {
+  return `${source} ${reason}; fix it with${or === undefined ? "" : ` (or set ${or})`}:\n${indent}  ${command}`;
 }
 
 /** The problems as lines of a message. */
 export function describeSettingProblems(problems: readonly SettingProblem[]): string {
-  const lines = problems.map((problem) => `    ${describeSettingProblem(problem, "\n      ")}`);
+  const lines = problems.map((problem) => `    ${describeSettingProblem(problem, "    ")}`);
   return [`  ${count(problems.length, "problem")} in the settings:`, ...lines].join("\n");
 }

@@ -14,6 +14,8 @@ export interface SettingProblem {
   readonly source: string;
   readonly reason: string;
   readonly command: string;
+  /** The environment variable that does as well. */
+  readonly or?: string | undefined;
 }
 
 export interface SettingRule {

@@ -73,7 +73,6 @@ export {
   removalWarning,
   reopenCommand,
   setRemovalWarning,
-  settleCommand,
   staysLive,
   waysOut,
   whatHappened,

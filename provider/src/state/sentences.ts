@@ -4,7 +4,7 @@
  * resource, which `provider/failure.ts` makes an error; a set's message is in `provider/tell-set.ts`. What happened (`record.what`) was
  * worded by the client or by `provider/create.ts` when it happened. Pure.
  */
-import { count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
+import { agree, count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { CreateRecord } from "./create-record.js";
 
@@ -40,15 +40,12 @@ export function whatHappened(
 /** The two commands that settle it, one for each answer. */
 export function waysOut(urn: string): string[] {
   return [
-    `  If it is there:     npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}`,
-    `  If it is not there: npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+    "If it is there:",
+    `  npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}`,
+    "If it is not there:",
+    `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
     "Then run `pulumi up`. (If it is there, setting existingId to its id does the same.)",
   ];
-}
-
-/** The same two commands within a line. */
-export function settleCommand(urn: string): string {
-  return `npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}, or --not-created ${shellWord(urn)}`;
 }
 
 /** The command that takes what the journal remembers of a resource, or of a set's members, out of it. */
@@ -92,10 +89,10 @@ export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: strin
 export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], isDeleted: boolean): string {
   const events = count(ids.length, member.create.noun);
   if (isDeleted) {
-    return `${label} is no longer declared, so its ${events} ${ids.length === 1 ? "is" : "are"} deleted on the platform, as retainOnDelete: false says: ${idRanges(ids)}.`;
+    return `${label} is no longer declared, so its ${events} ${agree(ids.length, "is", "are")} deleted on the platform, as retainOnDelete: false says: ${idRanges(ids)}.`;
   }
   return (
-    `${label} is no longer declared, so its ${events} ${ids.length === 1 ? "leaves" : "leave"} the state: ${idRanges(ids)}. ` +
+    `${label} is no longer declared, so its ${events} ${agree(ids.length, "leaves", "leave")} the state: ${idRanges(ids)}. ` +
     `${staysLive(member, "Each")}.`
   );
 }

@@ -5,7 +5,7 @@
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord } from "../base/index.js";
-import { type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
+import { adviceFor, type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
 import { type Finding, findingOf, programError } from "../program/index.js";
 import { exactId, type Reading, validate } from "../rules/index.js";
 import type { SettingsReading } from "../settings/index.js";
@@ -22,6 +22,7 @@ export interface DeclaredResource {
 }
 
 const READING: Reading = {
+  advice: adviceFor,
   isUnknown: (value) => value === UNKNOWN,
   arrivedUndefined: "is the output's name right?",
 };

@@ -3,7 +3,7 @@
  * Markdown of GitHub and GitLab.
  */
 
-import { count, cut, enumerate, excerpt, printable } from "../base/index.js";
+import { agree, count, cut, enumerate, excerpt, printable } from "../base/index.js";
 import { renamesIn } from "../decision/index.js";
 import { advertiser } from "../kinds/index.js";
 import { aliasFor, placeInUrn, UNKNOWN } from "../state/index.js";
@@ -79,8 +79,8 @@ function fates(changes: readonly Change[]): string[] {
   const deleted = former.filter(({ isDeleted }) => isDeleted).length;
   const live = former.length - deleted;
   const lines = [
-    `Up to ${count(live, "object")} would stay live on the platform, managed by nothing; tags keep firing ${live === 1 ? "its id" : "their ids"}.`,
-    `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing ${deleted === 1 ? "its id" : "their ids"}.`,
+    `Up to ${count(live, "object")} would stay live on the platform, managed by nothing; tags keep firing ${agree(live, "its id", "their ids")}.`,
+    `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing ${agree(deleted, "its id", "their ids")}.`,
   ];
   return [live, deleted].flatMap((amount, index) => (amount === 0 ? [] : (lines[index] ?? [])));
 }
@@ -136,9 +136,10 @@ function advertiserItems(changes: readonly Change[]): string[] {
 
 function fateOf(replaced: readonly Change[]): string {
   const deleted = replaced.filter(({ former }) => former?.isDeleted === true).length;
-  if (deleted === 0) return "The old ones stay live.";
-  if (deleted === replaced.length) return "The old ones are deleted.";
-  return `Of the ${replaced.length} old ones, ${deleted} ${deleted === 1 ? "is" : "are"} deleted, and the others stay live.`;
+  if (deleted === 0) return `The old ${agree(replaced.length, "one stays", "ones stay")} live.`;
+  if (deleted === replaced.length) return `The old ${agree(deleted, "one is", "ones are")} deleted.`;
+  const others = agree(replaced.length - deleted, "the other stays", "the others stay");
+  return `Of the ${replaced.length} old ones, ${count(deleted, "is", "are")} deleted, and ${others} live.`;
 }
 
 const MAX_NAMED = 20;

@@ -2,7 +2,7 @@
  * `pulumi-advertising compare`: what one stack declares and another does not, such as staging and production. Resources are
  * compared by key, without ids, which always differ.
  */
-import { agree, printable } from "../base/index.js";
+import { count, printable } from "../base/index.js";
 import {
   type Contents,
   contentsOf,
@@ -144,7 +144,7 @@ function asText(comparison: Comparison, [first = "", second = ""]: readonly stri
     ...section(`Only in ${first}`, named(onlyInFirst)),
     ...section(`Only in ${second}`, named(onlyInSecond)),
     ...section("In both, and different", lines),
-    `${agree(same, "object is", "objects are")} the same in both${secrets}; ${onlyInFirst.length} only in ${first}, ${onlyInSecond.length} only in ${second}, ${differing.length} different.`,
+    `${count(same, "object is", "objects are")} the same in both${secrets}; ${onlyInFirst.length} only in ${first}, ${onlyInSecond.length} only in ${second}, ${differing.length} different.`,
     "",
   ].join("\n");
 }

@@ -195,17 +195,17 @@ function asText(leftovers: readonly Leftover[], isSince: boolean): string {
     : "Nothing is known to be left live on the platform.\n";
   // What was removed with its resource is on no list that it could be taken off.
   const done = live.some(({ at }) => at !== "")
-    ? " What was replaced, or left a\nset, is on the list until it is taken off:\n  npx pulumi-advertising leftovers --done <id>"
+    ? " What was replaced, or left a\nset, is on the list until it is taken off:\n  npx pulumi-advertising leftovers --done '<id>'"
     : "";
   const tidy = `Tags that were placed for them keep firing: deactivate them in the platform's own interface.${done}\n`;
   return [
     leftovers.length === 0 ? nothing : "",
     live.length === 0
       ? ""
-      : `${agree(live.length, "object is", "objects are")} live on the platform, and this stack no longer manages ${live.length === 1 ? "it" : "them"}:\n${tableOf(live)}${tidy}`,
+      : `${count(live.length, "object is", "objects are")} live on the platform, and this stack no longer manages ${agree(live.length, "it", "them")}:\n${tableOf(live)}${tidy}`,
     perhaps.length === 0
       ? ""
-      : `${agree(perhaps.length, "object was", "objects were")} deleted with the resource, as retainOnDelete: false says, and ${perhaps.length === 1 ? "is" : "are"} live only if that was not done, for example after \`pulumi state delete\`:\n${tableOf(perhaps)}`,
+      : `${count(perhaps.length, "object was", "objects were")} deleted with the resource, as retainOnDelete: false says, and ${agree(perhaps.length, "is", "are")} live only if that was not done, for example after \`pulumi state delete\`:\n${tableOf(perhaps)}`,
     unknown.length === 0
       ? ""
       : `${count(unknown.length, "create")} of unknown outcome, no longer in the state. Look into the account: if an object is there, nothing manages it (adopt it with existingId), unless it was settled meanwhile:\n${tableOf(unknown)}`,

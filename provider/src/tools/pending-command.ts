@@ -1,8 +1,17 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
-import { agree, count, cut, enumerate, momentOf, systemClock } from "../base/index.js";
+import { agree, count, cut, enumerate, idRanges, momentOf, systemClock } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
-import { aboutWhom, type CreateRecord, describe, forgetCommand, reopenCommand, splitMember } from "../state/index.js";
+import {
+  aboutWhom,
+  type CreateRecord,
+  describe,
+  forgetCommand,
+  nameInUrn,
+  reopenCommand,
+  splitMember,
+  waysOut,
+} from "../state/index.js";
 import { changeStack, type Decided } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
@@ -45,7 +54,7 @@ const NOTHING =
 /** What the engine keeps listing until it is cleared needs nobody. */
 const historyInWords = (amount: number) =>
   [
-    `Pulumi still lists ${agree(amount, "pending create that is", "pending creates that are")} already settled: the state has ${amount === 1 ? "it" : "them"} with the same arguments.`,
+    `Pulumi still lists ${count(amount, "pending create that is", "pending creates that are")} already settled: the state has ${agree(amount, "it", "them")} with the same arguments.`,
     "If the killed run used `--replace`, look into the account for one more object.",
     "To clear Pulumi's list, which drops the pending creates of all providers in this stack (optional):",
     "  pulumi refresh --clear-pending-creates --yes",
@@ -115,7 +124,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   );
   if (unsettled.length > 0) {
     throw new Error(
-      `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle ${unsettled.length === 1 ? "it" : "each"} with --created or --not-created`,
+      `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle ${agree(unsettled.length, "it", "each")} with --created or --not-created`,
     );
   }
   const byUrn = new Map(pending.open.map((create) => [create.urn, create]));
@@ -247,13 +256,13 @@ function tellVerdict({ urn, createdAs }: Verdict, create: PendingCreate | undefi
   console.log(`  It replaces ${id}, which ${becomes}.`);
 }
 
-/** Lists what is left. @param tellsHistory a settlement has dropped the engine's list. @returns the exit code. */
+/** Lists what is left: what needs somebody first. @param tellsHistory a settlement has dropped the engine's list. @returns the exit code. */
 function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistory: boolean): number {
   const left = pending.open.filter(({ urn }) => !isSettled(urn));
-  for (const line of describeCreated(pending.created.filter(({ urn }) => !isSettled(urn)))) console.log(line);
-  if (left.length > 0) return say(describeOpen(left), 1);
-  const history = tellsHistory ? pending.history : 0;
-  return say(history === 0 ? NOTHING : `${NOTHING}\n${historyInWords(history)}`);
+  const created = describeCreated(pending.created.filter(({ urn }) => !isSettled(urn)));
+  if (left.length > 0) return say([describeOpen(left), ...created].join("\n"), 1);
+  const history = tellsHistory && pending.history > 0 ? [historyInWords(pending.history)] : [];
+  return say([NOTHING, ...created, ...history].join("\n"));
 }
 
 function describeOpen(open: Pending["open"]): string {
@@ -270,29 +279,40 @@ function describeOpen(open: Pending["open"]): string {
   return [
     `${count(open.length, "create")} may or may not have reached the platform:`,
     ...lines,
-    "Settle each of them, then run `pulumi up`:",
-    "  it is there:      npx pulumi-advertising pending --created '<urn>=<id>'",
-    "  it is not there:  npx pulumi-advertising pending --not-created '<urn>'",
+    open.length === 1 ? "Settle it." : "Settle each of them with its own URN, as here the first.",
+    ...waysOut(open[0]?.urn ?? ""),
   ].join("\n");
 }
 
-/** Those of a set together: a killed run may leave thousands. */
+/** Where the state has another object, somebody may have something to do; all others are one line. */
 function describeCreated(created: Pending["created"]): string[] {
-  const takesOver =
-    "a journal on this machine has it, and the next `pulumi up` takes it over if the program declares it with the same arguments.";
-  return [...Map.groupBy(created, ({ urn }) => splitMember(urn).of)].map(([of, those]) => {
-    const [first] = those;
-    const held = those.flatMap(({ held }) => held?.id ?? []).slice(0, MAX_KNOWN);
-    const otherwise =
-      held.length === 0
-        ? ""
-        : `\n  The state has ${enumerate(held)} under this name. If your program uses that one again, nothing manages what was created; drop the note with:\n    ${forgetCommand(of)}`;
-    if (first === undefined) return "";
-    if (those.length === 1) return `${first.urn}\n  was created as ${first.record.id}: ${takesOver}${otherwise}`;
-    const all = those.map(({ urn, record }) => `${splitMember(urn).key ?? urn} (${record.id})`);
-    const shown = enumerate(cut(all, MAX_KNOWN, (others) => `${others} more`));
-    return `${of}\n  ${those.length} of its events were created, ${shown}: ${takesOver.replaceAll(" it", " them")}${otherwise}`;
+  const beside = created.filter(({ held }) => held !== undefined);
+  const alone = created.filter(({ held }) => held === undefined);
+  const takesOver = (those: Pending["created"]) => {
+    const it = agree(those.length, "it", "them");
+    return `a journal on this machine has ${it}, and the next \`pulumi up\` takes ${it} over if the program declares ${it} with the same arguments`;
+  };
+  const lines = [...Map.groupBy(beside, ({ urn }) => splitMember(urn).of)].map(([of, those]) => {
+    const held = cut(
+      those.flatMap((each) => each.held?.id ?? []),
+      MAX_KNOWN,
+      (others) => `${others} more`,
+    );
+    return [
+      `${of}\n  was created as ${idsOf(those)}: ${takesOver(those)}.`,
+      `  The state has ${enumerate(held)} under this name. If your program uses that one again, nothing manages what was created; to drop the note:`,
+      `    ${forgetCommand(of)}`,
+    ].join("\n");
   });
+  if (alone.length === 0) return lines;
+  return [...lines, `Nothing to do for ${count(alone.length, "create")}: ${takesOver(alone)}: ${idsOf(alone)}.`];
+}
+
+/** A killed run may leave thousands. */
+function idsOf(created: Pending["created"]): string {
+  const all = created.map(({ urn, record }) => `${nameInUrn(urn)} (${record.id})`);
+  const rest = idRanges(created.slice(MAX_KNOWN).flatMap(({ record }) => record.id ?? []));
+  return enumerate(cut(all, MAX_KNOWN, (others) => `${others} more (${rest})`));
 }
 
 const MAX_KNOWN = 20;

@@ -2,7 +2,7 @@
  * `pulumi-advertising relocate`: declares that the platform and account which a stack's resources were created at are the same
  * under another address. The state then says so.
  */
-import { count, enumerate } from "../base/index.js";
+import { agree, count, enumerate } from "../base/index.js";
 import { accountOf } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
 import { moveNotes } from "../store/index.js";
@@ -38,7 +38,7 @@ export const relocateCommand = command({
         before: () => moveNotes(notes),
         after: () =>
           say(
-            `${count(moved, "resource")} of '${from}' ${moved === 1 ? "is" : "are"} at '${to}' now. Nothing was sent.`,
+            `${count(moved, "resource")} of '${from}' ${agree(moved, "is", "are")} at '${to}' now. Nothing was sent.`,
           ),
       };
     });

@@ -1,5 +1,5 @@
 /** `pulumi-advertising report`: what a stack's state or a preview says, for the people who run the account. */
-import { agree, enumerate } from "../base/index.js";
+import { count, enumerate } from "../base/index.js";
 import { commentOf } from "./comment.js";
 import { type Contents, contentsOf, warnOfSecretSets } from "./contents.js";
 import { chosen, command, refuseForeignOptions, textOf, type Values, write } from "./harness.js";
@@ -82,7 +82,7 @@ async function ids({ format = "json", template, ...choice }: Options): Promise<s
   if (found.unresolved.length > 0) {
     const keys = found.unresolved.map(({ key }) => key);
     console.error(
-      `Warning: ${agree(keys.length, "unresolved create has", "unresolved creates have")} no id yet: ${enumerate(keys)}`,
+      `Warning: ${count(keys.length, "unresolved create has", "unresolved creates have")} no id yet: ${enumerate(keys)}`,
     );
   }
   return inFormat(found);

@@ -74,7 +74,7 @@ export class StackJournals {
   account(): Account {
     const { settings, problems = [] } = this.#place.reading ?? {};
     if (settings !== undefined && problems.length === 0) return settings;
-    throw new Error(problems.map((problem) => describeSettingProblem(problem)).join("; "));
+    throw new Error(problems.map((problem) => describeSettingProblem(problem)).join("\n"));
   }
 
   /** Those that stand under a former address and account, as they are to move. @param stack its name. */

@@ -1,7 +1,7 @@
 /** `pulumi-advertising validate`: checks a catalog against all rules, without Pulumi. */
 import { relative, resolve } from "node:path";
 import { ArgumentsError, count, withCode } from "../base/index.js";
-import { type Catalog, describeFinding, readCatalog } from "../catalog/index.js";
+import { type Catalog, describeAlike, readCatalog } from "../catalog/index.js";
 import type { Limits } from "../kinds/index.js";
 import { environmentNameOf, readSettings } from "../settings/index.js";
 import { chosen, command, say } from "./harness.js";
@@ -49,7 +49,9 @@ const LIMITS: Readonly<Record<keyof Limits, string>> = {
 };
 
 function asText(file: string, catalog: Catalog): string {
-  const lines = catalog.findings.map((finding) => `${finding.level}: ${describeFinding(finding)}`);
+  const lines = (["error", "warning"] as const).flatMap((level) =>
+    describeAlike(catalog.findings.filter((finding) => finding.level === level)).map((line) => `${level}: ${line}`),
+  );
   return [...lines, summaryOf(file, catalog)].join("\n");
 }
 

@@ -1,0 +1,95 @@
+/** What the one error of a program says: the same mistake of many resources is told once. */
+import * as pulumi from "@pulumi/pulumi";
+import { describe, expect, it } from "vitest";
+import { describeAlike } from "../../provider/src/catalog/written.js";
+import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
+import { Declared, judge } from "../../provider/src/program/batch.js";
+import { type Declaration, declare } from "../../provider/src/program/declaration.js";
+import { programError } from "../../provider/src/program/findings.js";
+import { Outputs } from "../../provider/src/program/ids.js";
+import type { SettingsReading } from "../../provider/src/settings/read-settings.js";
+import { catalogFindings } from "../support/catalogs.js";
+import { settingsOf } from "../support/settings.js";
+
+await pulumi.runtime.setMocks({
+  newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
+  call: ({ inputs }) => inputs,
+});
+
+const context = { settings: settingsOf(), outputs: new Outputs(), isPreview: true };
+const RIGHT: SettingsReading = { settings: settingsOf(), proxy: undefined, problems: [], warnings: [], notes: [] };
+const upTo = (amount: number) => Array.from({ length: amount }, (_, index) => index + 1);
+
+const event = (name: string, args: object) =>
+  declare({ kind: conversionEvent, name, args: { eventName: name, advertiserId: 7, ...args }, options: {} }, context);
+
+function judged(...declarations: readonly Declaration[]) {
+  const declared = new Declared();
+  for (const each of declarations) declared.add(each);
+  const { findings, warnings } = judge(declarations, declared, { creates: [], objects: new Map() }, true);
+  const { message } = programError(RIGHT, findings, "nothing was sent");
+  return { lines: message.split("\n"), warnings };
+}
+
+describe("the same mistake", () => {
+  it.each([
+    [1, ""],
+    [2, ' (the same in ConversionEvent "e2")'],
+    [3, ' (the same in ConversionEvent "e2" and ConversionEvent "e3")'],
+    [50, ' (the same in ConversionEvent "e2", ConversionEvent "e3", ConversionEvent "e4" and 46 more)'],
+  ])("of %i events of a program is one section, and another one is seen beside it", (amount, others) => {
+    const wrong = upTo(amount).map((each) => event(`e${each}`, { value: `${each},5` }));
+    const { lines } = judged(...wrong, event("other", { value: 1, clickWindow: 0 }));
+    expect(lines).toEqual([
+      `${amount + 1} problems; nothing was sent.`,
+      `  ConversionEvent "e1"${others}:`,
+      '    value expected a finite number; got the string "1,5"',
+      '  ConversionEvent "other":',
+      "    clickWindow expected whole seconds from 1 to 2592000; got 0 [ADVERTISING_ARGUMENTS]",
+    ]);
+  });
+
+  it.each([
+    [1, ""],
+    [2, ' (the same in events["e2"].value)'],
+    [50, ' (the same in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)'],
+  ])("of %i events of a set is one line", (amount, others) => {
+    const wrong = upTo(amount).map((each): [string, object] => [`e${each}`, { eventName: "E", value: `${each},5` }]);
+    const events = Object.fromEntries([...wrong, ["other", { eventName: "", value: 1 }]]);
+    const set = declare(
+      { kind: conversionEventSet, name: "funnel", args: { advertiserId: 7, events }, options: {} },
+      context,
+    );
+    expect(judged(set).lines).toEqual([
+      `${amount + 1} problems; nothing was sent.`,
+      '  ConversionEventSet "funnel":',
+      `    events["e1"].value expected a finite number; got the string "1,5"${others}`,
+      expect.stringMatching(/^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \[ADV/),
+    ]);
+  });
+
+  it.each([
+    [1, ""],
+    [2, " (the same in acme/e2 at 3:11)"],
+    [50, " (the same in acme/e2 at 3:11, acme/e3 at 4:11, acme/e4 at 5:11 and 46 more)"],
+  ])("of %i rows of a catalog is one line, with the first places", (amount, others) => {
+    const rows = upTo(amount).map((each) => `e${each};acme;E;${each},5`);
+    const findings = catalogFindings("c.csv", ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n"));
+    expect(findings).toHaveLength(amount + 1);
+    expect(describeAlike(findings)).toEqual([
+      `c.csv:2:11 acme/e1: value expected a finite number; got the string "1,5"; write 1.5, with a decimal point${others}`,
+      expect.stringMatching(/^c\.csv:\d+:\d+ acme\/x: eventName is required/),
+    ]);
+  });
+
+  it.each([
+    [1, ""],
+    [2, ' (the same in ConversionEvent "e2")'],
+    [50, ' (the same in ConversionEvent "e2", ConversionEvent "e3", ConversionEvent "e4" and 46 more)'],
+  ])("that is likely one, of %i events, is one warning", (amount, others) => {
+    const { warnings } = judged(...upTo(amount).map((each) => event(`e${each}`, { value: 1, clickWindow: each + 1 })));
+    expect(warnings).toEqual([
+      `ConversionEvent "e1": clickWindow is 2 seconds; windows are seconds here. If days were meant, write advertising.days(2)${others}`,
+    ]);
+  });
+});

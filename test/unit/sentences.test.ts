@@ -1,0 +1,64 @@
+/** The commands that messages print: each on a line of its own, and ready to copy into a POSIX shell. */
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { describeSettingProblem, readSettings } from "../../provider/src/settings/read-settings.js";
+import { memberOf } from "../../provider/src/state/identity.js";
+import { explain, forgetCommand, reopenCommand, whatIsOpen } from "../../provider/src/state/sentences.js";
+import { commandsIn } from "../support/printed-commands.js";
+import { filesIn, textIn } from "../support/retired-words.js";
+
+const URN = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::";
+const NAMES = ["purchase", "it's", 'a "b"', "a b", "$HOME `id` \\ !", "-x; rm y", memberOf("funnel", `it's "a" $b`)];
+
+/** The words that a shell makes of a line, with commands of these names that print them. */
+function wordsOf(line: string): string[] {
+  const script = `npx() { printf '%s\\0' npx "$@"; }; pulumi() { printf '%s\\0' pulumi "$@"; }\n${line}`;
+  return execFileSync("sh", ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);
+}
+
+describe("a command about a resource", () => {
+  it.each(NAMES)("%s arrives as it is called", (name) => {
+    const urn = `${URN}${name}`;
+    const record = { mark: "m", key: "k", fingerprint: "f", at: "2026-01-01T00:00:00.000Z", urn };
+    const pending = (...args: string[]) => ["npx", "pulumi-advertising", "pending", ...args];
+    const answers = [pending("--created", `${urn}=<its id>`), pending("--not-created", urn)];
+    expect(commandsIn(explain("ConversionEvent", record)).map(wordsOf)).toEqual(answers);
+    expect(commandsIn(whatIsOpen("ConversionEvent", record, urn, []).join("\n")).map(wordsOf)).toEqual(answers);
+    const known = whatIsOpen("ConversionEvent", { ...record, id: "7" }, urn, []).join("\n");
+    expect(commandsIn(known).map(wordsOf)).toEqual([pending("--forget", urn)]);
+    expect([forgetCommand(urn), reopenCommand(urn)].map(wordsOf)).toEqual([
+      pending("--forget", urn),
+      pending("--reopen", urn),
+    ]);
+  });
+});
+
+describe("a command about a setting", () => {
+  it("is alone on its line, and its words are those that it needs", () => {
+    const { problems } = readSettings({
+      config: (key) => ({ operations: '{"event":{"raed":"GET rest/event/{id}"}}', markField: "a b" })[key],
+      environment: {},
+      keys: ["operations", "markField"],
+      mayLackPassword: false,
+    });
+    expect(problems.length).toBeGreaterThan(4);
+    for (const problem of problems) {
+      const commands = commandsIn(describeSettingProblem(problem));
+      expect(commands).toEqual([problem.command]);
+      expect(wordsOf(commands[0] ?? "").slice(0, 2)).toEqual(["pulumi", "config"]);
+    }
+  });
+});
+
+it("no sentence of the package has a command in the middle of a line", () => {
+  const calls = /npx pulumi-advertising|pulumi (?:config (?:set|rm)|state delete|refresh --clear)/;
+  const inside = filesIn("provider/src/**/*.ts").flatMap((path) =>
+    textIn(path)
+      .split("\n")
+      .filter((line) => !/^\s*(?:\*|\/\/|\/\*)|<code>/.test(line) && calls.test(line))
+      // A text, or a line of one, that begins with the command.
+      .filter((line) => !new RegExp(`(?:["\`']|\\\\n) *(?:${calls.source})`).test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+  expect(inside).toEqual([]);
+});
