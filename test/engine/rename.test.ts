@@ -122,8 +122,8 @@ it("a live event that is renamed, and one that is removed, are warned of before;
 
   stack.program(shop({ "purchase-eu": "Purchase" }));
   const warning =
-    `\`purchase\` (${id}) is no longer declared and \`purchase-eu\` has the same arguments: this would create a second live event and ` +
-    `leave ${id} live. If it is a rename, add \`{ aliases: [{ name: "purchase" }] }\`.`;
+    `\`purchase\` (${id}) is no longer declared and \`purchase-eu\` has the same arguments: this creates a second live event and ` +
+    `leaves ${id} live. If it is a rename, add \`{ aliases: [{ name: "purchase" }] }\`.`;
   const preview = await stack.preview();
   expect(preview.code).toBe(0);
   expect(preview.output).toContain(`ConversionEvent (purchase-eu):\n    warning: ${warning}`);

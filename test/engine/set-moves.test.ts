@@ -52,7 +52,7 @@ it("single to set, key to key, set to set, set to single", async () => {
   await warned(
     shop({ a: { purchase: "", lead: isLead }, b: {} }),
     new RegExp(
-      `\`purchase\` \\(${purchase}\\) is no longer declared and \`purchase\` has the same arguments.*set existingId: ${purchase}`,
+      `\`purchase\` \\(${purchase}\\) is no longer declared and \`a\\["purchase"\\]\` has the same arguments.*set existingId: ${purchase}`,
     ),
   );
   await moved(shop({ a: { purchase: isPurchase, lead: isLead }, b: {} }));
@@ -68,7 +68,7 @@ it("single to set, key to key, set to set, set to single", async () => {
   await warned(
     shop({ a: { lead: "" }, b: { purchase: "" } }),
     new RegExp(
-      `\`purchase-web\` \\(${purchase}\\) is no longer declared and \`purchase\` has the same arguments.*set existingId: ${purchase}`,
+      `\`a\\["purchase-web"\\]\` \\(${purchase}\\) is no longer declared and \`b\\["purchase"\\]\` has the same arguments.*set existingId: ${purchase}`,
     ),
   );
   await moved(shop({ a: { lead: "" }, b: { purchase: isPurchase } }));
@@ -76,7 +76,7 @@ it("single to set, key to key, set to set, set to single", async () => {
   await warned(
     shop({ single: { purchase: "" }, a: { lead: "" }, b: {} }),
     new RegExp(
-      `\`purchase\` \\(${purchase}\\) is no longer declared and \`purchase\` has the same arguments.*set existingId: ${purchase}`,
+      `\`b\\["purchase"\\]\` \\(${purchase}\\) is no longer declared and \`purchase\` has the same arguments.*set existingId: ${purchase}`,
     ),
   );
   await moved(shop({ single: { purchase: isPurchase }, a: { lead: "" }, b: {} }));

@@ -11,7 +11,9 @@ import type {
 } from "../../provider/src/sandbox/index.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { newFolder } from "../support/folder.js";
+import { operatedSettings } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
+import { SetEngine } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
 const ALL = {
@@ -98,6 +100,89 @@ it.each([
     words.includes("refused"),
   ]);
   expect(sandbox.creates).toBe(0);
+});
+
+describe("R8: an adopted object that somebody has changed, with only a read known", () => {
+  const objects = {
+    advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+    events: [{ id: 2, event_name: "E", advertiser_id: 1, value: 1 }],
+  };
+  const settings = operatedSettings({ read: ALL.event.read });
+  const adopting = { eventName: "E", value: 1, existingId: 2 };
+  const textsOf = (run: ReturnType<typeof newRun>) => run.told.map(({ message }) => message).join("\n");
+  const change = (sandbox: Sandbox, value: number) => Object.assign(sandbox.events[0] ?? {}, { value });
+
+  it("a single event: the refresh, the preview and the up say that it fails, and how it goes on", async () => {
+    const sandbox = await useSandbox({ operations: true, objects });
+    const folder = newFolder();
+    const run = () => newRun(sandbox, folder, { settings });
+    const given = { ...adopting, advertiserId: 1, __identity: "tiny/dev::e" };
+    const first = run();
+    const { inputs: checked = {} } = await first.event.check({}, given);
+    const { id, outs = {} } = await first.event.create(checked as Record<string, unknown>);
+    first.closeNow();
+    change(sandbox, 5);
+    const refreshing = run();
+    const { props = {} } = await refreshing.event.read(id, outs as Record<string, unknown>);
+    expect(textsOf(refreshing)).toMatch(
+      /was changed on the platform \(value\): the next `pulumi up` fails, because existingId/,
+    );
+    const next = run();
+    const { inputs: news = {} } = await next.event.check(checked as Record<string, unknown>, given);
+    const { replaces } = await next.event.diff(id, props as Record<string, unknown>, news as Record<string, unknown>);
+    expect(replaces).toEqual(["value"]);
+    await next.event.check({}, given);
+    expect(textsOf(next)).toMatch(
+      /the state has 2 with another value\. `pulumi up` reads it, and fails if it still differs\. Copy/,
+    );
+    const failure = await failureOf(next.event.create(news as Record<string, unknown>));
+    expect(failure.message).toContain("existingId 2 differs: value is 5 there, and 1 here");
+    change(sandbox, 1);
+    expect((await next.event.create(news as Record<string, unknown>)).id).toBe("2");
+    expect(sandbox).toMatchObject({ creates: 0, updates: 0 });
+  });
+
+  it("a set's event: the same", async () => {
+    const sandbox = await useSandbox({ operations: true, objects });
+    const engine = new SetEngine(sandbox, newFolder());
+    const declared = { advertiserId: 1, events: { e: adopting } };
+    expect((await engine.up(declared, { settings })).error).toBe(undefined);
+    change(sandbox, 5);
+    const refreshing = engine.newRun({ settings });
+    const state = engine.state ?? { id: "", outputs: {} };
+    await refreshing.set.read(state.id, state.outputs);
+    refreshing.closeNow();
+    expect(textsOf(refreshing)).toMatch(
+      /was changed on the platform \(value\): the next `pulumi up` fails, because existingId/,
+    );
+    expect(await engine.refresh({ settings })).toBe(undefined);
+    expect(await engine.preview(declared, { settings })).toContain(
+      "events: 1 to fail if they still differ, 0 unchanged\n  to fail if they still differ: copy the refreshed values",
+    );
+    expect((await engine.up(declared, { settings })).error).toContain(
+      "existingId 2 differs: value is 5 there, and 1 here",
+    );
+    expect((await engine.up({ ...declared, events: { e: { ...adopting, value: 5 } } }, { settings })).error).toBe(
+      undefined,
+    );
+    expect(sandbox).toMatchObject({ creates: 0, updates: 0 });
+  });
+});
+
+it("R4: what a killed run created for one advertiser is not changed into another advertiser's: a person decides", async () => {
+  const advertisers = [1, 2].map((id) => ({ id, advertiser_name: "A", active: true }));
+  const sandbox = await useSandbox({ operations: true, objects: { advertisers, events: [] } });
+  const folder = newFolder();
+  const run = () => newRun(sandbox, folder, { settings: operatedSettings({ update: ALL.event.update }) });
+  const given = { eventName: "E", value: 1, __identity: "tiny/dev::e" };
+  const killed = run();
+  await killed.event.create({ ...given, advertiserId: 1 });
+  await killed.kill();
+  const next = run();
+  const failure = await failureOf(next.event.create({ ...given, advertiserId: 2 }));
+  expect(failure.id).toMatch(/^unresolved-/);
+  expect(failure.message).toContain("Its arguments were others than now");
+  expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0, events: [{ advertiser_id: 1 }] });
 });
 
 it("R2: with checkpoints off, what a run deletes is not taken over by the next one: another is created", async () => {

@@ -73,6 +73,12 @@ describe("the rename guard", () => {
     expect(told).toContain('add <code>aliases: [{ name: "buy" }]</code>');
   });
 
+  it("a row of a catalog takes no alias: it is named by its id", () => {
+    const row = (name: string) => E(name).replace("::pulumi-nodejs", "::advertising:index:Catalog$pulumi-nodejs");
+    const steps = [create(row("shop/1/bought"), event("Buy")), remove(row("shop/1/buy"), "5", event("Buy"))];
+    expect(unescaped(commentOn(steps))).toContain("add <code>existingId: 5</code> to <code>shop/1/bought</code>");
+  });
+
   it("not where one argument differs, nor for a second create of the same body", () => {
     const told = commentOn([
       create(E("x"), event("Buy", { value: 2 })),

@@ -1,7 +1,13 @@
 /** What becomes of an object: the same for a single resource and for a member of a set that are in the same situation. */
 import { describe, expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/record.js";
-import { type Abilities, type Action, type Circumstances, NO_ABILITIES } from "../../provider/src/decision/decide.js";
+import {
+  type Abilities,
+  type Circumstances,
+  NO_ABILITIES,
+  type ShownAction,
+  shownAction,
+} from "../../provider/src/decision/decide.js";
 import { membersOf, singleMember } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/request.js";
@@ -25,7 +31,7 @@ interface Situation {
   readonly held?: number;
   readonly unresolved?: typeof MARKED;
   /** What the state holds beside the advertiser, 7. */
-  readonly then?: Values;
+  readonly before?: Values;
   /** None: it is declared no longer. */
   readonly wanted?: Values;
   /** Of the advertiser now. */
@@ -37,7 +43,7 @@ interface Situation {
 const A = { eventName: "A", value: 1 };
 
 function both(situation: Situation, can: Abilities) {
-  const { held, unresolved, then = A, wanted, advertiserId = 7, deletes = false, replaceOnChanges } = situation;
+  const { held, unresolved, before = A, wanted, advertiserId = 7, deletes = false, replaceOnChanges } = situation;
   const circumstances = (names: string[] = []): Circumstances => ({
     can,
     replaceOnChanges: names,
@@ -48,7 +54,7 @@ function both(situation: Situation, can: Abilities) {
   const single = singleMember(
     conversionEvent,
     id === undefined ? undefined : String(id),
-    { advertiserId: 7, ...then, ...(unresolved === undefined ? {} : { unresolved: ofSingle }) },
+    { advertiserId: 7, ...before, ...(unresolved === undefined ? {} : { unresolved: ofSingle }) },
     wanted === undefined ? undefined : { advertiserId, ...wanted },
     circumstances(replaceOnChanges?.single),
   );
@@ -57,7 +63,7 @@ function both(situation: Situation, can: Abilities) {
     conversionEvent,
     readStoredSet({
       advertiserId: 7,
-      events: hasNothing ? {} : { k: then },
+      events: hasNothing ? {} : { k: before },
       eventIds: hasNothing ? {} : { k: held },
       ...(unresolved === undefined ? {} : { unresolved: { k: unresolved } }),
     }),
@@ -81,7 +87,7 @@ const COMBINATIONS = Array.from(
 const named = ({ read, update, delete: del, search }: Abilities) =>
   [read && "read", update && "update", del && "delete", search("alternative_id") && "search"].filter(Boolean).join("+");
 
-type Expected = Action["do"] | ((can: Abilities) => Action["do"] | "perhaps replace");
+type Expected = ShownAction | ((can: Abilities) => ShownAction);
 
 const updated = ({ update }: Abilities) => (update ? "update" : "replace");
 const replacedPerhaps = ({ update }: Abilities) => (update ? "update" : "perhaps replace");
@@ -152,7 +158,12 @@ const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) =>
   [
     "the object that is held is named, with other arguments",
     { held: 5, wanted: { ...A, value: 2, existingId: 5 } },
-    ({ update }) => (update ? "update" : "adopt"),
+    ({ read, update }) => (update ? "update" : read ? "refuse" : "adopt"),
+  ],
+  [
+    "the object that is held is named, and is another advertiser's, which no update can change",
+    { held: 5, wanted: { ...A, existingId: 5 }, advertiserId: 8 },
+    ({ read }) => (read ? "refuse" : "adopt"),
   ],
   ["another object is named", { held: 5, wanted: { ...A, existingId: 9 } }, "adopt", () => "live"],
   [
@@ -192,10 +203,7 @@ const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) =>
 describe.each(COMBINATIONS.map((can) => [named(can) || "nothing", can] as const))("able to %s", (_, can) => {
   it.each(TABLE)("%s", (_name, situation, expected, former = () => undefined) => {
     const found = both(situation, can);
-    const shown = found.map((each) => {
-      const action = each?.action;
-      return action?.do === "replace" && action.perhaps ? "perhaps replace" : action?.do;
-    });
+    const shown = found.map((each) => each && shownAction(each.action));
     const wanted = typeof expected === "string" ? expected : expected(can);
     expect(shown).toEqual([wanted, wanted]);
     const fates = found.map((each) => each?.former && (each.former.isDeleted ? "deleted" : "live"));
@@ -203,6 +211,18 @@ describe.each(COMBINATIONS.map((can) => [named(can) || "nothing", can] as const)
     const [single, member] = found;
     expect(single.action).toEqual(member?.action);
   });
+});
+
+it("what was adopted where nothing can be read may never have existed", () => {
+  const situation = { held: 5, before: { ...A, existingId: 5 }, wanted: { ...A, existingId: 9 } };
+  const formersOf = (can: Abilities) => both(situation, can).map((each) => each?.former?.isUnread === true);
+  expect(formersOf(NO_ABILITIES)).toEqual([true, true]);
+  expect(formersOf(ALL)).toEqual([false, false]);
+  const [single, member] = both({ ...situation, before: A }, NO_ABILITIES);
+  expect([single.former, member?.former]).toEqual([
+    { id: "5", isDeleted: false },
+    { id: "5", isDeleted: false },
+  ]);
 });
 
 it("every action comes up in the table", () => {

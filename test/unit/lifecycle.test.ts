@@ -190,6 +190,12 @@ it("a replacement is told at its resource with what goes on happening to the old
       "tags that were placed for it keep firing; deactivate it there by hand.",
   ]);
   told.length = 0;
+  await provider.diff("6", { ...oldOutputs, existingId: 6 }, { ...oldInputs, existingId: 9 });
+  expect(told).toEqual([
+    'warn hats-loyalty-card: ConversionEvent "hats-loyalty-card": 9 is adopted in its place. 6 was adopted without being read: it ' +
+      "may be live on the platform; if nothing else uses it, deactivate it there by hand.",
+  ]);
+  told.length = 0;
   await provider.check({}, { ...oldInputs, existingId: 9 });
   expect(told).toEqual(["info hats-loyalty-card: adopts 9; nothing is sent"]);
 });

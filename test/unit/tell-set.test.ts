@@ -45,6 +45,21 @@ describe("a preview", () => {
     );
   });
 
+  it("an adopted object that nobody has read may not exist", () => {
+    const members = plan(
+      { events: { a: { ...A, existingId: 1 }, b: A }, eventIds: { a: 1, b: 2 } },
+      { events: { a: { ...A, existingId: 3 }, b: A } },
+    );
+    expect(planInWords(conversionEvent, members)?.split("\n").slice(1)).toEqual([
+      "  to adopt; nothing is sent: a (3 instead of 1)",
+      "Each former object that exists stays live on the platform, and tags that were placed for it keep firing; deactivate it there by hand.",
+    ]);
+    const outcomes = new Map<string, Outcome>([["a", { kind: "adopted", id: "3" }]]);
+    expect(leftLiveInWords(conversionEvent, members, outcomes)).toMatch(
+      /^No longer managed after this run: 1 event\.\n {2}1: a is 3 now\nEach that exists stays live/,
+    );
+  });
+
   it("says nothing where nothing is to be done", () => {
     expect(planInWords(conversionEvent, plan({ events: { a: A }, eventIds: { a: 1 } }, { events: { a: A } }))).toBe(
       undefined,

@@ -76,6 +76,8 @@ export interface Situation {
   readonly kind: Kind;
   /** The platform's id that the state holds. */
   readonly held?: string | undefined;
+  /** It was adopted, and not created for this resource. @default false */
+  readonly wasAdopted?: boolean;
   /** A create of it that was sent, and of which nobody knows what became. */
   readonly unresolved?: CreateRecord | undefined;
   /** Absent where the program does not declare the object any more. */
@@ -101,8 +103,11 @@ export type Action =
   | { readonly do: "replace"; readonly perhaps: boolean }
   /** The object that the state holds is changed in place. */
   | { readonly do: "update"; readonly changed: readonly string[] }
-  /** Somebody has named the object: nothing is created. No id where it is not known yet. */
-  | { readonly do: "adopt"; readonly id: string | undefined }
+  /**
+   * Somebody has named the object: nothing is created. No id where it is not known yet. `unlike`: the arguments that the state has
+   * otherwise, and that nothing can change: it is refused, unless somebody has changed the object itself by then.
+   */
+  | { readonly do: "adopt"; readonly id: string | undefined; readonly unlike?: readonly string[] }
   /** An earlier create has an unknown outcome, and is looked for on the platform. */
   | { readonly do: "look for"; readonly record: CreateRecord }
   /** An earlier create has an unknown outcome: nothing is done before somebody settles that. */
@@ -111,6 +116,14 @@ export type Action =
   | { readonly do: "let go" }
   /** As "let go", and the object is deleted. */
   | { readonly do: "delete" };
+
+/** How people are told of an action: also what it may turn out to be. */
+export type ShownAction = Action["do"] | "perhaps replace" | "refuse";
+
+export function shownAction(action: Action): ShownAction {
+  if (action.do === "replace" && action.perhaps) return "perhaps replace";
+  return action.do === "adopt" && action.unlike !== undefined ? "refuse" : action.do;
+}
 
 export function decide(facts: Situation): Action {
   const { held, unresolved, wanted, changed, can } = facts;
@@ -133,12 +146,14 @@ export function decide(facts: Situation): Action {
 
 /** Somebody has named the object, by an id that is known. */
 function whereNamed(facts: Situation, adopts: string): Action {
-  const { held, unresolved, changed } = facts;
+  const { kind, held, unresolved, changed, can } = facts;
   if (adopts !== held || unresolved !== undefined) return { do: "adopt", id: adopts };
   if (changed.names.length === 0) return { do: "keep" };
   if (canUpdate(facts)) return { do: "update", changed: changed.names };
-  // The same object under other arguments, which somebody has changed by hand.
-  return changed.perhaps ? { do: "keep" } : { do: "adopt", id: adopts };
+  if (changed.perhaps) return { do: "keep" };
+  // The same object under other arguments, which somebody has changed by hand: where it is read, it must have them.
+  const unlike = can.read ? changed.names.filter((name) => !can.update || name in kind.refersTo) : [];
+  return { do: "adopt", id: adopts, ...(unlike.length === 0 ? {} : { unlike }) };
 }
 
 /** Another owner is another object, and of what nobody can name nobody knows what to change. */
@@ -157,6 +172,8 @@ export interface Former {
   readonly id: string;
   /** It is deleted; otherwise it stays live, with nothing to manage it. */
   readonly isDeleted: boolean;
+  /** It was adopted where nothing can be read, so it may never have existed. */
+  readonly isUnread?: boolean;
 }
 
 /**
@@ -164,9 +181,13 @@ export interface Former {
  * deletes is `objectsToDelete`.
  * @returns none where the state goes on with what it holds, or holds nothing.
  */
-export function formerOf({ held, deletes }: Pick<Situation, "held" | "deletes">, action: Action): Former | undefined {
+export function formerOf(
+  { held, wasAdopted = false, deletes, can }: Pick<Situation, "held" | "wasAdopted" | "deletes" | "can">,
+  action: Action,
+): Former | undefined {
   if (held === undefined || !letsGo(action, held)) return undefined;
-  return { id: held, isDeleted: action.do !== "let go" && deletes };
+  const isUnread = wasAdopted && !can.read;
+  return { id: held, isDeleted: action.do !== "let go" && deletes, ...(isUnread ? { isUnread } : {}) };
 }
 
 function letsGo(action: Action, held: string): boolean {

@@ -19,9 +19,12 @@ export {
   type Action,
   abilitiesOf,
   type Circumstances,
+  decide,
   deletesUnlessHeld,
   type Former,
   isDeleted,
+  type ShownAction,
+  shownAction,
 } from "./decide.js";
 export { type Holder, Holders, SOMEBODY } from "./holders.js";
 export {

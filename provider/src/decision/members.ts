@@ -96,6 +96,7 @@ export function singleMember(
   const facts = {
     kind,
     held,
+    wasAdopted: held !== undefined && adoptedBy(olds) === held,
     unresolved,
     wanted: news === undefined ? undefined : { adopts: adoptedBy(news) },
     changed,
@@ -135,8 +136,13 @@ function propertyOf(path: string): string {
 }
 
 /** What becomes of the object that is held if the engine is asked to replace the resource, whatever was decided (`up --replace`). */
-export function formerIfReplaced(held: string | undefined, circumstances: Circumstances): Former | undefined {
-  return formerOf({ held, deletes: isDeleted(circumstances, held) }, { do: "replace", perhaps: false });
+export function formerIfReplaced(
+  held: string | undefined,
+  olds: Values,
+  circumstances: Circumstances,
+): Former | undefined {
+  const facts = { held, wasAdopted: adoptedBy(olds) === held, deletes: isDeleted(circumstances, held) };
+  return formerOf({ ...facts, can: circumstances.can }, { do: "replace", perhaps: false });
 }
 
 /** The members of a set. @param stored an empty one for a set that is new. */
@@ -158,6 +164,7 @@ export function membersOf(
     const facts = {
       kind,
       held: id,
+      wasAdopted: id !== undefined && adoptedBy(stored.events.get(key)) === id,
       unresolved,
       wanted: isDeclared ? { adopts: adoptedBy(entry) } : undefined,
       changed: id === undefined || !isDeclared ? NO_CHANGES : changesOf(kind, stored, declared, key, given, values),

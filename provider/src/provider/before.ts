@@ -35,7 +35,7 @@ const MAX_UNCLAIMED = 20;
 
 /**
  * Looks at what is known of an object that is to be created, or adopted, before anything is sent.
- * @param fits whether its arguments fit the rules: only then more is known of it.
+ * @param fits whether nothing is wrong with its arguments: only then more is known of it.
  * @param formerly what is no longer declared, and may be this under another name: by journal key.
  * @throws OutcomeUnknownError its create may be one of unknown outcome.
  */
@@ -49,7 +49,11 @@ export async function lookBefore(
   const { identity, key } = subject;
   const adopts = knownAdoption(values);
   const can = abilitiesOf(kind, runtime.reading.settings);
-  if (adopts !== undefined) return { adopts: { id: adopts, can } };
+  if (adopts !== undefined) {
+    if (!fits) return {};
+    const action = runtime.run.decided(key)?.member.action;
+    return { adopts: { id: adopts, can, unlike: action?.do === "adopt" ? action.unlike : undefined } };
+  }
   const unsettled = await journalled(runtime, (journal) => journal.notSettledOf(key), identity);
   // Taken over, or unresolved: nothing is sent.
   if (unsettled !== undefined) return { unsettled, isSearchable: can.search(unsettled.field) };

@@ -51,7 +51,8 @@ export async function checkSingle(
   const twice = await note(kind, runtime, check, id === undefined ? [] : [{ subject, id, path: "" }]);
   if (isNew) {
     const { formerly } = briefing;
-    const before = await lookBefore(kind, runtime, subject, values, { fits: problems.length === 0, formerly });
+    const fits = problems.length + twice.length === 0;
+    const before = await lookBefore(kind, runtime, subject, values, { fits, formerly });
     // An `up` tells what it did with it.
     const isToldLater = before.unsettled !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));

@@ -3,7 +3,16 @@
  * of which only the id is known. Without a known read the state is given back as it is.
  */
 import { AdvertisingError, ArgumentsError, count, printable, UnsupportedError, type Values } from "../base/index.js";
-import { abilitiesOf, argumentsFrom, type Created, differencesIn, withDifferences } from "../decision/index.js";
+import {
+  abilitiesOf,
+  argumentsFrom,
+  type Created,
+  decide,
+  differencesIn,
+  knownAdoption,
+  shownAction,
+  withDifferences,
+} from "../decision/index.js";
 import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
 import { ACCOUNT, eventIn, readStoredSet, recordIn, type StoredSet, writeStoredSet } from "../state/index.js";
@@ -31,7 +40,8 @@ export async function readSingle(
   }
   const isRefresh = properties[kind.nameProperty] !== undefined;
   const { read } = abilitiesOf(kind, settings);
-  if (read && isRefresh) return refreshed(kind, runtime, id, properties, createdIn(properties));
+  if (read && isRefresh)
+    return refreshed(kind, runtime, id, properties, knownAdoption(properties), createdIn(properties));
   // Without a password `.get` still works in a preview.
   if (read && settings.password !== undefined) return { ...properties, ...(await argumentsOfLive(kind, runtime, id)) };
   if (isRefresh) tellAll(runtime, [nothingCompared(kind.create.noun)]);
@@ -67,6 +77,7 @@ async function argumentsOfLive(kind: Kind, services: Services, id: string): Prom
 
 /**
  * Compares the state with the live object, and tells what differs.
+ * @param adopts the id that its `existingId` names.
  * @returns what the state holds next: the very same where nothing differs; none where the object is gone.
  */
 async function refreshed(
@@ -74,6 +85,7 @@ async function refreshed(
   runtime: Runtime,
   id: string,
   properties: Properties,
+  adopts: string | undefined,
   created: Created | undefined,
 ): Promise<Properties | undefined> {
   const { settings } = runtime.reading;
@@ -92,7 +104,17 @@ async function refreshed(
   }
   const differences = differencesIn(kind, settings, properties, record);
   if (differences.size === 0) return properties;
-  tellAll(runtime, [driftNotice(label, [...differences.keys()], !abilitiesOf(kind, settings).update)]);
+  const names = [...differences.keys()];
+  const next = decide({
+    kind,
+    held: id,
+    wanted: { adopts },
+    changed: { names, perhaps: false },
+    replaceOn: [],
+    deletes: false,
+    can: abilitiesOf(kind, settings),
+  });
+  tellAll(runtime, [driftNotice(label, names, shownAction(next))]);
   return withDifferences(properties, differences);
 }
 
@@ -111,7 +133,8 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
       const values = { ...eventIn(stored, entry) };
       try {
         // What it was created with is not known any more where the set's own arguments are others since: it is looked at.
-        const now = await refreshed(kind, runtime, id, stored.earlier.has(key) ? {} : values, created);
+        const known = stored.earlier.has(key) ? {} : values;
+        const now = await refreshed(kind, runtime, id, known, knownAdoption(entry), created);
         if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
         else if (now !== values && !stored.earlier.has(key)) {
           events.set(key, { ...entry, ...changedIn(values, now) });

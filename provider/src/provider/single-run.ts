@@ -65,7 +65,7 @@ export async function planSingle(
   const secret = new Set([...secretArgumentsIn(news), ...wasSecret]);
   const decideNow = () => {
     const member = singleMember(kind, id, olds, news, circumstances);
-    const former = formerIfReplaced(member.id, circumstances);
+    const former = formerIfReplaced(member.id, olds, circumstances);
     const leaves = leavingIn(kind, id, olds, secret, former?.isDeleted === true);
     run.noteDecided(key, { member, former, leaves });
     return member;
@@ -85,12 +85,18 @@ export async function planSingle(
   if (run.isUp !== true) {
     if (action.do === "look for") tellAll(runtime, [toBeLookedFor(subject, action.record)]);
     if (former !== undefined && !run.holders.isAdopted(kind.name, former.id)) {
+      run.beginOnce(leaving(key));
       tellAll(runtime, [beforeReplacement(kind, subject, former, adoptedBy(news))]);
     }
   }
   // Before a replacement nothing is said: its create asks the journal, and says what it finds.
   if (replaces.length === 0) for (const sentence of words) runtime.say(sentence);
   return { changes: action.do !== "keep", replaces };
+}
+
+/** What a run says of the object that a resource lets go of, it says once: before, or afterwards. */
+function leaving(key: string): string {
+  return `leaving ${key}`;
 }
 
 /** The arguments that the engine shows as the cause of a replacement; none where there is none. */
@@ -129,7 +135,7 @@ export async function createSingle(
   if (former !== undefined && former.id !== id) run.holders.release(kind.name, former.id, subject.key);
   const isTakenOver = outcome.kind === "created" && outcome.isTakenOver;
   if (isTakenOver) tellAll(runtime, [takenOver(subject, id, outcome.isUpdated === true)]);
-  if (former !== undefined && !run.holders.isAdopted(kind.name, former.id)) {
+  if (former !== undefined && !run.holders.isAdopted(kind.name, former.id) && run.beginOnce(leaving(subject.key))) {
     tellAll(runtime, afterReplacement(kind, subject, former, id));
   }
   if (outcome.kind === "created") runtime.journal(subject.identity).handOver(outcome.mark);

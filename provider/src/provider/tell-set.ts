@@ -13,7 +13,7 @@ import {
   printable,
   withCode,
 } from "../base/index.js";
-import { type Member, renamesIn } from "../decision/index.js";
+import { type Member, renamesIn, type ShownAction, shownAction } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
   type CreateRecord,
@@ -45,10 +45,11 @@ export function planInWords(
   still: readonly LeftLive[] = [],
   adoption = "nothing is sent",
 ): string | undefined {
-  const of = (action: Planned) => members.filter((member) => plannedOf(member) === action && !unsent.has(member.key));
+  const of = (action: ShownAction) =>
+    members.filter((member) => shownAction(member.action) === action && !unsent.has(member.key));
   const counts: string[] = [];
   const lines: string[] = [];
-  const add = (action: Planned, what: string, shown: (member: Member) => string, besides = "") => {
+  const add = (action: ShownAction, what: string, shown: (member: Member) => string, besides = "") => {
     const those = of(action);
     if (those.length === 0) return;
     counts.push(`${those.length} ${what}`);
@@ -67,6 +68,9 @@ export function planInWords(
     return `${shownKey(key)} (${String(entry.existingId)}${instead})`;
   };
   add("adopt", "to adopt", taken, `; ${adoption}`);
+  const differs = ({ key, id, changed }: Member) => `${shownKey(key)} (${id}: ${changed.join(", ")})`;
+  const way = ": copy the refreshed values into your program, or change the objects back on the platform";
+  add("refuse", "to fail if they still differ", differs, way);
   const goes = (member: Member) =>
     isAdopted(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
   add("let go", "to remove from the state", goes);
@@ -87,7 +91,7 @@ export function planInWords(
     ...(leavesLive(members, isAdopted) === 0
       ? []
       : [
-          `${staysLive(kind, `Each former object${old === "" && of("delete").length + still.length === 0 ? "" : " that is not deleted"}`)}.`,
+          `${staysLive(kind, `Each former object${existing(members)}${old === "" && of("delete").length + still.length === 0 ? "" : " that is not deleted"}`)}.`,
         ]),
   ].join("\n");
 }
@@ -161,13 +165,19 @@ export function leftLiveInWords(
   });
   const lines = left.map(({ line }) => line);
   if (lines.length === 0) return undefined;
-  const noun = count(lines.length, `live ${kind.create.noun}`);
+  const exists = existing(members);
+  const noun = count(lines.length, exists === "" ? `live ${kind.create.noun}` : kind.create.noun);
   return [
     `No longer managed after this run: ${noun}.`,
     ...cutLines(lines),
     ...(lines.length > MAX_LISTED ? [`  All of them: ${idRanges(left.map(({ id }) => id))}`] : []),
-    `${staysLive(kind, "Each")}.`,
+    `${staysLive(kind, `Each${exists}`)}.`,
   ].join("\n");
+}
+
+/** Said of objects some of which may never have existed. */
+function existing(members: readonly Member[]): string {
+  return members.some(({ former }) => former?.isUnread === true) ? " that exists" : "";
 }
 
 /** What an `up` has deleted; nothing where that is nothing. */
@@ -190,18 +200,14 @@ export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label
   return `${label}: an interrupted run had created ${count(those.length, "event")}; now taken over, and ${sent}: ${keys}`;
 }
 
-/** How a plan names what becomes of a member. */
-type Planned = Member["action"]["do"] | "perhaps replace";
-
-function plannedOf({ action }: Member): Planned {
-  return action.do === "replace" && action.perhaps ? "perhaps replace" : action.do;
-}
-
 function leavesLive(members: readonly Member[], isAdopted: (id: string) => boolean): number {
   return members.filter((member) => {
     const { former } = member;
     return (
-      former !== undefined && !former.isDeleted && !isAdopted(former.id) && plannedOf(member) !== "perhaps replace"
+      former !== undefined &&
+      !former.isDeleted &&
+      !isAdopted(former.id) &&
+      shownAction(member.action) !== "perhaps replace"
     );
   }).length;
 }

@@ -5,11 +5,12 @@
  */
 
 import { count, enumerate, printable } from "../base/index.js";
-import type { Abilities, Created, Former, Unproven } from "../decision/index.js";
+import type { Abilities, Created, Former, ShownAction, Unproven } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
 import {
   aboutWhom,
   type CreateRecord,
+  nameInProgram,
   type Ref,
   removalWarning,
   renamedFrom,
@@ -45,7 +46,14 @@ export function tellAll({ say, tellAt, warnEach }: Messages, notices: readonly N
 /** What is known of an object that is about to be created, or adopted. */
 export interface Before {
   /** The id that it adopts. */
-  readonly adopts?: { readonly id: string; readonly can: Pick<Abilities, "read" | "update"> } | undefined;
+  readonly adopts?:
+    | {
+        readonly id: string;
+        readonly can: Pick<Abilities, "read" | "update">;
+        /** Arguments that the state has otherwise, and that nothing can change. */
+        readonly unlike?: readonly string[] | undefined;
+      }
+    | undefined;
   /** A create of it that an interrupted run sent. */
   readonly unsettled?: CreateRecord | undefined;
   /** Whether that can be looked for by its mark. */
@@ -68,6 +76,7 @@ function objects(one: string, many: string) {
 
 export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, before: Before): Notice[] {
   const { adopts, unsettled, isSearchable = false, again, former = [] } = before;
+  if (adopts?.unlike !== undefined) return [unlikeNotice({ label, urn }, adopts.id, adopts.unlike)];
   if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts.id}; ${adoptionInWords(adopts.can)}` }];
   if (unsettled !== undefined) {
     return [{ say: unsettledInWords(label, unsettled, isSearchable), topic: takingOver(label) }];
@@ -78,10 +87,22 @@ export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, 
   ];
 }
 
+const HOW_TO_AGREE = "Copy the refreshed values into your program, or change the object back on the platform";
+
 /** What an `up` does with an object that it adopts. */
 export function adoptionInWords({ read, update }: Pick<Abilities, "read" | "update">): string {
   if (!read) return "nothing is sent";
   return update ? "it is read, and changed in place if it differs" : "it is read, and refused if it differs";
+}
+
+/** An object that the state holds, and that the program names with other arguments. */
+function unlikeNotice(
+  { label, urn }: { readonly label: string; readonly urn: string },
+  id: string,
+  unlike: readonly string[],
+): Notice {
+  const text = `${label}: the state has ${id} with another ${enumerate(unlike)}. \`pulumi up\` reads it, and fails if it still differs. ${HOW_TO_AGREE}.`;
+  return { tell: "warn", urn, text };
 }
 
 function unsettledInWords(label: string, record: CreateRecord, isSearchable: boolean): string {
@@ -127,14 +148,14 @@ function renameNotice(
   { key: former, live: { id }, isDeleted }: Formerly,
 ): Notice {
   const old = aboutWhom(former);
-  const [oldName, newName] = [old, aboutWhom(key)].map(({ member, name }) => member ?? name);
+  const [oldName, newName] = [old, aboutWhom(key)].map(nameInProgram);
   const renamed = renamedFrom(old, key);
   return {
     sort: "rename",
     urn,
     text:
-      `\`${oldName}\` (${id}) is no longer declared and \`${newName}\` has the same arguments: this would ` +
-      `create a second live ${kind.create.noun} and ${isDeleted ? `delete ${id}` : `leave ${id} live`}. ` +
+      `\`${oldName}\` (${id}) is no longer declared and \`${newName}\` has the same arguments: this creates ` +
+      `a second live ${kind.create.noun} and ${isDeleted ? `deletes ${id}` : `leaves ${id} live`}. ` +
       (renamed === undefined
         ? `To go on with ${id}, set existingId: ${id}.`
         : `If it is a rename, add \`${renamed}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed earlier, set existingId: ${id} to go on with it.`),
@@ -148,9 +169,10 @@ function renameNotice(
 export function beforeReplacement(
   kind: Kind,
   { resourceUrn: urn, label }: Ref,
-  { id, isDeleted }: Former,
+  former: Former,
   adopts: string | undefined,
 ): Notice {
+  const { id, isDeleted } = former;
   const by = adopts === undefined ? "The replacement creates another live object" : `${adopts} is adopted in its place`;
   const brief = `${label} (${id})`;
   if (isDeleted) {
@@ -165,10 +187,16 @@ export function beforeReplacement(
   return {
     sort: "replacement",
     urn,
-    text: `${label}: ${by}. ${staysLive(kind, id)}.`,
+    text: `${label}: ${by}. ${afterlifeOf(kind, former)}`,
     brief,
     more: (amount) => `${count(amount, "more replacement")}, leaving live on the platform`,
   };
+}
+
+function afterlifeOf(kind: Kind, { id, isUnread = false }: Former): string {
+  return isUnread
+    ? `${id} was adopted without being read: it may be live on the platform; if nothing else uses it, deactivate it there by hand.`
+    : `${staysLive(kind, id)}.`;
 }
 
 /** After a replacement, with both ids. */
@@ -182,14 +210,14 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
     {
       sort: "replaced",
       urn,
-      text: `${label} is ${id} now. ${staysLive(kind, old.id)}.`,
+      text: `${label} is ${id} now. ${afterlifeOf(kind, old)}`,
       brief: `${old.id} (${label} is ${id} now)`,
       more: objects("was replaced, and stays live on the platform", "were replaced, and stay live on the platform"),
     },
   ];
 }
 
-export function takenOver({ label }: Ref, id: string, isUpdated: boolean): Notice {
+export function takenOver({ key, label }: Ref, id: string, isUpdated: boolean): Notice {
   const sent = isUpdated ? "updated in place" : "nothing is sent";
   return {
     say: `${label} was created as ${id} by an interrupted run; it is taken over, and ${sent}.`,
@@ -246,11 +274,14 @@ export function goneInUpdate(label: string, id: string): string {
   return `${label} was not changed: object ${id} is no longer on the platform. To create another one:\n  pulumi refresh\n  pulumi up`;
 }
 
-/** @param isReplaced whether the next `up` has no other way than another object. */
-export function driftNotice(label: string, properties: readonly string[], isReplaced: boolean): Notice {
-  const next = isReplaced
-    ? "replaces it, which creates another live object. To keep this one, copy the refreshed values into your program"
-    : "sets it back to what the program says";
+/** @param action what becomes of it, if the program stays as it is. */
+export function driftNotice(label: string, properties: readonly string[], action: ShownAction): Notice {
+  const next =
+    action === "refuse"
+      ? `fails, because existingId names it. ${HOW_TO_AGREE}`
+      : action === "replace"
+        ? "replaces it, which creates another live object. To keep this one, copy the refreshed values into your program"
+        : "sets it back to what the program says";
   return {
     sort: "differs",
     urn: "",

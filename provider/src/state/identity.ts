@@ -3,7 +3,7 @@
  * in the journal: its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
  */
 
-import { type Kind, type ResourceName, type SetKind, setNamed, typeTokenOf } from "../kinds/index.js";
+import { CATALOG_TYPE, type Kind, type ResourceName, type SetKind, setNamed, typeTokenOf } from "../kinds/index.js";
 
 /** `<project>/<stack>[@<organization>][::<types of parents>$]::<name>` */
 export interface Identity {
@@ -190,6 +190,11 @@ function isOfSet(resource: string): resource is SetKind["name"] {
   return setNamed(resource) !== undefined;
 }
 
+/** As the program writes it: `purchase`, or `funnel["purchase"]`. */
+export function nameInProgram({ name, member }: Pick<Ref, "name" | "member">): string {
+  return member === undefined ? name : memberOf(name, member);
+}
+
 /**
  * The option that makes the resource with journal key `key` an earlier one under a new name, or its set; none where there is no
  * such option: a member of a set is no resource.
@@ -201,11 +206,15 @@ export function renamedFrom(old: Ref, key: string): string | undefined {
   return aliasFor({ ...old, urn: old.resourceUrn }, current);
 }
 
-/** The option that tells Pulumi that a resource is an earlier one under a new name or in a new place. */
+/**
+ * The option that tells Pulumi that a resource is an earlier one under a new name or in a new place; none in a catalog, whose rows take no
+ * options.
+ */
 export function aliasFor(
   old: Pick<Ref, "name" | "parentTypes" | "urn">,
   { name, parentTypes }: Pick<Ref, "name" | "parentTypes">,
-): string {
+): string | undefined {
+  if (parentTypes?.split("$").at(-1) === CATALOG_TYPE) return undefined;
   if (old.parentTypes === parentTypes) return `{ aliases: [{ name: "${old.name}" }] }`;
   if (old.parentTypes !== undefined) return `{ aliases: ["${old.urn}"] }`;
   const named = old.name === name ? "" : `name: "${old.name}", `;

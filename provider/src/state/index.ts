@@ -31,6 +31,7 @@ export {
   memberLabel,
   memberOf,
   memberRef,
+  nameInProgram,
   nameInUrn,
   nameOf,
   objectKey,

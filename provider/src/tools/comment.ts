@@ -4,10 +4,10 @@
  */
 
 import { agree, count, cut, enumerate, excerpt, printable } from "../base/index.js";
-import { renamesIn } from "../decision/index.js";
+import { renamesIn, type ShownAction } from "../decision/index.js";
 import { advertiser } from "../kinds/index.js";
 import { aliasFor, placeInUrn, UNKNOWN } from "../state/index.js";
-import { type Action, type Change, type Preview, SECRET_TEXT } from "./preview.js";
+import { type Change, type Preview, SECRET_TEXT } from "./preview.js";
 
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
@@ -16,9 +16,10 @@ export const MAX_CHARACTERS = 60_000;
 export const MARKER = "<!-- pulumi-advertising -->";
 
 /** Not what stays: Pulumi leaves unchanged resources out of what it prints. */
-const WORDS: Readonly<Record<Exclude<Action, "keep">, string>> = {
+const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
   create: "create",
   adopt: "adopt",
+  refuse: "fail, unless somebody changes the object back",
   replace: "replace",
   "perhaps replace": "replace, if its advertiser's id changes",
   update: "update in place",
@@ -69,7 +70,7 @@ function countsOf(changes: readonly Change[]): string {
     : some.map(({ action, amount }) => `${amount} ${WORDS[action]}`).join(", ");
 }
 
-function withAction(changes: readonly Change[], action: Action): Change[] {
+function withAction(changes: readonly Change[], action: ShownAction): Change[] {
   return changes.filter((change) => change.action === action);
 }
 
@@ -113,10 +114,11 @@ function renameItems(changes: readonly Change[]): string[] {
   });
 }
 
-/** What to do about a rename, as code: an alias where both are resources; a member of a set is none. */
+/** What to do about a rename, as code: an alias where both are resources that take options. */
 function adviceFor(from: Change, to: Change): string {
-  if (from.isMember || to.isMember) return `existingId: ${from.id}`;
-  return aliasFor({ urn: from.urn, ...placeInUrn(from.urn) }, placeInUrn(to.urn)).replace(/^\{ (.*) \}$/, "$1");
+  const isResource = !from.isMember && !to.isMember;
+  const alias = isResource ? aliasFor({ urn: from.urn, ...placeInUrn(from.urn) }, placeInUrn(to.urn)) : undefined;
+  return alias?.replace(/^\{ (.*) \}$/, "$1") ?? `existingId: ${from.id}`;
 }
 
 function advertiserItems(changes: readonly Change[]): string[] {

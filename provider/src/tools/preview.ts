@@ -16,6 +16,8 @@ import {
   Holders,
   type Member,
   membersOf,
+  type ShownAction,
+  shownAction,
   singleMember,
   stillToDelete,
 } from "../decision/index.js";
@@ -60,12 +62,9 @@ const previewSchema = z.looseObject({
 });
 type Step = z.infer<typeof stepSchema>;
 
-/** The word for what becomes of an object: that of the decision, and "perhaps" where it depends on values that are not known yet. */
-export type Action = Member["action"]["do"] | "perhaps replace";
-
 export interface Change {
   readonly kind: Kind;
-  readonly action: Action;
+  readonly action: ShownAction;
   /** The name in the program; of a set's member, `<set>/<key>`. */
   readonly key: string;
   /** Of the resource. */
@@ -278,10 +277,11 @@ function changeOf(
   const by = isMember ? memberOf(urn, memberKey) : urn;
   const goesOn = former !== undefined && holders.goesOn(kind.name, former.id, by);
   // A new object has nothing to differ from.
-  const differs = now !== undefined && (action.do === "replace" || action.do === "update");
+  const shown = shownAction(action);
+  const differs = now !== undefined && ["replace", "perhaps replace", "update", "refuse"].includes(shown);
   return {
     kind,
-    action: action.do === "replace" && action.perhaps ? "perhaps replace" : action.do,
+    action: shown,
     key: isMember ? `${nameInUrn(urn)}/${memberKey}` : nameInUrn(urn),
     urn,
     isMember,
