@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { aboutWhom } from "../../provider/src/state/identity.js";
+import { recordsIn } from "../../provider/src/store/look.js";
 import { StackJournals } from "../../provider/src/tools/stack-journals.js";
 import { newFolder } from "../support/folder.js";
 import { refusalShapes } from "../support/refusal-shapes.js";
@@ -173,6 +174,32 @@ describe("created by a run that was killed before the state was saved", () => {
     next.closeNow();
     expect(journals()).toEqual([]);
   });
+});
+
+it("a run of some targets does not call unclaimed what it was not asked about", async () => {
+  const { advertiser, nextAfterKill } = await start();
+  await advertiser.create(inputs);
+  const next = await nextAfterKill();
+  const targeted = {
+    ...eventInputs,
+    __identity: { identity: eventInputs.__identity, run: { isUp: true, resources: 2 } },
+  };
+  await next.event.check({}, targeted);
+  const notes = await next.runtime.journal(inputs.__identity).notSettled();
+  expect(notes).toMatchObject([{ id: "1" }]);
+  next.closeNow();
+  expect(recordsIn(next.runtime.journal(inputs.__identity).path)).toEqual(notes);
+});
+
+it("what an `up` takes over it says once, afterwards", async () => {
+  const { sandbox, advertiser, nextAfterKill } = await start();
+  await advertiser.create(inputs);
+  const next = await nextAfterKill();
+  const up = { ...inputs, __identity: { identity: inputs.__identity, run: { isUp: true, resources: 1 } } };
+  const { inputs: checked = {} } = await next.advertiser.check({}, up);
+  await next.advertiser.create(checked as Record<string, unknown>);
+  expect(next.said).toEqual([expect.stringContaining("it is taken over, and nothing is sent")]);
+  expect(sandbox.advertiserPosts).toBe(1);
 });
 
 it("ADVERTISING_LOG=debug tells each attempt to standard error: status, number, and what was not answered", async () => {

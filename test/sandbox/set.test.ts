@@ -7,6 +7,7 @@ import type { Fault, Sandbox, SandboxOptions } from "../../provider/src/sandbox/
 import { newFolder } from "../support/folder.js";
 import { html, lostAnswers } from "../support/lost-answers.js";
 import { operatedSandbox, operatedSettings } from "../support/operated.js";
+import { failureOf } from "../support/run.js";
 import { SetEngine } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
@@ -294,6 +295,25 @@ it("1,000 live events are adopted, and nothing is sent", async () => {
   expect(sandbox.eventPosts).toBe(0);
   const twice = await engine.up(declare({ ...events, x: { eventName: "x", value: 1, existingId: 5999 } }));
   expect(twice.error).toContain("one object can't be two");
+});
+
+it("R9: `up --replace` of a set, killed before an answer: each later preview says that there may be one more of each", async () => {
+  const { sandbox, engine, declare } = await start();
+  const events = eventsOf(1);
+  expect((await engine.up(declare(events))).error).toBe(undefined);
+  const { inputs = {} } = engine.state ?? {};
+  const run = engine.newRun();
+  const identity = { identity: "tiny/dev::funnel", run: { isUp: true, resources: 1 } };
+  const { inputs: news } = await run.set.check({}, { ...inputs, __identity: identity });
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  expect((await failureOf(run.set.create(news))).message).toContain("outcome");
+  await run.kill();
+  for (let time = 0; time < 2; time++) {
+    expect(await engine.preview(declare(events))).toMatch(
+      /The state has \d+\. Check the account for a second one\. To drop/,
+    );
+  }
+  expect(sandbox.eventPosts).toBe(2);
 });
 
 it("keys swap their objects with existingId, and nothing is sent", async () => {

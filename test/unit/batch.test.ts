@@ -224,6 +224,14 @@ describe("a live object", () => {
     expect(atEnd({ creates: [], objects }, [set]).warnings).toEqual([expect.stringContaining('"gone" (2)')]);
   });
 
+  it("that a run left in two resources goes on with the one that is still declared", () => {
+    const twice = snapshotOf({ old: "Signup" });
+    const [[, live] = []] = twice.objects;
+    const objects = new Map([...twice.objects, ...(live === undefined ? [] : [[memberKey("a"), live] as const])]);
+    expect(atEnd({ creates: [], objects }, [aSet([member("a", "A")])]).warnings).toEqual([]);
+    expect(atEnd({ creates: [], objects }, []).warnings).toHaveLength(2);
+  });
+
   it("that leaves its set is the set's to tell, as far as the set's members are known", () => {
     const objects = new Map([[memberKey("a"), { id: "1", fingerprint: "f", name: "A" }]]);
     for (const members of [[member("b", "B")], [], undefined]) {

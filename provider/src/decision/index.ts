@@ -40,5 +40,5 @@ export {
   stillToDelete,
   type ToDelete,
 } from "./members.js";
-export { isSameBody, matchesCreate, renamesIn } from "./same-object.js";
+export { hasSameOwner, isSameBody, matchesCreate, renamesIn } from "./same-object.js";
 export { type Created, type Unproven, visibleFromMs } from "./visible.js";

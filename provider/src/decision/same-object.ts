@@ -96,3 +96,10 @@ export function matchesCreate(kind: Kind, values: Values, sent: SentCreate): boo
     Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))
   );
 }
+
+/** Whether what was sent has the owner that is wanted now, as far as that can be proved: another owner is another object. */
+export function hasSameOwner(kind: Kind, values: Values, { facts = {} }: Pick<SentCreate, "facts">): boolean {
+  return Object.keys(kind.refersTo).every(
+    (name) => facts[name] !== undefined && String(facts[name]) === String(values[name]),
+  );
+}

@@ -76,9 +76,17 @@ export function judgeRemovals(
 ): Omit<Judgement, "briefings"> {
   const { open, renamedTooEarly: early } = undeclaredIn(snapshot, declared);
   const heirsOf = lookupOfHeirs(snapshot, declared);
+  const objectOf = (key: string, id: string) => `${aboutWhom(key).kind} ${id}`;
+  // One that a run left in two resources goes on with the one that is declared.
+  const kept = new Set(
+    [...snapshot.objects].flatMap(([key, { id }]) =>
+      declared.standingOf(key) === "declared" ? [objectOf(key, id)] : [],
+    ),
+  );
   const gone = [...snapshot.objects].filter(
     ([key, { id, name }]) =>
       declared.standingOf(key) === "gone" &&
+      !kept.has(objectOf(key, id)) &&
       declared.adopterOf(aboutWhom(key).kind, id) === undefined &&
       heirsOf(key, name).length === 0,
   );

@@ -12,7 +12,7 @@
  */
 
 import { AdvertisingError, OutcomeUnknownError, type Values } from "../base/index.js";
-import { abilitiesOf } from "../decision/index.js";
+import { abilitiesOf, hasSameOwner } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, type Ref, tellingIn, whatHappened } from "../state/index.js";
@@ -146,7 +146,8 @@ async function settled(
     const fields = bodyOf(kind, create.values);
     const isSame = fingerprintOf(fields) === earlier.fingerprint;
     // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
-    const isUpdated = !isSame && abilitiesOf(kind, runtime.reading.settings).update;
+    const canUpdate = abilitiesOf(kind, runtime.reading.settings).update && hasSameOwner(kind, create.values, earlier);
+    const isUpdated = !isSame && canUpdate;
     await ended({ kind: "created", id, isChanged: isUpdated });
     if (isUpdated) await setFields(kind, runtime, { id, label }, fields);
     if (isSame || isUpdated) return { kind: "created", id, mark, isTakenOver: true, isUpdated };

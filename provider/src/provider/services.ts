@@ -164,7 +164,7 @@ export function createRuntime(
     },
     closeNow() {
       const isWell = run.hasChecked && !run.hasFailed;
-      journal?.closeNow(isWell ? run.declared : undefined, run.isUp === true);
+      journal?.closeNow(isWell && run.isWhole ? run.declared : undefined, run.isUp === true);
       forgetObjects(places.journalFolder, deleted, disk);
       if (!isWell || run.isUp !== true || !run.isWhole) return;
       inventory?.closeNow(run.declared);

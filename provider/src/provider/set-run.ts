@@ -39,7 +39,7 @@ import {
 import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
 import type { Severity } from "./engine.js";
 import { expectSameAccount, Incomplete } from "./failure.js";
-import { circumstancesOf, isSpared, learnHolders } from "./holding.js";
+import { circumstancesOf, isSpared, learnHolders, notedBefore } from "./holding.js";
 import { argumentsIn, maskSecretMembers, type Properties, refIn, type SecretOf, secretOfMembers } from "./inputs.js";
 import { Progress } from "./messages.js";
 import { createdInSet, momentToKeep } from "./optional.js";
@@ -103,7 +103,15 @@ export async function updateSet(
   const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, inputs);
   if (isDeleting) await learnHolders(runtime);
   const members = membersOf(kind, stored, declared, circumstances);
-  const objects = objectsOf(runtime, subject, stored, members, secretOfMembers(kind, paths), markIn(inputs, runtime));
+  const objects = objectsOf(
+    kind,
+    runtime,
+    subject,
+    stored,
+    members,
+    secretOfMembers(kind, paths),
+    markIn(inputs, runtime),
+  );
   const toDo = members.filter((each) => hasWork(each) || each.action.do === "delete").length;
   const total = toDo + stillToDelete(stored.leftLive, circumstances).length;
   const progress = new Progress(total, runtime.clock, (text) => tell("info", `${subject.label}: ${text}`));
@@ -143,6 +151,7 @@ export async function updateSet(
 
 /** The members with something to carry out. @param mark from which theirs follow. */
 function objectsOf(
+  kind: Kind,
   runtime: Runtime,
   subject: Ref,
   stored: StoredSet,
@@ -159,7 +168,8 @@ function objectsOf(
       action,
       values,
       secret: secret(key),
-      held: id,
+      // Of a set that the engine was asked to replace, only the notes of this machine know what it held.
+      held: id ?? (action.do === "create" ? notedBefore(kind, runtime, member) : undefined),
       olds: eventIn(stored, stored.events.get(key) ?? {}),
       created: createdInSet(stored),
       mark: mark === undefined ? undefined : memberMark(mark, key),

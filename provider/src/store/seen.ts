@@ -1,6 +1,7 @@
 /**
  * Which objects of an account a run on this machine has read soon after their create: that one of these is gone later is believed at
- * once. Only that is noted, so the file is small; where it is missing, nothing is believed too early.
+ * once. Only that is noted, so the file is small. Where it is missing, or a line of it is torn (which may take the next one along), an
+ * absence is believed later, never too early.
  */
 import { z } from "zod";
 import { type Clock, jsonIn, momentOf } from "../base/index.js";
