@@ -217,7 +217,7 @@ export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, o
   ];
 }
 
-export function takenOver({ key, label }: Ref, id: string, isUpdated: boolean): Notice {
+export function takenOver({ label }: Ref, id: string, isUpdated: boolean): Notice {
   const sent = isUpdated ? "updated in place" : "nothing is sent";
   return {
     say: `${label} was created as ${id} by an interrupted run; it is taken over, and ${sent}.`,
