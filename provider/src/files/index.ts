@@ -24,6 +24,7 @@ export {
   readPrivate,
   removeLeftovers,
   removeNow,
+  replaceHints,
   replaceNow,
   replacePrivate,
   syncFolder,

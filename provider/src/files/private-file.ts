@@ -274,6 +274,15 @@ export function replaceNow(path: string, content: string, disk: Disk = systemDis
   syncFolder(dirname(path), disk);
 }
 
+/** As {@link replaceNow}, of a file that only gives hints. Never fails: it may stay as it is. */
+export function replaceHints(path: string, content: string, disk: Disk = systemDisk): void {
+  try {
+    replaceNow(path, content, disk);
+  } catch {
+    // See the promise.
+  }
+}
+
 /** Removes a file, where there is one, for good. At once. @throws system errors. */
 export function removeNow(path: string, disk: Disk = systemDisk): void {
   disk.rmSync(path, { force: true });

@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import { jsonIn } from "../base/index.js";
-import { appendHints, type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
+import { appendHints, type Disk, readHints, replaceHints, systemDisk } from "../files/index.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
 const FIRST_LINE = `${JSON.stringify(HEADER)}\n`;
@@ -125,11 +125,7 @@ export class Inventory {
 
   #rewrite(): void {
     const entries = [...readInventory(this.#path, this.#disk)].map(([key, live]) => ({ key, ...live }));
-    try {
-      replaceNow(this.#path, FIRST_LINE + linesOf(entries), this.#disk);
-    } catch {
-      // It goes on growing.
-    }
+    replaceHints(this.#path, FIRST_LINE + linesOf(entries), this.#disk);
   }
 }
 

@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { jsonIn, own } from "../base/index.js";
-import { type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
+import { type Disk, readHints, replaceHints, systemDisk } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { journalOf, readJournal } from "./notes.js";
 
@@ -28,15 +28,11 @@ const KEPT_MS = 3 * 24 * 3_600_000;
 
 /** Adds one to those of the last days. For the end of a process; never fails, since nothing else may be kept from being done then. */
 export function addRunEnd(path: string, end: RunEnd, disk: Disk = systemDisk): void {
-  try {
-    const kept = readRunEnds(path, disk).filter(({ ended }) => Date.parse(end.ended) - Date.parse(ended) < KEPT_MS);
-    const texts = [...kept, end].map(
-      ({ ended, backend, records }) => `${JSON.stringify({ ended, backend })}\n${journalOf(records)}`,
-    );
-    replaceNow(path, texts.join(""), disk);
-  } catch {
-    // A run that began before this moment does not know of it.
-  }
+  const kept = readRunEnds(path, disk).filter(({ ended }) => Date.parse(end.ended) - Date.parse(ended) < KEPT_MS);
+  const texts = [...kept, end].map(
+    ({ ended, backend, records }) => `${JSON.stringify({ ended, backend })}\n${journalOf(records)}`,
+  );
+  replaceHints(path, texts.join(""), disk);
 }
 
 /** @returns none where no run has left one, or they can't be read. */

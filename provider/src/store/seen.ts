@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { type Clock, jsonIn, momentOf } from "../base/index.js";
-import { appendHints, type Disk, readHints, replaceNow, systemDisk } from "../files/index.js";
+import { appendHints, type Disk, readHints, replaceHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { objectKey } from "../state/index.js";
 
@@ -67,11 +67,7 @@ export class Seen {
   #tidy(known: Map<string, string>): void {
     const oldest = new Date(this.#clock.wallMs() - MAX_AGE_MS).toISOString();
     for (const [seen, at] of known) if (at < oldest) known.delete(seen);
-    try {
-      replaceNow(this.#path, [...known].map(([seen, at]) => lineOf(seen, at)).join(""), this.#disk);
-    } catch {
-      // It goes on growing.
-    }
+    replaceHints(this.#path, [...known].map(([seen, at]) => lineOf(seen, at)).join(""), this.#disk);
   }
 }
 

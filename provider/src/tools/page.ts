@@ -4,6 +4,7 @@
 
 import { count } from "../base/index.js";
 import { EventType, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { duration } from "../rules/index.js";
 import { type Contents, type Entry, nameOf, type Shown, shown } from "./contents.js";
 
 interface PageHead {
@@ -165,13 +166,7 @@ function idCell({ id, key }: Entry): Markup {
 function windowCell(seconds: Shown | undefined): Markup {
   if (typeof seconds !== "number") return markup`${shown(seconds)}`;
   const percent = Math.min(100, (seconds / THIRTY_DAYS_IN_SECONDS) * 100);
-  return markup`${durationOf(seconds)}<span class="bar" aria-hidden="true"><i style="width:${percent.toFixed(1)}%"></i></span>`;
-}
-
-function durationOf(seconds: number): string {
-  if (seconds % 86_400 === 0) return count(seconds / 86_400, "day");
-  if (seconds % 3600 === 0) return count(seconds / 3600, "hour");
-  return count(seconds, "second");
+  return markup`${duration(seconds)}<span class="bar" aria-hidden="true"><i style="width:${percent.toFixed(1)}%"></i></span>`;
 }
 
 /** HTML that can't be broken out of: every value that is put into it is escaped, unless it is markup already. */
