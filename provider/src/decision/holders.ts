@@ -86,9 +86,9 @@ export class Holders {
   }
 
   /**
-   * Asked where it is decided whether an object is deleted, and right before it is: whether something goes on with it, as far as the
-   * state, the program and the notes of this machine say. A run of some targets looks at nothing else, and a `destroy` at nothing at
-   * all, so what only notes know counts there too. One of those notes is of the resource that lets go of the object, unless that is known.
+   * Whether something goes on with an object, as far as the state, the program and the notes of this machine say. Asked when it is decided
+   * whether the object is deleted, and right before it is. A run of some targets sees only those, and a `destroy` sees nothing, so mere
+   * notes count as well. If nobody is known to have let go of the object, one of the notes is of the resource that does, and is not counted.
    * @param but what lets go of it, where that is known: its own adoption spares an object all the same.
    */
   goesOn(kind: Kind["name"], id: string, but?: string): boolean {

@@ -28,7 +28,7 @@ interface Checked {
 /** What `diff` decides of a single resource. A set decides again in `update`, when all values are known. */
 export interface Decided {
   readonly member: Member;
-  /** The object that the state lets go of where a `create` follows, also where only the engine was asked for one. */
+  /** The object that the state lets go of if a `create` follows, which people may ask the engine for (`--replace`). */
   readonly former: Former | undefined;
   /** What its replacement will leave live. */
   readonly leaves: Leaving;

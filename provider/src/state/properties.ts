@@ -61,11 +61,11 @@ export const LEFT_LIVE = "__left";
 /** What the program's half says of a resource to the provider's half: the value of {@link IDENTITY} as the program gives it. */
 export interface Briefing {
   readonly identity: string;
-  /** On one resource of each part of the program that is looked at together. */
+  /** On the first resource of each batch. */
   readonly run?:
     | {
         readonly isUp: boolean;
-        /** How many resources the part declares. */
+        /** How many resources the batch declares. */
         readonly resources: number;
       }
     | undefined;
@@ -74,13 +74,13 @@ export interface Briefing {
   /** Where a delete is known: whether the option `retainOnDelete` is off. */
   readonly deletes?: boolean | undefined;
   /**
-   * Of what may delete, a set or a resource with {@link deletes}: the ids of the objects of its kind that anything in the program
-   * adopts, as far as it knows them, with blanks between them. One text, since each of a thousand sets takes along those of all.
+   * For a set, and for a resource with {@link deletes}: the ids of all objects of its kind that the program adopts, as far as it knows
+   * them, with blanks between. They are one text, because each of a thousand sets carries all of them.
    */
   readonly adopted?: string | undefined;
-  /** Of the same resources: whether something else adopts objects of its kind whose ids the program does not know. */
+  /** For the same resources: whether something else adopts objects of its kind whose ids the program does not know yet. */
   readonly adoptsUnknown?: boolean | undefined;
-  /** Of a set: the journal keys of undeclared members of unknown outcome, whose object something else in the program adopts. */
+  /** For a set: the journal keys of undeclared members whose unresolved create an adoption elsewhere in the program settles. */
   readonly settled?: readonly string[] | undefined;
   /** As {@link formerly}, of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>> | undefined;
