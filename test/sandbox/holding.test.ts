@@ -165,6 +165,25 @@ it("the object of a former name that something else in the program adopts is not
   expect(sandbox.creates).toBe(1);
 });
 
+it("R9: what leaves the state is said, also where what it might have become is in the state already", async () => {
+  const { run, created, folder, settings, sandbox } = await start();
+  const engine = new SetEngine(sandbox, folder);
+  const events = { a: { eventName: "gone", value: 1 } };
+  await engine.up({ advertiserId: 1, events }, { settings });
+  const [gone, held] = (await created("gone", "held")) as [Known, Known];
+  const wordsOf = ({ told }: ReturnType<typeof run>) => told.map(({ message }) => message).join("\n");
+  const leaves = `ConversionEvent "gone" (${gone.id}) is no longer declared, so it leaves the state.`;
+  const formerly = [key("gone")];
+  const single = run();
+  expect(await look(single, held, { __identity: { identity: "tiny/dev::held", formerly } })).toBe("");
+  expect(await look(single, held, { __identity: { identity: "tiny/dev::held", formerly } })).toBe("");
+  expect(wordsOf(single).split(leaves)).toHaveLength(2); // said once
+
+  const member = `${key("funnel", "ConversionEventSet")}["a"]`;
+  engine.declares = { membersFormerly: { [member]: formerly } };
+  expect(await engine.preview({ advertiserId: 1, events }, { settings })).toContain(leaves);
+});
+
 it("warnings of the platform are told where an object is updated on its take-over", async () => {
   const { sandbox, run } = await start(ALL);
   const first = run();

@@ -166,9 +166,11 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     // The provider tells what a killed run has left, and what a set has left unresolved, unless this run would send it again.
     if (heir !== undefined || (isReported !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
   }
-  for (const [key, { name }] of snapshot.objects) {
+  for (const [key, { id, name }] of snapshot.objects) {
     const standing = declared.standingOf(key);
     if (standing === "declared" || standing === "moved") continue;
+    // It goes on there.
+    if (declared.adopterOf(aboutWhom(key).kind, id) !== undefined) continue;
     for (const heir of heirsOf(key, name)) addTo(formerly, heir.key, key);
   }
   return { open, renamedTooEarly: early, formerly, settled };

@@ -25,7 +25,7 @@ import {
 import type { Journal } from "../store/index.js";
 import { learnHolders } from "./holding.js";
 import type { Runtime } from "./services.js";
-import type { Before } from "./tell.js";
+import { type Before, beforeCreate, tellAll } from "./tell.js";
 
 /** The topic of what is told once a run. */
 const UNCLAIMED = "unclaimed";
@@ -65,19 +65,47 @@ export async function lookBefore(
   const before = known.get(key);
   const isGone = before !== undefined && runtime.run.isGone(kind, before.id);
   if (isGone) inventory.noteGone(key);
-  if (formerly.length > 0) await learnHolders(runtime);
   // A run that another one overtook sends nothing.
   const isNone = isGone || runtime.run.decided(key)?.former !== undefined || runtime.journal(identity).isOvertaken;
   return {
     again: !isNone && before !== undefined && before.fingerprint === fingerprint ? before : undefined,
-    former: formerly.flatMap((former) => {
-      const live = known.get(former);
-      if (live === undefined) return [];
-      const isSame = isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
-      const deletes = deletesUnlessHeld(kind, runtime.run.holders, live.deletes === true, () => former);
-      return [{ key: former, live, isSame, isDeleted: isDeleted({ can, deletes }, live.id) }];
-    }),
+    former: await formerOnes(kind, runtime, subject, formerly, values),
   };
+}
+
+/** @param values of what would be created; none for what the state has already: then it is no other one under a new name. */
+async function formerOnes(
+  kind: Kind,
+  runtime: Runtime,
+  { identity }: Ref,
+  formerly: readonly string[],
+  values: Values | undefined,
+) {
+  if (formerly.length > 0) await learnHolders(runtime);
+  const can = abilitiesOf(kind, runtime.reading.settings);
+  const known = runtime.inventory(identity).asItBegan;
+  return formerly.flatMap((former) => {
+    const live = known.get(former);
+    if (live === undefined) return [];
+    const isSame = values !== undefined && isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
+    const deletes = deletesUnlessHeld(kind, runtime.run.holders, live.deletes === true, () => former);
+    return [{ key: former, live, isSame, isDeleted: isDeleted({ can, deletes }, live.id) }];
+  });
+}
+
+/**
+ * What the program's half took this resource or member for, which the state has already: that leaves the state, and nothing else
+ * says so. (The notes of this machine alone can't tell that another machine has created this one.)
+ */
+export async function tellGone(
+  kind: Kind,
+  runtime: Runtime,
+  subject: Ref,
+  formerly: readonly string[] = [],
+): Promise<void> {
+  const gone = formerly.filter((key) => runtime.run.beginOnce(`gone ${key}`));
+  const former = await formerOnes(kind, runtime, subject, gone, undefined);
+  tellAll(runtime, beforeCreate(kind, subject, { former }));
 }
 
 /**

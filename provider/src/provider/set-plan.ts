@@ -17,7 +17,7 @@ import {
   secretArgumentsIn,
   splitMember,
 } from "../state/index.js";
-import { journalKeysOf, journalled, lookBefore, reconcileHeld } from "./before.js";
+import { journalKeysOf, journalled, lookBefore, reconcileHeld, tellGone } from "./before.js";
 import { expectSameAccount } from "./failure.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
@@ -54,6 +54,11 @@ export async function planSet(
   for (const key of waiting) run.declared.add(key);
   const notes = notesInWords(await notesOf(runtime, subject, members));
   if (notes !== undefined) runtime.tellAt("warn", subject.resourceUrn, notes);
+  const { membersFormerly = {} } = run.briefingOf(subject.key);
+  for (const { key, id } of members) {
+    const member = memberRef(subject, key);
+    if (id !== undefined) await tellGone(kind, runtime, member, membersFormerly[member.key]);
+  }
   await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.leftLive, circumstances));
   // An `up` fails with it.
   const result = resultOf(members);

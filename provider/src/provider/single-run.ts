@@ -25,7 +25,7 @@ import {
   staysLive,
   writeLeftLive,
 } from "../state/index.js";
-import { reconcileHeld } from "./before.js";
+import { reconcileHeld, tellGone } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import { expectSameAccount, expectSettled, idOrError } from "./failure.js";
 import { circumstancesOf, isSpared, learnHolders, notedBefore, noteHeld } from "./holding.js";
@@ -79,6 +79,7 @@ export async function planSingle(
     member = decideNow();
   }
   const { former } = member;
+  if (held !== undefined) await tellGone(kind, runtime, subject, run.briefingOf(key).formerly);
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
   if (action.do === "wait") expectSettled(kind, action.record);
   const replaces = replacesOf(kind, member, news);
