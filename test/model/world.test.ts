@@ -6,6 +6,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { expect, it, vi } from "vitest";
 import { type Life, type Played, play, randomLife, shrunken } from "../support/world/life.js";
 import { takeOverTime } from "../support/world/time.js";
+import { keepWhatIsPrinted } from "../support/world/wire.js";
 
 vi.mock("node:crypto", async (original) => {
   const { nextUuid } = await import("../support/world/time.js");
@@ -16,15 +17,15 @@ vi.mock("node:timers/promises", async (original) => {
   return { ...(await original<typeof import("node:timers/promises")>()), setTimeout: timeout };
 });
 vi.mock("../../provider/src/client/transport.js", async (original) => {
-  const { theWire } = await import("../support/world/wire.js");
-  return { ...(await original<object>()), createTransport: () => theWire.transport() };
+  const { transportNow } = await import("../support/world/wire.js");
+  return { ...(await original<object>()), createTransport: transportNow };
 });
 vi.mock("../../provider/src/tools/pulumi.js", async (original) => {
   const { cliNow } = await import("../support/world/wire.js");
   const { readSettings } = await import("../../provider/src/settings/index.js");
   return {
     ...(await original<object>()),
-    exportOf: async () => cliNow().exported(),
+    exportOf: () => cliNow().exported(),
     stackName: async () => cliNow().stack,
     settingsOf: async () => cliNow().settings,
     readingOf: async () => ({
@@ -32,7 +33,7 @@ vi.mock("../../provider/src/tools/pulumi.js", async (original) => {
       origin: "of the world",
     }),
     pulumi: async (args: readonly string[], _: unknown, input: string) => {
-      if (args[1] === "import") cliNow().imported(input);
+      if (args[1] === "import") await cliNow().imported(input);
       return "";
     },
   };
@@ -46,6 +47,7 @@ await pulumi.runtime.setMocks({
   call: ({ inputs }) => inputs,
 });
 takeOverTime();
+keepWhatIsPrinted();
 
 async function expectWell(life: Life): Promise<Played> {
   try {

@@ -1,6 +1,6 @@
 /** Changes that people make to a program. Each is some numbers, read against the program as it is then. */
 import { FIRST_ID } from "./platform.js";
-import type { Entry, Resource } from "./program.js";
+import type { Catalog, Entry, Resource, Row } from "./program.js";
 import { keyOf, urnOfResource } from "./program.js";
 import { heldIn, type World } from "./world.js";
 
@@ -232,6 +232,117 @@ const replacing: Edit = (world, numbers) => {
   put(world, { ...resource, replaceOnChanges: resource.replaceOnChanges === undefined ? [property] : undefined });
 };
 
+const protecting: Edit = (world, numbers) => {
+  const resource = numbers.pick([...world.program.values()]);
+  if (resource !== undefined) put(world, { ...resource, protect: resource.protect !== true });
+};
+
+/** One with single events, and one with sets. */
+const CATALOGS = ["c1", "c2"];
+const KEYS_OF_ADVERTISERS = ["x", "y"];
+
+const catalogNamed = (world: World, name: string): Catalog =>
+  world.catalogs.get(name) ?? { name, sets: name === "c2", rows: [] };
+
+function putCatalog(world: World, catalog: Catalog): void {
+  const others = [...world.catalogs].filter(([name]) => name !== catalog.name);
+  const all = catalog.rows.length === 0 ? others : [...others, [catalog.name, catalog] as const];
+  world.catalogs = new Map(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const isAt = (row: Row, { advertiser, key }: Pick<Row, "advertiser" | "key">) =>
+  row.advertiser === advertiser && row.key === key;
+
+function putRow(world: World, name: string, row: Row): void {
+  const catalog = catalogNamed(world, name);
+  putCatalog(world, { ...catalog, rows: [...catalog.rows.filter((each) => !isAt(each, row)), row] });
+}
+
+const addRow: Edit = (world, numbers) => {
+  const place = { advertiser: numbers.pick(KEYS_OF_ADVERTISERS) ?? "x", key: numbers.pick(KEYS) ?? "k1" };
+  const name = numbers.pick(CATALOGS) ?? "c1";
+  putRow(world, name, { ...place, ...entryOf(numbers) });
+};
+
+interface Placed {
+  readonly catalog: Catalog;
+  readonly row: Row;
+}
+
+const rowsOf = (world: World): Placed[] =>
+  [...world.catalogs.values()].flatMap((catalog) => catalog.rows.map((row) => ({ catalog, row })));
+
+function dropRow(world: World, { catalog, row }: Placed): void {
+  putCatalog(world, { ...catalog, rows: catalog.rows.filter((each) => each !== row) });
+}
+
+const changedRow: Edit = (world, numbers) => {
+  const found = numbers.pick(rowsOf(world));
+  if (found === undefined) return;
+  const { eventName, value } = entryOf(numbers);
+  const { existingId: _, ...row } = found.row;
+  putRow(world, found.catalog.name, numbers.one < 0.6 ? { ...row, value } : { ...row, eventName });
+};
+
+const removedRow: Edit = (world, numbers) => {
+  const found = numbers.pick(rowsOf(world));
+  if (found !== undefined) dropRow(world, found);
+};
+
+const labelOfRow = ({ catalog: { name, sets }, row: { advertiser, key } }: Placed) =>
+  sets
+    ? `events[${JSON.stringify(key)}] of ConversionEventSet "${name}/${advertiser}"`
+    : `ConversionEvent "${name}/${advertiser}/${key}"`;
+
+/** An event goes into a catalog, out of one, or from one to the other; with `existingId`, or without. */
+const movedByRow =
+  (adopts: boolean): Edit =>
+  (world, numbers) => {
+    const single = numbers.pick(ofType(world, "ConversionEvent"));
+    const set = numbers.pick(ofType(world, "ConversionEventSet"));
+    const found = numbers.pick(rowsOf(world));
+    const adopting = (id: string | undefined) => (adopts && id !== undefined ? { existingId: id } : {});
+    /** The advertiser that it has on the platform. */
+    const advertiserOf = (id: string | undefined, otherwise: string) =>
+      String(world.platform.objectsOf("event").get(Number(id))?.advertiser_id ?? otherwise);
+    const how = numbers.one;
+    if (found !== undefined && how < 0.5) {
+      const { catalog, row } = found;
+      const id = heldId(world, labelOfRow(found));
+      dropRow(world, found);
+      const { advertiser, key, eventName, value } = row;
+      const other = CATALOGS.find((each) => each !== catalog.name) ?? "c1";
+      const name = numbers.pick(unused(world, "ConversionEvent", NAMES));
+      if (how < 0.25 || name === undefined)
+        return putRow(world, other, { key, eventName, value, advertiser, ...adopting(id) });
+      const by = advertiserOf(id, someAdvertiser(world, numbers));
+      return put(world, {
+        type: "ConversionEvent",
+        name,
+        platformName: eventName,
+        value,
+        advertiser: by,
+        ...adopting(id),
+      });
+    }
+    const into = numbers.pick(CATALOGS) ?? "c1";
+    const key = numbers.pick(KEYS) ?? "k1";
+    if (single !== undefined && how < 0.75) {
+      const id = heldId(world, `ConversionEvent "${single.name}"`);
+      const { platformName: eventName = "", value = 0 } = single;
+      drop(world, single);
+      return putRow(world, into, { key, eventName, value, advertiser: advertiserOf(id, "x"), ...adopting(id) });
+    }
+    const member = numbers.pick(Object.keys(set?.events ?? {}));
+    const entry = member === undefined ? undefined : set?.events?.[member];
+    if (set === undefined || member === undefined || entry === undefined) return;
+    const id = heldId(world, `events[${JSON.stringify(member)}] of ConversionEventSet "${set.name}"`);
+    const { [member]: _, ...events } = set.events ?? {};
+    put(world, { ...set, events });
+    const { eventName, value } = entry;
+    putRow(world, into, { key, eventName, value, advertiser: advertiserOf(id, "x"), ...adopting(id) });
+  };
+
 const withoutAliases: Edit = (world) => {
   for (const resource of world.program.values())
     if (resource.aliases !== undefined) put(world, { ...resource, aliases: undefined });
@@ -261,10 +372,20 @@ const EDITS: readonly Edit[] = [
   deleting,
   replacing,
   withoutAliases,
+  protecting,
+  addRow,
+  addRow,
+  addRow,
+  changedRow,
+  changedRow,
+  removedRow,
+  movedByRow(true),
+  movedByRow(true),
+  movedByRow(false),
 ];
 
 export function runEdit(world: World, given: readonly number[]): void {
   const numbers = new Numbers(given);
   numbers.pick(EDITS)?.(world, numbers);
-  world.log.push(`  program: ${JSON.stringify([...world.program.values()])}`);
+  world.log.push(`  program: ${JSON.stringify([...world.program.values(), ...world.catalogs.values()])}`);
 }

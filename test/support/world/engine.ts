@@ -45,6 +45,14 @@ export interface Faces {
   readonly ConversionEventSet: ReturnType<typeof createSetProvider>;
 }
 
+/** A step as `pulumi preview --json` prints it. */
+export interface Step {
+  readonly op: Op;
+  readonly urn: string;
+  readonly oldState?: Saved | undefined;
+  readonly newState?: object | undefined;
+}
+
 export type Op = "same" | "create" | "update" | "replace" | "delete";
 
 export interface RunOptions {
@@ -55,7 +63,7 @@ export interface RunOptions {
   /** Without it the state is saved at the end alone. */
   readonly checkpoints: boolean;
   readonly isPreview?: boolean;
-  /** Keys of the program's resources; absent for all. */
+  /** Keys of the program's resources, in a refresh and a destroy URNs; absent for all. */
   readonly targets?: ReadonlySet<string> | undefined;
   /** With what depends on them. */
   readonly targetDependents?: boolean;
@@ -67,6 +75,8 @@ export interface Ended {
   readonly errors: readonly string[];
   /** What was done, or would be, by URN. */
   readonly ops: ReadonlyMap<string, Op>;
+  /** What changes, in the order of the engine. */
+  readonly steps: readonly Step[];
   /** The state as it is to be saved at last. */
   readonly deployment: Deployment;
 }
@@ -81,6 +91,7 @@ const withProvider = (values: object | undefined, of: Values) => carried({ ...va
 class Work {
   readonly errors: string[] = [];
   readonly ops = new Map<string, Op>();
+  readonly steps: Step[] = [];
   /** The URNs that the program has registered, former ones too. */
   readonly reached = new Set<string>();
   readonly #options: RunOptions;
@@ -111,7 +122,7 @@ class Work {
   }
 
   get ended(): Ended {
-    return { errors: this.errors, ops: this.ops, deployment: this.deployment };
+    return { errors: this.errors, ops: this.ops, steps: this.steps, deployment: this.deployment };
   }
 
   save(): void {
@@ -229,8 +240,14 @@ export async function up(before: Deployment, program: Program, said: Said, optio
       dependencies,
     };
 
-    const created = (op: "create" | "replace", inputs: Values) => {
+    const plan = (op: Op, inputs: Values) => {
       work.ops.set(urn, op);
+      const { replaceOnChanges } = resource;
+      work.steps.push({ op, urn, oldState: old, newState: { ...base, inputs, replaceOnChanges } });
+    };
+
+    const created = (op: "create" | "replace", inputs: Values) => {
+      plan(op, inputs);
       if (isPreview) noteId(undefined);
       const next = { ...base, inputs };
       const take = (now: Saved) => {
@@ -252,7 +269,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
     };
 
     const updated = (from: Saved, inputs: Values) => {
-      work.ops.set(urn, "update");
+      plan("update", inputs);
       if (isPreview) noteId(undefined);
       const { id = "" } = from;
       return () =>
@@ -388,6 +405,7 @@ async function deleteThose(work: Work, gone: readonly Saved[], options: RunOptio
   const remove = async (resource: Saved) => {
     if (work.isOver || spared.has(resource)) return;
     if (resource.delete !== true) work.ops.set(resource.urn, "delete");
+    work.steps.push({ op: "delete", urn: resource.urn, oldState: resource });
     const isProtected = resource.protect === true && resource.delete !== true;
     if (isProtected) for (const each of neededBy(resource)) spared.add(each);
     if (isProtected) work.fail(new Error(`${resource.urn} cannot be deleted: it is protected`), false);
@@ -411,7 +429,11 @@ function faceOf(faces: Faces, { type }: Saved) {
 
 export async function destroy(before: Deployment, options: RunOptions): Promise<Ended> {
   const work = new Work(before, options);
-  await deleteThose(work, work.resources, options);
+  const isTarget = ({ urn }: Saved) => options.targets?.has(urn) !== false;
+  const needing = before.resources.filter((each) => each.dependencies?.some((urn) => options.targets?.has(urn)));
+  for (const each of needing)
+    if (!isTarget(each)) work.fail(new Error(`${each.urn} would be deleted, and is no target`));
+  await deleteThose(work, work.resources.filter(isTarget), options);
   return work.ended;
 }
 
@@ -431,8 +453,9 @@ export async function refresh(before: Deployment, options: RunOptions): Promise<
       work.fail(error, false);
     }
   };
-  if (options.concurrent === true) await Promise.all(before.resources.map(readOne));
-  else for (const resource of before.resources) await readOne(resource);
+  const targets = before.resources.filter(({ urn }) => options.targets?.has(urn) !== false);
+  if (options.concurrent === true) await Promise.all(targets.map(readOne));
+  else for (const resource of targets) await readOne(resource);
   const urns = new Set(work.resources.map(({ urn }) => urn));
   for (const each of work.resources) {
     if (each.dependencies?.some((urn) => !urns.has(urn)))

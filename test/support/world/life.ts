@@ -19,14 +19,23 @@ export type Step =
       readonly kill?: Kill;
       readonly target?: number;
     }
-  | { readonly do: "refresh"; readonly machine: number; readonly faults: readonly Fault[] }
-  | { readonly do: "destroy"; readonly machine: number; readonly faults: readonly Fault[] }
+  | {
+      readonly do: "refresh" | "destroy";
+      readonly machine: number;
+      readonly faults: readonly Fault[];
+      readonly target?: number;
+    }
   | {
       readonly do: "answer";
       readonly machine: number;
-      readonly how: "truly" | "wrongly" | "search";
+      /** `both`: two people at once. `while up`: a search, and beside it a run. */
+      readonly how: "truly" | "wrongly" | "search" | "both" | "while up";
       readonly pick: number;
     }
+  /** A wrong answer is taken back. */
+  | { readonly do: "reopen"; readonly pick: number }
+  /** Somebody goes on with an older state of the repository. */
+  | { readonly do: "check out"; readonly pick: number }
   | { readonly do: "lose"; readonly machine: number }
   | { readonly do: "meddle"; readonly pick: number; readonly deletes: boolean }
   | { readonly do: "operations"; readonly name: string; readonly on: boolean }
@@ -51,6 +60,8 @@ const CREATE_BREAKS: Break[] = [
   "no",
 ];
 const OTHER_BREAKS: Break[] = ["lost", "lost undone", "500", "500 undone", "refused", "odd", "no", "lost unsent"];
+
+const ANSWERS = ["truly", "wrongly", "wrongly", "search", "both", "while up"] as const;
 
 export function randomLife(seed: number): Life {
   const random = seededRandom(seed);
@@ -91,10 +102,12 @@ export function randomLife(seed: number): Life {
       };
     }
     if (one < 0.72) return { do: "edit", edits: edits() };
-    if (one < 0.8) return { do: "refresh", machine, faults: faults() };
-    if (one < 0.82) return { do: "destroy", machine, faults: faults() };
-    if (one < 0.88)
-      return { do: "answer", machine, how: pick(["truly", "truly", "wrongly", "search"]), pick: random() };
+    const target = () => (chance(0.3) ? { target: random() } : {});
+    if (one < 0.79) return { do: "refresh", machine, faults: faults(), ...target() };
+    if (one < 0.81) return { do: "destroy", machine, faults: faults(), ...target() };
+    if (one < 0.86) return { do: "answer", machine, how: pick(ANSWERS), pick: random() };
+    if (one < 0.87) return { do: "reopen", pick: random() };
+    if (one < 0.88) return { do: "check out", pick: random() };
     if (one < 0.91) return { do: "lose", machine };
     if (one < 0.94) return { do: "meddle", pick: random(), deletes: chance(0.5) };
     if (one < 0.97) return { do: "operations", name: pick(OPERATIONS), on: chance(0.6) };
@@ -136,12 +149,16 @@ async function playStep(world: World, step: Step): Promise<void> {
     case "up":
       return upStep(world, step);
     case "refresh":
-      return world.refresh(machineFor(world, step.machine), step.faults);
+      return world.refresh(machineFor(world, step.machine), step.faults, targetsOf(world, step));
     case "destroy":
       await beforeRun(world, step.machine);
-      return world.destroy(machineFor(world, step.machine), step.faults);
+      return world.destroy(machineFor(world, step.machine), step.faults, targetsOf(world, step));
     case "answer":
       return answerStep(world, step);
+    case "reopen":
+      return world.reopen(step.pick);
+    case "check out":
+      return world.checkOut(step.pick);
     case "lose":
       // Without checkpoints the disk is the only witness of a killed run.
       if (world.config.checkpoints) world.loseDisk(step.machine);
@@ -167,6 +184,12 @@ async function beforeRun(world: World, machine: number): Promise<void> {
   await world.answerTruly(machineFor(world, machine));
 }
 
+/** The URN of one of the resources that the state holds. */
+function targetsOf({ backend }: World, { target }: { readonly target?: number }): ReadonlySet<string> | undefined {
+  const found = target === undefined ? undefined : backend.resources[Math.floor(target * backend.resources.length)];
+  return found === undefined ? undefined : new Set([found.urn]);
+}
+
 async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
   const machine = machineFor(world, step.machine);
   await beforeRun(world, machine);
@@ -177,7 +200,7 @@ async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
     if (shown === undefined || shown.errors.length > 0) return;
   }
   if (!step.preview) {
-    const keys = [...world.program.keys()];
+    const keys = [...world.declared.keys()];
     const target = step.target === undefined ? undefined : keys[Math.floor(step.target * keys.length)];
     const targets = target === undefined ? undefined : new Set([target]);
     await world.up(machine, { concurrent, faults, kill: step.kill, targets });
@@ -185,6 +208,7 @@ async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
   }
   const shown = await world.up(machine, { concurrent, isPreview: true });
   world.check();
+  const standing = world.standing();
   const done = await world.up(machine, { concurrent, faults, kill: step.kill });
   if (
     shown === undefined ||
@@ -201,6 +225,7 @@ async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
       .join("\n"),
   );
   if (before !== after) throw new Violation(`a preview showed\n${before}\nand the up did\n${after}`);
+  world.expectAsCommented(shown, standing);
 }
 
 async function answerStep(world: World, { how, pick, ...step }: Step & { do: "answer" }): Promise<void> {
@@ -208,6 +233,13 @@ async function answerStep(world: World, { how, pick, ...step }: Step & { do: "an
   if (how === "truly") return world.answerTruly(machine);
   if (how === "search") {
     await world.command(machine, "--search");
+    return;
+  }
+  if (how === "both") return bothAnswer(world, machine, pick < 0.6 ? machine : machineFor(world, 1 - machine));
+  if (how === "while up") {
+    const elsewhere = machineFor(world, pick < 0.5 ? machine : 1 - machine);
+    await beforeRun(world, elsewhere);
+    await Promise.all([world.command(machine, "--search"), world.up(elsewhere)]);
     return;
   }
   const open = await world.pending(machine);
@@ -224,9 +256,22 @@ async function answerStep(world: World, { how, pick, ...step }: Step & { do: "an
   );
   if (code === 2) return;
   const noun = nounIn(urn);
+  if (isMade && other === truth) return;
   // What a person has denied is that person's.
-  if (truth !== undefined && !(isMade && other === truth)) world.excuse(noun, truth);
+  if (truth !== undefined) world.excuse(noun, truth);
   if (isMade) world.mistaken.add(other);
+  const at = time.clock.wallMs();
+  world.wrongAnswers.push({ urn, machine, denied: truth, noun, at, ...(isMade ? { other } : {}) });
+  if ((pick * 7) % 1 < 0.4) await world.reopen(0.999);
+}
+
+/** Two people look into the account at the same time; where there are several creates, each answers for some of them. */
+async function bothAnswer(world: World, one: number, other: number): Promise<void> {
+  const open = await world.pending(one);
+  const [mine, theirs] =
+    open.length === 1 ? [open, open] : [open.filter((_, at) => at % 2 === 0), open.filter((_, at) => at % 2 === 1)];
+  if (open.length > 0) world.counts.together++;
+  await Promise.all([world.answer(one, mine ?? []), world.answer(other, theirs ?? [])]);
 }
 
 function nounIn(urn: string) {
@@ -244,45 +289,53 @@ function meddle(world: World, pick: number, deletes: boolean): void {
   else world.platform.objectsOf("event").set(event.id, { ...event, value: 77 });
 }
 
-const MOST_UPS = 6;
+const MOST_UPS = 2;
+/** One up, or preview, may stop at a mistake before it sees the next one. */
+const MOST_PREVIEWS = 6;
 
 /** Faults end, and people answer truthfully: the stack comes to what is declared. @returns the number of `up`s. */
 async function settleDown(world: World): Promise<number> {
   const machine = machineFor(world, world.killedOn === 1 ? 1 : 0);
   let said: readonly string[] = [];
   for (let ups = 1; ups <= MOST_UPS; ups++) {
-    time.clock.advance(600_000);
-    const refused: string[] = [];
-    await world.answerTruly(machine, refused);
-    world.check();
-    world.correct(said);
-    if (world.operations.read) await world.refresh(machine);
-    world.check();
-    world.log.push(`up at the end, on ${machine}`);
-    const shown = await world.up(machine, { isPreview: true });
-    if (shown !== undefined && shown.errors.length > 0 && world.adoptsHeld()) {
-      said = shown.errors;
-      continue;
+    // Nobody goes on from a preview that fails.
+    for (let previews = 1; previews <= MOST_PREVIEWS; previews++) {
+      time.clock.advance(600_000);
+      const refused: string[] = [];
+      await world.answerTruly(machine, refused);
+      world.check();
+      world.correct(said);
+      if (world.operations.read) await world.refresh(machine);
+      world.check();
+      const shown = await world.up(machine, { isPreview: true });
+      said = [...refused, ...(shown?.errors ?? [])];
+      if (said.length === 0) break;
+      await mend(world, machine, said);
     }
+    world.log.push(`up at the end, on ${machine}`);
     const ended = await world.up(machine);
     world.check();
-    said = [...refused, ...(ended?.errors ?? [])];
+    said = ended?.errors ?? [];
     if (said.length === 0 && world.lacking().length === 0) return ups;
-    for (const [, urn = ""] of said.join("\n").matchAll(/pending --forget '([^']+)'/g))
-      await world.command(machine, "--forget", urn);
-    const gone = [...said.join("\n").matchAll(/there is no object (\d+) /g)].map(([, id = ""]) => id);
-    for (const id of [...gone, ...world.foundGone]) {
-      const noted = world.notedAs(machine, id);
-      if (noted !== undefined) await world.command(machine, "--forget", noted);
-    }
-    for (const [, urn = ""] of said.join("\n").matchAll(/pending --not-created '([^']+)'/g))
-      await followed(world, machine, urn);
-    if (said.some((text) => text.includes("has a new name or place"))) {
-      world.log.push("  the former program");
-      world.program = world.goBack();
-    }
+    await mend(world, machine, said);
   }
   throw new Violation(`after ${MOST_UPS} ups without a fault: ${[...said, ...world.lacking()].join("\n")}`);
+}
+
+/** People do what the messages advise. */
+async function mend(world: World, machine: number, said: readonly string[]): Promise<void> {
+  const all = said.join("\n");
+  for (const [, urn = ""] of all.matchAll(/pending --forget '([^']+)'/g)) await world.command(machine, "--forget", urn);
+  const gone = [...all.matchAll(/there is no object (\d+) /g)].map(([, id = ""]) => id);
+  for (const id of [...gone, ...world.foundGone]) {
+    const noted = world.notedAs(machine, id);
+    if (noted !== undefined) await world.command(machine, "--forget", noted);
+  }
+  for (const [, urn = ""] of all.matchAll(/pending --not-created '([^']+)'/g)) await followed(world, machine, urn);
+  if (all.includes("has a new name or place")) {
+    world.log.push("  the former program");
+    world.source = world.goBack();
+  }
 }
 
 /** What a message advises about one create, done truly. */

@@ -53,10 +53,14 @@ export interface Made {
   /** The resource's or member's label as the create named it; absent where another client made it. */
   readonly label: string | undefined;
   readonly atMs: number;
+  /** Where the run was that made it. */
+  readonly machine?: number | undefined;
+  /** Anything was known then apart from creating, so that the state says when it was created. */
+  readonly isDated?: boolean | undefined;
 }
 
 /** Stops a run at a request: nothing that it asked for is answered any more. */
-export interface Guard {
+export interface Guard extends Pick<Made, "machine" | "isDated"> {
   readonly isDead: boolean;
   /** Told each request, before and after it is carried out. */
   request(when: "before" | "after", operation: Operation | undefined): void;
@@ -71,7 +75,8 @@ Client.prototype.create = function (this: Client, request) {
 export class MemoryPlatform implements Objects {
   readonly made: Made[] = [];
   readonly createdMs = new WeakMap<SandboxObject, number>();
-  /** What our DELETEs took away, by noun and id. */
+  /** What our DELETEs asked for, by noun and id; and what they took away. */
+  readonly asked = new Set<string>();
   readonly deleted = new Set<string>();
   /** The ids of events that other clients have edited or deleted. */
   readonly meddled = new Set<string>();
@@ -107,7 +112,7 @@ export class MemoryPlatform implements Objects {
 
   /** Another client makes an object. */
   makeForeign(noun: Noun, fields: Readonly<Record<string, unknown>>): string {
-    return String(this.#put(noun, this.judge(noun, fields).fields, undefined).id);
+    return String(this.#put(noun, this.judge(noun, fields).fields, { label: undefined }).id);
   }
 
   /** The transport of one run. */
@@ -134,7 +139,7 @@ export class MemoryPlatform implements Objects {
     if (broken === "lost unsent") throw new TransportFailure("ECONNREFUSED", false, "nobody listens");
     const acts = broken === undefined || ["lost", "500", "html", "202", "odd"].includes(broken);
     const body = request.body === undefined ? {} : (JSON.parse(request.body) as Record<string, unknown>);
-    const answer = acts ? this.#handle(route, request.method, body).answer : undefined;
+    const answer = acts ? this.#handle(route, request.method, body, guard).answer : undefined;
     guard.request("after", operation);
     if (guard.isDead) return undefined;
     return asHttp(broken === undefined ? (answer as Answer) : brokenAnswer(broken, answer));
@@ -150,13 +155,16 @@ export class MemoryPlatform implements Objects {
     return undefined;
   }
 
-  #handle(route: Route | undefined, method: string, body: Record<string, unknown>): Handled {
+  #handle(route: Route | undefined, method: string, body: Record<string, unknown>, guard: Guard): Handled {
     if (route === undefined) return { answer: failure(404, `there is no ${method}`) };
     if (route.operation === "authenticate") return { answer: failure(404, "Basic credentials, please") };
-    if ("strict" in route) return this.#create(route.operation, body);
+    if ("strict" in route) return this.#create(route.operation, body, guard);
     const { gone, dress, searchLagSeconds, readLagSeconds } = this.dressing;
     if (route.operation === "search") this.searches++;
-    if (route.operation === "delete") this.deletes++;
+    if (route.operation === "delete") {
+      this.deletes++;
+      this.asked.add(`${route.noun} ${route.id}`);
+    }
     if (route.operation === "update") this.updates++;
     if (route.operation === "read") this.reads++;
     const clock = () => time.clock.wallMs();
@@ -184,20 +192,20 @@ export class MemoryPlatform implements Objects {
     return madeMs !== undefined && madeMs + lagSeconds * 1000 > time.clock.wallMs();
   }
 
-  #create(noun: Noun, body: Record<string, unknown>): Handled {
+  #create(noun: Noun, body: Record<string, unknown>, { machine, isDated }: Guard): Handled {
     this.posts++;
     const { faults, fields } = this.judge(noun, body);
     if (faults.length > 0) return { answer: refusal("406-errors", noun, faults) };
-    const object = this.#put(noun, { ...fields }, whoAsks.getStore());
+    const object = this.#put(noun, { ...fields }, { label: whoAsks.getStore(), machine, isDated });
     return { created: object, answer: success("payload", noun, object, []) };
   }
 
-  #put(noun: Noun, fields: Record<string, unknown>, label: string | undefined): SandboxObject {
+  #put(noun: Noun, fields: Record<string, unknown>, by: Pick<Made, "label" | "machine" | "isDated">): SandboxObject {
     const activity = noun === "advertiser" ? { active: true } : {};
     const object: SandboxObject = { ...activity, ...fields, id: this.#next[noun]++ };
     this.#objects[noun].set(object.id, object);
-    if (label !== undefined) this.createdMs.set(object, time.clock.wallMs());
-    this.made.push({ noun, id: String(object.id), label, atMs: time.clock.wallMs() });
+    if (by.label !== undefined) this.createdMs.set(object, time.clock.wallMs());
+    this.made.push({ noun, id: String(object.id), atMs: time.clock.wallMs(), ...by });
     return object;
   }
 }

@@ -3,8 +3,18 @@
  * goes through, without Pulumi's constructors around them.
  */
 import * as pulumi from "@pulumi/pulumi";
+import { judgeCatalog } from "../../../provider/src/catalog/judge.js";
+import { describeFinding } from "../../../provider/src/catalog/written.js";
+import { readYaml, readYamlCatalog } from "../../../provider/src/catalog/yaml-catalog.js";
 import type { Kind, SetKind } from "../../../provider/src/kinds/index.js";
-import { advertiser, conversionEvent, conversionEventSet, typeTokenOf } from "../../../provider/src/kinds/index.js";
+import {
+  advertiser,
+  CATALOG_SEPARATOR,
+  CATALOG_TYPE,
+  conversionEvent,
+  conversionEventSet,
+  typeTokenOf,
+} from "../../../provider/src/kinds/index.js";
 import { Declared, judge, judgeRemovals } from "../../../provider/src/program/batch.js";
 import { type Declaration, declare } from "../../../provider/src/program/declaration.js";
 import type { Finding } from "../../../provider/src/program/findings.js";
@@ -40,6 +50,26 @@ export interface Resource {
 /** Advertisers by name, then all else by type and name. */
 export type Program = ReadonlyMap<string, Resource>;
 
+/** An event of a catalog. */
+export interface Row extends Entry {
+  readonly key: string;
+  /** The key of an advertiser of the catalog, or the id of a live one. */
+  readonly advertiser: string;
+}
+
+export interface Catalog {
+  readonly name: string;
+  readonly sets: boolean;
+  readonly rows: readonly Row[];
+}
+
+/** What people write: resources, and catalogs of them. */
+export interface Source {
+  readonly program: Program;
+  /** By name. */
+  readonly catalogs: ReadonlyMap<string, Catalog>;
+}
+
 export const keyOf = ({ type, name }: Pick<Resource, "type" | "name">) => `${type} ${name}`;
 
 const KINDS: Readonly<Record<Resource["type"], Kind | SetKind>> = {
@@ -48,10 +78,95 @@ const KINDS: Readonly<Record<Resource["type"], Kind | SetKind>> = {
   ConversionEventSet: conversionEventSet,
 };
 
-const identityOf = (name: string) => identityText({ ...placeOfProgram(), parentTypes: undefined, name });
+/** Only the resources of a catalog have the separator in their names. */
+const parentTypesOf = (name: string) => (name.includes(CATALOG_SEPARATOR) ? CATALOG_TYPE : undefined);
+
+const identityOf = (name: string) => identityText({ ...placeOfProgram(), parentTypes: parentTypesOf(name), name });
 
 export const urnOfResource = ({ type, name }: Pick<Resource, "type" | "name">) =>
   urnOf(identityOf(name), typeTokenOf(type));
+
+const inOrder = (program: ReadonlyMap<string, Resource>): Program =>
+  new Map([...program].sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** All resources of a program, those of its catalogs too. */
+export function allOf({ program, catalogs }: Source): Program {
+  if (catalogs.size === 0) return program;
+  const more = [...catalogs.values()]
+    .flatMap((catalog) => contentOf(catalog).resources)
+    .map((each) => [keyOf(each), each] as const);
+  return inOrder(new Map([...program, ...more]));
+}
+
+export function findingsOf({ catalogs }: Source): Finding[] {
+  return [...catalogs.values()].flatMap((each) => contentOf(each).findings);
+}
+
+const LIMITS = { maxWindowSeconds: 2_592_000, markField: undefined };
+
+interface Content {
+  readonly resources: readonly Resource[];
+  readonly findings: readonly Finding[];
+}
+
+const read = new WeakMap<Catalog, Content>();
+
+/** As the catalog's room reads its file, and as its component names them. */
+function contentOf(catalog: Catalog): Content {
+  const known = read.get(catalog);
+  if (known !== undefined) return known;
+  const { name, sets, rows } = catalog;
+  const advertisers = Map.groupBy(rows, (row) => row.advertiser);
+  const text = JSON.stringify({
+    advertisers: Object.fromEntries(
+      [...advertisers].map(([key, own]) => [
+        `of-${key}`,
+        {
+          advertiserName: `Acme ${key}`,
+          events: Object.fromEntries(own.map(({ key: event, advertiser: _, ...entry }) => [event, entry])),
+        },
+      ]),
+    ),
+  });
+  const yaml = readYaml(text, "catalog.json", "json");
+  if (!("data" in yaml)) throw new Error("this is no JSON");
+  const { events, findings } = judgeCatalog(readYamlCatalog(yaml, "catalog.json"), LIMITS);
+  const lines = findings.filter(({ level }) => level === "error").map(describeFinding);
+  const below = (...keys: string[]) => [name, ...keys].join(CATALOG_SEPARATOR);
+  const own = [...advertisers.keys()]
+    .filter((key) => !isPlatformId(key))
+    .map((key): Resource => ({ type: "Advertiser", name: below(key), platformName: `Acme ${key}` }));
+  const entries = events.map(({ key, advertiser: of, args }) => {
+    const { eventName, value, existingId } = args as { eventName: string; value: number; existingId?: unknown };
+    const owner = of.slice("of-".length);
+    const entry = { eventName, value, ...(existingId === undefined ? {} : { existingId: String(existingId) }) };
+    return { key, owner, advertiser: isPlatformId(owner) ? owner : below(owner), entry };
+  });
+  const found = sets
+    ? [...Map.groupBy(entries, ({ owner }) => owner)].map(
+        ([owner, those]): Resource => ({
+          type: "ConversionEventSet",
+          name: below(owner),
+          advertiser: those[0]?.advertiser,
+          events: Object.fromEntries(those.map(({ key, entry }) => [key, entry])),
+        }),
+      )
+    : entries.map(
+        ({ key, owner, advertiser: by, entry: { eventName, ...entry } }): Resource => ({
+          type: "ConversionEvent",
+          name: below(owner, key),
+          advertiser: by,
+          platformName: eventName,
+          ...entry,
+        }),
+      );
+  const content = {
+    resources: [...own, ...found],
+    findings: lines.length === 0 ? [] : [{ title: `Catalog "${name}"`, lines, problems: lines.length }],
+  };
+  read.set(catalog, content);
+  return content;
+}
 
 /** The ids of advertisers that only a run will know. */
 const ids = new Map<string, pulumi.Output<number>>();
@@ -73,7 +188,14 @@ export interface Said {
   atEnd(): { readonly findings: readonly Finding[]; readonly warnings: readonly string[] };
 }
 
-export function saidBy(program: Program, settings: Settings, paths: StorePaths, isPreview: boolean): Said {
+/** @param wrong what is wrong with the catalogs that are part of it. */
+export function saidBy(
+  program: Program,
+  settings: Settings,
+  paths: StorePaths,
+  isPreview: boolean,
+  wrong: readonly Finding[] = [],
+): Said {
   const outputs = new Outputs();
   const declared = new Declared();
   const snapshot = look(paths);
@@ -84,7 +206,9 @@ export function saidBy(program: Program, settings: Settings, paths: StorePaths, 
   }
   const declarations = resources.map(declareOne);
   for (const each of declarations) declared.add(each);
-  const { findings, warnings, briefings } = judge(declarations, declared, snapshot, isPreview);
+  const judged = judge(declarations, declared, snapshot, isPreview);
+  const { warnings, briefings } = judged;
+  const findings = [...wrong, ...judged.findings];
   if (findings.length === 0 && !isPreview) noteAdoptions(declarations);
   return {
     findings,
@@ -109,6 +233,7 @@ export function saidBy(program: Program, settings: Settings, paths: StorePaths, 
     const given = argumentsOf(resource, owner === undefined || isPlatformId(owner) ? owner : idOf(owner));
     const options = {
       retainOnDelete: deletes !== true,
+      ...(parentTypesOf(name) === undefined ? {} : { parent: CATALOG }),
       ...(aliases.length === 0 ? {} : { aliases: aliases.map((alias) => ({ name: alias })) }),
       ...(replaceOnChanges === undefined ? {} : { replaceOnChanges: [...replaceOnChanges] }),
     };
@@ -124,6 +249,9 @@ export function saidBy(program: Program, settings: Settings, paths: StorePaths, 
     }
   }
 }
+
+/** As much of a component as declarations ask. */
+const CATALOG = { __pulumiType: CATALOG_TYPE } as unknown as pulumi.Resource;
 
 function declarationKey({ key }: Declaration): string {
   return key ?? "";

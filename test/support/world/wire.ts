@@ -1,21 +1,49 @@
 /** Where the product meets the outside in a world: its connections, and Pulumi's command line. The tests put these in its place. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Transport } from "../../../provider/src/client/transport.js";
 
-interface Cli {
+export interface Cli {
   readonly settings: Readonly<Record<string, string>>;
   readonly stack: string;
-  exported(): string;
-  imported(text: string): void;
+  exported(): Promise<string>;
+  /** @throws Error in words, where Pulumi refuses it. */
+  imported(text: string): Promise<void>;
 }
 
-export const theWire: { transport: () => Transport; cli: Cli | undefined } = {
-  transport: () => {
-    throw new Error("no world");
-  },
-  cli: undefined,
-};
+/** What one process sees of the outside: several may be under way at once. */
+interface Outside {
+  readonly transport: () => Transport;
+  readonly cli?: Cli;
+  /** What it prints is kept here. */
+  readonly printed?: string[];
+}
 
-export const cliNow = (): Cli => {
-  if (theWire.cli === undefined) throw new Error("no world");
-  return theWire.cli;
-};
+const outside = new AsyncLocalStorage<Outside>();
+
+export function inProcess<T>(its: Outside, work: () => Promise<T>): Promise<T> {
+  return outside.run(its, work);
+}
+
+export function transportNow(): Transport {
+  const its = outside.getStore();
+  if (its === undefined) throw new Error("no world");
+  return its.transport();
+}
+
+export function cliNow(): Cli {
+  const cli = outside.getStore()?.cli;
+  if (cli === undefined) throw new Error("no world");
+  return cli;
+}
+
+/** Has what a process of a world prints kept with it. */
+export function keepWhatIsPrinted(): void {
+  for (const name of ["log", "error"] as const) {
+    const original = console[name];
+    console[name] = (...words: unknown[]) => {
+      const printed = outside.getStore()?.printed;
+      if (printed === undefined) original(...words);
+      else printed.push(words.join(" "));
+    };
+  }
+}
