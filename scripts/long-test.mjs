@@ -7,7 +7,7 @@ import { setUp } from "./setup.mjs";
 const LONG = {
   kill: {
     files: ["test/engine/kill.test.ts", "test/engine/search.test.ts", "test/engine/set-kill.test.ts"],
-    variables: { KILLS: "30", CHECKPOINTS_OFF_KILLS: "30", LOSSES: "30", SET_KILLS: "30" },
+    variables: { EVENTS: "60", KILLS: "30", CHECKPOINTS_OFF_KILLS: "30", LOSSES: "30", SET_KILLS: "30" },
   },
   model: {
     files: [

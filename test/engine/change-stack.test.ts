@@ -55,7 +55,7 @@ it("an `up` of another machine that begins and ends while `pending --search` loo
   const stack = await newStack(eventsProgram(1), { sandbox, environment });
   const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   stack.program(eventsProgram(2));
   const other = await stack.onAnotherMachine();
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { bare } from "../support/pages.js";
 import { newStack, program, type RunResult, runProcess, useSandbox } from "../support/stack.js";
 
@@ -25,34 +25,32 @@ const wrongSettings = [
   "advertising:maxWaitSecond",
 ];
 
-describe.each(["preview", "up"] as const)("a program with wrong inputs and settings, under %s", (command) => {
-  it("is told everything once, and nothing is registered or sent", async () => {
-    const sandbox = await useSandbox();
-    const stack = await newStack(wrongProgram, {
-      sandbox,
-      environment: { ADVERTISING_BASE_URL: `${sandbox.url.replace("//", "//user:needle@")}`, ADVERTISING_EMAIL: "" },
-      config: { "advertising:maxWaitSecond": "3", "advertising:authMode": "digest" },
-    });
-    const { code, output } = await stack[command]();
-    expect(code).not.toBe(0);
-    const report = output.slice(output.indexOf("Diagnostics:"));
-    const lines = report.split("\n").map((line) => line.trim());
-    for (const setting of wrongSettings) expect(lines.filter((line) => line.startsWith(`${setting} `))).toHaveLength(1);
-    for (const [resource, ...properties] of wrongInputs) {
-      const at = lines.indexOf(`${resource}:`);
-      expect(at, resource).toBeGreaterThan(0);
-      expect(lines.slice(at + 1, at + 1 + properties.length).map((line) => line.split(" ")[0])).toEqual(properties);
-    }
-    expect(report).toContain("17 problems");
-    expect(report).toContain("did you mean advertiserName?");
-    expect(report).toContain("did you mean advertising:maxWaitSeconds?");
-    expect(report).not.toContain("right");
-    expect(output).not.toContain("needle");
-    expect(output).not.toMatch(/^\s+at .*:\d+/m);
-    expect(output).not.toContain("\u001b[31m");
-    expect(await stack.resources()).toEqual([]);
-    expect(sandbox.requests).toEqual([]);
+it("a program with wrong inputs and settings is told everything once, and nothing is registered or sent", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(wrongProgram, {
+    sandbox,
+    environment: { ADVERTISING_BASE_URL: `${sandbox.url.replace("//", "//user:needle@")}`, ADVERTISING_EMAIL: "" },
+    config: { "advertising:maxWaitSecond": "3", "advertising:authMode": "digest" },
   });
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  const report = output.slice(output.indexOf("Diagnostics:"));
+  const lines = report.split("\n").map((line) => line.trim());
+  for (const setting of wrongSettings) expect(lines.filter((line) => line.startsWith(`${setting} `))).toHaveLength(1);
+  for (const [resource, ...properties] of wrongInputs) {
+    const at = lines.indexOf(`${resource}:`);
+    expect(at, resource).toBeGreaterThan(0);
+    expect(lines.slice(at + 1, at + 1 + properties.length).map((line) => line.split(" ")[0])).toEqual(properties);
+  }
+  expect(report).toContain("17 problems");
+  expect(report).toContain("did you mean advertiserName?");
+  expect(report).toContain("did you mean advertising:maxWaitSeconds?");
+  expect(report).not.toContain("right");
+  expect(output).not.toContain("needle");
+  expect(output).not.toMatch(/^\s+at .*:\d+/m);
+  expect(output).not.toContain("\u001b[31m");
+  expect(await stack.resources()).toEqual([]);
+  expect(sandbox.requests).toEqual([]);
 });
 
 it("values that become known through Outputs are checked by the engine's check, all of a resource at once", async () => {
@@ -65,18 +63,16 @@ new advertising.ConversionEvent("wrong", {
 });`),
     { sandbox },
   );
-  for (const command of [stack.preview, stack.up]) {
-    const { code, output } = await command();
-    expect(code).not.toBe(0);
-    expect(output).toMatch(/eventName has 300 characters; the limit is 99/);
-    for (const property of ["advertiserId", "clickWindow", "viewWindow", "attribution"]) {
-      expect(output).toMatch(new RegExp(`${property}.*expected`));
-    }
-    expect(output).not.toMatch(/\bvalue expected/);
-    expect(output).not.toMatch(/8\.?7654321/); // the engine would print a secret argument's value itself
-    expect(output).not.toContain("xxxxx");
-    expect(output).not.toMatch(/^\s+at .*:\d+/m);
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  expect(output).toMatch(/eventName has 300 characters; the limit is 99/);
+  for (const property of ["advertiserId", "clickWindow", "viewWindow", "attribution"]) {
+    expect(output).toMatch(new RegExp(`${property}.*expected`));
   }
+  expect(output).not.toMatch(/\bvalue expected/);
+  expect(output).not.toMatch(/8\.?7654321/); // the engine would print a secret argument's value itself
+  expect(output).not.toContain("xxxxx");
+  expect(output).not.toMatch(/^\s+at .*:\d+/m);
   expect(await stack.resources()).toEqual([]);
   expect(sandbox.requests).toEqual([]);
 });
@@ -106,45 +102,37 @@ new advertising.ConversionEvent("e", {
   expect(sandbox.creates).toBe(2);
 });
 
-describe("a preview without a password", () => {
-  it.each([
-    ["absent", undefined],
-    ["empty, as a pipeline without the secret sets it", ""],
-  ])("%s: a note with the command, exit 0, no request; an error in up", async (_, password) => {
-    const sandbox = await useSandbox();
-    const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" });`), { sandbox });
-    stack.setEnvironment({ ADVERTISING_PASSWORD: password });
-    const preview = await stack.preview();
-    expect(preview.code).toBe(0);
-    expect(preview.output).not.toContain("warning");
-    expect(preview.output).toContain("pulumi config set --secret advertising:password");
-    const up = await stack.up();
-    expect(up.code).not.toBe(0);
-    expect(up.output).toContain("pulumi config set --secret advertising:password");
-    expect(sandbox.requests).toEqual([]);
-    expect(await stack.resources()).toEqual([]);
-  });
+it("a preview without a password, as a pipeline has it: a note with the command, exit 0, no request; an error in up", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" });`), { sandbox });
+  stack.setEnvironment({ ADVERTISING_PASSWORD: "" });
+  const preview = await stack.preview();
+  expect(preview.code).toBe(0);
+  expect(preview.output).not.toContain("warning");
+  expect(preview.output).toContain("pulumi config set --secret advertising:password");
+  const up = await stack.up();
+  expect(up.code).not.toBe(0);
+  expect(up.output).toContain("pulumi config set --secret advertising:password");
+  expect(sandbox.requests).toEqual([]);
+  expect(await stack.resources()).toEqual([]);
 });
 
 it("takes settings from the stack's configuration, the password as a secret", async () => {
   const sandbox = await useSandbox({ password: "needle-password", pathPrefix: "/api/v1" });
   const stack = await newStack(program(`new advertising.Advertiser("a", { advertiserName: "A" });`));
-  for (const [key, value] of [
-    ["baseUrl", `${sandbox.url}/`],
-    ["email", sandbox.email],
-  ] as const) {
-    await stack.run(["config", "set", `advertising:${key}`, value]);
-  }
+  const plain = [`baseUrl=${sandbox.url}/`, `email=${sandbox.email}`, `password=${sandbox.password}`];
+  await stack.run(["config", "set-all", ...plain.flatMap((each) => ["--plaintext", `advertising:${each}`])]);
+  const warned = await stack.preview();
+  expect(warned.output).toContain("stored in plain text");
+  expect(warned.output).not.toContain("needle");
+  expect(sandbox.requests).toEqual([]);
+
   await stack.run(["config", "set", "--secret", "advertising:password", sandbox.password]);
   const { code, output } = await stack.up();
   expect(code).toBe(0);
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1 });
+  expect(output).not.toContain("stored in plain text");
   expect(output + (await stack.exported())).not.toContain("needle");
-
-  await stack.run(["config", "set", "--plaintext", "advertising:password", sandbox.password]);
-  const warned = await stack.preview();
-  expect(warned.output).toContain("stored in plain text");
-  expect(warned.output).not.toContain("needle");
 });
 
 it("what comes after a wait of the program is told all at once as well; `import` is explained", async () => {

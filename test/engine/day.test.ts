@@ -29,7 +29,6 @@ async function startSandboxCommand(...args: string[]) {
     type,
     /** Lines of its log about creates. */
     posts: () => printed.split("\n").filter((line) => /POST \/rest\/(event|advertiser)/.test(line)).length,
-    requests: () => printed.split("\n").filter((line) => /(POST|GET) \//.test(line)).length,
     /** The names of what lives there. */
     names: async () => {
       const { advertisers, events } = JSON.parse((await type("list", "--json")).output) as {
@@ -53,7 +52,7 @@ const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
 const event = (name, eventName, options) => new advertising.ConversionEvent(name, { eventName, advertiserId: acme.advertiserId, value: 5 }, options);
 ${events.join("\n")}`);
 
-it("sandbox, rename while unresolved, rename while live, move into a component, own account, stop and continue", async () => {
+it("sandbox, rename while unresolved, rename while live, move into a component, a second stack, stop and continue", async () => {
   const sandbox = await startSandboxCommand("--latency-ms", "50");
   const stack = await newStack(shop(`event("purchase", "Purchase");`));
   const configure = async (url: string, ...more: string[]) => {
@@ -75,8 +74,6 @@ it("sandbox, rename while unresolved, rename while live, move into a component, 
 
   // The sandbox, as its greeting says.
   await configure(sandbox.url);
-  expect((await stack.preview()).output).toContain("+ 3 to create");
-  expect(sandbox.requests()).toBe(0);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.posts()).toBe(2);
 
@@ -108,9 +105,6 @@ it("sandbox, rename while unresolved, rename while live, move into a component, 
   stack.program(
     shop(`event("purchase", "Purchase");`, `event("signup-web", "Signup", { aliases: [{ name: "signup" }] });`),
   );
-  const aliased = await stack.preview();
-  expect(aliased.code).not.toBe(0);
-  expect(aliased.output).toContain("Look into the account");
   expect((await pending("--created", `${signup}=${await sandbox.idOf("Signup")}`)).code).toBe(0);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.posts()).toBe(3);
@@ -133,25 +127,15 @@ new Funnel("funnel");`,
   expect(before.output).toContain('If it is a rename, add `{ aliases: [{ name: "purchase" }] }`.');
   expect(before.output).toContain("If it is a rename, add `{ aliases: [{ parent: pulumi.rootStackResource }] }`.");
 
-  // The own account: not with this stack.
-  const own = await startSandboxCommand("--latency-ms", "300");
   stack.program(changed(`aliases: [{ name: "purchase" }]`, "aliases: [{ parent: pulumi.rootStackResource }]"));
-  await configure(own.url);
-  for (const run of [stack.preview, stack.up]) {
-    const { code, output } = await run();
-    expect(code).not.toBe(0);
-    expect(output).toContain(`was created at ${sandbox.url.slice(7)} as ops@example.com`);
-    expect(output).toContain("a stack of its own (`pulumi stack init`)");
-  }
-  expect(own.requests()).toBe(0);
-  await configure(sandbox.url);
   const renamed = await stack.up();
   expect(renamed.code, renamed.output).toBe(0);
   expect(renamed.output).toContain("unchanged");
   expect(sandbox.posts()).toBe(3);
   expect(await sandbox.names()).toEqual(["Acme", "Purchase", "Signup"]);
 
-  // A stack of its own; its first run is stopped in the middle, and another one is tried meanwhile.
+  // The own account has a stack of its own; its first run is stopped in the middle, and another one is tried meanwhile.
+  const own = await startSandboxCommand("--latency-ms", "300");
   await stack.run(["stack", "init", "prod"]);
   await configure(own.url, "maxConcurrentRequests=1");
   const names = Array.from({ length: 6 }, (_, index) => `E${index}`);
@@ -160,7 +144,7 @@ new Funnel("funnel");`,
     while (own.posts() < 3) await sleep(10);
   })();
   const goOn = await upAndStop(stack, underWay);
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   const other = await stack.up();
   expect(other.code).not.toBe(0);
   expect(other.output).toContain("another run of this stack is using it");

@@ -2,14 +2,10 @@
  * Rows of the table of faults, through a real `pulumi up`: what the engine is told and saves, and what the next run does. How many
  * bytes went where is the matter of the client's own test of the same name.
  */
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, it } from "vitest";
 import type { Fault, Sandbox, SandboxRequest } from "../../provider/src/sandbox/index.js";
-import { makeCertificate } from "../sandbox/certificates.js";
-import { startRawServer } from "../sandbox/raw-server.js";
 import { eventsProgram, newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
 /** Time for every honest answer, also on a busy machine; those that never come take as long, all at once. */
@@ -167,53 +163,6 @@ describe("nothing is created, and nothing is in the state", () => {
     expect((await stack.up()).code).toBe(0);
     expect(eventsPosted(sandbox).slice(refusals.length).sort()).toEqual(failing(refusals.length));
   });
-
-  /** Other addresses that can't be used are the matter of the client's own tests. */
-  it("row 4: a certificate that is not trusted", async () => {
-    const server = await startRawServer(
-      async (connection) => void (await connection.readRequest()),
-      (onConnection) => createTlsServer(makeCertificate({ name: "self" }), onConnection),
-    );
-    const stack = await newStack(eventsProgram(1), {
-      environment: {
-        ADVERTISING_BASE_URL: `https://127.0.0.1:${server.port}`,
-        ADVERTISING_EMAIL: "me@example.com",
-        ADVERTISING_PASSWORD: "secret-word",
-      },
-      config: { "advertising:maxWaitSeconds": "1" },
-    });
-    const { code, output } = await stack.up();
-    expect(code).not.toBe(0);
-    expect(output).toMatch(/was not trusted \(.*self-signed.*NODE_EXTRA_CA_CERTS/);
-    expect(output).toContain("No create was sent.");
-    expect(output).not.toMatch(/reject_?unauthorized|insecure|secret-word|^\s+at .*:\d+/im);
-    expect(await stack.resources()).toEqual([]);
-    expect(server.posts).toEqual([]);
-  });
-
-  it("row 41: a login that is accepted without a cookie", async () => {
-    const sandbox = await useSandbox();
-    sandbox.fail({ on: "authenticate", with: { kind: "answer", status: 200, body: { success: true } } });
-    const stack = await newStack(eventsProgram(1), { sandbox });
-    const { code, output } = await stack.up();
-    expect(code).not.toBe(0);
-    expect(output).toContain("the answer set no cookie");
-    expect(output).toContain("No create was sent.");
-    expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
-    expect(await stack.resources()).toEqual([]);
-  });
-
-  it("row 40: refused with 401, and again after one more login", async () => {
-    const sandbox = await useSandbox();
-    sandbox.fail({ on: "event", with: { kind: "session-refusal", way: "401" }, times: 2 });
-    const stack = await newStack(eventsProgram(1), { sandbox });
-    const { code, output } = await stack.up();
-    expect(code).not.toBe(0);
-    expect(output).toMatch(/ConversionEvent "e0": POST .* was refused with status 401/);
-    expect(output).toContain("sent again on a new session and refused again");
-    expect(sandbox).toMatchObject({ logins: 2, advertiserPosts: 1, eventPosts: 2, events: [] });
-    expect((await stack.resources()).map(({ id }) => id)).toEqual(["1"]);
-  });
 });
 
 it("what is got over: row 28: 503 at the login, then 200; row 18: a redirect to a login page is the session's end, and not followed", async () => {
@@ -230,19 +179,15 @@ it("what is got over: row 28: 503 at the login, then 200; row 18: a redirect to 
   expect((await stack.resources()).map(({ id }) => id)[0]).toBe("1");
 });
 
+/** All else that it may be is the matter of the session file's own tests. */
 describe("the cookie file", () => {
-  async function stackWithFile() {
+  it("row 52: of a later version: the run stops, and the file stays as it is", async () => {
     const sandbox = await useSandbox();
     const stack = await newStack(eventsProgram(1), { sandbox });
     const folder = join(stack.folder, "cookies");
     mkdirSync(folder, { mode: 0o700 });
     const file = join(folder, "session.json");
     stack.setEnvironment({ ADVERTISING_COOKIE_FILE: file });
-    return { sandbox, stack, file };
-  }
-
-  it("row 52: of a later version: the run stops, and the file stays as it is", async () => {
-    const { sandbox, stack, file } = await stackWithFile();
     writeFileSync(file, JSON.stringify({ session: "pulumi-advertising", version: 3, kept: "needle" }), { mode: 0o600 });
     const before = { text: readFileSync(file, "utf8"), status: statSync(file) };
     const { code, output } = await stack.up();
@@ -259,16 +204,6 @@ describe("the cookie file", () => {
       ino: before.status.ino,
       mode: before.status.mode,
     });
-  });
-
-  /** All else that it may be is the matter of the session file's own tests. */
-  it("row 54: is a pipe: it is said, and the run goes on without it", async () => {
-    const { sandbox, stack, file } = await stackWithFile();
-    execFileSync("mkfifo", [file]);
-    const { code, output } = await stack.up();
-    expect(code, output).toBe(0);
-    expect(output).toContain(`The cookie file ${file} is not used: it is no regular file`);
-    expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 1 });
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Real runs of 60 events, killed at random moments and followed by ordinary ones: nothing twice, nothing lost.
- * KILLS, CHECKPOINTS_OFF_KILLS and LOSSES set how many, without runs that end before their moment (the short version runs here; `npm run
+ * Real runs that are killed at random moments and followed by ordinary ones: nothing twice, nothing lost. EVENTS sets how many there are;
+ * KILLS, CHECKPOINTS_OFF_KILLS and LOSSES how many kills, without runs that end before their moment (the short version runs here; `npm run
  * kill-test` runs the long one), SEED repeats a run.
  */
 import { rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { seededRandom } from "../support/random.js";
 import { expectEachOnce, expectListed, recover, settlePending, shopOf } from "../support/recovery.js";
 import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
-const EVENTS = 60;
+const EVENTS = Number(process.env.EVENTS ?? 24);
 const KILLS = Number(process.env.KILLS ?? 1);
 /** Kills of runs that save the state at their end only: the journal alone knows what they created. */
 const CHECKPOINTS_OFF_KILLS = Number(process.env.CHECKPOINTS_OFF_KILLS ?? 1);

@@ -1,8 +1,7 @@
 /** Real runs on an installation that is known to have more than the documented operations. */
-import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import type { Fault } from "../../provider/src/sandbox/index.js";
-import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
 const ALL = {
   createdVisibleAfterSeconds: 0,
@@ -34,7 +33,6 @@ it("a life: renamed in place, drift seen and set back, gone and created again, r
   const { id } = await stack.outputs();
 
   stack.program(shop("Buy"));
-  expect((await stack.preview()).output).toMatch(/~ .*ConversionEvent +e +update/);
   await upWell(stack);
   expect(sandbox).toMatchObject({ creates: 2, updates: 1, events: [{ id, event_name: "Buy" }] });
   expect((await stack.outputs()).id).toBe(id);
@@ -46,7 +44,6 @@ it("a life: renamed in place, drift seen and set back, gone and created again, r
   await upWell(stack);
   expect(sandbox.events).toMatchObject([{ id, value: 1 }]);
   expect(sandbox).toMatchObject({ creates: 2, updates: 2 });
-  expect((await stack.refresh()).output).toMatch(/3 unchanged/);
 
   stack.program(shop("Order", `{ replaceOnChanges: ["eventName"], retainOnDelete: false }`));
   await upWell(stack);
@@ -161,15 +158,6 @@ it("events of an advertiser that is replaced, or that get another one, are repla
     for (const name of ["by", "of", ...advertisers]) expect(output).toMatch(new RegExp(` ${name} +replace`));
     expect(output).toMatch(/2 (perhaps )?to replace/);
   };
-  // Another one, which is renamed itself.
-  stack.program(owned("A", { option: "replacementTrigger: 1", owner: "b", other: "Renamed" }));
-  await expectReplaced();
-  await upWell(stack);
-  expect(sandbox).toMatchObject({ creates: 6 + 4, updates: 1 });
-  stack.program(owned("A", { option: "replacementTrigger: 1" }));
-  await upWell(stack);
-  expect(sandbox).toMatchObject({ creates: 10 + 4, updates: 2 });
-
   // By the program's wish, by an option that only the engine knows, and from the command line.
   stack.program(owned("B", { option: `replacementTrigger: 1, replaceOnChanges: ["advertiserName"]` }));
   await expectReplaced("a");
@@ -178,6 +166,11 @@ it("events of an advertiser that is replaced, or that get another one, are repla
   stack.program(owned("B", { option: "replacementTrigger: 1" }));
   const a = (await stack.resources()).find(({ urn }) => urn.endsWith("Advertiser::a"));
   expect((await stack.preview("--replace", String(a?.urn))).output).toMatch(/ of +replace/);
+  // Another one, which is renamed itself.
+  stack.program(owned("A", { option: "replacementTrigger: 1", owner: "b", other: "Renamed" }));
+  await expectReplaced();
+  await upWell(stack);
+  expect(sandbox).toMatchObject({ creates: 6 + 4, updates: 1 });
 });
 
 const html = { "content-type": "text/html" };
@@ -230,13 +223,17 @@ new advertising.ConversionEventSet("s", { advertiserId, events: { g: of("g"), h:
   };
   const before = await ids();
   expect(before).toHaveLength(7 + 6);
-  for (const trouble of TROUBLES) {
-    sandbox.fail({ on: "read", with: trouble, times: 1000 });
+  // Each kind meets several objects; the last one all that are asked for again.
+  const faults = TROUBLES.map((trouble, index) =>
+    sandbox.fail({ on: "read", with: trouble, times: index < TROUBLES.length - 1 ? 3 : 1000 }),
+  );
+  for (let refreshes = 0; refreshes < 2; refreshes++) {
     const { code, output } = await stack.refresh();
-    sandbox.endFaults();
     expect(code, output).not.toBe(0);
     expect(await ids(), output).toEqual(before);
   }
+  sandbox.endFaults();
+  expect(faults.map(({ hits }) => hits > 0)).not.toContain(false);
   sandbox.fail({ on: "read", with: GONE, times: 1000 });
   const { code, output } = await stack.refresh();
   sandbox.endFaults();
@@ -307,27 +304,4 @@ it(".get brings every argument", async () => {
   const { stack } = await start(got, ALL, { objects });
   await upWell(stack);
   expect(await stack.outputs()).toEqual({ value: 1 });
-});
-
-const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
-
-it("a preview's comment tells what the up then updates, replaces and deletes", async () => {
-  const declare = (name: string, value: number, gone: string) =>
-    program(`
-const a = new advertising.Advertiser("a", { advertiserName: "A" });
-const once = { retainOnDelete: false, replaceOnChanges: ["eventName"] };
-new advertising.ConversionEvent("e", { eventName: "${name}", advertiserId: a, value: 1 }, once);
-new advertising.ConversionEventSet("s", { advertiserId: a, events: { x: { eventName: "X", value: ${value} }, y: { eventName: "Y", value: 1 } } });
-${gone}`);
-  const gone = `new advertising.ConversionEvent("gone", { eventName: "Gone", advertiserId: a, value: 1 }, { retainOnDelete: false });`;
-  const { sandbox, stack } = await start(declare("E", 1, gone));
-  await upWell(stack);
-  stack.program(declare("E2", 2, ""));
-  const { output } = await stack.preview("--json");
-  const comment = await runProcess("node", [command, "report", "comment"], stack.folder, stack.environment, output);
-  expect(comment.output).toContain("**1 replace, 1 update in place, 1 leave the state, and be deleted**");
-  expect(comment.output).toContain("Up to 2 objects would be deleted");
-  expect(comment.output).toContain("| update | ConversionEvent | <code>s/x</code>");
-  await upWell(stack);
-  expect(sandbox).toMatchObject({ creates: 6, updates: 1, deletes: 2 });
 });

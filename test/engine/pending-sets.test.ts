@@ -61,7 +61,7 @@ it("a killed run's journal tells which members were sent; without it each may ha
   const config = { "advertising:authMode": "basic", "advertising:maxConcurrentRequests": "2" };
   const stack = await newStack(funnel(FOUR), { sandbox, config });
   expect(await upAndKill(stack, struck(created, lost), "tree")).toBe(true);
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   const withJournal = await pendingCommand(stack);
   expect(withJournal.output).toContain("2 creates may or may not");
 

@@ -12,7 +12,7 @@ const pendingCommand = (stack: TestStack, ...args: string[]) =>
 async function killInFlight(stack: TestStack, faults: readonly { readonly hits: number }[]): Promise<void> {
   expect(await upAndKill(stack, struck(...faults), "tree")).toBe(true);
   rmSync(stack.cache, { recursive: true, force: true });
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
 }
 
 /** Two advertisers before two events: when they have been let through, two creates may be under way at once. */
@@ -89,12 +89,14 @@ it("lists what was in flight, stops the pipeline, and settles both ways; no stac
   expect((await stack.resources()).map(({ id }) => id).sort()).toEqual(["1", "2", "3", "4"]);
 });
 
-it("a replacement that was not created leaves the old object, and the next run replaces it", async () => {
+it("a replacement that was not created leaves the old object, and the next run replaces it; the disk was kept", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(eventsProgram(1), { sandbox });
   expect((await stack.up()).code).toBe(0);
   stack.program(eventsProgram(1, 2));
-  await killInFlight(stack, [sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } })]);
+  const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.cancel();
   const before = (await stack.resources()).find(({ id }) => id === "2");
   const settled = await pendingCommand(stack, "--not-created", "e0");
   expect(settled.output).toContain("Nothing is pending");
@@ -104,6 +106,7 @@ it("a replacement that was not created leaves the old object, and the next run r
   const up = await stack.up();
   expect(up.output).toContain("1 replaced");
   expect(sandbox.events).toHaveLength(2);
+  expect(sandbox.eventPosts).toBe(3);
   expect(await idsByName(stack)).toEqual({ a: ["1"], e0: ["3"] });
 });
 
@@ -153,7 +156,6 @@ for (let i = 0; i < 3; i++) {
   const { e0, e2, ...others } = await idsByName(stack);
   expect([e0?.[0], e2?.[0]].sort()).toEqual(["10", "9"]);
   expect(others).toEqual({ a: ["1"], e1: [e1], w0: ["3"], w1: ["4"], w2: ["5"] });
-  expect((await stack.preview()).output).toContain("8 unchanged");
 });
 
 it("an undecided replacement that others depend on is settled as created later", async () => {
@@ -215,7 +217,7 @@ it("a replacement that `--replace` asked for, killed in flight, is listed and se
   const killReplacing = async (act: boolean) => {
     const lost = sandbox.fail({ on: "event", act, with: { kind: "no-answer" } });
     expect(await upAndKill(stack, struck(lost), "tree", ["--replace", urn])).toBe(true);
-    await stack.run(["cancel", "--yes"]);
+    await stack.cancel();
     const listed = await pendingCommand(stack);
     expect(listed.code, listed.output).toBe(1);
     expect(listed.output).toContain("it is not 2, which it was to replace");
@@ -231,25 +233,12 @@ it("a replacement that `--replace` asked for, killed in flight, is listed and se
   expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 0 });
 });
 
-it("settles the journal too where the disk was kept: not created, and the next up creates it", async () => {
-  const sandbox = await useSandbox();
-  const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });
-  const stack = await newStack(eventsProgram(1), { sandbox });
-  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
-  await stack.run(["cancel", "--yes"]);
-  expect((await pendingCommand(stack, "--not-created", "e0")).code).toBe(0);
-  const { code, output } = await stack.up();
-  expect(code, output).toBe(0);
-  expect(sandbox.eventPosts).toBe(2);
-  expect(sandbox.events).toHaveLength(1);
-});
-
 it("does not list what a later run has settled, and names the way to clear the engine's list", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(eventsProgram(1), { sandbox });
   const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   expect(await upAndKill(stack, struck(fault), "tree")).toBe(true); // the disk stays, and so does the journal
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   expect((await pendingCommand(stack)).output).toContain("1 create may or may not");
   expect((await stack.up()).code).not.toBe(0);
   // Saved as unresolved by now: named once.

@@ -1,6 +1,6 @@
 /**
  * Real runs that are killed at random moments, on an installation that can be searched: nothing twice, nothing lost, and nobody
- * has to look. KILLS and SET_KILLS set how many (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
+ * has to look. EVENTS sets how many there are, KILLS and SET_KILLS how many kills (the short version runs here; `npm run kill-test` runs the long one), SEED repeats a run.
  */
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ import { expectEachOnce, pendingCommand, shopOf } from "../support/recovery.js";
 import { expectEachOnceInSet, setShopOf } from "../support/set-killing.js";
 import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
-const EVENTS = 60;
+const EVENTS = Number(process.env.EVENTS ?? 24);
 const SET_EVENTS = 200;
 const KILLS = Number(process.env.KILLS ?? 1);
 const SET_KILLS = Number(process.env.SET_KILLS ?? 1);
@@ -49,14 +49,14 @@ async function killOne(
   };
   await upAndKill(stack, reached(), victims);
   done.abort();
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   return at;
 }
 
 /** Kills a run while it waits for the answer to this request, and takes its machine's disk away. */
 async function killWhileWaiting(stack: TestStack, lost: { readonly hits: number }): Promise<void> {
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   rmSync(stack.cache, { recursive: true, force: true });
 }
 

@@ -38,19 +38,33 @@ const echo = (_: unknown, { headers, body }: SandboxRequest) => ({
 });
 
 it.each(["session", "basic"] as const)(
-  "%s: a refusal that echoes everything, with Pulumi's own debug log on",
+  "row 81, %s: a refusal that echoes everything, while Node.js and Pulumi log all they can",
   async (authMode) => {
     const sandbox = await useSandbox({ password, authMode });
     sandbox.fail({ on: "event", times: 1, with: { kind: "answer", status: 406, body: echo } });
     sandbox.fail({ on: "event", times: 1, after: 1, with: { kind: "answer", status: 500, body: echo } });
     const stack = await newStack(eventsProgram(3), { sandbox, config: { "advertising:authMode": authMode } });
     const log = join(stack.folder, "debug.log");
-    stack.setEnvironment({ ADVERTISING_LOG: `debug:${log}` });
+    stack.setEnvironment({
+      ADVERTISING_LOG: `debug:${log}`,
+      NODE_DEBUG: "http,undici,net,tls",
+      NODE_OPTIONS: `${stack.environment.NODE_OPTIONS} --trace-warnings`,
+      PULUMI_DEBUG_PROMISE_LEAKS: "true",
+    });
     const { code, output } = await stack.up("--debug", "--continue-on-error", "-v=9", "--logtostderr");
     expect(code).not.toBe(0);
     expect(output).toContain("bad request");
     expect(output).toContain("[secret]");
     expect(output).not.toContain("\u001b[2J");
+
+    const attempts = readFileSync(log, "utf8").trim().split("\n");
+    expect(attempts).toHaveLength(sandbox.requests.length);
+    expect(attempts[0]).toMatch(/^\S+Z POST \/rest\/\w+ attempt 1: status 200 after \d+ ms$/);
+
+    const sent = sandbox.requests.flatMap(({ headers }) => [headers.cookie, headers.authorization]);
+    const credentials = sent.flatMap((header) => String(header ?? "").match(/[^=\s]{12,}=*$/) ?? []);
+    expect(credentials).toHaveLength(4);
+    for (const secret of credentials) expect(output).not.toContain(secret);
 
     const sessionFile = filesBelow(stack.cache).find((path) => path.includes("session-"));
     const cookies =

@@ -21,7 +21,7 @@ async function unresolvedStack(options: { markField?: string } = {}) {
   return { sandbox, stack };
 }
 
-it("every later preview, up (changed inputs, --refresh), refresh stops at it with the same advice, and the marker stays; existingId adopts the object", async () => {
+it("every later preview, up (changed inputs too), refresh stops at it with the same advice, and the marker stays; existingId adopts the object", async () => {
   const { sandbox, stack } = await unresolvedStack();
   const commands = [
     () => stack.preview(),
@@ -30,7 +30,6 @@ it("every later preview, up (changed inputs, --refresh), refresh stops at it wit
       expect(again.output.split("If it is there:"), "told once").toHaveLength(2);
       return again;
     },
-    () => stack.up("--refresh"),
     () => stack.refresh("--run-program"),
     () => {
       stack.program(eventsProgram(1, 77));

@@ -17,8 +17,8 @@ it("a replacement that was asked for by hand, killed in flight: each run says th
   const [, event] = await stack.resources();
   const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   expect(await upAndKill(stack, struck(fault), "tree", ["--replace", event?.urn ?? ""])).toBe(true);
-  await stack.run(["cancel", "--yes"]);
-  for (const command of [stack.up, stack.preview, stack.up]) {
+  await stack.cancel();
+  for (const command of [stack.up, stack.preview]) {
     const { code, output } = await command();
     expect(code, output).toBe(0);
     expect(output).toContain(`The state has ${event?.id}. Check the account for a second one.`);
@@ -34,7 +34,7 @@ it("what was sent before a kill and is not declared any more is told until it is
   const stack = await newStack(eventsProgram(1), { sandbox });
   const fault = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   expect(await upAndKill(stack, struck(fault), "tree")).toBe(true);
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   stack.program(eventsProgram(0));
   expect((await stack.up()).code).toBe(0);
   const posts = sandbox.eventPosts;
@@ -78,7 +78,7 @@ it("killed in a replacement, and set back to what it was: `up` and `pending` say
   stack.program(eventsProgram(2, 2));
   stack.setEnvironment({ PULUMI_SKIP_CHECKPOINTS: "true" });
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   const made = sandbox.events.find(({ value }) => value === 2)?.id;
   const listed = await pending(stack);
   expect(listed.output).toContain(`was created as ${made}: a journal on this machine has it`);

@@ -19,7 +19,7 @@ for (let i = 0; i < ${events}; i++) {
 
 /** What ordinary users do after a kill, until all is well: unlock, look, follow the advice. @returns what the first `up` printed, too. */
 export async function recover(stack: TestStack, sandbox: Sandbox): Promise<{ unresolved: number; first: string }> {
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   let unresolved = 0;
   let first: string | undefined;
   for (let attempt = 1; attempt <= 12; attempt++) {
@@ -66,7 +66,7 @@ export async function expectListed(stack: TestStack, sandbox: Sandbox, round: st
 
 /** What a pipeline does on a runner whose disk is gone: asks the engine's own record, looks, and settles each. */
 export async function settlePending(stack: TestStack, sandbox: Sandbox): Promise<number> {
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   const pending = (...args: string[]) => pendingCommand(stack, ...args);
   const listed = await pending();
   if (listed.code === 0) return 0;

@@ -29,7 +29,7 @@ async function setIn(stack: TestStack) {
 
 /** What ordinary users do after a kill, until all is well: unlock, look, name what is there. @returns how many were unresolved. */
 export async function recoverSet(stack: TestStack, sandbox: Sandbox): Promise<number> {
-  await stack.run(["cancel", "--yes"]);
+  await stack.cancel();
   const first = await stack.up();
   if (first.code === 0) return 0;
   expect(first.output).toContain("ADVERTISING_OUTCOME_UNKNOWN");

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { inject, onTestFinished } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../provider/src/sandbox/index.js";
 import { keepCompiled } from "./keep-compiled.js";
-import { copyStack, PASSPHRASE, PROJECT, STACK, stateFileIn } from "./stack-init.js";
+import { copyStack, PASSPHRASE, PROJECT, STACK, selectStack, stateFileIn } from "./stack-init.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 /** Inside the repository, so that programs find the workspace's package as an installed one. */
@@ -53,6 +53,8 @@ export interface StackOptions {
   readonly project?: string;
   /** Shares cookie file and journal with other stacks. */
   readonly cache?: string;
+  /** The folder of another stack's backend, for another machine of it. */
+  readonly backend?: string;
   /** A project that exists, with its package.json and what that installed; a new one in the repository otherwise. */
   readonly programFolder?: string;
 }
@@ -65,7 +67,7 @@ export class TestStack {
   programFolder: string;
   readonly #options: StackOptions;
   readonly #environment: Record<string, string>;
-  readonly #ownBackend: string;
+  readonly #backend: string;
 
   constructor(program: string, options: StackOptions) {
     mkdirSync(workFolder, { recursive: true });
@@ -74,8 +76,7 @@ export class TestStack {
     this.cache = options.cache ?? join(this.folder, "cache");
     this.programFolder = options.programFolder ?? join(this.folder, "program");
     for (const name of ["home", "backend", "program"]) mkdirSync(join(this.folder, name));
-    // Without files of attributes: written in place, they are empty where a kill meets them, and the stack can't be read.
-    this.#ownBackend = `file://${join(this.folder, "backend")}?metadata=skip`;
+    this.#backend = options.backend ?? join(this.folder, "backend");
     const sandbox: Record<string, string> =
       options.sandbox === undefined
         ? {}
@@ -87,9 +88,10 @@ export class TestStack {
     this.#environment = {
       ...inheritedEnvironment(),
       PULUMI_HOME: join(this.folder, "home"),
-      PULUMI_BACKEND_URL: this.#ownBackend,
+      PULUMI_BACKEND_URL: this.#backendUrl,
       PULUMI_CONFIG_PASSPHRASE: PASSPHRASE,
       PULUMI_SKIP_UPDATE_CHECK: "true",
+      VAULT_SERVER_URL: inject("keyServer"),
       XDG_CACHE_HOME: this.cache,
       NO_COLOR: "1",
       ...sandbox,
@@ -117,24 +119,43 @@ export class TestStack {
     return this.#options.project ?? PROJECT;
   }
 
-  /** Makes the stack `dev`, and selects it. */
-  async init(): Promise<void> {
-    if (!this.#hasOwnBackend) {
-      const { code, output } = await this.run(["stack", "init", STACK]);
-      if (code !== 0) throw new Error(`no stack: ${output}`);
-      return;
-    }
-    copyStack(inject("initialisedStack"), {
-      project: this.#project,
-      programFolder: this.programFolder,
-      home: join(this.folder, "home"),
-      backend: join(this.folder, "backend"),
-      backendUrl: this.#ownBackend,
-    });
+  // Without files of attributes: written in place, they are empty where a kill meets them, and the stack can't be read.
+  get #backendUrl(): string {
+    return `file://${this.#backend}?metadata=skip`;
   }
 
-  get #hasOwnBackend(): boolean {
-    return this.#environment.PULUMI_BACKEND_URL === this.#ownBackend;
+  /** Whether its state is in files, which are read and written here without starting Pulumi: much faster. */
+  get #isInFiles(): boolean {
+    return this.#environment.PULUMI_BACKEND_URL === this.#backendUrl;
+  }
+
+  get #places() {
+    const { programFolder } = this;
+    return { project: this.#project, programFolder, home: join(this.folder, "home"), backendUrl: this.#backendUrl };
+  }
+
+  /** Makes the stack `dev`, and selects it. */
+  async init(): Promise<void> {
+    if (this.#isInFiles) copyStack(inject("initialisedStack"), { ...this.#places, backend: this.#backend });
+    else await this.#runWell("stack", "init", STACK);
+  }
+
+  /** Selects the stack `dev`, which is there. */
+  async select(): Promise<void> {
+    if (this.#isInFiles) selectStack(this.#places);
+    else await this.#runWell("stack", "select", STACK);
+  }
+
+  /** `pulumi cancel`: takes the lock of a killed run away. */
+  async cancel(): Promise<void> {
+    if (this.#isInFiles) rmSync(join(this.#backend, ".pulumi", "locks"), { recursive: true, force: true });
+    else await this.#runWell("cancel", "--yes");
+  }
+
+  async #runWell(...args: string[]): Promise<RunResult> {
+    const result = await this.run(args);
+    if (result.code !== 0) throw new Error(`pulumi ${args.join(" ")}: ${result.output}`);
+    return result;
   }
 
   /** Replaces the program. */
@@ -171,11 +192,15 @@ export class TestStack {
   async onAnotherMachine(): Promise<TestStack> {
     const { cache: _own, ...options } = this.#options;
     const { PULUMI_BACKEND_URL = "" } = this.#environment;
-    const other = new TestStack("", { ...options, environment: { ...options.environment, PULUMI_BACKEND_URL } });
+    const backend = this.#backend;
+    const other = new TestStack("", {
+      ...options,
+      backend,
+      environment: { ...options.environment, PULUMI_BACKEND_URL },
+    });
     onTestFinished(() => other.remove());
     cpSync(this.programFolder, other.programFolder, { recursive: true });
-    const { code, output } = await other.run(["stack", "select", "dev"]);
-    if (code !== 0) throw new Error(`not the same stack: ${output}`);
+    await other.select();
     return other;
   }
 
@@ -183,15 +208,16 @@ export class TestStack {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** The state of the stack `dev`, as the engine left it: from its file where it has one of its own, which is much faster. */
+  /** The state of the stack `dev`, as the engine left it. */
   async deployment(): Promise<Deployment> {
-    if (!this.#hasOwnBackend) return JSON.parse(await this.exported()).deployment;
-    return JSON.parse(readFileSync(stateFileIn(join(this.folder, "backend"), this.#project), "utf8")).checkpoint.latest;
+    return JSON.parse(await this.exported()).deployment;
   }
 
-  /** The whole exported state as text. */
+  /** What `pulumi stack export` prints. */
   async exported(): Promise<string> {
-    return (await this.run(["stack", "export"])).output;
+    if (!this.#isInFiles) return (await this.#runWell("stack", "export")).output;
+    const { checkpoint } = JSON.parse(readFileSync(stateFileIn(this.#backend, this.#project), "utf8"));
+    return JSON.stringify({ version: 3, deployment: checkpoint.latest ?? {} }, undefined, 2);
   }
 
   /** The resources of our types in the state, by URN. */
@@ -202,8 +228,10 @@ export class TestStack {
       .sort((a, b) => (a.urn < b.urn ? -1 : 1));
   }
 
+  /** The program's outputs. */
   async outputs(): Promise<Record<string, unknown>> {
-    return JSON.parse((await this.run(["stack", "output", "--json"])).output) as Record<string, unknown>;
+    const { resources = [] } = await this.deployment();
+    return resources.find(({ type }) => type === "pulumi:pulumi:Stack")?.outputs ?? {};
   }
 }
 
@@ -217,9 +245,9 @@ export async function newStack(program: string, options: StackOptions = {}): Pro
 
 const PROXY_VARIABLE = /^(HTTPS?|NO|ALL)_PROXY$/i;
 
-/** This process's environment without what would reach a run: users' own settings and proxies, and vitest's. */
+/** This process's environment without what would reach a run: users' own settings, keys and proxies, and vitest's. */
 export function inheritedEnvironment(): Record<string, string> {
-  const isOthers = (name: string) => /^(ADVERTISING_|PULUMI_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
+  const isOthers = (name: string) => /^(ADVERTISING_|PULUMI_|VAULT_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
   return { ...inherited((name) => !isOthers(name)), NODE_OPTIONS: keepCompiled };
 }
 
