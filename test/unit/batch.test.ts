@@ -230,6 +230,11 @@ describe("a live object", () => {
     const objects = new Map([...twice.objects, ...(live === undefined ? [] : [[memberKey("a"), live] as const])]);
     expect(atEnd({ creates: [], objects }, [aSet([member("a", "A")])]).warnings).toEqual([]);
     expect(atEnd({ creates: [], objects }, []).warnings).toHaveLength(2);
+    // That it was to be adopted there is noted before: without the create's fingerprint nobody knows that it was.
+    const wished = new Map([...twice.objects, [memberKey("a"), { id: "1", fingerprint: "" }] as const]);
+    expect(atEnd({ creates: [], objects: wished }, [aSet([member("a", "A")])]).warnings).toEqual([
+      expect.stringContaining('ConversionEvent "old" (1)'),
+    ]);
   });
 
   it("that leaves its set is the set's to tell, as far as the set's members are known", () => {

@@ -77,10 +77,10 @@ export function judgeRemovals(
   const { open, renamedTooEarly: early } = undeclaredIn(snapshot, declared);
   const heirsOf = lookupOfHeirs(snapshot, declared);
   const objectOf = (key: string, id: string) => `${aboutWhom(key).kind} ${id}`;
-  // One that a run left in two resources goes on with the one that is declared.
+  // One that a run left in two resources goes on with the one that is declared; not where that was only about to adopt it.
   const kept = new Set(
-    [...snapshot.objects].flatMap(([key, { id }]) =>
-      declared.standingOf(key) === "declared" ? [objectOf(key, id)] : [],
+    [...snapshot.objects].flatMap(([key, { id, fingerprint }]) =>
+      fingerprint !== "" && declared.standingOf(key) === "declared" ? [objectOf(key, id)] : [],
     ),
   );
   const gone = [...snapshot.objects].filter(
