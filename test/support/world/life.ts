@@ -68,7 +68,7 @@ export function randomLife(seed: number): Life {
   const below = (limit: number) => Math.floor(random() * limit);
   const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T;
   const chance = (of: number) => random() < of;
-  const isRich = chance(0.7);
+  const isRich = chance(0.8);
   const dressing: Dressing = {
     gone: pick(["404", "410", "could-not-load"]),
     dress: pick(["plain", "strings"]),
@@ -97,14 +97,14 @@ export function randomLife(seed: number): Life {
         preview: chance(0.3),
         concurrent: chance(0.4),
         faults: faults(),
-        ...(chance(0.25) ? { kill: kill() } : {}),
+        ...(chance(0.35) ? { kill: kill() } : {}),
         ...(chance(0.07) ? { target: random() } : {}),
       };
     }
-    if (one < 0.72) return { do: "edit", edits: edits() };
+    if (one < 0.7) return { do: "edit", edits: edits() };
     const target = () => (chance(0.3) ? { target: random() } : {});
-    if (one < 0.79) return { do: "refresh", machine, faults: faults(), ...target() };
-    if (one < 0.81) return { do: "destroy", machine, faults: faults(), ...target() };
+    if (one < 0.76) return { do: "refresh", machine, faults: faults(), ...target() };
+    if (one < 0.78) return { do: "destroy", machine, faults: faults(), ...target() };
     if (one < 0.86) return { do: "answer", machine, how: pick(ANSWERS), pick: random() };
     if (one < 0.87) return { do: "reopen", pick: random() };
     if (one < 0.88) return { do: "check out", pick: random() };

@@ -140,6 +140,8 @@ export class MemoryPlatform implements Objects {
     const acts = broken === undefined || ["lost", "500", "html", "202", "odd"].includes(broken);
     const body = request.body === undefined ? {} : (JSON.parse(request.body) as Record<string, unknown>);
     const answer = acts ? this.#handle(route, request.method, body, guard).answer : undefined;
+    // Nobody was told that it is gone.
+    if (broken !== undefined && acts && route?.operation === "delete") this.meddled.add(String(route.id));
     guard.request("after", operation);
     if (guard.isDead) return undefined;
     return asHttp(broken === undefined ? (answer as Answer) : brokenAnswer(broken, answer));

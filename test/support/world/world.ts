@@ -758,7 +758,8 @@ export class World {
     }
     if (errors.length === 0) {
       for (const each of heldIn(deployment)) {
-        if (deleted.has(`${each.noun} ${each.id}`) && each.resource.delete !== true) {
+        const isUnseen = this.platform.meddled.has(each.id) && this.operations.read !== true;
+        if (deleted.has(`${each.noun} ${each.id}`) && each.resource.delete !== true && !isUnseen) {
           throw new Violation(`${each.noun} ${each.id} was deleted, and ${each.label} holds it`);
         }
       }
