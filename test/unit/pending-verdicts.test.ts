@@ -116,3 +116,16 @@ it("an object that a create noted under the resource's former name is that creat
   const verdicts = readVerdicts({ created: ["now=600"], notCreated: [] }, { pending: renamed, stack, notes });
   expect(verdicts).toEqual([{ urn: E("now"), createdAs: "600" }]);
 });
+
+it("what was settled elsewhere, and only this machine's journal still notes, is dropped by the command that is named", () => {
+  const noted = [...notes, record("m-kept", { key: "ConversionEvent::organization/shop/dev::kept" })];
+  for (const [created, notCreated] of [
+    [["kept=2"], []],
+    [[], [E("kept")]],
+  ] as const) {
+    expect(() => readVerdicts({ created, notCreated }, { pending, stack, notes: noted })).toThrow(
+      `is settled: the state has it as 2. To drop what the journal of this machine noted of it:\n  npx pulumi-advertising pending --forget '${E("kept")}'`,
+    );
+  }
+  expect(() => read(["kept=2"])).toThrow('"kept" is not a pending create');
+});

@@ -2,9 +2,9 @@
  * What users, or a search, say of creates of unknown outcome, checked against what is known of them. Pure.
  */
 import { Holders } from "../decision/index.js";
-import { aboutWhom, type CreateRecord, nameInUrn, splitMember } from "../state/index.js";
+import { aboutWhom, type CreateRecord, forgetCommand, nameInUrn, splitMember } from "../state/index.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
-import { type ExportedStack, objectsIn, stateIn } from "./stack-export.js";
+import { type ExportedStack, objectsIn, type StoredObject, stateIn } from "./stack-export.js";
 
 /** As it is typed: `URN=ID`, or a URN. */
 export interface Given {
@@ -37,6 +37,8 @@ interface Answer {
   readonly found: readonly PendingCreate[];
   /** The pending creates of the set that is meant. */
   readonly ofSet: readonly PendingCreate[];
+  /** A create that a journal of this machine notes, and whose object the state has: settled elsewhere. */
+  readonly settled: StoredObject | undefined;
   /** The answers before this one. */
   readonly before: readonly Verdict[];
   readonly holders: Holders;
@@ -48,6 +50,10 @@ const RULES: readonly ((answer: Answer) => string | undefined)[] = [
   ({ wanted, found, ofSet: [first] }) =>
     found.length === 0 && first !== undefined
       ? `"${wanted}" is a set: append the key of its event, as in ${first.urn}`
+      : undefined,
+  ({ wanted, found, settled }) =>
+    found.length === 0 && settled !== undefined
+      ? `"${wanted}" is settled: the state has it as ${settled.id}. To drop what the journal of this machine noted of it:\n  ${forgetCommand(settled.urn)}`
       : undefined,
   ({ wanted, found }) =>
     found.length === 0 ? `"${wanted}" is not a pending create (\`pulumi-advertising pending\` lists them)` : undefined,
@@ -85,15 +91,19 @@ export function readVerdicts(given: Given, { pending, stack, notes }: Known): Ve
   const faults: string[] = [];
   const verdicts: Verdict[] = [];
   const holders = holdersIn(stack, notes, pending);
+  const inState = objectsIn(stateIn(stack).resources);
+  const isNoted = new Set(notes.map(({ key }) => aboutWhom(key).urn));
   const kindOf = ({ urn }: Verdict) => pending.find((create) => create.urn === urn)?.kind;
   const add = (wanted: string, createdAs: string | undefined) => {
-    const found = pending.filter(({ urn }) => urn === wanted || nameInUrn(urn) === wanted);
+    const isMeant = (urn: string) => urn === wanted || nameInUrn(urn) === wanted;
+    const found = pending.filter(({ urn }) => isMeant(urn));
     const ofSet = pending.filter(({ urn }) => isMemberOf(wanted, urn));
     if (found.length === 0 && createdAs === undefined && ofSet.length > 0) {
       for (const { urn } of ofSet) verdicts.push({ urn, createdAs });
       return;
     }
-    const answer = { wanted, createdAs, found, ofSet, before: verdicts, holders, kindOf };
+    const settled = inState.find(({ urn, id }) => id !== undefined && isMeant(urn) && isNoted.has(urn));
+    const answer = { wanted, createdAs, found, ofSet, settled, before: verdicts, holders, kindOf };
     const fault = RULES.reduce<string | undefined>((first, rule) => first ?? rule(answer), undefined);
     if (fault !== undefined) faults.push(fault);
     else for (const { urn } of found) verdicts.push({ urn, createdAs });
