@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
+import { journalOf } from "../../provider/src/store/notes.js";
 import { pathsIn, placesOf } from "../../provider/src/store/places.js";
 import { newFolder } from "../support/folder.js";
 import { exportOf, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT, urnOf } from "../support/stored.js";
@@ -205,6 +206,31 @@ describe("relocate", () => {
     expect(code).toBe(2);
     expect(hosts()).toEqual({ state: "there", journal: ["there"], others: ["there"] });
   });
+});
+
+it("of a killed run's creates, those that this machine's journal has no note of are named", async () => {
+  const { run, folder, write } = newStack([]);
+  const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
+  mkdirSync(journals, { recursive: true, mode: 0o700 });
+  const inFlight = ["sent", "unsent"].map((name) => {
+    const inputs = { eventName: name, advertiserId: 1, value: 1, __identity: `shop/dev::${name}` };
+    const { id: _, outputs: __, ...resource } = storedEvent(name, 0, {}, { inputs });
+    return { type: "creating", resource };
+  });
+  const stack = JSON.parse(exportOf([]));
+  stack.deployment.pending_operations = inFlight;
+  write("state.json", JSON.stringify(stack));
+  const words = "has no note of unsent: if the killed run was on this machine, it did not send it.";
+  const elsewhere = await run("pending");
+  expect(elsewhere.code).toBe(1);
+  expect(elsewhere.output).not.toContain("has no note of");
+  const key = "ConversionEvent::organization/shop/dev::sent";
+  const note = { mark: "m", key, fingerprint: "f", at: "2026-03-02T10:00:00.000Z" };
+  writeFileSync(pathsIn(journals, NAME).journal, journalOf([note]), { mode: 0o600 });
+  const here = await run("pending");
+  expect(here.code).toBe(1);
+  expect(here.output).toContain("2 creates may or may not have reached the platform");
+  expect(here.output).toContain(words);
 });
 
 it("a journal that can't be read is said, and nothing is changed", async () => {

@@ -260,12 +260,17 @@ function tellVerdict({ urn, createdAs }: Verdict, create: PendingCreate | undefi
 function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistory: boolean): number {
   const left = pending.open.filter(({ urn }) => !isSettled(urn));
   const created = describeCreated(pending.created.filter(({ urn }) => !isSettled(urn)));
-  if (left.length > 0) return say([describeOpen(left), ...created].join("\n"), 1);
+  const isNotedHere = [...pending.open, ...pending.created].some(({ record }) => record.key !== "");
+  if (left.length > 0) return say([describeOpen(left, isNotedHere), ...created].join("\n"), 1);
   const history = tellsHistory && pending.history > 0 ? [historyInWords(pending.history)] : [];
   return say([NOTHING, ...created, ...history].join("\n"));
 }
 
-function describeOpen(open: Pending["open"]): string {
+/** @param isNotedHere a journal of this machine has notes of this stack's creates: so each that a run here sent is among them. */
+function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
+  const notNoted = open.flatMap(({ urn, known, record }) =>
+    isNotedHere && known === "engine" && record.key === "" ? [nameInUrn(urn)] : [],
+  );
   const lines = open.map(({ urn, kind, record, held }) => {
     const butNot =
       held === undefined || held.id === record.replaces
@@ -279,6 +284,11 @@ function describeOpen(open: Pending["open"]): string {
   return [
     `${count(open.length, "create")} may or may not have reached the platform:`,
     ...lines,
+    ...(notNoted.length === 0
+      ? []
+      : [
+          `The journal on this machine has no note of ${enumerate(cut(notNoted, MAX_KNOWN, (others) => `${others} more`))}: if the killed run was on this machine, it did not send ${agree(notNoted.length, "it", "them")}.`,
+        ]),
     open.length === 1 ? "Settle it." : "Settle each of them with its own URN, as here the first.",
     ...waysOut(open[0]?.urn ?? ""),
   ].join("\n");
