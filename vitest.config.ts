@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { keepCompiled } from "./test/support/keep-compiled.js";
 
 const FIVE_MINUTES_IN_MS = 300_000;
@@ -8,12 +9,37 @@ const heavy = {
   globalSetup: "test/support/stack-init.ts",
   testTimeout: FIVE_MINUTES_IN_MS,
   hookTimeout: FIVE_MINUTES_IN_MS,
-  maxWorkers: 3,
+  maxWorkers: 4,
   sequence: { groupOrder: 1 },
 };
 
 /** Quick by themselves, often waiting; what a busy machine makes of that must not decide. */
 const light = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 3, setupFiles: "test/support/cheap-scrypt.mjs" };
+
+/** These take longest, of those that start Pulumi or npm. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
+const LONGEST = [
+  ...[
+    "package/pipelines",
+    "package/pnpm",
+    "package/npm",
+    "engine/search",
+    "engine/pending",
+    "engine/operations",
+    "engine/rename",
+  ],
+  ...["engine/interruption", "engine/day", "engine/reopen", "engine/fleet", "engine/main-job", "engine/scale"],
+];
+
+/** Long files first, of whichever project: one that begins last keeps one core busy at the end, and the others idle. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ project, moduleId }: TestSpecification) => {
+      const index = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return project.config.sequence.groupOrder * 100 + (index < 0 ? LONGEST.length : index);
+    };
+    return (await super.sort(files)).toSorted((a, b) => placeOf(a) - placeOf(b));
+  }
+}
 
 /** For every process that tests start: a run of Pulumi compiles a thousand modules in each of two processes. */
 const env = { NODE_OPTIONS: keepCompiled };
@@ -24,6 +50,7 @@ const project = (name: string, options: object = {}) => ({
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       project("unit", light),
       project("sandbox", light),

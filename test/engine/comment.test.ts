@@ -63,13 +63,8 @@ new advertising.ConversionEventSet("of-other", { ...own, events: { a: { eventNam
 `);
 }
 
-const comment = (stack: TestStack) =>
-  runProcess(
-    "node",
-    [command, "report", "comment", "--preview", "preview.json"],
-    stack.programFolder,
-    stack.environment,
-  );
+const comment = (stack: TestStack, preview: string) =>
+  runProcess("node", [command, "report", "comment"], stack.programFolder, stack.environment, preview);
 
 function countIn(text: string, sentence: RegExp): number {
   return Number(sentence.exec(text)?.[1] ?? 0);
@@ -111,8 +106,7 @@ it.each([
   expect(await unmanaged()).toBe(found.length);
 
   stack.program(programOf(true, "delete" in event));
-  stack.write("preview.json", (await stack.preview("--json")).output);
-  const { output } = await comment(stack);
+  const { output } = await comment(stack, (await stack.preview("--json")).output);
   const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
   const said = {
     creates: countIn(line, /(\d+) create/),

@@ -18,21 +18,19 @@ const withAdvertisers = {
   firstId: 11,
 };
 
-it("renamed and moved with aliases, refreshed, targeted, protected, destroyed: two POSTs in all", async () => {
+it("renamed and moved with aliases, refreshed, protected, destroyed: two POSTs in all", async () => {
   const sandbox = await useSandbox(withAdvertisers);
   const stack = await newStack(shop(two), { sandbox });
   expect((await stack.up()).code).toBe(0);
   const { ids } = (await stack.outputs()) as { ids: Record<string, number> };
 
-  stack.program(shop(two, { name: "flow", options: `{ aliases: [{ name: "funnel" }], protect: true }` }));
-  expect((await stack.up()).code).toBe(0);
   const component = `class Shop extends pulumi.ComponentResource { constructor() { super("my:shop:Shop", "shop"); } }
 const shop = new Shop();`;
   const inComponent = (protect: boolean) =>
     shop(two, {
       name: "flow",
       before: component,
-      options: `{ parent: shop, aliases: [{ parent: pulumi.rootStackResource }], protect: ${protect} }`,
+      options: `{ parent: shop, aliases: [{ name: "funnel", parent: pulumi.rootStackResource }], protect: ${protect} }`,
     });
   stack.program(inComponent(true));
   const moved = await stack.up();
@@ -42,9 +40,6 @@ const shop = new Shop();`;
   const refreshed = await stack.refresh();
   expect(refreshed.code, refreshed.output).toBe(0);
   expect(refreshed.output).toContain("3 unchanged");
-  const [set] = await stack.resources();
-  const targeted = await stack.up("--target", set?.urn ?? "");
-  expect(targeted.code, targeted.output).toBe(0);
   expect((await stack.destroy()).output).toContain("protect");
   stack.program(inComponent(false));
   expect((await stack.up()).output).toContain("3 unchanged");
@@ -102,8 +97,6 @@ it("part of it fails: saved, shown with its reason, and completed by the next ru
   expect(first.output).toContain("the quota is used up");
   expect(first.output).toContain("[ADVERTISING_REFUSED]");
   expect(sandbox.eventPosts).toBe(keys.length);
-  const preview = await stack.preview();
-  expect(preview.output).toContain(`events: 1 to create, ${keys.length - 1} unchanged`);
   const second = await stack.up();
   expect(second.code, second.output).toBe(0);
   expect(sandbox.eventPosts).toBe(keys.length + 1);

@@ -279,6 +279,9 @@ export function runProcess(
   });
 }
 
+/** For programs whose types somebody else checks: `npm run check` those of the examples. */
+export const UNCHECKED = { PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
+
 /** A CommonJS program: the package as `advertising`, Pulumi as `pulumi`. */
 export function program(body: string): string {
   return `const pulumi = require("@pulumi/pulumi");\nconst advertising = require("pulumi-advertising");\n${body}\n`;
