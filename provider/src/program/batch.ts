@@ -7,7 +7,7 @@
  * timer, a file or the like.
  */
 
-import { saidOnce } from "../base/index.js";
+import { saidOnce, withoutValues } from "../base/index.js";
 import { matchesCreate } from "../decision/index.js";
 import { belongsAlready, type Kind, type ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
@@ -65,6 +65,7 @@ function warningsOf(batch: readonly Declaration[]): string[] {
     all,
     ({ text }) => text,
     ({ label }) => label,
+    ({ label, text }) => withoutValues(text.replace(label, "")),
   );
 }
 
