@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { aboutWhom } from "../../provider/src/state/identity.js";
+import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { recordsIn } from "../../provider/src/store/look.js";
 import { StackJournals } from "../../provider/src/tools/stack-journals.js";
 import { newFolder } from "../support/folder.js";
@@ -53,6 +54,19 @@ it("C6: a create in doubt that the engine asks for again, as its error hooks do,
   closeNow();
   // It is remembered until somebody settles it.
   expect(journals()).toHaveLength(1);
+});
+
+it("a targeted destroy, which asks what would become of what depends on its target, is told nothing of a replacement", async () => {
+  const { sandbox, advertiser, event, set, nextAfterKill } = await start();
+  const events = { k: { eventName: "K", value: 1 } };
+  const setInputs = { advertiserId: 1, events, __identity: "organization/tiny/dev::s", __provider: "exports.handler" };
+  await advertiser.create(inputs);
+  const [one, several] = [await event.create(eventInputs), await set.create(setInputs)];
+  const { event: later, set: laterSet, told, said } = await nextAfterKill();
+  await later.diff(one.id, one.outs ?? {}, { ...eventInputs, advertiserId: UNKNOWN });
+  await laterSet.diff(several.id, several.outs ?? {}, { ...setInputs, advertiserId: UNKNOWN });
+  expect([...told, ...said]).toEqual([]);
+  expect(sandbox.creates).toBe(3);
 });
 
 it("what an earlier run made does not take the place of itself, where the state was destroyed since", async () => {

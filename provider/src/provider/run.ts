@@ -10,7 +10,7 @@
  * A preview ends after 3. What another resource may ask for is noted before anything is awaited.
  */
 import { own, type Values } from "../base/index.js";
-import { type Former, Holders, type Member } from "../decision/index.js";
+import { type Former, Holders, holdsUnknown, type Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type Briefing, objectKey, UNKNOWN } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
@@ -96,6 +96,14 @@ export class Run {
     if (run === undefined) return;
     this.isUp = run.isUp;
     if (before === undefined) this.#declares += run.resources;
+  }
+
+  /**
+   * Whether `diff` is only to say if a resource would go with a target that it depends on: the program has not registered it, and the
+   * target's id is not known. Nothing is replaced then.
+   */
+  isSupposed(key: string, news: Values): boolean {
+    return !this.declared.has(key) && holdsUnknown(news);
   }
 
   /** What the program's half said of a resource. */

@@ -59,10 +59,13 @@ export async function planSet(
     const member = memberRef(subject, key);
     if (id !== undefined) await tellGone(kind, runtime, member, membersFormerly[member.key]);
   }
-  await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.leftLive, circumstances));
+  const isSupposed = run.isSupposed(subject.key, news);
+  if (!isSupposed) {
+    await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.leftLive, circumstances));
+  }
   // An `up` fails with it.
   const result = resultOf(members);
-  if (!result.isWell && run.isUp !== true) {
+  if (!result.isWell && run.isUp !== true && !isSupposed) {
     const { text, code } = troubleInWords(kind, subject, members, result, stored.eventIds);
     runtime.tellAt("warn", subject.resourceUrn, withCode(text, code));
   }

@@ -83,7 +83,7 @@ export async function planSingle(
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
   if (action.do === "wait") expectSettled(kind, action.record);
   const replaces = replacesOf(kind, member, news);
-  if (run.isUp !== true) {
+  if (run.isUp !== true && !run.isSupposed(key, news)) {
     if (action.do === "look for") tellAll(runtime, [toBeLookedFor(subject, action.record)]);
     if (former !== undefined && !run.holders.isAdopted(kind.name, former.id)) {
       run.beginOnce(leaving(key));
