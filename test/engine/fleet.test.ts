@@ -1,4 +1,4 @@
-/** examples/fleet, as its files are: twelve real stacks from one data file, in one run; and as the jobs of examples/ci/fleet.yml. */
+/** examples/fleet: real stacks from one data file, in one run; and as its files are, as the jobs of examples/ci/fleet.yml. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -6,10 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { newFolder } from "../support/folder.js";
-import { runProcess, TestStack, useSandbox } from "../support/stack.js";
+import { runProcess, TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
 
 const example = resolve(import.meta.dirname, "../../examples/fleet");
-const STACKS = 12;
+/** Of the file's twelve, in the run of all. */
+const CHOSEN = ["at", "be", "cz", "de", "fr"];
+const STACKS = CHOSEN.length;
 /** One advertiser and two events. */
 const OBJECTS = 3;
 
@@ -20,13 +22,18 @@ it("preview, Ctrl-C, apply with one failing stack, apply that one again, wrong p
   timeout: 900_000,
 }, async () => {
   const sandbox = await useSandbox();
-  const stack = new TestStack("", { file: "index.ts", sandbox });
+  const stack = new TestStack("", { file: "index.ts", sandbox, environment: UNCHECKED });
   onTestFinished(() => stack.remove());
   const { programFolder: folder, environment } = stack;
   cpSync(example, folder, {
     recursive: true,
     filter: (path) => !/^(Pulumi\..+\.yaml|node_modules|logs)$/.test(basename(path)),
   });
+  const data = join(folder, "fleet.json");
+  const declared = JSON.parse(readFileSync(data, "utf8")) as { stacks: Record<string, object> };
+  const stacks = Object.fromEntries(CHOSEN.map((name) => [name, declared.stacks[name]]));
+  const whole = JSON.stringify({ ...declared, stacks });
+  writeFileSync(data, whole);
   const fleet = (args: readonly string[], more: Record<string, string> = {}) =>
     runProcess("node", ["fleet.mts", ...args], folder, { ...environment, ...more });
 
@@ -57,15 +64,13 @@ it("preview, Ctrl-C, apply with one failing stack, apply that one again, wrong p
   expect(interrupted.code).toBe(1);
   expect(sandbox.advertisers.length + sandbox.events.length, "what was sent is finished").toBe(sandbox.creates);
 
-  const data = join(folder, "fleet.json");
-  const whole = readFileSync(data, "utf8");
   writeFileSync(data, whole.replace("Acme France", " "));
   expect(sandbox.logins).toBe(1);
   const most = await fleet(["--parallel", "3"]);
   expect(most.output).toContain(`Logged in as ${sandbox.email}`);
   expect(most.output).toMatch(/^fr {2}failed +[\d.]+ s {2}.*advertiserName/m);
   expect(most.output).toContain(`Of ${STACKS}: ${STACKS - 1} done, 1 failed, 0 not begun.`);
-  expect(most.output.match(/^ *\d+\/12 /gm)).toHaveLength(STACKS);
+  expect(most.output.match(/^ *\d+\/5 /gm)).toHaveLength(STACKS);
   expect(most.code).toBe(1);
   expect(sandbox).toMatchObject({ logins: 2, creates: (STACKS - 1) * OBJECTS });
   expect(readFileSync(join(folder, "logs", "fr.log"), "utf8")).toContain("[ADVERTISING_ARGUMENTS]");
@@ -86,7 +91,7 @@ it("preview, Ctrl-C, apply with one failing stack, apply that one again, wrong p
 
   const refused = await fleet([], { ADVERTISING_PASSWORD: "not-this-one" });
   expect(refused.output).toMatch(/\[ADVERTISING_LOGIN\]\n$/);
-  expect(refused.output).not.toMatch(/^ *\d+\/12 /m);
+  expect(refused.output).not.toMatch(/^ *\d+\/5 /m);
   expect(refused.code).toBe(1);
   expect(sandbox).toMatchObject({ logins: 4, creates: STACKS * OBJECTS });
 });
@@ -130,7 +135,7 @@ describe.skipIf(missing.length > 0)(
 
       /** A fresh runner, which has what the actions bring. */
       async function run(job: "login" | "up", carried: string | undefined, more: Record<string, string> = {}) {
-        const machine = new TestStack("", { file: "index.ts", sandbox });
+        const machine = new TestStack("", { file: "index.ts", sandbox, environment: UNCHECKED });
         onTestFinished(() => machine.remove());
         const folder = machine.programFolder;
         cpSync(example, folder, { recursive: true, filter: isOwn });
@@ -164,7 +169,7 @@ describe.skipIf(missing.length > 0)(
       const encrypted = join(login, "session.enc");
       expect(readFileSync(encrypted, "latin1")).not.toContain("service_cookie");
       const names = JSON.parse(readFileSync(join(login, "output"), "utf8").replace(/^names=/, "")) as string[];
-      expect(names).toHaveLength(STACKS);
+      expect(names).toHaveLength(12);
       for (const STACK of ["at", "be"]) {
         const folder = await run("up", encrypted, { STACK });
         const summary = readFileSync(join(folder, "summary.md"), "utf8");
