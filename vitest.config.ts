@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { keepCompiled } from "./test/support/keep-compiled.js";
+import { mutating } from "./test/support/mutation.js";
 
 const FIVE_MINUTES_IN_MS = 300_000;
 
@@ -54,7 +55,7 @@ export default defineConfig({
     projects: [
       project("unit", light),
       project("sandbox", light),
-      project("model", light),
+      { ...project("model", light), plugins: mutating() },
       project("engine", heavy),
       project("package", heavy),
     ],

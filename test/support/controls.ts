@@ -2,14 +2,11 @@
  * What the product promises, a change of one line that breaks each promise, and the tests that then turn red. `test/package/controls.test.ts`
  * makes the changes in a copy of the source.
  */
-export interface Control {
+import type { Mutation } from "./mutation.js";
+
+export interface Control extends Mutation {
   /** What holds until it is taken away; rules and invariants by their numbers. */
   readonly promise: string;
-  /** Below `provider/src`. */
-  readonly file: string;
-  /** It stands there once. */
-  readonly from: string;
-  readonly to: string;
   /** Below `test`, without its ending. */
   readonly test: string;
   /** A part of the name of each test that must turn red. */

@@ -1,4 +1,5 @@
 /** Changes that people make to a program. Each is some numbers, read against the program as it is then. */
+import { labelOf, memberLabel, memberOf } from "../../../provider/src/state/index.js";
 import { FIRST_ID } from "./platform.js";
 import type { Catalog, Entry, Resource, Row } from "./program.js";
 import { keyOf, urnOfResource } from "./program.js";
@@ -7,7 +8,7 @@ import { heldIn, type World } from "./world.js";
 const EVENT_NAMES = ["Buy", "Sign up", "Land"];
 const NAMES = ["e1", "e2", "e3", "e4", "e5"];
 const SETS = ["s1", "s2", "s3"];
-const KEYS = ["k1", "k.2", `k"]3`];
+const KEYS = ["k1", `k.2"]3`, "constructor", "ф"];
 const ADVERTISERS = ["a1", "a2"];
 
 type Edit = (world: World, numbers: Numbers) => void;
@@ -214,6 +215,35 @@ const adopted: Edit = (world, numbers) => {
   });
 };
 
+/** Another client's advertiser is taken over. */
+const adoptedAdvertiser: Edit = (world, numbers) => {
+  const [name] = unused(world, "Advertiser", ADVERTISERS);
+  if (name === undefined) return;
+  const platformName = numbers.pick(["Acme", "Other"]) ?? "Acme";
+  const existingId = world.platform.makeForeign("advertiser", { advertiser_name: platformName });
+  put(world, { type: "Advertiser", name, platformName, existingId });
+};
+
+/** What an unresolved create has made is named, as the message says. */
+const adoptedAfterALook: Edit = (world, numbers) => {
+  const open = new Set(world.unresolvedInState().map(({ label }) => label));
+  const those = [...world.program.values()].flatMap((resource) => {
+    const [urn, label] = [urnOfResource(resource), labelOf(resource.type, resource.name)];
+    const members = Object.keys(resource.events ?? {}).filter((key) => open.has(memberLabel(label, key)));
+    return [
+      ...(open.has(label) ? [{ resource, urn, key: "" }] : []),
+      ...members.map((key) => ({ resource, urn: memberOf(urn, key), key })),
+    ];
+  });
+  const { resource, urn = "", key = "" } = numbers.pick(those) ?? {};
+  const existingId = resource === undefined ? undefined : world.truthAbout(urn);
+  if (resource === undefined || existingId === undefined) return;
+  world.settled.add(existingId);
+  const entry = resource.events?.[key];
+  const events = entry === undefined ? {} : { events: { ...resource.events, [key]: { ...entry, existingId } } };
+  put(world, { ...resource, ...(entry === undefined ? { existingId } : events) });
+};
+
 const notAdopting: Edit = (world, numbers) => {
   const resource = numbers.pick([...world.program.values()].filter(({ existingId }) => existingId !== undefined));
   if (resource !== undefined) put(world, { ...resource, existingId: undefined });
@@ -369,6 +399,8 @@ const EDITS: readonly Edit[] = [
   moved(true),
   moved(false),
   adopted,
+  adoptedAdvertiser,
+  adoptedAfterALook,
   notAdopting,
   deleting,
   deleting,

@@ -69,6 +69,8 @@ export interface RunOptions {
   readonly targetDependents?: boolean;
   /** Steps of several resources at once; otherwise one resource after the other. */
   readonly concurrent?: boolean;
+  /** It asks again for what has failed, once, as its error hooks do. */
+  readonly asksAgain?: boolean;
 }
 
 export interface Ended {
@@ -188,6 +190,8 @@ export async function up(before: Deployment, program: Program, said: Said, optio
   const skipped = new Set<string>();
   const advertiserIds = new Map<string, unknown>();
 
+  const asked = <T>(ask: () => Promise<T>) => (options.asksAgain === true ? ask().catch(ask) : ask());
+
   const oldOf = (resource: Resource): Saved | undefined => {
     const names = [resource.name, ...(resource.aliases ?? [])];
     const urns = names.map((name) => urnOfResource({ type: resource.type, name }));
@@ -257,7 +261,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
       return () =>
         work.step({ type: "creating", resource: next }, async () => {
           try {
-            const { id, outs } = await face.create({ ...inputs });
+            const { id, outs } = await asked(() => face.create({ ...inputs }));
             take({ ...next, id, outputs: withProvider(outs, inputs) });
             noteId(outs);
           } catch (error) {
@@ -275,7 +279,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
       return () =>
         work.step({ type: "updating", resource: { ...base, inputs } }, async () => {
           try {
-            const { outs } = await face.update(id, from.outputs, { ...inputs });
+            const { outs } = await asked(() => face.update(id, from.outputs, { ...inputs }));
             work.put(from, { ...base, id, inputs, outputs: withProvider(outs, inputs) });
             noteId(outs);
           } catch (error) {

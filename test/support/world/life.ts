@@ -15,9 +15,12 @@ export type Step =
       readonly machine: number;
       readonly preview: boolean;
       readonly concurrent: boolean;
+      readonly asksAgain?: boolean;
       readonly faults: readonly Fault[];
       readonly kill?: Kill;
       readonly target?: number;
+      /** How `pending` is asked before it, where a killed run's notes are elsewhere. */
+      readonly asks?: "search" | undefined;
     }
   | {
       readonly do: "refresh" | "destroy";
@@ -36,6 +39,7 @@ export type Step =
   | { readonly do: "reopen"; readonly pick: number }
   /** Somebody goes on with an older state of the repository. */
   | { readonly do: "check out"; readonly pick: number }
+  | { readonly do: "relocate" }
   | { readonly do: "lose"; readonly machine: number }
   | { readonly do: "meddle"; readonly pick: number; readonly deletes: boolean }
   | { readonly do: "operations"; readonly name: string; readonly on: boolean }
@@ -56,10 +60,33 @@ const CREATE_BREAKS: Break[] = [
   "html",
   "202",
   "limited",
+  "limited long",
   "lost unsent",
   "no",
+  "202 undone",
 ];
-const OTHER_BREAKS: Break[] = ["lost", "lost undone", "500", "500 undone", "refused", "odd", "no", "lost unsent"];
+const OTHER_BREAKS: Break[] = [
+  "lost",
+  "lost undone",
+  "lost unsent",
+  "500",
+  "500 undone",
+  "refused",
+  "odd",
+  "odd",
+  "no",
+  "207 undone",
+  "in use",
+  "empty no",
+  "another",
+  "retired",
+  "not allowed",
+  "pixel",
+  "no path",
+];
+
+/** What is asked in an `up`. */
+const OF_AN_UP: Fault["on"][] = ["advertiser", "event", "event", "event", "read", "update", "delete", "search"];
 
 const ANSWERS = ["truly", "wrongly", "wrongly", "search", "both", "while up"] as const;
 
@@ -74,17 +101,19 @@ export function randomLife(seed: number): Life {
     dress: pick(["plain", "strings"]),
     searchLagSeconds: pick([0, 0, 3, 40]),
     readLagSeconds: pick([0, 0, 5, 60]),
+    isTight: chance(0.4),
   };
   const names = [...OPERATIONS, "mark"];
   const operations = Object.fromEntries(names.map((name) => [name, isRich && (name === "mark" || chance(0.7))]));
   const config: Config = { seed, dressing, operations, checkpoints: chance(0.8) };
 
-  const fault = (): Fault => {
-    const on = pick(["advertiser", "event", "event", "event", "read", "update", "delete", "search"] as const);
+  const fault = (of: readonly Fault["on"][]): Fault => {
+    const on = pick(of);
     const isCreate = on === "advertiser" || on === "event";
-    return { on, after: below(4), with: pick(isCreate ? CREATE_BREAKS : OTHER_BREAKS) };
+    return { on, after: below(3), with: pick(isCreate ? CREATE_BREAKS : OTHER_BREAKS) };
   };
-  const faults = () => Array.from({ length: chance(0.45) ? 1 + below(2) : 0 }, fault);
+  const faults = (...of: Fault["on"][]) =>
+    Array.from({ length: chance(0.45) ? 1 + below(2) : 0 }, () => fault(of.length === 0 ? OF_AN_UP : of));
   const kill = (): Kill => ({ at: pick(["before", "after", "after", "save"]), nth: 1 + below(5) });
   const edits = () => Array.from({ length: 1 + below(3) }, () => Array.from({ length: 6 }, random));
   const step = (): Step => {
@@ -96,25 +125,41 @@ export function randomLife(seed: number): Life {
         machine,
         preview: chance(0.3),
         concurrent: chance(0.4),
+        ...(chance(0.1) ? { asksAgain: true } : {}),
         faults: faults(),
         ...(chance(0.35) ? { kill: kill() } : {}),
         ...(chance(0.07) ? { target: random() } : {}),
+        ...(chance(0.3) ? { asks: "search" } : {}),
       };
     }
     if (one < 0.7) return { do: "edit", edits: edits() };
     const target = () => (chance(0.3) ? { target: random() } : {});
-    if (one < 0.76) return { do: "refresh", machine, faults: faults(), ...target() };
-    if (one < 0.78) return { do: "destroy", machine, faults: faults(), ...target() };
+    if (one < 0.76) return { do: "refresh", machine, faults: faults("read"), ...target() };
+    if (one < 0.78) return { do: "destroy", machine, faults: faults("delete"), ...target() };
     if (one < 0.86) return { do: "answer", machine, how: pick(ANSWERS), pick: random() };
     if (one < 0.87) return { do: "reopen", pick: random() };
     if (one < 0.88) return { do: "check out", pick: random() };
     if (one < 0.91) return { do: "lose", machine };
     if (one < 0.94) return { do: "meddle", pick: random(), deletes: chance(0.5) };
     if (one < 0.97) return { do: "operations", name: pick(OPERATIONS), on: chance(0.6) };
+    if (one < 0.98) return { do: "relocate" };
     return { do: "wait", seconds: below(900) };
   };
   const beginning = { do: "edit", edits: Array.from({ length: 4 }, () => Array.from({ length: 6 }, random)) } as const;
-  return { config, steps: [beginning, ...Array.from({ length: 5 + below(12) }, step)] };
+  /** A runner that is killed twice and then thrown away, and what is asked on the next one. */
+  const storm = (): Step[] => {
+    const machine = below(2);
+    const killed = (): Step[] => [
+      { do: "edit", edits: edits() },
+      { do: "up", machine, preview: false, concurrent: chance(0.4), faults: faults(), kill: kill() },
+    ];
+    const next: Step = chance(0.5)
+      ? { do: "answer", machine: 1 - machine, how: "search", pick: 0 }
+      : { do: "up", machine: 1 - machine, preview: false, concurrent: false, asks: "search", faults: [] };
+    return [...killed(), ...(chance(0.7) ? killed() : []), { do: "lose", machine }, next];
+  };
+  const some = () => Array.from({ length: 2 + below(6) }, step);
+  return { config, steps: [beginning, ...some(), ...(chance(0.25) ? storm() : []), ...some()] };
 }
 
 export interface Played {
@@ -168,6 +213,8 @@ async function playStep(world: World, step: Step): Promise<void> {
     case "operations":
       if (step.name !== "read" || world.platform.meddled.size === 0) world.operations[step.name] = step.on;
       return;
+    case "relocate":
+      return world.relocate();
     case "wait":
       time.clock.advance(step.seconds * 1000);
   }
@@ -179,8 +226,9 @@ function machineFor(world: World, machine: number): number {
 }
 
 /** As the pipelines do: where a killed run's notes are on another disk, or on none, `pending` is asked before. */
-async function beforeRun(world: World, machine: number): Promise<void> {
+async function beforeRun(world: World, machine: number, asks?: "search"): Promise<void> {
   if (world.killedOn === undefined || world.killedOn === machineFor(world, machine)) return;
+  if (asks === "search") await world.command(machineFor(world, machine), "--search");
   await world.answerTruly(machineFor(world, machine));
 }
 
@@ -192,8 +240,8 @@ function targetsOf({ backend }: World, { target }: { readonly target?: number })
 
 async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
   const machine = machineFor(world, step.machine);
-  await beforeRun(world, machine);
-  const { concurrent, faults } = step;
+  await beforeRun(world, machine, step.asks);
+  const { concurrent, faults, asksAgain = false } = step;
   if (world.adoptsHeld()) {
     // Nobody goes on from a preview that fails.
     const shown = await world.up(machine, { isPreview: true });
@@ -203,13 +251,13 @@ async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
     const keys = [...world.declared.keys()];
     const target = step.target === undefined ? undefined : keys[Math.floor(step.target * keys.length)];
     const targets = target === undefined ? undefined : new Set([target]);
-    await world.up(machine, { concurrent, faults, kill: step.kill, targets });
+    await world.up(machine, { concurrent, asksAgain, faults, kill: step.kill, targets });
     return;
   }
   const shown = await world.up(machine, { concurrent, isPreview: true });
   world.check();
   const standing = world.standing();
-  const done = await world.up(machine, { concurrent, faults, kill: step.kill });
+  const done = await world.up(machine, { concurrent, asksAgain, faults, kill: step.kill });
   if (
     shown === undefined ||
     done === undefined ||
@@ -414,6 +462,8 @@ async function withFewerParts(
       { kill: undefined },
       { preview: false },
       { concurrent: false },
+      { asksAgain: false },
+      { asks: undefined },
       { target: undefined },
       { machine: 0 },
     ]) {

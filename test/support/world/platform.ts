@@ -29,9 +29,19 @@ export type Break =
   | "refused"
   | "html"
   | "202"
+  | "202 undone"
+  | "207 undone"
   | "odd"
   | "no"
-  | "limited";
+  | "in use"
+  | "empty no"
+  | "another"
+  | "retired"
+  | "not allowed"
+  | "pixel"
+  | "no path"
+  | "limited"
+  | "limited long";
 
 export interface Fault {
   readonly on: Operation;
@@ -44,6 +54,8 @@ export interface Dressing {
   readonly dress: RecordDress;
   readonly searchLagSeconds: number;
   readonly readLagSeconds: number;
+  /** The users' settings wait no longer than this platform lags. */
+  readonly isTight: boolean;
 }
 
 /** An object, and whose create made it. */
@@ -144,12 +156,14 @@ export class MemoryPlatform implements Objects {
     if (broken !== undefined && acts && route?.operation === "delete") this.meddled.add(String(route.id));
     guard.request("after", operation);
     if (guard.isDead) return undefined;
-    return asHttp(broken === undefined ? (answer as Answer) : brokenAnswer(broken, answer));
+    return asHttp(broken === undefined ? (answer as Answer) : brokenAnswer(broken, answer, route));
   }
 
   #take(operation: Operation): Break | undefined {
     for (const each of this.#faults) {
       if (each.isDone || each.rule.on !== operation) continue;
+      // What is no operation of this installation never answers otherwise in a run.
+      if (each.rule.with === "no path") return "no path";
       if (each.toSkip-- > 0) continue;
       each.isDone = true;
       return each.rule.with;
@@ -177,6 +191,8 @@ export class MemoryPlatform implements Objects {
       body,
     );
     if (route.operation === "delete" && handled.done === true) this.deleted.add(`${route.noun} ${route.id}`);
+    if (route.operation === "delete" && handled.done !== true && gone === "could-not-load")
+      return { answer: couldNotLoad(route.id) };
     return handled;
   }
 
@@ -212,7 +228,15 @@ export class MemoryPlatform implements Objects {
   }
 }
 
-function brokenAnswer(broken: Break, proper: Answer | undefined): Answer {
+/** The service's own words. */
+function couldNotLoad(id: string): Answer {
+  const message = ["there were problems", "with your request", `Could not load object ${id} to delete`];
+  return json(406, { success: false, payload: [{ message }] });
+}
+
+function brokenAnswer(broken: Break, proper: Answer | undefined, route: Route | undefined): Answer {
+  const noun = route !== undefined && "noun" in route ? route.noun : "event";
+  const id = route !== undefined && "id" in route ? route.id : "1";
   switch (broken) {
     case "lost":
     case "lost undone":
@@ -228,10 +252,28 @@ function brokenAnswer(broken: Break, proper: Answer | undefined): Answer {
       return { ...(proper as Answer), status: 202 };
     case "no":
       return json(200, { success: 0, message: "event is in use", payload: { id: 1 } });
+    case "202 undone":
+      return json(202, { success: true, payload: { id: 7777 } });
+    case "207 undone":
+      return json(207, { success: true, payload: { id: Number(id) } });
+    case "in use":
+      return json(200, { success: 0, message: "event is in use" });
+    case "empty no":
+      return json(200, { success: 0, payload: [] });
+    case "another":
+      return json(200, { success: true, payload: { id: Number(id) + 1 } });
+    case "retired":
+      return failure(410, "this version of the API was retired");
+    case "not allowed":
+      return failure(406, `Could not load ${noun} ${id}: you are not allowed to see it`);
+    case "pixel":
+      return failure(406, `${noun} can not be deleted: pixel 7 was not found`);
+    case "no path":
+      return { status: 404, headers: {}, body: "" };
     case "odd":
       return json(200, { success: true, payload: [], warning: "shard 3 is down" });
     default:
-      return failure(429, "too many requests", { "retry-after": "3" });
+      return failure(429, "too many requests", { "retry-after": broken === "limited" ? "3" : "50" });
   }
 }
 

@@ -25,6 +25,7 @@ import { look, recordsIn } from "../../../provider/src/store/look.js";
 import { pathsIn, placesFor } from "../../../provider/src/store/places.js";
 import { pendingCommand } from "../../../provider/src/tools/pending-command.js";
 import { readPreview } from "../../../provider/src/tools/preview.js";
+import { relocateCommand } from "../../../provider/src/tools/relocate.js";
 import {
   type Deployment,
   destroy,
@@ -76,6 +77,8 @@ const IDENTITY = identityText({
 });
 const EMPTY: Deployment = { manifest: { time: "2026-01-01T00:00:00.000Z" }, resources: [] };
 
+const COMMANDS = { pending: pendingCommand, relocate: relocateCommand };
+
 /** Who has which object in a state. */
 interface Held {
   readonly noun: Noun;
@@ -113,6 +116,7 @@ export class World {
   /** What was done, for people. */
   readonly log: string[] = [];
   readonly #root: string;
+  #host = "platform.example";
   readonly #said = new Set<string>();
   /** Objects that nobody is to be blamed for: a person gave a wrong answer, or threw the only notes away. */
   readonly #excused = new Set<string>();
@@ -171,20 +175,29 @@ export class World {
   }
 
   settingsFor(machine: number): Record<string, string> {
+    const { read, update, search, mark } = this.operations;
+    const known = (noun: Noun) => ({
+      ...(read ? { read: `GET rest/${noun}/{id}` } : {}),
+      ...(update ? { update: `PUT rest/${noun}/{id}` } : {}),
+      ...(this.operations.delete && noun === "event" ? { delete: `DELETE rest/${noun}/{id}` } : {}),
+      ...(search && mark && noun === "event" ? { search: `GET rest/${noun}?alternative_id={mark}` } : {}),
+    });
+    const some = (["event", "advertiser"] as const).filter((noun) => Object.keys(known(noun)).length > 0);
+    const { isTight, searchLagSeconds, readLagSeconds } = this.config.dressing;
     const operations = {
-      ...(this.operations.read ? { read: "GET rest/event/{id}" } : {}),
-      ...(this.operations.update ? { update: "PUT rest/event/{id}" } : {}),
-      ...(this.operations.delete ? { delete: "DELETE rest/event/{id}" } : {}),
-      ...(this.operations.search && this.operations.mark ? { search: "GET rest/event?alternative_id={mark}" } : {}),
+      ...Object.fromEntries(some.map((noun) => [noun, known(noun)])),
+      ...(isTight
+        ? { resendAfterSeconds: 1, createdVisibleAfterSeconds: Math.max(searchLagSeconds, readLagSeconds) }
+        : {}),
     };
     return {
-      baseUrl: "https://platform.example",
+      baseUrl: `https://${this.#host}`,
       email: "ops@example.com",
       password: "sandbox-password",
       authMode: "basic",
       cookieFile: join(this.folderOf(machine), "session.json"),
-      ...(Object.keys(operations).length === 0 ? {} : { operations: JSON.stringify({ event: operations }) }),
-      ...(this.operations.mark ? { markField: "alternative_id" } : {}),
+      ...(some.length === 0 ? {} : { operations: JSON.stringify(operations) }),
+      ...(mark ? { markField: "alternative_id" } : {}),
     };
   }
 
@@ -241,6 +254,9 @@ export class World {
 
   loseDisk(machine: number): void {
     this.#diskSince.set(machine, time.clock.wallMs());
+    // Of what the program declares no longer, the engine has no record any more.
+    const declared = this.#labels();
+    for (const { label } of this.#noted(machine)) if (!declared.has(label)) this.#notedAlone.add(this.familyOf(label));
     rmSync(this.folderOf(machine), { recursive: true, force: true });
     mkdirSync(this.folderOf(machine));
     if (this.killedOn === machine) this.killedOn = "nowhere";
@@ -282,7 +298,8 @@ export class World {
     };
     this.platform.arm(faults);
     this.#freeLocks(machine);
-    const runtime = this.#runtime(machine, guard);
+    const told: string[] = [];
+    const runtime = this.#runtime(machine, guard, told);
     const faces: Faces = {
       Advertiser: createProvider(
         advertiser,
@@ -330,6 +347,7 @@ export class World {
     runtime.closeNow();
     if (!isPreview && ended !== undefined) this.backend = ended.deployment;
     for (const error of ended?.errors ?? []) this.say(error);
+    if (!isPreview && ended !== undefined) this.#expectTrueReports(told, ended);
     return ended;
   }
 
@@ -351,7 +369,7 @@ export class World {
     }
   }
 
-  #runtime(machine: number, guard: Pick<Guard, "isDead">): Runtime {
+  #runtime(machine: number, guard: Pick<Guard, "isDead">, told: string[]): Runtime {
     const config = this.settingsFor(machine);
     const environment = {
       PULUMI_BACKEND_URL: "file://backend",
@@ -360,18 +378,20 @@ export class World {
     const sayNow = (message: string) => {
       if (!guard.isDead) this.say(message);
     };
-    const log = async (_severity: string, _urn: string, message: string) => sayNow(message);
+    const log = async (_severity: string, _urn: string, message: string) => {
+      told.push(message);
+      sayNow(message);
+    };
     const real = createRuntime((key) => config[key], environment, log, time.clock.wallMs());
     return { ...real, say: (message) => sayNow(real.secrets.scrub(message)) };
   }
 
   /** Something was printed: each id in it was said. */
-  say(text: string): void {
-    this.log.push(`    | ${text.replaceAll("\n", "\n    | ")}`);
+  say(said: string): void {
+    this.log.push(`    | ${said.replaceAll("\n", "\n    | ")}`);
+    const text = said.replaceAll(/advertiserId \d+/g, "");
     for (const [id] of text.matchAll(/\b\d{4,}\b/g)) this.#noteSaid(id);
-    for (const [, from, to] of text.matchAll(/\b(\d{4,})–(\d{4,})\b/g)) {
-      for (let id = Number(from); id <= Number(to); id++) this.#noteSaid(String(id));
-    }
+    for (const [range] of text.matchAll(/\b\d{4,}–\d{4,}\b/g)) for (const id of idsIn(range)) this.#noteSaid(id);
     for (const [, label = ""] of text.matchAll(/^(.+?): an interrupted run .* shows a second one/gm)) {
       this.#noteSaidOf(label);
     }
@@ -397,10 +417,11 @@ export class World {
       faults?: readonly Fault[];
       isPreview?: boolean;
       concurrent?: boolean;
+      asksAgain?: boolean;
       targets?: ReadonlySet<string> | undefined;
     } = {},
   ): Promise<Ended | undefined> {
-    const { isPreview = false, concurrent = false, targets } = more;
+    const { isPreview = false, concurrent = false, asksAgain = false, targets } = more;
     const { settings } = readSettings({
       config: (key) => this.settingsFor(machine)[key],
       environment: {},
@@ -414,7 +435,10 @@ export class World {
       async (options) => {
         const program = this.declared;
         const said = saidBy(program, settings, paths, isPreview, findingsOf(this.source));
-        for (const warning of said.warnings) this.say(warning);
+        for (const warning of said.warnings) {
+          this.say(warning);
+          this.#expectTrue(warning);
+        }
         if (said.findings.length > 0) {
           const errors = said.findings.map(({ title, lines }) => [title, ...lines].join("\n"));
           return refused(before, errors, options);
@@ -426,11 +450,14 @@ export class World {
           for (const id of [existingId, ...Object.values(events).map((entry) => entry.existingId)])
             if (id !== undefined) this.adopted.add(id);
         }
-        const done = await up(before, program, said, { ...options, concurrent, targets });
+        const done = await up(before, program, said, { ...options, concurrent, asksAgain, targets });
         for (const warning of said.atEnd().warnings) this.say(warning);
         return done;
       },
       more,
+    );
+    this.log.push(
+      `  ${ended === undefined ? "killed" : [...ended.ops].map(([urn, op]) => `${op} ${urn.split("::").at(-1)}`).join(", ")}`,
     );
     if (isPreview) this.counts.previews++;
     else this.#count(ended);
@@ -454,6 +481,55 @@ export class World {
     );
     for (const { resource, label, id } of heldIn(before)) {
       if (!declared.has(resource.urn) && resource.delete !== true && !known.has(`${label} ${id}`)) this.#noteSaid(id);
+    }
+  }
+
+  /** A warning is true, or absent. */
+  #expectTrue(warning: string): void {
+    const [, amount] = /have the same arguments: that makes (\d+) live objects/.exec(warning) ?? [];
+    // Rows of a catalog are known by their text.
+    if (amount === undefined || warning.includes("/")) return;
+    const objects = [...this.program.values()].flatMap(
+      ({ type, platformName, value, advertiser, existingId, events }) =>
+        type === "ConversionEventSet"
+          ? Object.values(events ?? {}).map((entry) => [entry.existingId, entry.eventName, entry.value, advertiser])
+          : [[existingId, platformName, value, advertiser]],
+    );
+    const fresh = objects.filter(([adopts]) => adopts === undefined);
+    const groups = [...Map.groupBy(fresh, String).values()];
+    if (!groups.some((those) => those.length === Number(amount))) throw new Violation(`untrue: ${warning}`);
+  }
+
+  /** What a run says of a set is so. */
+  #expectTrueReports(told: readonly string[], { deployment, errors }: Ended): void {
+    const held = heldIn(deployment).filter(({ noun, resource }) => noun === "event" && resource.delete !== true);
+    const isHeld = new Set(held.map(({ id }) => id));
+    const expectAll = (ids: readonly string[], message: string, is: { live: boolean; held: boolean }) => {
+      for (const id of ids) {
+        if (this.platform.meddled.has(id) || this.mistaken.has(id)) continue;
+        if (this.platform.isLive("event", id) !== is.live || isHeld.has(id) !== is.held)
+          throw new Violation(`untrue of ${id}: ${message}`);
+      }
+    };
+    for (const message of told) {
+      const [, deleted] = /^Deleted on the platform, .*: \d+ events?, (.*)\.$/m.exec(message) ?? [];
+      if (deleted !== undefined) expectAll(idsIn(deleted), message, { live: false, held: false });
+      if (message.includes("No longer managed after this run")) {
+        const left = [...message.matchAll(/^ {2}(\d+)[,:]/gm)].map(([, id = ""]) => id);
+        expectAll(left, message, { live: true, held: false });
+      }
+      const [, taken] = /: an interrupted run had created .*; now taken over, [^:]*: (.*)$/m.exec(message) ?? [];
+      const ids = [...(taken ?? "").matchAll(/ \((\d+)\)(?=,|$)/g)].map(([, id = ""]) => id);
+      expectAll(ids, message, { live: true, held: true });
+    }
+    for (const [, label = "", inState, all] of errors
+      .join("\n")
+      .matchAll(/^(ConversionEventSet ".*"): (\d+) of (\d+) declared events are in the state/gm)) {
+      const set = [...this.declared.values()].find((each) => labelOf(each.type, each.name) === label);
+      const keys = Object.keys(set?.events ?? {});
+      const those = keys.filter((key) => held.some((each) => each.label === memberLabel(label, key)));
+      if (those.length !== Number(inState) || keys.length !== Number(all))
+        throw new Violation(`untrue: ${label}: ${inState} of ${all}, and it is ${those.length} of ${keys.length}`);
     }
   }
 
@@ -497,6 +573,22 @@ export class World {
 
   /** @returns the exit code and what was printed. */
   async command(machine: number, ...args: string[]): Promise<{ code: number; output: string }> {
+    return this.#command("pending", machine, args);
+  }
+
+  /** The platform has another address from now on, and people say so on each machine. */
+  async relocate(): Promise<void> {
+    const former = this.#host;
+    this.#host = former === "platform.example" ? "new.example" : "platform.example";
+    for (const machine of [0, 1]) {
+      const { output } = await this.#command("relocate", machine, [`${former} ops@example.com`]);
+      // First what a killed run has left is to be settled.
+      if (output.includes("Nothing was changed.")) this.#host = former;
+      if (this.#host === former) return;
+    }
+  }
+
+  async #command(name: keyof typeof COMMANDS, machine: number, args: readonly string[]) {
     const printed: string[] = [];
     const guard = { isDead: false, request: () => undefined };
     this.#freeLocks(machine);
@@ -522,6 +614,9 @@ export class World {
         }
         // Pulumi drops every pending operation when a stack is imported.
         const { pending_operations: _, ...deployment } = (JSON.parse(text) as { deployment: Deployment }).deployment;
+        const urns = deployment.resources.filter((each) => each.delete !== true).map(({ urn }) => urn);
+        const twice = urns.find((urn, index) => urns.indexOf(urn) !== index);
+        if (twice !== undefined) throw new Error(`duplicate resource ${twice}`); // as Pulumi does
         this.backend = deployment;
         this.#imported = { machine, deployment };
       },
@@ -530,7 +625,7 @@ export class World {
     this.#countProcess(machine, 1);
     try {
       const transport = () => this.platform.transport(guard);
-      const run = () => pendingCommand.run([...args, "--cwd", this.folderOf(machine)]);
+      const run = () => COMMANDS[name].run([...args, "--cwd", this.folderOf(machine)]);
       code = await inProcess({ transport, cli, printed }, run);
     } catch (thrown) {
       printed.push((thrown as Error).message);
@@ -538,7 +633,7 @@ export class World {
       this.#countProcess(machine, -1);
     }
     const output = printed.join("\n");
-    this.log.push(`  pending ${args.join(" ")} on ${machine}: ${code}`);
+    this.log.push(`  ${name} ${args.join(" ")} on ${machine}: ${code}`);
     this.say(output);
     return { code, output };
   }
@@ -591,7 +686,6 @@ export class World {
     });
     this.counts.answers += urns.length;
     const { code, output } = await this.command(machine, ...args);
-    for (const arg of args) this.settled.add(/=(\d+)$/.exec(arg)?.[1] ?? "");
     if (code === 2) {
       this.counts.refused++;
       says.push(output);
@@ -654,12 +748,23 @@ export class World {
         label: aboutUrn(urn).label,
         ofSet: type.endsWith(":ConversionEventSet"),
       }));
-    const inJournals = [0, 1].flatMap((machine) =>
-      this.#journals(machine)
-        .flatMap((path) => recordsIn(path))
-        .map(({ key, id }) => ({ label: aboutWhom(key).label, id, ofSet: false })),
+    return [...inState, ...inFlight, ...this.#noted(0), ...this.#noted(1)];
+  }
+
+  #noted(machine: number): { readonly label: string; readonly id?: string | undefined; readonly ofSet: boolean }[] {
+    return this.#journals(machine)
+      .flatMap((path) => recordsIn(path))
+      .map(({ key, id }) => ({ label: aboutWhom(key).label, id, ofSet: false }));
+  }
+
+  /** Of what the program declares. */
+  #labels(): Set<string> {
+    return new Set(
+      [...this.declared.values()].flatMap(({ type, name, events = {} }) => {
+        const label = labelOf(type, name);
+        return [label, ...Object.keys(events).map((key) => memberLabel(label, key))];
+      }),
     );
-    return [...inState, ...inFlight, ...inJournals];
   }
 
   unresolvedInState(): { readonly label: string; readonly ofSet: boolean }[] {
@@ -695,12 +800,7 @@ export class World {
     if (this.#wrong.length > 0) throw new Violation(this.#wrong.join("; "));
     const held = heldIn(this.backend);
     // What the program no longer declares leaves the state in the next run that goes through.
-    const declared = new Set(
-      [...this.declared.values()].flatMap(({ type, name, events = {} }) => {
-        const label = labelOf(type, name);
-        return [label, ...Object.keys(events).map((key) => memberLabel(label, key))];
-      }),
-    );
+    const declared = this.#labels();
     const byObject = Map.groupBy(
       held.filter(({ resource, label }) => resource.delete !== true && declared.has(label)),
       ({ noun, id }) => `${noun} ${id}`,
@@ -770,12 +870,12 @@ export class World {
   adoptsHeld(): boolean {
     const urns = new Set([...this.declared.values()].map((each) => urnOfResource(each)));
     const held = heldIn(this.backend).filter(({ resource }) => urns.has(resource.urn));
-    const isHeld = (id: string | undefined, label: string) =>
-      id !== undefined && held.some((each) => each.noun === "event" && each.id === id && each.label !== label);
+    const isHeld = (id: string | undefined, label: string, noun: Noun = "event") =>
+      id !== undefined && held.some((each) => each.noun === noun && each.id === id && each.label !== label);
     return [...this.declared.values()].some(({ type, name, existingId, events = {} }) => {
       const label = labelOf(type, name);
       return (
-        isHeld(existingId, label) ||
+        isHeld(existingId, label, nounOf(type)) ||
         Object.entries(events).some(([key, entry]) => isHeld(entry.existingId, memberLabel(label, key)))
       );
     });
@@ -786,21 +886,21 @@ export class World {
     const differing = new Set([...said.join("\n").matchAll(/existingId (\d+) differs/g)].map(([, id]) => id));
     const held = heldIn(this.backend).filter(({ resource }) => resource.delete !== true);
     const urns = new Set([...this.declared.values()].map((each) => urnOfResource(each)));
-    const isWrong = (id: string | undefined, label: string) =>
+    const isWrong = (id: string | undefined, label: string, noun: Noun) =>
       id !== undefined &&
       (differing.has(id) ||
-        !this.platform.isLive("event", id) ||
+        !this.platform.isLive(noun, id) ||
         held.some(
-          (each) => each.noun === "event" && each.id === id && each.label !== label && urns.has(each.resource.urn),
+          (each) => each.noun === noun && each.id === id && each.label !== label && urns.has(each.resource.urn),
         ));
     const program = new Map(this.program);
     const isProtected = said.some((text) => /(it|which) is protected$/.test(text));
     if (isProtected) this.#unprotect();
     const adopted = new Set<string>();
-    const without = (id: string | undefined, label: string) => {
-      const isTwice = id !== undefined && adopted.has(id);
-      if (id !== undefined) adopted.add(id);
-      return isTwice || isWrong(id, label) ? undefined : id;
+    const without = (id: string | undefined, label: string, noun: Noun = "event") => {
+      const isTwice = id !== undefined && adopted.has(`${noun} ${id}`);
+      if (id !== undefined) adopted.add(`${noun} ${id}`);
+      return isTwice || isWrong(id, label, noun) ? undefined : id;
     };
     for (const [key, resource] of program) {
       const { type, name, existingId, events } = resource;
@@ -810,7 +910,7 @@ export class World {
       });
       program.set(key, {
         ...resource,
-        existingId: without(existingId, label),
+        existingId: without(existingId, label, nounOf(type)),
         ...(events === undefined ? {} : { events: Object.fromEntries(entries) }),
         deletes: resource.deletes === true && this.operations.delete === true,
         protect: resource.protect === true && !isProtected,
@@ -936,6 +1036,14 @@ export class World {
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** @param text ids and ranges of them, with commas between. */
+function idsIn(text: string): string[] {
+  return text.split(", ").flatMap((range) => {
+    const [first = "", last = first] = range.split("–");
+    return Array.from({ length: Number(last) - Number(first) + 1 }, (_, more) => String(Number(first) + more));
+  });
+}
 
 function nounOf(kind: string): Noun {
   return kind === "Advertiser" ? "advertiser" : "event";

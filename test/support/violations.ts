@@ -1,0 +1,232 @@
+/**
+ * The violations of the nine rules that were once seen where features meet (docs/guarantees.md has the rules), each as a change of a line that
+ * puts it back. `test/model/violations.test.ts` has the model of a whole stack find them.
+ */
+import type { Mutation } from "./mutation.js";
+
+export interface Violation extends Mutation {
+  readonly rule: string;
+  /** What the product does then. */
+  readonly what: string;
+  /** Tried by `npm test` too. @default false */
+  readonly isQuick?: boolean;
+}
+
+type Row = readonly [rule: string, what: string, file: string, from: string, to: string];
+
+const EVIDENCE = "client/evidence.ts";
+const HOLDERS = "decision/holders.ts";
+
+const rows: Row[] = [
+  [
+    "R1",
+    "a read answered with an empty list and a warning: gone",
+    EVIDENCE,
+    "    else if (!isHarmless(leaf, status, noun)) return false;\n",
+    "",
+  ],
+  [
+    "R1",
+    "`success: 0` counts as true",
+    EVIDENCE,
+    `new Set([true, 1, "true", "1"])`,
+    `new Set([true, 1, "true", "1", 0])`,
+  ],
+  [
+    "R1",
+    "a 410 that speaks of something else: gone",
+    EVIDENCE,
+    "return recordsIn(answer.data, noun).length === 0 && spoken(answer).every((each) => isWord(each, answer, noun));",
+    "return recordsIn(answer.data, noun).length === 0;",
+  ],
+  [
+    "R1",
+    "a bare 404 without a witness: gone",
+    EVIDENCE,
+    "isMissing(answer) && isBare(answer, noun),\n      needsWitness: true,",
+    "isMissing(answer) && isBare(answer, noun),",
+  ],
+  [
+    "R1",
+    "`Could not load event 1001: you are not allowed to see it`: gone",
+    EVIDENCE,
+    String.raw`found| exists)?)\\.?$`,
+    "found| exists)?)",
+  ],
+  [
+    "R1",
+    "`can not be deleted: pixel 7 was not found`: gone",
+    EVIDENCE,
+    `absence.test(text.trim().replaceAll("_", " "));`,
+    "/ was not found$/.test(text.trim()) || absence.test(text.trim());",
+  ],
+  [
+    "R1",
+    "a search answered with an empty list and a warning: none",
+    "client/judgement.ts",
+    `if (proves("none", answer, { noun }) !== undefined) return`,
+    "if (records.length === 0) return",
+  ],
+  [
+    "R1",
+    "202 or 207 count as done",
+    EVIDENCE,
+    "(answer.status === 200 || answer.status === 201) &&",
+    "answer.status >= 200 && answer.status < 300 &&",
+  ],
+  [
+    "R1",
+    "a change answered about another object: done",
+    EVIDENCE,
+    "saysYes(answer, noun) && idIn(answer.data, noun) === undefined,",
+    "saysYes(answer, noun),",
+  ],
+  ["R1", "a create answered with `success: 0` and an id: created", EVIDENCE, " && !saysNoAnywhere(answer)", ""],
+  ["R1", "`Could not load object 1003 to delete` is not understood", EVIDENCE, "( to (delete|update|load|read))?", ""],
+  [
+    "R1",
+    "just created and not found: gone",
+    "decision/visible.ts",
+    "createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000",
+    "createdMs",
+  ],
+  [
+    "R2",
+    "an object is known by its id alone",
+    "state/identity.ts",
+    `return \`\${kind} \${id}\`;`,
+    "return kind.slice(0, 0) + id;",
+  ],
+  [
+    "R2",
+    "an adoption settles a create of the other kind",
+    "store/journal.ts",
+    " && aboutWhom(record.key).kind === kind",
+    "",
+  ],
+  [
+    "R2",
+    "an id that a journal knows as another's is taken",
+    "tools/pending-verdicts.ts",
+    "return inJournal &&",
+    "return undefined && inJournal &&",
+  ],
+  [
+    "R2",
+    "what another resource manages is adopted",
+    HOLDERS,
+    "isCertain(holder) || this.#isDeclared(holder.by));",
+    "isCertain(holder) && this.#isDeclared(holder.how));",
+  ],
+  [
+    "R2",
+    "what a search finds is taken over, whoever has it",
+    "provider/create.ts",
+    "if (owner === undefined) id = finding.id;",
+    `if (owner !== "") id = finding.id;`,
+  ],
+  [
+    "R2, R5",
+    "a set deletes what another resource has adopted",
+    "decision/decide.ts",
+    "isAsked && !holders.goesOn(kind.name, id, by(key));",
+    "isAsked && id !== by(key);",
+  ],
+  [
+    "R3",
+    "a command imports what it exported, without a second look",
+    "tools/change-stack.ts",
+    "if (now === text) return",
+    `if (now !== "") return`,
+  ],
+  [
+    "R3",
+    "two commands at once",
+    "tools/stack-journals.ts",
+    "if (error instanceof LockHeld) throw underWay(error.holder);",
+    "if (error instanceof LockHeld) return this.#hold(rest, work);",
+  ],
+  [
+    "R3",
+    "`relocate` leaves the journal under the old address",
+    "tools/relocate.ts",
+    "before: () => moveNotes(notes),",
+    "before: () => moveNotes(notes.slice(0, 0)),",
+  ],
+  [
+    "R4",
+    "an adoption settles a create of the same name, of whichever advertiser",
+    "decision/same-object.ts",
+    " &&\n    Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))",
+    "",
+  ],
+  [
+    "R5",
+    "the engine's delete is sent, whoever else has the object",
+    "provider/holding.ts",
+    "const isHeld = mayBeAdopted || run.holders.goesOn(kind.name, id);",
+    "const isHeld = mayBeAdopted;",
+  ],
+  [
+    "R5",
+    "a set deletes what is retained",
+    "provider/set-run.ts",
+    "const isDeleting = inputs[DELETES] === true;",
+    "const isDeleting = inputs[DELETES] !== false;",
+  ],
+  ["R6", "not found is not made, at once", "provider/search.ts", " && runtime.clock.wallMs() >= dueMs", ""],
+  [
+    "R6",
+    "not made is counted from the engine's note, before the waits",
+    "state/create-record.ts",
+    "return isEarliest === true || Number.isNaN(sentMs) ? nowMs : sentMs;",
+    "return Number.isNaN(sentMs) ? nowMs : sentMs;",
+  ],
+  [
+    "R7",
+    "of several records one mark is looked for",
+    "tools/pending-search.ts",
+    "recordsOf(create).map((record) => look",
+    "recordsOf(create).slice(0, 1).map((record) => look",
+  ],
+  [
+    "R7",
+    "several records of one resource are several resources",
+    "tools/pending-facts.ts",
+    "Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) => together(those, noted.get(urn) ?? []));",
+    "Map.groupBy(facts, (fact) => fact)].map(([{ urn }, those]) => together(those, noted.get(urn) ?? []));",
+  ],
+  [
+    "R8",
+    "a preview takes the id of an advertiser that is updated for unknown",
+    "provider/run.ts",
+    "return known.length === 0 ? given :",
+    "return known.length < 9 ? given :",
+  ],
+  [
+    "R8",
+    "events of two advertisers have the same arguments",
+    "program/declaration.ts",
+    `\`\${kind.name} \${textOf(values)}\``,
+    `\`\${kind.name} \${platformName}\``,
+  ],
+  [
+    "R9",
+    "what is removed is not said",
+    "program/batch.ts",
+    "warnings: removalWarnings(gone, settings),",
+    "warnings: [],",
+  ],
+];
+
+/** Found within a few lives. */
+const QUICK = new Set<string>([]);
+
+export const violations: readonly Violation[] = rows.map(([rule, what, file, from, to]) => ({
+  rule,
+  what,
+  file,
+  from,
+  to,
+  isQuick: QUICK.has(what),
+}));

@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, it } from "vitest";
+import { controls } from "../support/controls.js";
+import { mutated } from "../support/mutation.js";
+import { violations } from "../support/violations.js";
+
+it("what controls and violations change stands in the source, once", () => {
+  const wrong = [...controls, ...violations].flatMap((each) => {
+    const source = readFileSync(resolve(import.meta.dirname, "../../provider/src", each.file), "utf8");
+    try {
+      return mutated(source, each) === source ? `${each.file}: ${each.from} stays` : [];
+    } catch (error) {
+      return (error as Error).message;
+    }
+  });
+  expect(wrong).toEqual([]);
+});
