@@ -10,13 +10,8 @@ const LONG = {
     variables: { EVENTS: "60", KILLS: "30", CHECKPOINTS_OFF_KILLS: "30", LOSSES: "30", SET_KILLS: "30" },
   },
   model: {
-    files: [
-      ...["model", "set-model", "operations-model", "set-operations-model"].map(
-        (name) => `test/sandbox/${name}.test.ts`,
-      ),
-      "test/unit/disk.test.ts",
-    ],
-    variables: { RUNS: "50000", SET_RUNS: "5000", CRASHES: "2000" },
+    files: ["test/model", "test/sandbox/model.test.ts", "test/unit/disk.test.ts"],
+    variables: { LONG_LIVES: "10000", VIOLATIONS: "all", RUNS: "50000", CRASHES: "2000" },
   },
   control: { files: ["test/package/controls.test.ts"], variables: { CONTROLS: "all" } },
 };

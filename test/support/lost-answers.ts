@@ -17,6 +17,3 @@ export const lostAnswers: Fault[] = [
   { kind: "answer", status: 204 },
   { kind: "answer", status: 307, headers: { location: "/elsewhere" } },
 ];
-
-/** The same for an update or a delete, of which a bare success tells all that there is to tell. */
-export const lostChanges = lostAnswers.filter((fault) => fault.kind !== "answer" || fault.status >= 300);

@@ -19,14 +19,3 @@ export function operatedSandbox(options: SandboxOptions = {}): Promise<Sandbox> 
   const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
   return useSandbox({ operations: true, objects, ...options });
 }
-
-/** Answers in one of its odd ways, and finds what is new late. @param now the wall clock, in milliseconds. */
-export function oddSandbox(random: () => number, now: () => number): Promise<Sandbox> {
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
-  return operatedSandbox({
-    searchLagSeconds: pick([0, 3, 40]),
-    recordDress: pick(["plain", "strings"]),
-    goneShape: pick(["404", "410", "could-not-load"]),
-    clock: now,
-  });
-}
