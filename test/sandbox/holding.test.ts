@@ -119,6 +119,20 @@ it("an adoption settles a create under a former name only where the advertiser a
   expect(sandbox.creates).toBe(1);
 });
 
+it("what a set lets go of is not called unmanaged where another resource goes on with it", async () => {
+  const { sandbox, folder, run, created } = await start();
+  const [held] = await created("held");
+  const engine = new SetEngine(sandbox, folder);
+  const entry = { eventName: "held", value: 1, existingId: Number(held?.id) };
+  expect((await engine.up({ advertiserId: 1, events: { a: entry } })).error).toBeUndefined();
+  const now = run();
+  expect(await look(now, held as Known)).toBe("");
+  expect(await engine.apply(now, { advertiserId: 1, events: {} })).toBeUndefined();
+  expect(now.told.map(({ message }) => message).join()).not.toContain("No longer managed");
+  expect(sandbox.creates).toBe(1);
+  now.closeNow();
+});
+
 it("a set forgets that it was to delete what something else goes on with, also when nothing else changes", async () => {
   const { sandbox, folder, settings } = await start(ALL);
   const engine = new SetEngine(sandbox, folder);

@@ -79,6 +79,11 @@ export class Holders {
     return this.of(kind, id, undefined, ["adopts"]).length > 0;
   }
 
+  /** Whether something goes on with this object or names it, as far as the engine has asked: then it is managed, whoever lets go of it. */
+  isManaged(kind: Kind["name"], id: string): boolean {
+    return this.of(kind, id, undefined, ["state", "adopts"]).length > 0;
+  }
+
   /** Who else has an object after this run. What only notes know counts for what the program declares. */
   rivalsOf(kind: Kind["name"], id: string, but?: string): Holder[] {
     const isCertain = ({ how }: Holder) => how === "state" || how === "adopts";

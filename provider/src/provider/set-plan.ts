@@ -109,9 +109,9 @@ export async function tellBefore(
   still: readonly LeftLive[] = [],
 ): Promise<void> {
   const unsent = await tellNewMembers(kind, runtime, set, members, stored);
-  const isAdopted = (id: string) => runtime.run.holders.isAdopted(kind.name, id);
+  const isManaged = (id: string) => runtime.run.holders.isManaged(kind.name, id);
   const adoption = adoptionInWords(abilitiesOf(kind, runtime.reading.settings));
-  const plan = planInWords(kind, members, unsent, isAdopted, still, adoption);
+  const plan = planInWords(kind, members, unsent, isManaged, still, adoption);
   if (plan !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, plan);
 }
 

@@ -136,8 +136,8 @@ export async function updateSet(
   const outs = writeStoredSet(after, exactId, runtime.account);
 
   tell("warn", takenOverInWords(outcomes, subject));
-  const isAdopted = (object: string) => runtime.run.holders.isAdopted(kind.name, object);
-  tell("warn", leftLiveInWords(kind, members, outcomes, isAdopted, deletions));
+  const isManaged = (object: string) => runtime.run.holders.isManaged(kind.name, object);
+  tell("warn", leftLiveInWords(kind, members, outcomes, isManaged, deletions));
   tell("info", deletedInWords(kind, deletions));
   const result = resultOf(members, outcomes, deletions);
   handOver(runtime, subject, outcomes, !result.isWell);

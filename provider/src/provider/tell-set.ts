@@ -33,7 +33,7 @@ const MAX_LISTED = 20;
 /**
  * What an `up` would do; nothing where that is nothing.
  * @param unsent the keys of members that would be created, but for what is said of them elsewhere.
- * @param isAdopted whether something in the program takes on the object with this id.
+ * @param isManaged whether something else goes on with the object with this id, or adopts it.
  * @param still what earlier runs could not delete, and this one is to.
  * @param adoption what is done with an object that is adopted, as {@link adoptionInWords} says it.
  */
@@ -41,7 +41,7 @@ export function planInWords(
   kind: Kind,
   members: readonly Member[],
   unsent: ReadonlySet<string> = new Set(),
-  isAdopted: (id: string) => boolean = () => false,
+  isManaged: (id: string) => boolean = () => false,
   still: readonly LeftLive[] = [],
   adoption = "nothing is sent",
 ): string | undefined {
@@ -72,7 +72,7 @@ export function planInWords(
   const way = ": copy the refreshed values into your program, or change the objects back on the platform";
   add("refuse", "to fail if they still differ", differs, way);
   const goes = (member: Member) =>
-    isAdopted(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
+    isManaged(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
   add("let go", "to remove from the state", goes);
   add("delete", "to delete", keyAndId, ", if everything else goes well");
   if (still.length > 0) {
@@ -88,7 +88,7 @@ export function planInWords(
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...lines,
-    ...(leavesLive(members, isAdopted) === 0
+    ...(leavesLive(members, isManaged) === 0
       ? []
       : [
           `${staysLive(kind, `Each former object${existing(members)}${old === "" && of("delete").length + still.length === 0 ? "" : " that is not deleted"}`)}.`,
@@ -146,19 +146,19 @@ export function notesInWords(words: readonly string[]): string | undefined {
 
 /**
  * What an `up` has left on the platform that nothing manages any more; nothing where that is nothing.
- * @param isAdopted whether something in the program takes on the object with this id.
+ * @param isManaged whether something else goes on with the object with this id, or adopts it.
  * @param deletions what was deleted, or is to be.
  */
 export function leftLiveInWords(
   kind: Kind,
   members: readonly Member[],
   outcomes: ReadonlyMap<string, Outcome>,
-  isAdopted: (id: string) => boolean = () => false,
+  isManaged: (id: string) => boolean = () => false,
   deletions: Deletions = heldBack([]),
 ): string | undefined {
   const wantedIds = new Set(deletions.wanted.map(({ id }) => id));
   const left = members.flatMap(({ key, action, id }) => {
-    if (id === undefined || isAdopted(id) || wantedIds.has(id)) return [];
+    if (id === undefined || isManaged(id) || wantedIds.has(id)) return [];
     if (action.do === "let go") return [{ id, line: `  ${id}, which was ${shownKey(key)}` }];
     const isNow = idAfter(outcomes.get(key));
     return isNow === undefined || isNow === id ? [] : [{ id, line: `  ${id}: ${shownKey(key)} is ${isNow} now` }];
@@ -200,13 +200,13 @@ export function takenOverInWords(outcomes: ReadonlyMap<string, Outcome>, { label
   return `${label}: an interrupted run had created ${count(those.length, "event")}; now taken over, and ${sent}: ${keys}`;
 }
 
-function leavesLive(members: readonly Member[], isAdopted: (id: string) => boolean): number {
+function leavesLive(members: readonly Member[], isManaged: (id: string) => boolean): number {
   return members.filter((member) => {
     const { former } = member;
     return (
       former !== undefined &&
       !former.isDeleted &&
-      !isAdopted(former.id) &&
+      !isManaged(former.id) &&
       shownAction(member.action) !== "perhaps replace"
     );
   }).length;
