@@ -174,8 +174,8 @@ it("the object of a former name that something else in the program adopts is not
     await renamed.event.check({}, declared("new", { formerly: [key("old")], ...more }));
     return renamed.told.map(({ message }) => message).join("\n");
   };
-  expect(await words({})).toContain(`create a second live event and delete ${id}`);
-  expect(await words({ adopted: String(id) })).toContain(`create a second live event and leave ${id} live`);
+  expect(await words({})).toContain(`creates a second live event and deletes ${id}`);
+  expect(await words({ adopted: String(id) })).toContain(`creates a second live event and leaves ${id} live`);
   expect(sandbox.creates).toBe(1);
 });
 
