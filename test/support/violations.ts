@@ -220,7 +220,7 @@ const rows: Row[] = [
 ];
 
 /** Found within a few lives. */
-const QUICK = new Set<string>([]);
+const QUICK = new Set(["an object is known by its id alone", "events of two advertisers have the same arguments"]);
 
 export const violations: readonly Violation[] = rows.map(([rule, what, file, from, to]) => ({
   rule,

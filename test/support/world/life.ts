@@ -194,6 +194,7 @@ async function playStep(world: World, step: Step): Promise<void> {
     case "up":
       return upStep(world, step);
     case "refresh":
+      await beforeRun(world, step.machine);
       return world.refresh(machineFor(world, step.machine), step.faults, targetsOf(world, step));
     case "destroy":
       await beforeRun(world, step.machine);
