@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Holders, type Knowledge } from "../../provider/src/decision/holders.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { isSpared, learnHolders, noteAdopts, noteLive, rivalOf } from "../../provider/src/provider/holding.js";
+import { learnHolders, noteAdopts, noteLive, rivalOf, whenRemoved } from "../../provider/src/provider/holding.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
 import { refOf } from "../../provider/src/state/identity.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
@@ -133,15 +133,15 @@ describe("what earlier runs noted", () => {
     ["that is noted twice is something else's too", { [one]: "8", [two]: "8" }, undefined, true],
     ["that is noted of what lets go of it, and of another", { [one]: "8", [two]: "8" }, one, true],
     ["that is noted under a former name alone", { [two]: "8" }, one, false],
-  ])("an object %s: in a run that looks at nothing else", async (_, noted, lettingGo, isSpared) => {
+  ])("an object %s: in a run that looks at nothing else", async (_, noted, lettingGo, whenRemoved) => {
     const runtime = await knowing(noted);
     if (lettingGo !== undefined) runtime.run.holders.release("ConversionEvent", "8", lettingGo);
-    expect(runtime.run.holders.goesOn("ConversionEvent", "8", lettingGo)).toBe(isSpared);
+    expect(runtime.run.holders.goesOn("ConversionEvent", "8", lettingGo)).toBe(whenRemoved);
   });
 
   it("is over once all but one of those that have an object were asked to let go of it", async () => {
     const runtime = await knowing({ [one]: "8", [two]: "8" });
-    expect(await isSpared(conversionEvent, runtime, "8")).toBe(true);
-    expect(await isSpared(conversionEvent, runtime, "8")).toBe(false);
+    expect(await whenRemoved(conversionEvent, runtime, "8", {})).toBe("spared");
+    expect(await whenRemoved(conversionEvent, runtime, "8", {})).toBe("left live");
   });
 });

@@ -1,8 +1,7 @@
 /**
- * Turns facts into an action: what becomes of a single resource's object, or of one event of a set; what an installation can do apart from
- * creating, which is one of those facts; and whether an object is deleted when the state lets go of it ({@link isDeleted}), an event that is
- * removed from a set included. The engine's calls, the words of a preview, the comment on a pull request and `pending` ask here, so that
- * what is said is what is done. What a set deletes last of all, `objectsToDelete` in `members.ts` lists. Pure.
+ * Decides what becomes of one object, a single resource's or an event of a set. {@link decide} turns facts into an action.
+ * {@link isDeleted} says whether an object is deleted when it leaves the state, also when its event is removed from a set. The engine's
+ * calls, the words of a preview, the comment on a pull request and `pending` ask here, so that what is said is what is done. Pure.
  */
 import type { Kind } from "../kinds/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";

@@ -1,6 +1,6 @@
 /**
- * The rules of a conversion event's definition (API page, POST rest/event), and of a set of them: those of a single one, for each member
- * and for what all members share.
+ * The kinds `ConversionEvent` and `ConversionEventSet`: names on the wire, operations, and the rules of the API's page (POST rest/event).
+ * A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
 import { count } from "../base/index.js";

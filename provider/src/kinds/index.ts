@@ -45,7 +45,7 @@ export function kindOfType(token: string): Kind | undefined {
   return KINDS.find(({ name }) => typeTokenOf(name) === token);
 }
 
-const SETS: readonly SetKind[] = [conversionEventSet];
+export const SETS: readonly SetKind[] = [conversionEventSet];
 
 /** @param token a resource's type token; none for a resource that is no set. */
 export function setOfType(token: string): SetKind | undefined {

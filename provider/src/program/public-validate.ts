@@ -2,7 +2,7 @@
  * The public function `validate`: users check data against the rules before they declare it, and without a program.
  */
 import { ArgumentsError, asRecord, withCode } from "../base/index.js";
-import { adviceFor, conversionEventSet, KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { adviceFor, KINDS, SETS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { show, validate as validateAgainst } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { isNotPlain, Outputs } from "./ids.js";
@@ -32,7 +32,7 @@ export function validate(
   args: object,
   options: ValidateOptions = {},
 ): Problem[] {
-  const kinds = [...KINDS, conversionEventSet];
+  const kinds = [...KINDS, ...SETS];
   const found = kinds.find(({ name }) => name === kind);
   if (found === undefined) {
     const names = kinds.map(({ name }) => `"${name}"`).join(", ");

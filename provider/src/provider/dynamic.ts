@@ -1,7 +1,8 @@
 /**
  * The face that Pulumi's dynamic providers see: each call of the engine is handed to the function that does it, of a single resource or of
- * a set, and what that answers becomes what the engine understands. Nothing is decided here, so another front end does the same beside it
- * ({@link SINGLE} and {@link SET} name all that it needs). The order of the calls is in `run.ts`.
+ * a set, and what that answers becomes what the engine understands. Nothing is decided here, so another front end does the same beside it:
+ * it calls the functions that {@link SINGLE} and {@link SET} name. What else it needs, `index.ts` says. The order of the calls is in
+ * `run.ts`.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";

@@ -10,6 +10,7 @@ import {
   deletesUnlessHeld,
   type Former,
   type Holder,
+  isDeleted,
   SOMEBODY,
 } from "../decision/index.js";
 import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
@@ -204,15 +205,24 @@ export function circumstancesOf(
 }
 
 /**
- * Asked when the engine wants an object to be deleted: whether something else goes on with it. If so, the resource that the engine
- * deletes has let go of it.
+ * Asked when the engine wants an object to be deleted: whether it is, whether something else goes on with it (the resource that the
+ * engine deletes has let go of it), or whether it stays live.
+ * @param properties what the state holds of the resource.
  */
-export async function isSpared(kind: Kind, runtime: Runtime, id: string): Promise<boolean> {
-  const { run } = runtime;
+export async function whenRemoved(
+  kind: Kind,
+  runtime: Runtime,
+  id: string,
+  properties: Values,
+): Promise<"deleted" | "spared" | "left live"> {
+  const { run, reading } = runtime;
   await learnHolders(runtime);
   // In a run of some targets, an id that nobody knows may be this one.
   const mayBeAdopted = !run.isWhole && run.adoptsLater.has(kind.name);
-  const isHeld = mayBeAdopted || run.holders.goesOn(kind.name, id);
-  if (isHeld) run.holders.noteSpared(kind.name, id);
-  return isHeld;
+  if (mayBeAdopted || run.holders.goesOn(kind.name, id)) {
+    run.holders.noteSpared(kind.name, id);
+    return "spared";
+  }
+  const can = abilitiesOf(kind, reading.settings);
+  return isDeleted({ can, deletes: () => isOfKnownAccount(properties) }, id) ? "deleted" : "left live";
 }

@@ -1,6 +1,6 @@
 /**
- * A set before anything is sent: its plan, what earlier runs have left of its new members, and what waits for somebody. It tells these,
- * and notes what the set goes on with.
+ * What `diff` does for a set: it has `decision/` decide about each member, says what is planned and what waits for somebody, and notes
+ * which objects the set keeps. Nothing is sent.
  */
 import { count, OutcomeUnknownError, type Values, withCode } from "../base/index.js";
 import { abilitiesOf, isChange, type Member, membersOf, stillToDelete } from "../decision/index.js";

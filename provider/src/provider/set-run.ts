@@ -22,7 +22,6 @@ import {
   type DeclaredSet,
   eventIn,
   isDeleteOwed,
-  isOfKnownAccount,
   labelOf,
   memberMark,
   memberOf,
@@ -39,7 +38,7 @@ import {
 import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
 import type { Severity } from "./engine.js";
 import { expectSameAccount, Incomplete } from "./failure.js";
-import { circumstancesOf, isSpared, learnHolders, notedBefore } from "./holding.js";
+import { circumstancesOf, learnHolders, notedBefore, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretMembers, type Properties, refIn, type SecretOf, secretOfMembers } from "./inputs.js";
 import { Progress } from "./messages.js";
 import { createdInSet, momentToKeep } from "./optional.js";
@@ -212,23 +211,19 @@ export async function deleteSet(
   const stored = readStoredSet(properties);
   const label = `${name} ${id}`;
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
-  const can = abilitiesOf(kind, runtime.reading.settings);
   const held = [...stored.eventIds].map(([key, object]): ToDelete => ({ key, id: object }));
   const owed = stored.leftLive.filter(isDeleteOwed).map(({ key = "", id: object }): ToDelete => ({ key, id: object }));
-  const wanted: ToDelete[] = [];
-  const others: string[] = [];
-  for (const each of [...held, ...owed]) {
-    if (await isSpared(kind, runtime, each.id)) others.push(each.id);
-    else wanted.push(each);
-  }
-  if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others)} of ${label}`)]);
-  if (wanted.length === 0) return;
-  if (!can.delete || !isOfKnownAccount(properties)) {
-    const ids = idRanges(wanted.map((each) => each.id));
-    const those = `${count(wanted.length, "event")} of ${label} left the state`;
+  const become = { deleted: [] as ToDelete[], spared: [] as ToDelete[], "left live": [] as ToDelete[] };
+  for (const each of [...held, ...owed]) become[await whenRemoved(kind, runtime, each.id, properties)].push(each);
+  const { deleted: wanted, spared: others, "left live": left } = become;
+  if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others.map((each) => each.id))} of ${label}`)]);
+  if (left.length > 0) {
+    const can = abilitiesOf(kind, runtime.reading.settings);
+    const those = `${count(left.length, "event")} of ${label} left the state`;
+    const ids = idRanges(left.map((each) => each.id));
     tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, `${those}, and each`)}: ${ids}`)]);
-    return;
   }
+  if (wanted.length === 0) return;
   const progress = new Progress(wanted.length, runtime.clock, (text) =>
     runtime.tellAt("info", "", `${label}: deleting: ${text}`),
   );

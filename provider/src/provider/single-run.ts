@@ -16,7 +16,6 @@ import { exactId, isReadableId } from "../rules/index.js";
 import {
   ACCOUNT,
   CREATED,
-  isOfKnownAccount,
   isUnresolved,
   LEFT_LIVE,
   PROVIDER,
@@ -28,7 +27,7 @@ import {
 import { reconcileHeld, tellGone } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import { expectSameAccount, expectSettled, idOrError } from "./failure.js";
-import { circumstancesOf, isSpared, learnHolders, notedBefore, noteHeld } from "./holding.js";
+import { circumstancesOf, learnHolders, notedBefore, noteHeld, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
 import { createdIn, deleteObject, momentToKeep } from "./optional.js";
 import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
@@ -189,11 +188,12 @@ export async function deleteSingle(kind: Kind, runtime: Runtime, id: string, pro
   if (!isReadableId(id)) return; // unresolved: nobody knows what there is to delete
   const label = deletedLabel(kind, id, properties, !isUnresolved(properties));
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
-  const can = abilitiesOf(kind, runtime.reading.settings);
-  if (await isSpared(kind, runtime, id)) tellAll(runtime, [spared(label)]);
-  else if (can.delete && isOfKnownAccount(properties)) {
+  const becomes = await whenRemoved(kind, runtime, id, properties);
+  if (becomes === "spared") tellAll(runtime, [spared(label)]);
+  else if (becomes === "deleted") {
     await deleteObject(kind, runtime, { id, label: `${kind.name} ${id}`, created: createdIn(properties) });
   } else {
+    const can = abilitiesOf(kind, runtime.reading.settings);
     tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, `${label} left the state and`)}.`)]);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A stack's journal and hint file while no run uses them: the one reader of what this machine remembers of a stack (the program's
- * half, the command), and the one way to change a journal (the end of a run that created nothing, the command).
+ * Reads a stack's journal and hint file without being its run: for the program's half, the command, and a provider that asks about
+ * every stack. A journal is changed here only while no run uses it (at the end of a run that created nothing, and by the command).
  */
 import {
   type Disk,
