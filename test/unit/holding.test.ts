@@ -133,10 +133,10 @@ describe("what earlier runs noted", () => {
     ["that is noted twice is something else's too", { [one]: "8", [two]: "8" }, undefined, true],
     ["that is noted of what lets go of it, and of another", { [one]: "8", [two]: "8" }, one, true],
     ["that is noted under a former name alone", { [two]: "8" }, one, false],
-  ])("an object %s: in a run that looks at nothing else", async (_, noted, lettingGo, whenRemoved) => {
+  ])("an object %s: in a run that looks at nothing else", async (_, noted, lettingGo, goesOn) => {
     const runtime = await knowing(noted);
     if (lettingGo !== undefined) runtime.run.holders.release("ConversionEvent", "8", lettingGo);
-    expect(runtime.run.holders.goesOn("ConversionEvent", "8", lettingGo)).toBe(whenRemoved);
+    expect(runtime.run.holders.goesOn("ConversionEvent", "8", lettingGo)).toBe(goesOn);
   });
 
   it("is over once all but one of those that have an object were asked to let go of it", async () => {
