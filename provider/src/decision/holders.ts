@@ -79,7 +79,7 @@ export class Holders {
     return this.of(kind, id, undefined, ["adopts"]).length > 0;
   }
 
-  /** Whether something goes on with this object or names it, as far as the engine has asked: then it is managed, whoever lets go of it. */
+  /** Whether something goes on with this object or names it, as far as the engine has asked. Asked of what a set has let go of. */
   isManaged(kind: Kind["name"], id: string): boolean {
     return this.of(kind, id, undefined, ["state", "adopts"]).length > 0;
   }

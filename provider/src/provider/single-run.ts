@@ -84,7 +84,7 @@ export async function planSingle(
   const replaces = replacesOf(kind, member, news);
   if (run.isUp !== true && !run.isSupposed(key, news)) {
     if (action.do === "look for") tellAll(runtime, [toBeLookedFor(subject, action.record)]);
-    if (former !== undefined && !run.holders.isManaged(kind.name, former.id)) {
+    if (former !== undefined && !run.holders.isAdopted(kind.name, former.id)) {
       run.beginOnce(leaving(key));
       tellAll(runtime, [beforeReplacement(kind, subject, former, adoptedBy(news))]);
     }
@@ -135,7 +135,7 @@ export async function createSingle(
   if (former !== undefined && former.id !== id) run.holders.release(kind.name, former.id, subject.key);
   const isTakenOver = outcome.kind === "created" && outcome.isTakenOver;
   if (isTakenOver) tellAll(runtime, [takenOver(subject, id, outcome.isUpdated === true)]);
-  if (former !== undefined && !run.holders.isManaged(kind.name, former.id) && run.beginOnce(leaving(subject.key))) {
+  if (former !== undefined && !run.holders.isAdopted(kind.name, former.id) && run.beginOnce(leaving(subject.key))) {
     tellAll(runtime, afterReplacement(kind, subject, former, id));
   }
   if (outcome.kind === "created") runtime.journal(subject.identity).handOver(outcome.mark);
