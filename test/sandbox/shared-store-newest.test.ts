@@ -124,7 +124,8 @@ async function twoRuns(clock: FakeClock) {
   const sleeping: Clock = {
     wallMs: () => clock.wallMs(),
     monotonicMs: () => clock.monotonicMs(),
-    sleep: () => turn.promise,
+    // Never by a promise alone: who waits looks at the lock without one, and nothing else would ever be done.
+    sleep: () => turn.promise.then(() => systemClock.sleep(1)),
   };
   const newRun = (clock: Clock) =>
     new SessionStore(

@@ -164,8 +164,8 @@ const rows: Row[] = [
     "R5",
     "the engine's delete is sent, whoever else has the object",
     "provider/holding.ts",
-    "const isHeld = mayBeAdopted || run.holders.goesOn(kind.name, id);",
-    "const isHeld = mayBeAdopted;",
+    "if (mayBeAdopted || run.holders.goesOn(kind.name, id)) {",
+    "if (mayBeAdopted) {",
   ],
   [
     "R5",
