@@ -64,3 +64,25 @@ it("a destroy deletes nothing that a resource with [retain] has as well, and wha
   expect((await stack.destroy()).code).toBe(0);
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1, events: [{ id }] });
 });
+
+it("an `up` knows that it is one without the first resource of the program: it remembers, and says nothing twice", async () => {
+  const { sandbox, stack, run } = await start();
+  const other = `new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: 1 });`;
+  const set = (...keys: string[]) => `new advertising.ConversionEventSet("s", {
+    advertiserId: 1,
+    events: { ${keys.map((key) => `${key}: { eventName: "${key}", value: 1 }`).join(", ")} },
+  });`;
+  await run(`${A}\n${other}\n${set("x")}`, stack.up);
+  const targets = (await stack.resources())
+    .filter(({ urn }) => /::[es]$/.test(urn))
+    .flatMap(({ urn }) => ["--target", urn]);
+  const elsewhere = await stack.onAnotherMachine();
+  elsewhere.program(program(`${A}\n${other}\n${set("x", "y")}`));
+  const { code, output } = await elsewhere.up(...targets);
+  expect(code, output).toBe(0);
+  expect(output).not.toContain("to create");
+  elsewhere.program(program(`${A}\n${set("x", "y")}`));
+  const preview = await elsewhere.preview();
+  expect(preview.output).toMatch(/ConversionEvent "e" \(\d+\) is no longer declared/);
+  expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 0 });
+});

@@ -375,7 +375,8 @@ describe("a create of unknown outcome", () => {
 });
 
 describe("what the provider is told", () => {
-  it("of the run, with the first resource that is not only read: how many the batch declares", () => {
+  it("of the run, with each resource, since the engine may ask about any of them alone: how many are declared", () => {
+    const first = declared("zero", "Z");
     const batch = [
       { ...declared("shop"), key: undefined, objects: [] },
       declared("read", undefined, {}, { isRead: true }),
@@ -383,12 +384,9 @@ describe("what the provider is told", () => {
       aSet([member("a", "A")]),
     ];
     const told = (isPreview: boolean) =>
-      [...judge(batch, all(batch), NOTHING, isPreview).briefings].map(([key, { run }]) => [key, run]);
-    expect(told(true)).toEqual([
-      [keyOf("one"), { isUp: false, resources: 2 }],
-      [setKey, undefined],
-    ]);
-    expect(told(false)[0]?.[1]).toEqual({ isUp: true, resources: 2 });
+      [...judge(batch, all([first, ...batch]), NOTHING, isPreview).briefings].map(([key, { run }]) => [key, run]);
+    expect(told(true)).toEqual([keyOf("one"), setKey].map((key) => [key, { isUp: false, resources: 3 }]));
+    expect(told(false)[1]?.[1]).toEqual({ isUp: true, resources: 3 });
   });
 
   it("of one resource, whatever the others are", () => {

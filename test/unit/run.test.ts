@@ -53,13 +53,15 @@ it("the second check of a replacement, which names no old inputs, forgets nothin
   expect(run.decided(KEY)?.former).toEqual({ id: "5", isDeleted: false });
 });
 
-it("counts what the program declares once, however often the engine checks the resource that says it", () => {
+it("whichever resource is checked first says what the run is, and how much the program has declared with its batch", () => {
   const run = new Run();
-  const first = { ...briefing, run: { isUp: true, resources: 3 } };
-  run.noteChecked(KEY, { ...ofState, briefing: first }, false);
+  const saying = (resources: number) => ({ ...briefing, run: { isUp: true, resources } });
+  run.noteChecked(KEY, { ...ofState, briefing: saying(2) }, false);
   changed(run);
-  run.noteChecked(KEY, { ...ofNothing, briefing: first }, true);
+  run.noteChecked(KEY, { ...ofNothing, briefing: saying(2) }, true);
   expect(run).toMatchObject({ isUp: true, isWhole: false });
-  for (const name of ["b", "c"]) run.noteChecked(`${KEY}${name}`, ofNothing, true);
+  for (const name of ["b", "c"]) run.noteChecked(`${KEY}${name}`, { ...ofNothing, briefing: saying(4) }, true);
+  expect(run.isWhole).toBe(false);
+  run.noteChecked(`${KEY}d`, { ...ofNothing, briefing: saying(2) }, true);
   expect(run.isWhole).toBe(true);
 });

@@ -41,10 +41,11 @@ export function judge(
 ): Judgement {
   const undeclared = undeclaredIn(snapshot, declared);
   const resources = batch.filter(({ key, isRead }) => key !== undefined && !isRead);
-  const briefings = resources.map((declaration, index): [string, Omit<Briefing, "identity">] => {
-    const run = index === 0 ? { isUp: !isPreview, resources: resources.length } : undefined;
-    return [declaration.key ?? "", { run, ...briefingOf(declaration, declared, undeclared) }];
-  });
+  const run = { isUp: !isPreview, resources: declared.resources };
+  const briefings = resources.map((declaration): [string, Omit<Briefing, "identity">] => [
+    declaration.key ?? "",
+    { run, ...briefingOf(declaration, declared, undeclared) },
+  ]);
   // What nothing would send again may just be declared later in the program.
   const wouldBeSent = undeclared.open.filter(({ heir }) => heir !== undefined);
   return {
@@ -237,9 +238,11 @@ export class Declared {
   readonly #adopted = new Map<string, { ids: string[]; text: string | undefined }>();
   /** By kind: the journal keys of resources that may adopt an object whose id is not known yet. */
   readonly #adoptingLater = new Map<string, Set<string>>();
+  #resources = 0;
 
-  add({ key, setOf, objects, formerly }: Declaration): void {
+  add({ key, isRead, setOf, objects, formerly }: Declaration): void {
     if (key === undefined) return;
+    if (!isRead) this.#resources++;
     this.#keys.add(key);
     if (setOf !== undefined && objects !== undefined) this.#knownSets.add(key);
     if (setOf !== undefined && objects === undefined) this.#addAdoptingLater(setOf, key);
@@ -269,6 +272,11 @@ export class Declared {
   #addAdoptingLater(kind: Kind, resourceKey: string): void {
     const those = this.#adoptingLater.get(kind.name) ?? new Set();
     this.#adoptingLater.set(kind.name, those.add(resourceKey));
+  }
+
+  /** How many resources there are, without those that are only read. */
+  get resources(): number {
+    return this.#resources;
   }
 
   standingOf(journalKey: string): Standing {

@@ -86,16 +86,16 @@ export class Run {
     else this.#askedAgain.delete(key);
     const { wasSecret, wasDeleting } = before ?? checked;
     // Most resources leave nothing to remember, and a run may have tens of thousands.
-    const isPlain = wasSecret.size === 0 && !wasDeleting && Object.keys(checked.briefing).length === 1;
+    const { run, ...briefing } = checked.briefing;
+    const isPlain = wasSecret.size === 0 && !wasDeleting && Object.keys(briefing).length === 1;
     if (isPlain) this.#checked.delete(key);
-    else this.#checked.set(key, { ...checked, wasSecret, wasDeleting });
-    const { run, identity } = checked.briefing;
-    this.identity ??= identity;
+    else this.#checked.set(key, { briefing, wasSecret, wasDeleting });
+    this.identity ??= briefing.identity;
     this.#resources.add(key);
     for (const each of [key, ...members]) this.declared.add(each);
     if (run === undefined) return;
     this.isUp = run.isUp;
-    if (before === undefined) this.#declares += run.resources;
+    this.#declares = Math.max(this.#declares, run.resources);
   }
 
   /**

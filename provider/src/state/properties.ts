@@ -61,11 +61,11 @@ export const LEFT_LIVE = "__left";
 /** What the program's half says of a resource to the provider's half: the value of {@link IDENTITY} as the program gives it. */
 export interface Briefing {
   readonly identity: string;
-  /** On the first resource of each batch. */
+  /** On each resource: the engine may ask about any of them first, and in a run of some targets about no other. */
   readonly run?:
     | {
         readonly isUp: boolean;
-        /** How many resources the batch declares. */
+        /** How many resources the program has declared so far, with this batch. */
         readonly resources: number;
       }
     | undefined;
