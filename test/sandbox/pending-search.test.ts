@@ -100,12 +100,24 @@ it.each([
   expect(sandbox.creates).toBe(0);
 });
 
+const killedTwice = (name: string, ...marks: string[]): PendingCreate => {
+  const [first = "", ...others] = marks;
+  const { record, ...create } = open(name, { mark: first });
+  return { ...create, record, also: others.map((mark) => ({ ...record, mark })) };
+};
+
+it("R7: where one mark is found and another one is not decided, a second object may be there, and is told", async () => {
+  const stale = { ...open("stale", { at: new Date().toISOString(), mark: "mark-of-another-machine" }).record };
+  const { found, notMade, told } = await search([
+    { ...killedTwice("there", "mark-there"), also: [{ ...stale, field: undefined }] },
+  ]);
+  expect({ found, notMade }).toEqual({ found: [{ urn: urnOf("there"), id: "7", mark: "mark-there" }], notMade: [] });
+  expect(told).toEqual([
+    `${urnOf("there")}\n  was found as 7. Further creates of it were sent, and their outcome is unknown: nothing manages what they made. Look into the account for\n    the ConversionEvent named "stale", sent at ${stale.at}`,
+  ]);
+});
+
 it("of several runs that sent one resource, all marks are looked for: any that is found is its object", async () => {
-  const killedTwice = (name: string, ...marks: string[]): PendingCreate => {
-    const [first = "", ...others] = marks;
-    const { record, ...create } = open(name, { mark: first });
-    return { ...create, record, also: others.map((mark) => ({ ...record, mark })) };
-  };
   const { sandbox, found, notMade, told } = await search([
     killedTwice("first", "mark-there", "mark-gone"),
     killedTwice("second", "mark-gone-too", "mark-there"),

@@ -456,8 +456,8 @@ const rows: Row[] = [
   [
     "R7: of several records found by any is found",
     "tools/pending-search.ts",
-    "} else if (first !== undefined) found.push",
-    "} else if (first !== undefined && those.length === 1) found.push",
+    "} else if (first !== undefined) {",
+    "} else if (first !== undefined && those.length === 1) {",
     "sandbox/pending-search",
     "of several runs",
   ],

@@ -9,7 +9,7 @@ import { abilitiesOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
 import { lookFor, resendDueMs } from "../provider/index.js";
 import type { SettingsReading } from "../settings/index.js";
-import { type CreateRecord, lastMomentSent } from "../state/index.js";
+import { type CreateRecord, describe, lastMomentSent } from "../state/index.js";
 import { placesFor } from "../store/index.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
 
@@ -79,7 +79,10 @@ export async function searchFor(
   }
 }
 
-/** Of a resource that several runs sent: one that is found is its object; only where none of them was made, it was not made. */
+/**
+ * Of a resource that several runs sent: one that is found is its object, and nothing looks for the others from then on; only where none of
+ * them was made, it was not made.
+ */
 function summed(looks: readonly Look[]): Searched {
   const found: { urn: string; id: string; mark: string }[] = [];
   const notMade: string[] = [];
@@ -95,11 +98,21 @@ function summed(looks: readonly Look[]): Searched {
       told.push(
         `${urn}\n  several runs created it: ${enumerate([...ids])}. Keep one of them, and remove the others on the platform.`,
       );
-    } else if (first !== undefined) found.push(first);
-    else if (words.length === 0) notMade.push(urn);
+    } else if (first !== undefined) {
+      found.push(first);
+      const others = those.filter(({ finding }) => "words" in finding);
+      if (others.length > 0) told.push(`${urn}\n  ${besideFound(first.id, others)}`);
+    } else if (words.length === 0) notMade.push(urn);
     else told.push(`${urn}\n  ${[...new Set(words)].join(" ")}`);
   }
   return { found, notMade, told };
+}
+
+function besideFound(id: string, others: readonly Look[]): string {
+  return [
+    `was found as ${id}. Further creates of it were sent, and their outcome is unknown: nothing manages what they made. Look into the account for`,
+    ...others.map(({ create: { kind }, record }) => describe(kind, record)),
+  ].join("\n    ");
 }
 
 function whyNot(field: string | undefined, kind: Kind): string {
