@@ -55,6 +55,10 @@ it("a destroy deletes nothing that a resource with [retain] has as well, and wha
   // The state holds it twice: the other resource has adopted it, and this one was not asked about.
   await run(`${A}\n${adopting(id)}`, stack.up, "--target", b);
   expect((await stack.resources()).map((each) => each.id)).toEqual([String(id), String(id)]);
+  const unnamed = `${A}\n${A.replace(`"a"`, `"b"`)}`;
+  expect(await run(unnamed, stack.preview)).toMatch(
+    /ConversionEvent "[ab]" and ConversionEvent "[ab]" both have \d+ in the state/,
+  );
   expect((await stack.destroy()).output).toContain(`Not deleted: the ConversionEvent named "A" with the id ${id}`);
   expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0, events: [{ id }] });
 

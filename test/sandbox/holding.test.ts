@@ -92,6 +92,37 @@ describe("an object that the state holds, and that another resource names", () =
   });
 });
 
+it("R2: an object that the state of two resources holds is told, whichever is looked at first, once, until one of them has let go", async () => {
+  const { sandbox, folder, settings, run, created } = await start();
+  const [held] = (await created("held")) as [Known];
+  const twin = { ...held, name: "twin", inputs: { ...held.inputs, ...inputsOf("held"), __identity: "tiny/dev::twin" } };
+  const told = (of: ReturnType<typeof newRun>) => of.told.map(({ message }) => message);
+  for (const [one, other] of [
+    [held, twin],
+    [twin, held],
+  ] as const) {
+    const both = run();
+    for (const each of [one, other, other]) expect(await look(both, each)).toBe("");
+    expect(told(both)).toEqual([
+      `ConversionEvent "${other.name}" and ConversionEvent "${one.name}" both have ${held.id} in the state: one object can't be two resources. Remove one of them from the program; ${held.id} stays, since the other one has it.`,
+    ]);
+    const replacing = run();
+    expect(await look(replacing, one, { value: 2 })).toBe("");
+    expect(await look(replacing, other)).toBe("");
+    expect(told(replacing).join()).not.toContain("both have");
+  }
+
+  const engine = new SetEngine(sandbox, folder);
+  const entry = { eventName: "held", value: 1 };
+  await engine.up({ advertiserId: 1, events: { a: { ...entry, existingId: Number(held.id) } } }, { settings });
+  const now = run();
+  expect(await look(now, held)).toBe("");
+  expect(await engine.apply(now, { advertiserId: 1, events: { a: entry } })).toBeUndefined();
+  expect(told(now).join()).toContain('events["a"] of ConversionEventSet "funnel" and ConversionEvent "held" both have');
+  expect(sandbox.creates).toBe(1);
+  now.closeNow();
+});
+
 it("an adoption settles a create under a former name only where the advertiser agrees: it is not sent again otherwise", async () => {
   const { sandbox, run } = await start();
   const first = run();

@@ -17,6 +17,7 @@ import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kin
 import { aboutWhom, type Briefing, isOfKnownAccount, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
 import type { Runtime } from "./services.js";
+import { heldTwice, tellAll } from "./tell.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
 export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string): void {
@@ -72,7 +73,8 @@ interface Held extends Arguments {
 
 /**
  * Called once the state was looked at, before anything is awaited: what a resource goes on with, and what it lets go of, for all that
- * else is asked in this run. @throws ArgumentsError something else adopts what it goes on with.
+ * else is asked in this run. An object that the state holds twice, with nothing that names it any more, is told: neither of the two is known
+ * to be the wrong one. @throws ArgumentsError something else adopts what it goes on with.
  */
 export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[]): void {
   for (const { subject, id, former, ...live } of objects) {
@@ -80,7 +82,12 @@ export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[])
     else noteHolds(kind, runtime, subject, id, live);
   }
   for (const { subject, id, former } of objects) {
-    if (former === undefined) expectNotAdopted(kind, runtime, subject, id);
+    if (former !== undefined) continue;
+    expectNotAdopted(kind, runtime, subject, id);
+    const other = runtime.run.holders.of(kind.name, id, subject.key, ["state"])[0];
+    if (other !== undefined && runtime.run.beginOnce(`held twice ${subject.key}`)) {
+      tellAll(runtime, [heldTwice(subject, id, aboutWhom(other.by))]);
+    }
   }
 }
 
