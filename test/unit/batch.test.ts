@@ -367,10 +367,29 @@ describe("a create of unknown outcome", () => {
     expect(look(left, declared("old", "Signup", {}, moved)).findings).toEqual([]);
   });
 
-  it("left by a kill is the provider's to tell, unless a new resource would send it again", () => {
+  it("left by a kill stops nothing, unless a new resource would send it again", () => {
     const left = snapshotOf({}, [killed]);
     expect(atEnd(left, []).findings).toEqual([]);
     expect(look(left, declared("new", "Signup")).findings).toHaveLength(1);
+  });
+
+  it("R9: left by a kill is told by the run that declares it no longer, and by the provider from the next one on", () => {
+    const of = (...creates: Snapshot["creates"]) => snapshotOf({ old: "Signup" }, creates);
+    const told = (snapshot: Snapshot, ...batch: Declaration[]) =>
+      atEnd(snapshot, batch).warnings.filter((text) => text.startsWith("Interrupted runs left"));
+    const inSet = { ...killed, key: memberKey("a") };
+    for (const create of [killed, { ...killed, id: "5" }]) expect(told(of(create))).toHaveLength(1);
+    const [text] = told(of(inSet), aSet([member("b", "B")]));
+    expect(text).toContain('events["a"] of ConversionEventSet "funnel": an interrupted run sent it at 2026-01-01');
+    expect(text).toContain("npx pulumi-advertising pending --forget ");
+    // It is declared, the provider tells it, the set does, or the state lets go of just that object.
+    expect(told(of(killed), declared("old", "Signup"))).toEqual([]);
+    expect(told(of({ ...killed, unclaimed: true }))).toEqual([]);
+    expect(told(of({ ...inSet, isReported: true }), aSet([]))).toEqual([]);
+    expect(
+      told({ creates: [inSet], objects: new Map([[memberKey("a"), { id: "9", fingerprint: "f" }]]) }, aSet([])),
+    ).toEqual([]);
+    expect(told(of({ ...killed, id: "1" }))).toEqual([]);
   });
 });
 

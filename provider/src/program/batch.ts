@@ -11,7 +11,15 @@ import { saidOnce, withoutValues } from "../base/index.js";
 import { matchesCreate } from "../decision/index.js";
 import { belongsAlready, type Kind, type ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
-import { aboutWhom, type Briefing, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
+import {
+  aboutWhom,
+  type Briefing,
+  type CreateRecord,
+  leftBehind,
+  memberOf,
+  objectKey,
+  resourceKeyIn,
+} from "../state/index.js";
 import type { Snapshot } from "../store/index.js";
 import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
 import {
@@ -76,7 +84,7 @@ export function judgeRemovals(
   snapshot: Snapshot,
   settings: Settings,
 ): Omit<Judgement, "briefings"> {
-  const { open, renamedTooEarly: early } = undeclaredIn(snapshot, declared);
+  const { open, left, renamedTooEarly: early } = undeclaredIn(snapshot, declared);
   const heirsOf = lookupOfHeirs(snapshot, declared);
   const objectOf = (key: string, id: string) => `${aboutWhom(key).kind} ${id}`;
   // One that a run left in two resources goes on with the one that is declared; not where that was only about to adopt it.
@@ -94,9 +102,11 @@ export function judgeRemovals(
   );
   return {
     findings: [...noLongerDeclared(open), ...[...early].map(renamedTooEarly)],
-    warnings: removalWarnings(gone, settings),
+    warnings: [...(left.length === 0 ? [] : [leftBehind(left, NOT_DECLARED)]), ...removalWarnings(gone, settings)],
   };
 }
+
+const NOT_DECLARED = "the program no longer declares them";
 
 /** What is wrong with one declaration, in itself and beside those before it. In a user's unit test its constructor throws that. */
 export function wrongIn(
@@ -130,6 +140,8 @@ function sameIn(batch: readonly Declaration[], declared: Declared): string[] {
 interface Undeclared {
   /** Creates that nothing declares and nothing settles. */
   readonly open: readonly LeftOpen[];
+  /** Creates of killed runs that nothing declares, and that nothing else speaks of in this run. */
+  readonly left: readonly CreateRecord[];
   /** By journal key: resources with an alias whose creates a killed run has left under the former name. */
   readonly renamedTooEarly: ReadonlySet<string>;
   /** By journal key of a resource that is new, or adopts: the journal keys of what nothing declares any longer, and this may be. */
@@ -142,12 +154,19 @@ interface Undeclared {
 function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   const heirsOf = lookupOfHeirs(snapshot, declared);
   const open: LeftOpen[] = [];
+  const left: CreateRecord[] = [];
   const early = new Set<string>();
   const formerly = new Map<string, string[]>();
   const settled = new Map<string, string[]>();
 
+  /** That its object leaves the state; a set tells of its own members. */
+  const isToldOf = ({ key, id }: CreateRecord, standing: Standing) => {
+    const known = snapshot.objects.get(key);
+    return known !== undefined && (standing === "left its set" || known.id === id);
+  };
+
   for (const create of snapshot.creates) {
-    const { key, name, facts, isReported } = create;
+    const { key, name, facts, isReported, unclaimed } = create;
     const standing = declared.standingOf(key);
     if (standing === "declared") continue;
     const { kind } = aboutWhom(key);
@@ -165,8 +184,9 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
       continue;
     }
     const [heir] = heirsOf(key, name);
-    // The provider tells what a killed run has left, and what a set has left unresolved, unless this run would send it again.
+    // The provider tells what the state of a set holds, and from the next run on what a killed run has left.
     if (heir !== undefined || (isReported !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
+    else if (isReported === undefined && !unclaimed && !isToldOf(create, standing)) left.push(create);
   }
   for (const [key, { id, name }] of snapshot.objects) {
     const standing = declared.standingOf(key);
@@ -175,7 +195,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     if (declared.adopterOf(aboutWhom(key).kind, id) !== undefined) continue;
     for (const heir of heirsOf(key, name)) addTo(formerly, heir.key, key);
   }
-  return { open, renamedTooEarly: early, formerly, settled };
+  return { open, left, renamedTooEarly: early, formerly, settled };
 }
 
 /** Answers what would be created with the kind and name of something that an earlier run knew: it may be that under a new name. */

@@ -15,8 +15,8 @@ import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import {
   aboutWhom,
   type CreateRecord,
-  describe,
   forgetCommand,
+  leftBehind,
   type Ref,
   renamedFrom,
   waysOut,
@@ -29,9 +29,6 @@ import { type Before, beforeCreate, tellAll } from "./tell.js";
 
 /** The topic of what is told once a run. */
 const UNCLAIMED = "unclaimed";
-
-/** More are just counted. */
-const MAX_UNCLAIMED = 20;
 
 /**
  * Looks at what is known of an object that is to be created, or adopted, before anything is sent.
@@ -160,26 +157,7 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
   if (!runtime.run.beginOnce(UNCLAIMED)) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];
   const unclaimed = noted.filter((entry) => entry.unclaimed);
-  const lines = unclaimed.slice(0, MAX_UNCLAIMED).flatMap((entry) => {
-    const { kind, label, urn } = aboutWhom(entry.key);
-    // What nobody knows is settled, never just forgotten.
-    const next = entry.id === undefined && entry.isReported === true ? waysOut(urn).slice(0, -1) : [forgetCommand(urn)];
-    // When it was sent stands in the sentence before.
-    const sought = entry.id === undefined ? ` It is ${describe(kind, { ...entry, at: "", field: undefined })}.` : "";
-    return [`  ${whatHappened(label, entry)}${sought}`, ...next.map((line) => `    ${line}`)];
-  });
-  if (lines.length === 0) return;
-  const more = unclaimed.length > MAX_UNCLAIMED ? [`  and ${unclaimed.length - MAX_UNCLAIMED} more`] : [];
-  runtime.say(
-    [
-      "Interrupted runs left these creates behind, and no later run has claimed them:",
-      ...lines,
-      ...more,
-      "A `pulumi up` of the whole program takes over what it declares. Nothing manages what is still listed after that: " +
-        "adopt it with existingId, or run the command below it.",
-    ].join("\n"),
-    UNCLAIMED,
-  );
+  if (unclaimed.length > 0) runtime.say(leftBehind(unclaimed, "no later run has claimed them"), UNCLAIMED);
 }
 
 /** For what only looks: a journal that can't be read is said, and stops the next create. */

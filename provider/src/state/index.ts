@@ -71,6 +71,7 @@ export {
   describe,
   explain,
   forgetCommand,
+  leftBehind,
   removalWarning,
   reopenCommand,
   setRemovalWarning,

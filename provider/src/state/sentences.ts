@@ -7,6 +7,7 @@
 import { agree, count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { CreateRecord } from "./create-record.js";
+import { aboutWhom } from "./identity.js";
 
 /** What a person looks for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
 export function describe(
@@ -69,6 +70,30 @@ export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string
     ];
   }
   return [`Look into the account for ${describe(kind, record)}.`, ...hints, ...waysOut(urn)];
+}
+
+/** More are just counted. */
+const MAX_LEFT = 20;
+
+/** What people are told of creates that interrupted runs have left. @param why nothing goes on with them. */
+export function leftBehind(records: readonly CreateRecord[], why: string): string {
+  const lines = records.slice(0, MAX_LEFT).flatMap((record) => {
+    const { kind, label, urn } = aboutWhom(record.key);
+    // What nobody knows is settled, never just forgotten.
+    const isOpen = record.id === undefined && record.isReported === true;
+    const next = isOpen ? waysOut(urn).slice(0, -1) : [forgetCommand(urn)];
+    // When it was sent stands in the sentence before.
+    const sought = record.id === undefined ? ` It is ${describe(kind, { ...record, at: "", field: undefined })}.` : "";
+    return [`  ${whatHappened(label, record)}${sought}`, ...next.map((line) => `    ${line}`)];
+  });
+  const more = records.length > MAX_LEFT ? [`  and ${records.length - MAX_LEFT} more`] : [];
+  return [
+    `Interrupted runs left these creates behind, and ${why}:`,
+    ...lines,
+    ...more,
+    "A `pulumi up` of the whole program takes over what it declares. Nothing manages what is still listed after that: " +
+      "adopt it with existingId, or run the command below it.",
+  ].join("\n");
 }
 
 /** What people are told of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
