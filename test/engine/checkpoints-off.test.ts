@@ -45,3 +45,19 @@ it("killed after the provider has ended and before the state is saved: the next 
   expect(again.output).not.toMatch(/interrupted|warning/);
   expect(sandbox.creates).toBe(OBJECTS);
 });
+
+it("what the next run removes is no create that an interrupted run has left", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(shop, { sandbox, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } });
+  expect(await stack.up()).toMatchObject({ code: 0 });
+  const less = shop.replace(/new advertising\.ConversionEvent\("e".*\n/, "");
+  expect(less).not.toBe(shop);
+  stack.program(less);
+  for (const run of [stack.preview, stack.up, stack.preview]) {
+    const { code, output } = await run();
+    expect(code, output).toBe(0);
+    expect(output).not.toContain("Interrupted");
+  }
+  expect((await pendingCommand(stack)).output).not.toContain("Nothing to do for");
+  expect(sandbox.creates).toBe(OBJECTS);
+});

@@ -288,6 +288,32 @@ it("J7: what the engine saves last of all stays until a run sees it in the state
   expect(existsSync(run.path)).toBe(false);
 });
 
+it("J7: nor is it kept where an `up` has said that its object leaves the state, which a preview does not end", async () => {
+  const run = journalIn("", newFolder(), true);
+  const keys = ["ConversionEvent::o/p/s::a", 'ConversionEventSet::o/p/s::s["x"]'] as const;
+  for (const key of keys) {
+    const attempt = await sendNoted(run, key);
+    await attempt.ended({ kind: "created", id: "9" });
+    run.handOver(attempt.mark);
+  }
+  run.closeNow(new Set(keys));
+  const [, ofSet] = run.marks();
+  /** How a later run ends that declares the set without its member. */
+  const end = async (isUp: boolean, isSaid: boolean, next = run.next()) => {
+    await next.notSettled();
+    next.closeNow(new Set(["ConversionEventSet::o/p/s::s"]), isUp, () => isSaid);
+    return readJournal(readFileSync(run.path, "utf8")).map(({ key, unclaimed }) => [key, unclaimed]);
+  };
+  expect(await end(false, true)).toEqual([
+    [keys[0], undefined],
+    [keys[1], true],
+  ]);
+  // What was sent by a run that was killed, or that this one is behind, may be known to nobody.
+  expect(await end(true, false)).toEqual(keys.map((key) => [key, true]));
+  expect(await end(true, true)).toEqual([[keys[1], true]]);
+  expect(run.marks()).toEqual([ofSet]);
+});
+
 it("J8: a record that was answered with is never changed", async () => {
   const run = journalIn(journal);
   const [first] = await run.notSettled();

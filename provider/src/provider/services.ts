@@ -8,7 +8,7 @@ import { Client, secretsIn, transportFor } from "../client/index.js";
 import { type Disk, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { accountOf, describeSettingProblems, readSettings, type SettingsReading } from "../settings/index.js";
-import { aboutWhom, objectKey, stackOf } from "../state/index.js";
+import { aboutWhom, type CreateRecord, objectKey, stackOf } from "../state/index.js";
 import {
   backendIn,
   forgetObjects,
@@ -164,7 +164,9 @@ export function createRuntime(
     },
     closeNow() {
       const isWell = run.hasChecked && !run.hasFailed;
-      journal?.closeNow(isWell && run.isWhole ? run.declared : undefined, run.isUp === true);
+      // The program's half knows the same objects, and has said which of them leave the state.
+      const isSaid = ({ key, id }: CreateRecord) => id !== undefined && inventory?.asItBegan.get(key)?.id === id;
+      journal?.closeNow(isWell && run.isWhole ? run.declared : undefined, run.isUp === true, isSaid);
       forgetObjects(places.journalFolder, deleted, disk);
       if (!isWell || run.isUp !== true || !run.isWhole) return;
       inventory?.closeNow(run.declared);

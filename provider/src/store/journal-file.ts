@@ -195,6 +195,15 @@ export class JournalFile {
     reviseNow(this.path, revise, this.#disk);
   }
 
+  /** The marks of what engines were handed by runs that had ended when this one began. */
+  savedBefore(): ReadonlySet<string> {
+    const { backend = "" } = this.#options;
+    const before = readRunEnds(this.#runEnd, this.#disk).filter(
+      (end) => end.backend === backend && Date.parse(end.ended) <= this.#beganMs,
+    );
+    return new Set(before.flatMap(({ records }) => records.map(({ mark }) => mark)));
+  }
+
   #lookForOvertaking(): readonly CreateRecord[] | undefined {
     const { clock, backend = "" } = this.#options;
     const later = readRunEnds(this.#runEnd, this.#disk).filter((end) => {

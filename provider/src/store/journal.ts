@@ -20,14 +20,14 @@
  * J6. A journal that can't be read or written stops every create. Only an unfinished last line is passed over, since nothing was
  *     sent on its strength.
  * J7. What the engine was given is forgotten only at the run's clean end; if the engine saves the state after that, only when a later
- *     run sees it in the state. Otherwise a kill between the two forgets a live object.
+ *     run sees it in the state, or has said that its object leaves it. Otherwise a kill between the two forgets a live object.
  * J8. A record is never changed in place, and holds nothing secret.
  *
  * The order of calls: `notSettled`, `notSettledOf`, `notSettledLike` and `reconcile` look at the journal as it is, without its lock.
  * The first `begin`, `settle` or `expectNewest` takes the lock and reads it again. A create goes `begin`, then for each sending `sending`, then
  * `ended` one or more times, then `handOver` when the engine is given the outcome. `closeNow` or `release` is the last call.
  */
-import { aboutWhom, type CreateRecord, isUnresolvedId } from "../state/index.js";
+import { aboutWhom, type CreateRecord, isUnresolvedId, resourceKeyIn } from "../state/index.js";
 import { JournalFile, type JournalOptions } from "./journal-file.js";
 import { type Note, sentNote } from "./notes.js";
 
@@ -215,11 +215,25 @@ export class Journal {
    * For the end of a run that the engine ends cleanly, when there is hardly any time: it has saved whatever it was handed (or is
    * about to, see `savedLast`), so only what it was not handed stays (J7). Synchronous.
    * @param declared the keys of all that the program declares; none where the run did not get to know them all.
-   * @param isUp the run's engine has saved the state.
+   * @param isUp the run's engine has saved the state. @param isSaid whether this run has said that the object of a record leaves the state.
    */
-  closeNow(declared: ReadonlySet<string> | undefined, isUp = false): void {
-    const marked = (record: CreateRecord): CreateRecord =>
-      record.unclaimed || declared === undefined || declared.has(record.key) ? record : { ...record, unclaimed: true };
+  closeNow(
+    declared: ReadonlySet<string> | undefined,
+    isUp = false,
+    isSaid: (record: CreateRecord) => boolean = () => false,
+  ): void {
+    let saved: ReadonlySet<string> | undefined;
+    /** The engine had saved it, and an `up` lets go of it: no later run has anything to do with it. */
+    const hasLeft = (record: CreateRecord) => {
+      if (declared?.has(resourceKeyIn(record.key)) !== false || !isSaid(record)) return false;
+      saved ??= this.#file.savedBefore();
+      return saved.has(record.mark);
+    };
+    const atEnd = (record: CreateRecord): CreateRecord | undefined => {
+      if (declared === undefined || declared.has(record.key)) return record;
+      if (hasLeft(record)) return isUp ? undefined : record;
+      return record.unclaimed ? record : { ...record, unclaimed: true };
+    };
     try {
       if (this.#file.use === "held") {
         const kept = this.#withFate(this.#remembered.keys(), ["earlier", "sent"]);
@@ -228,12 +242,12 @@ export class Journal {
           return fate === undefined || fate === "handed beside an error";
         });
         const unseen = this.#savedLast ? handed : [];
-        this.#file.endNow([...kept.map(marked), ...unseen], handed);
+        this.#file.endNow([...kept.flatMap((record) => atEnd(record) ?? []), ...unseen], handed);
       } else if (this.#file.use === "none" && this.#reading !== undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.
         if (isUp) this.#file.putBackNow();
         this.#file.reviseNow((record) =>
-          this.#remembered.get(record.mark)?.fate === "history" ? undefined : marked(record),
+          this.#remembered.get(record.mark)?.fate === "history" ? undefined : atEnd(record),
         );
       }
     } catch {
