@@ -112,6 +112,19 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
+  it("keeps what came back, whatever words the platform used, and of all searches what the last one told", async () => {
+    const { sandbox, advertiser, open } = await start({}, { ...SEARCH, resendAfterSeconds: "never" });
+    const body = { message: "Gateway. Searched for an upstream: none" };
+    sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 502, body } });
+    const failure = await failureOf(advertiser.create(inputs));
+    const next = open(newFolder());
+    await next.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs);
+    const { message } = await failureOf(next.advertiser.create(inputs));
+    expect(message).toContain("Searched for an upstream: none");
+    expect(message.match(/Searched for alternative_id/g)).toHaveLength(1);
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
   it("C3: is found by a machine that has no journal of it", async () => {
     const { sandbox, advertiser, open, clock } = await start({ searchLagSeconds: 65 });
     sandbox.fail({ on: "advertiser", act: true, with: lost });

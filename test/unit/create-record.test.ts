@@ -43,6 +43,13 @@ describe("in the state of a single resource", () => {
     expect(read).toEqual({ ...record, fingerprint: "" }); // nobody knows all that was sent
   });
 
+  it("keeps what the last search told beside what happened", () => {
+    const searched = { ...record, searched: "It was not found." };
+    const written = writeRecord(conversionEvent, searched, sent);
+    expect(written).toEqual({ unresolved: { ...stored, searched: "It was not found." } });
+    expect(recordIn(conversionEvent, { ...sent, ...written }, "unresolved-m")).toEqual(searched);
+  });
+
   it("without a field the mark is the id's; a secret name is not told, however it was written", () => {
     const { trace: _, ...bare } = stored;
     expect(recordIn(conversionEvent, { ...sent, unresolved: bare }, "unresolved-x")).toMatchObject({ mark: "x" });

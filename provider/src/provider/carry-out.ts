@@ -22,7 +22,6 @@ import { noteLive } from "./holding.js";
 import type { Progress } from "./messages.js";
 import { adoptExisting, deleteObject, updateLive } from "./optional.js";
 import { type Deletions, idAfter, type Outcome } from "./outcome.js";
-import { toLookFor } from "./search.js";
 import type { Runtime } from "./services.js";
 
 /** One object of a run: a single resource, or a member of a set. */
@@ -62,7 +61,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
     case "create":
     case "replace":
     case "look for": {
-      const unsettled = action.do === "look for" ? toLookFor(action.record) : undefined;
+      const unsettled = action.do === "look for" ? action.record : undefined;
       return runtime.track((expectEngineThere) =>
         createOnce(kind, runtime, { values, subject, secret, replaces: held, mark, unsettled, formerly }, () => {
           expectEngineThere();

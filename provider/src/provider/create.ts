@@ -126,7 +126,8 @@ async function settled(
 ): Promise<Outcome | undefined> {
   const { label } = create.subject;
   const { mark, at, replaces = create.replaces } = earlier;
-  let { id, what } = earlier;
+  let { id } = earlier;
+  const searched: string[] = [];
   if (id === undefined && abilitiesOf(kind, runtime.reading.settings).search(earlier.field)) {
     expectMayBegin();
     const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false });
@@ -135,11 +136,11 @@ async function settled(
       runtime.say(`${label} was sent at ${at}, and a search finds no object with its mark: it is sent again.`);
       return undefined;
     }
-    if (finding.kind === "open") what = `${what} ${finding.words}`;
+    if (finding.kind === "open") searched.push(finding.words);
     else {
       const owner = await ownerOf(kind, runtime, create.subject, finding.id, create.formerly);
       if (owner === undefined) id = finding.id;
-      else what = `${what} ${isAnothers(earlier, finding.id, owner)}`;
+      else searched.push(isAnothers(earlier, finding.id, owner));
     }
   }
   if (id !== undefined) {
@@ -151,12 +152,12 @@ async function settled(
     await ended({ kind: "created", id, isChanged: isUpdated });
     if (isUpdated) await setFields(kind, runtime, { id, label }, fields);
     if (isSame || isUpdated) return { kind: "created", id, mark, isTakenOver: true, isUpdated };
-    what = earlier.id === undefined ? `${what} A search has found it as ${id}.` : what;
+    if (earlier.id === undefined) searched.push(`A search has found it as ${id}.`);
+    searched.push("Its arguments were others than now.");
   }
-  const otherwise = id === undefined ? "" : " Its arguments were others than now.";
   // Without the state, as after a `destroy`, the notes name the very same object as the one that was there before.
   const before = replaces === id ? undefined : replaces;
-  return unresolved(runtime, create, { ...earlier, what: `${what}${otherwise}`, replaces: before });
+  return unresolved(runtime, create, { ...earlier, searched: searched.join(" "), replaces: before });
 }
 
 async function send(
@@ -196,7 +197,7 @@ async function send(
     await finish({ kind: doubt === undefined ? "not-created" : "unresolved" });
     if (doubt === undefined) throw error;
     const sent: CreateRecord = { ...record, at: doubt.sentAt };
-    let searched = "";
+    let searched: string | undefined;
     if (abilitiesOf(kind, runtime.reading.settings).search(sent.field)) {
       const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true });
       if (finding.kind === "found") {
@@ -204,9 +205,9 @@ async function send(
         runtime.say(`${label} was created as ${finding.id}: its answer was lost, and a search has found it.`);
         return { kind: "created", id: finding.id, mark, isTakenOver: false };
       }
-      if (finding.kind === "open") searched = ` ${finding.words}`;
+      if (finding.kind === "open") searched = finding.words;
     }
-    return unresolved(runtime, create, { ...sent, what: `${doubt.what}${searched}` });
+    return unresolved(runtime, create, { ...sent, what: doubt.what, searched });
   }
 }
 
@@ -223,12 +224,13 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
 
 /** The outcome that nobody knows. @param record what was sent, and what happened. */
 function unresolved({ secrets }: Services, { subject, secret }: Create, record: CreateRecord): Outcome {
-  const { what = "", replaces } = record;
+  const { what = "", searched = "", replaces } = record;
   return {
     kind: "unresolved",
     record: {
       ...record,
       what: secrets.scrub(what),
+      searched: searched === "" ? undefined : secrets.scrub(searched),
       urn: subject.urn,
       replaces: idOf(replaces),
       secret: [...secret],

@@ -97,7 +97,7 @@ export function isAnothers(sent: Pick<Sent, "field" | "mark">, id: string, other
   return `${searchedFor(sent)}: found ${id}, and ${belongsAlready(id, other)}.`;
 }
 
-/** How each sentence about a search begins, by which {@link toLookFor} finds it. */
+/** How each sentence about a search begins. */
 function searchedFor({ field, mark }: Pick<Sent, "field" | "mark">): string {
   return `Searched for ${field} = ${mark}`;
 }
@@ -131,9 +131,4 @@ export function markInputOfSet(
   if (mark === undefined) return undefined;
   const isOfNow = markIn(olds, runtime) !== undefined && isDeepStrictEqual(argumentsIn(olds), values);
   return isOfNow ? String(olds[MARK]) : mark;
-}
-
-/** An unresolved create without what the last search has told: the next one tells it again. */
-export function toLookFor(record: CreateRecord): CreateRecord {
-  return { ...record, what: record.what?.split(" Searched for ", 1)[0] };
 }

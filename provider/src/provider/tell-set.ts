@@ -24,6 +24,7 @@ import {
   type Ref,
   staysLive,
   waysOut,
+  whatIsKnown,
 } from "../state/index.js";
 import { type Deletions, heldBack, idAfter, type Outcome, type Result } from "./outcome.js";
 
@@ -270,7 +271,8 @@ export function troubleInWords(
       `The outcome of ${count(open.length, kind.create.noun)} is unknown, so nothing is sent for ${agree(open.length, "it", "them")} until you settle ${agree(open.length, "it", "them")}. Look into the account for:`,
       ...cutLines(
         open.map(
-          ({ key, record }) => `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${record.what}`,
+          ({ key, record }) =>
+            `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${whatIsKnown(record)}`,
         ),
       ),
       ...waysOut(memberRef(set, anyOpen.key).urn),

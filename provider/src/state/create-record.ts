@@ -38,6 +38,8 @@ export interface CreateRecord {
   readonly unclaimed?: true | undefined;
   /** What was sent and what came back, scrubbed. */
   readonly what?: string | undefined;
+  /** What the last look for it told, scrubbed: the next one takes its place. */
+  readonly searched?: string | undefined;
   /** The names of the arguments whose values are secret. */
   readonly secret?: readonly string[] | undefined;
   /** The resource's URN, for the commands that people are told. */
@@ -47,7 +49,9 @@ export interface CreateRecord {
 /** How the state keeps an unresolved create. */
 interface Stored {
   readonly since: string;
+  /** Before `searched`, it ended with what that has. */
   readonly what: string;
+  readonly searched?: string;
   readonly urn?: string;
   readonly trace?: { readonly field: string; readonly value: string };
   readonly replaces?: string;
@@ -100,8 +104,8 @@ export function memberRecord(stored: StoredMember, key = ""): CreateRecord {
   return { ...read(stored), mark, key, fingerprint, name, facts };
 }
 
-function read({ since, what, urn, trace, replaces, secret }: Stored) {
-  return withoutUndefined({ at: since, what, urn, field: trace?.field, replaces, secret });
+function read({ since, what, searched, urn, trace, replaces, secret }: Stored) {
+  return withoutUndefined({ at: since, what, searched, urn, field: trace?.field, replaces, secret });
 }
 
 /** The property that the state holds beside the arguments of a resource. @param properties those arguments. */
@@ -122,9 +126,10 @@ export function writeMemberRecord(record: CreateRecord): StoredMember {
   };
 }
 
-function written({ at, what = "", urn, field, mark, replaces, secret = [] }: CreateRecord): Stored {
+function written({ at, what = "", searched, urn, field, mark, replaces, secret: all = [] }: CreateRecord): Stored {
   const trace = field === undefined ? undefined : { field, value: mark };
-  return withoutUndefined({ since: at, what, urn, trace, replaces, secret: secret.length === 0 ? undefined : secret });
+  const secret = all.length === 0 ? undefined : all;
+  return withoutUndefined({ since: at, what, searched, urn, trace, replaces, secret });
 }
 
 /** The id of a resource that has none of the platform's: never digits only. */

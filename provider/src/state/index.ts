@@ -78,6 +78,7 @@ export {
   staysLive,
   waysOut,
   whatHappened,
+  whatIsKnown,
   whatIsOpen,
 } from "./sentences.js";
 export {

@@ -101,8 +101,13 @@ export function explain(kind: Kind["name"], record: CreateRecord): string {
   return [
     `Look into the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`,
     ...waysOut(record.urn ?? "<urn>"),
-    `What happened: ${record.what}`,
+    `What happened: ${whatIsKnown(record)}`,
   ].join("\n");
+}
+
+/** What happened to an unresolved create, and what the last look for it told. */
+export function whatIsKnown({ what, searched }: CreateRecord): string {
+  return searched === undefined ? `${what}` : `${what} ${searched}`;
 }
 
 /** What becomes of an object that nothing manages any more; without a full stop. @param subject whatever stays live. */
