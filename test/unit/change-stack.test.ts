@@ -198,6 +198,13 @@ describe("relocate", () => {
     expect(done.code).toBe(2);
   });
 
+  it("of a stack whose first run was killed there is only the journal to move: no resource names the stack", async () => {
+    const { relocate, hosts, write } = moving();
+    write("state.json", exportOf([]));
+    expect((await relocate()).code).toBe(0);
+    expect(hosts()).toEqual({ state: undefined, journal: ["here"], others: ["here"] });
+  });
+
   it("an import that is refused leaves both where they were", async () => {
     const { relocate, hosts, write } = moving();
     write("on-import", 'echo "error: the stack is locked" >&2; exit 255');

@@ -77,8 +77,8 @@ export class StackJournals {
     throw new Error(problems.map((problem) => describeSettingProblem(problem)).join("\n"));
   }
 
-  /** Those that stand under a former address and account, as they are to move. @param stack its name. */
-  standingAt(from: string, stack: string | undefined): ReturnType<typeof notesToMove> {
+  /** Those that stand under a former address and account, as they are to move. @param stack its name, as its resources have it. */
+  standingAt(from: string, stack = this.#name): ReturnType<typeof notesToMove> {
     const { cookieFile, folder } = this.#place;
     return stack === undefined ? [] : notesToMove(from, this.account(), stack, cookieFile, folder);
   }
