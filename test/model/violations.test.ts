@@ -9,7 +9,7 @@ import { runProcess } from "../support/stack.js";
 import { type Violation, violations } from "../support/violations.js";
 
 const repository = resolve(import.meta.dirname, "../..");
-const LIVES = Number(process.env.WORLD_LIVES ?? 0);
+const LIVES = Number(process.env.LONG_LIVES ?? 0);
 const MOST_LIVES = 10_000;
 const seed = Number(process.env.SEED ?? 1);
 const chosen = violations.filter(({ isQuick }) => isQuick || process.env.VIOLATIONS === "all");
