@@ -420,8 +420,168 @@ const EDITS: readonly Edit[] = [
   movedByRow(false),
 ];
 
-export function runEdit(world: World, given: readonly number[]): void {
-  const numbers = new Numbers(given);
-  numbers.pick(EDITS)?.(world, numbers);
+/** More names, for what scenes add to whatever is there. */
+const MORE_NAMES = [...NAMES, "e6", "e7", "e8", "e9"];
+const MORE_SETS = [...SETS, "s4", "s5"];
+const MORE_ADVERTISERS = [...ADVERTISERS, "a3", "a4"];
+
+const fresh = (world: World, type: Resource["type"], names: readonly string[]) =>
+  unused(world, type, names).filter((name) => !isInState(world, type, name));
+
+const newEvent: Edit = (world, numbers) => {
+  const [name] = fresh(world, "ConversionEvent", MORE_NAMES);
+  if (name === undefined) return;
+  const { eventName, value } = entryOf(numbers);
+  const advertiser = someAdvertiser(world, numbers);
+  put(world, { type: "ConversionEvent", name, platformName: eventName, value, advertiser });
+};
+
+const newSet: Edit = (world, numbers) => {
+  const [name] = fresh(world, "ConversionEventSet", MORE_SETS);
+  if (name === undefined) return;
+  const keys = KEYS.slice(0, 2 + Math.floor(numbers.one * 2));
+  const events = Object.fromEntries(keys.map((key, at) => [key, { ...entryOf(numbers), value: at }]));
+  put(world, { type: "ConversionEventSet", name, advertiser: someAdvertiser(world, numbers), events });
+};
+
+/** The resource that was added last, or its last event. */
+const changesTheNew: Edit = (world, numbers) => {
+  const of = numbers.one < 0.5 ? ofType(world, "ConversionEvent") : ofType(world, "ConversionEventSet");
+  const resource = of.at(-1) ?? [...world.program.values()].findLast(({ type }) => type !== "Advertiser");
+  if (resource === undefined) return;
+  const { value, events } = resource;
+  if (events === undefined) return put(world, { ...resource, value: (value ?? 0) + 1 });
+  const changed = Object.entries(events).map(([key, entry]) => [key, { ...entry, value: entry.value + 1 }]);
+  put(world, { ...resource, events: Object.fromEntries(changed) });
+};
+
+/** A set whose members the state has. */
+const heldSet = (world: World) =>
+  ofType(world, "ConversionEventSet").findLast(({ name, events = {} }) =>
+    Object.keys(events).some((key) => heldId(world, memberLabel(labelOf("ConversionEventSet", name), key))),
+  );
+
+const dropsMembers: Edit = (world, numbers) => {
+  const set = heldSet(world);
+  if (set === undefined) return;
+  const left = Object.entries(set.events ?? {}).slice(numbers.one < 0.5 ? 1 : 2);
+  put(world, { ...set, deletes: world.operations.delete === true, events: Object.fromEntries(left) });
+};
+
+const handsOn: Edit = (world) => {
+  const set = heldSet(world);
+  const [name] = fresh(world, "ConversionEvent", MORE_NAMES);
+  if (set === undefined || name === undefined) return;
+  const label = labelOf("ConversionEventSet", set.name);
+  const found = Object.entries(set.events ?? {}).find(([key]) => heldId(world, memberLabel(label, key)));
+  if (found === undefined) return;
+  const [key, { eventName, value }] = found;
+  const { [key]: _, ...events } = set.events ?? {};
+  const existingId = heldId(world, memberLabel(label, key));
+  const { advertiser } = set;
+  put(
+    world,
+    { ...set, deletes: world.operations.delete === true, events },
+    { type: "ConversionEvent", name, platformName: eventName, value, advertiser, existingId },
+  );
+};
+
+/** An object of the other kind has the id that a killed run has noted. */
+const adoptsEqualId: Edit = (world, numbers) => {
+  const noted = numbers.pick(world.notedIds());
+  if (noted === undefined) return;
+  const id = Number(noted.id);
+  const noun = noted.noun === "event" ? "advertiser" : "event";
+  const [owner] = world.platform.objectsOf("advertiser").keys();
+  const platformName = "Acme";
+  const fields =
+    noun === "advertiser" ? { advertiser_name: platformName } : { event_name: "Buy", value: 0, advertiser_id: owner };
+  const type = noun === "advertiser" ? "Advertiser" : "ConversionEvent";
+  const [name] = fresh(world, type, noun === "advertiser" ? MORE_ADVERTISERS : MORE_NAMES);
+  if (name === undefined || (noun === "event" && owner === undefined)) return;
+  if (world.platform.isLive(noun, noted.id)) return;
+  for (let made = 0; made < id; ) {
+    made = Number(world.platform.makeForeign(noun, fields));
+    if (made > id) return;
+  }
+  put(world, {
+    type,
+    name,
+    existingId: noted.id,
+    ...(noun === "advertiser" ? { platformName } : { platformName: "Buy", value: 0, advertiser: String(owner) }),
+  });
+};
+
+/** What is unresolved has another name from now on, and something adopts another advertiser's event that is called the same. */
+const adoptsNamesake: Edit = (world, numbers) => {
+  const open = world.openLabels();
+  const [name, other] = fresh(world, "ConversionEvent", MORE_NAMES);
+  const owner = (platformName: string) => world.platform.makeForeign("advertiser", { advertiser_name: platformName });
+  const adopt = (eventName: string, value: number) => {
+    const advertiser = owner("Other");
+    const existingId = world.platform.makeForeign("event", {
+      event_name: eventName,
+      value,
+      advertiser_id: Number(advertiser),
+    });
+    put(world, { type: "ConversionEvent", name: other ?? "", platformName: eventName, value, advertiser, existingId });
+  };
+  if (name === undefined || other === undefined) return;
+  const single = ofType(world, "ConversionEvent").find((each) => open.has(labelOf(each.type, each.name)));
+  if (single !== undefined) {
+    drop(world, single);
+    put(world, { ...single, name });
+    return adopt(single.platformName ?? "", single.value ?? 0);
+  }
+  for (const set of ofType(world, "ConversionEventSet")) {
+    const found = Object.entries(set.events ?? {}).find(([key]) =>
+      open.has(memberLabel(labelOf(set.type, set.name), key)),
+    );
+    if (found === undefined) continue;
+    const [key, entry] = found;
+    const { [key]: _, ...events } = set.events ?? {};
+    const now = numbers.one < 0.5 ? { ...events, renamed: entry } : events;
+    const { eventName, value } = entry;
+    const moved = {
+      type: "ConversionEvent" as const,
+      name,
+      platformName: eventName,
+      value,
+      advertiser: set.advertiser,
+    };
+    put(world, { ...set, events: now }, Object.hasOwn(now, "renamed") ? undefined : moved);
+    return adopt(eventName, value);
+  }
+};
+
+const renamesAdvertiser: Edit = (world, numbers) => {
+  const used = new Set([...world.program.values()].map(({ advertiser }) => advertiser));
+  const owners = ofType(world, "Advertiser").filter(
+    ({ name, existingId }) => used.has(name) && existingId === undefined,
+  );
+  const owner = numbers.pick(owners);
+  if (owner !== undefined) put(world, { ...owner, platformName: `${owner.platformName} again` });
+};
+
+/** By name, for the scenes. */
+const NAMED: Readonly<Record<string, Edit>> = {
+  "new event": newEvent,
+  "new set": newSet,
+  "changes what is new": changesTheNew,
+  "drops members": dropsMembers,
+  "hands on": handsOn,
+  "adopts an equal id": adoptsEqualId,
+  "adopts a namesake": adoptsNamesake,
+  "renames an advertiser": renamesAdvertiser,
+};
+
+/** What chooses an edit, and what it is read with: a name and numbers, or numbers alone. */
+export type EditText = readonly (number | string)[];
+
+export function runEdit(world: World, given: EditText): void {
+  const numbers = new Numbers(given.filter((each) => typeof each === "number"));
+  const named = given.find((each) => typeof each === "string");
+  const edit = named === undefined ? numbers.pick(EDITS) : NAMED[named];
+  edit?.(world, numbers);
   world.log.push(`  program: ${JSON.stringify([...world.program.values(), ...world.catalogs.values()])}`);
 }

@@ -3,13 +3,14 @@
  * A life is data, so that it replays exactly, and can be played with steps left out.
  */
 import { seededRandom } from "../random.js";
-import { runEdit } from "./edits.js";
+import { type EditText, runEdit } from "./edits.js";
 import type { Break, Dressing, Fault } from "./platform.js";
+import { sceneOf } from "./scenes.js";
 import { beginTime, time } from "./time.js";
 import { type Config, type Kill, Violation, World } from "./world.js";
 
 export type Step =
-  | { readonly do: "edit"; readonly edits: readonly (readonly number[])[] }
+  | { readonly do: "edit"; readonly edits: readonly EditText[] }
   | {
       readonly do: "up";
       readonly machine: number;
@@ -31,8 +32,11 @@ export type Step =
   | {
       readonly do: "answer";
       readonly machine: number;
-      /** `both`: two people at once. `while up`: a search, and beside it a run. */
-      readonly how: "truly" | "wrongly" | "search" | "both" | "while up";
+      /**
+       * `both`: two people at once. `while up`: a search, and beside it a run. `of another`: with the id of another create's object.
+       * `beside up`: a run elsewhere begins and ends during a search. `within`: a second answer comes before the first one's import.
+       */
+      readonly how: "truly" | "wrongly" | "search" | "both" | "while up" | "of another" | "beside up" | "within";
       readonly pick: number;
     }
   /** A wrong answer is taken back. */
@@ -40,6 +44,8 @@ export type Step =
   /** Somebody goes on with an older state of the repository. */
   | { readonly do: "check out"; readonly pick: number }
   | { readonly do: "relocate" }
+  /** From now on the platform's searches find later what was made, and the users' settings wait no longer. */
+  | { readonly do: "lag"; readonly seconds: number }
   | { readonly do: "lose"; readonly machine: number }
   | { readonly do: "meddle"; readonly pick: number; readonly deletes: boolean }
   | { readonly do: "operations"; readonly name: string; readonly on: boolean }
@@ -159,7 +165,11 @@ export function randomLife(seed: number): Life {
     return [...killed(), ...(chance(0.7) ? killed() : []), { do: "lose", machine }, next];
   };
   const some = () => Array.from({ length: 2 + below(6) }, step);
-  return { config, steps: [beginning, ...some(), ...(chance(0.25) ? storm() : []), ...some()] };
+  const lived = [beginning, ...some(), ...(chance(0.25) ? storm() : []), ...some()];
+  // Drawn last, so that what came before them goes on meaning the same.
+  const machine = config.checkpoints ? below(2) : 0;
+  const draws = { machine, checkpoints: config.checkpoints, random, below, chance, pick };
+  return { config, steps: [...lived, ...(chance(0.7) ? sceneOf(draws) : [])] };
 }
 
 export interface Played {
@@ -216,6 +226,9 @@ async function playStep(world: World, step: Step): Promise<void> {
       return;
     case "relocate":
       return world.relocate();
+    case "lag":
+      world.platform.dressing = { ...world.platform.dressing, isTight: true, searchLagSeconds: step.seconds };
+      return;
     case "wait":
       time.clock.advance(step.seconds * 1000);
   }
@@ -291,14 +304,18 @@ async function answerStep(world: World, { how, pick, ...step }: Step & { do: "an
     await Promise.all([world.command(machine, "--search"), world.up(elsewhere)]);
     return;
   }
+  if (how === "beside up") return upBesideSearch(world, machine, machineFor(world, 1 - machine));
+  if (how === "within") return answerWithin(world, machine);
   const open = await world.pending(machine);
   const urn = open[Math.floor(pick * open.length)];
   // A wrong advertiser would be every event's, for ever.
   if (urn === undefined || nounIn(urn) === "advertiser") return;
   const truth = world.truthAbout(urn);
   const others = world.platform.made.filter(({ noun }) => noun === nounIn(urn));
-  const other = others[Math.floor(pick * others.length * 2)]?.id ?? "9999";
-  const isMade = truth === undefined || pick < 0.5;
+  const [ofAnother] = how === "of another" ? world.madeForOthers(machine, urn, open) : [];
+  if (how === "of another" && ofAnother === undefined) return;
+  const other = ofAnother ?? others[Math.floor(pick * others.length * 2)]?.id ?? "9999";
+  const isMade = truth === undefined || pick < 0.5 || ofAnother !== undefined;
   const { code } = await world.command(
     machine,
     ...(isMade ? ["--created", `${urn}=${other}`] : ["--not-created", urn]),
@@ -321,6 +338,25 @@ async function bothAnswer(world: World, one: number, other: number): Promise<voi
     open.length === 1 ? [open, open] : [open.filter((_, at) => at % 2 === 0), open.filter((_, at) => at % 2 === 1)];
   if (open.length > 0) world.counts.together++;
   await Promise.all([world.answer(one, mine ?? []), world.answer(other, theirs ?? [])]);
+}
+
+/** While `pending --search` waits for its first answer, a run of something new begins and ends elsewhere. */
+async function upBesideSearch(world: World, machine: number, elsewhere: number): Promise<void> {
+  if (machine === elsewhere) return;
+  const target = world.newest();
+  if (target === undefined) return;
+  const work = async () => void (await world.up(elsewhere, { targets: new Set([target]) }));
+  await world.commandDuring(machine, ["--search"], { atFirstRequest: work });
+}
+
+/** Somebody answers after the last look of another one's answers, and before their import. */
+async function answerWithin(world: World, machine: number): Promise<void> {
+  const open = await world.pending(machine);
+  if (open.length === 0) return;
+  world.counts.together++;
+  const [mine, theirs] = open.length === 1 ? [open, open] : [open.slice(0, 1), open.slice(1)];
+  const work = async () => void (await world.answer(machine, theirs));
+  await world.answer(machine, mine, [], { afterLastLook: work });
 }
 
 function nounIn(urn: string) {

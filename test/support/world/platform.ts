@@ -100,7 +100,7 @@ export class MemoryPlatform implements Objects {
   readonly #objects = { advertiser: new Map<number, SandboxObject>(), event: new Map<number, SandboxObject>() };
   readonly #next = { advertiser: FIRST_ID, event: FIRST_ID };
   #faults: { rule: Fault; toSkip: number; isDone: boolean }[] = [];
-  readonly dressing: Dressing;
+  dressing: Dressing;
 
   constructor(dressing: Dressing) {
     this.dressing = dressing;

@@ -5,14 +5,16 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { HttpRequest, Transport } from "../../../provider/src/client/transport.js";
 import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
 import { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime, type Runtime } from "../../../provider/src/provider/services.js";
 import { isPlatformId } from "../../../provider/src/rules/index.js";
 import type { Noun } from "../../../provider/src/sandbox/routes.js";
-import { readSettings } from "../../../provider/src/settings/index.js";
+import { readSettings, type Settings } from "../../../provider/src/settings/index.js";
 import {
   aboutWhom,
+  type CreateRecord,
   identityText,
   labelOf,
   memberLabel,
@@ -78,6 +80,13 @@ const IDENTITY = identityText({
 const EMPTY: Deployment = { manifest: { time: "2026-01-01T00:00:00.000Z" }, resources: [] };
 
 const COMMANDS = { pending: pendingCommand, relocate: relocateCommand };
+
+/** What comes to its end while a command is under way. */
+interface Meanwhile {
+  readonly atFirstRequest?: () => Promise<void>;
+  /** The command has seen the state for the second time, and nothing has changed. */
+  readonly afterLastLook?: () => Promise<void>;
+}
 
 /** Who has which object in a state. */
 interface Held {
@@ -183,7 +192,7 @@ export class World {
       ...(search && mark && noun === "event" ? { search: `GET rest/${noun}?alternative_id={mark}` } : {}),
     });
     const some = (["event", "advertiser"] as const).filter((noun) => Object.keys(known(noun)).length > 0);
-    const { isTight, searchLagSeconds, readLagSeconds } = this.config.dressing;
+    const { isTight, searchLagSeconds, readLagSeconds } = this.platform.dressing;
     const operations = {
       ...Object.fromEntries(some.map((noun) => [noun, known(noun)])),
       ...(isTight
@@ -389,7 +398,8 @@ export class World {
   /** Something was printed: each id in it was said. */
   say(said: string): void {
     this.log.push(`    | ${said.replaceAll("\n", "\n    | ")}`);
-    const text = said.replaceAll(/advertiserId \d+/g, "");
+    // What is adopted may have the number of something of the other kind.
+    const text = said.replaceAll(/(advertiserId|adopts) \d+/g, "");
     for (const [id] of text.matchAll(/\b\d{4,}\b/g)) this.#noteSaid(id);
     for (const [range] of text.matchAll(/\b\d{4,}–\d{4,}\b/g)) for (const id of idsIn(range)) this.#noteSaid(id);
     for (const [, label = ""] of text.matchAll(/^(.+?): an interrupted run .* shows a second one/gm)) {
@@ -422,14 +432,11 @@ export class World {
     } = {},
   ): Promise<Ended | undefined> {
     const { isPreview = false, concurrent = false, asksAgain = false, targets } = more;
-    const { settings } = readSettings({
-      config: (key) => this.settingsFor(machine)[key],
-      environment: {},
-      mayLackPassword: true,
-    });
+    const settings = this.#settingsOf(machine);
     const before = this.backend;
     const paths = pathsIn(placesFor(settings, this.folderOf(machine)).journalFolder, STACK);
     const known = new Set([...look(paths).objects].map(([key, { id }]) => `${aboutWhom(key).label} ${id}`));
+    const noted = this.#notes(machine);
     const ended = await this.run(
       machine,
       async (options) => {
@@ -466,7 +473,23 @@ export class World {
     this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set());
     this.#lastRunOn = machine;
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
+    if (this.#isClean) this.#expectTakenOver(machine, noted, before);
     return ended;
+  }
+
+  /** What a killed run had noted as made is gone on with, and not made again. */
+  #expectTakenOver(machine: number, noted: readonly CreateRecord[], before: Deployment): void {
+    const creating = this.#labels(true);
+    const still = new Set(this.#notes(machine).map(({ mark }) => mark));
+    // Without checkpoints what the state has is noted until the next run has seen that.
+    const held = new Set([before, this.backend].flatMap(heldIn).map(({ noun, id }) => `${noun} ${id}`));
+    for (const { key, id, mark } of noted) {
+      const { kind, label } = aboutWhom(key);
+      const noun = nounOf(kind);
+      if (id === undefined || still.has(mark) || !creating.has(label) || held.has(`${noun} ${id}`)) continue;
+      if (this.platform.isLive(noun, id) && !this.mistaken.has(id))
+        throw new Violation(`a killed run made ${noun} ${id} for ${label}, and the up made another one`);
+    }
   }
 
   /**
@@ -576,6 +599,10 @@ export class World {
     return this.#command("pending", machine, args);
   }
 
+  async commandDuring(machine: number, args: readonly string[], meanwhile: Meanwhile) {
+    return this.#command("pending", machine, args, meanwhile);
+  }
+
   /** The platform has another address from now on, and people say so on each machine. */
   async relocate(): Promise<void> {
     const former = this.#host;
@@ -588,8 +615,10 @@ export class World {
     }
   }
 
-  async #command(name: keyof typeof COMMANDS, machine: number, args: readonly string[]) {
+  async #command(name: keyof typeof COMMANDS, machine: number, args: readonly string[], meanwhile: Meanwhile = {}) {
     const printed: string[] = [];
+    let looks = 0;
+    let firstRequest: Promise<void> | undefined;
     const guard = { isDead: false, request: () => undefined };
     this.#freeLocks(machine);
     let seen = this.backend;
@@ -599,8 +628,10 @@ export class World {
       exported: async () => {
         await turn();
         seen = this.backend;
+        const text = JSON.stringify({ version: 3, deployment: seen });
         await turn();
-        return JSON.stringify({ version: 3, deployment: seen });
+        if (++looks === 2) await meanwhile.afterLastLook?.();
+        return text;
       },
       imported: async (text: string) => {
         await turn();
@@ -624,7 +655,15 @@ export class World {
     let code = 2;
     this.#countProcess(machine, 1);
     try {
-      const transport = () => this.platform.transport(guard);
+      const transport = (): Transport => {
+        const { send, close } = this.platform.transport(guard);
+        const later = async (request: HttpRequest) => {
+          firstRequest ??= meanwhile.atFirstRequest?.();
+          await firstRequest;
+          return send(request);
+        };
+        return { send: later, close };
+      };
       const run = () => COMMANDS[name].run([...args, "--cwd", this.folderOf(machine)]);
       code = await inProcess({ transport, cli, printed }, run);
     } catch (thrown) {
@@ -678,14 +717,19 @@ export class World {
   }
 
   /** @returns whether these answers counted. */
-  async answer(machine: number, urns: readonly string[], says: string[] = []): Promise<boolean> {
+  async answer(
+    machine: number,
+    urns: readonly string[],
+    says: string[] = [],
+    meanwhile: Meanwhile = {},
+  ): Promise<boolean> {
     if (urns.length === 0) return true;
     const args = urns.flatMap((urn) => {
       const id = this.truthAbout(urn);
       return id === undefined ? ["--not-created", urn] : ["--created", `${urn}=${id}`];
     });
     this.counts.answers += urns.length;
-    const { code, output } = await this.command(machine, ...args);
+    const { code, output } = await this.commandDuring(machine, args, meanwhile);
     if (code === 2) {
       this.counts.refused++;
       says.push(output);
@@ -743,7 +787,7 @@ export class World {
   openRecords(): { readonly label: string; readonly id?: string | undefined; readonly ofSet: boolean }[] {
     const inState = this.unresolvedInState();
     const inFlight = (this.backend.pending_operations ?? [])
-      .filter(({ type }) => type !== "deleting")
+      .filter(({ type, resource }) => type !== "deleting" && !this.#isHistory(resource))
       .map(({ resource: { urn, type } }) => ({
         label: aboutUrn(urn).label,
         ofSet: type.endsWith(":ConversionEventSet"),
@@ -751,18 +795,71 @@ export class World {
     return [...inState, ...inFlight, ...this.#noted(0), ...this.#noted(1)];
   }
 
-  #noted(machine: number): { readonly label: string; readonly id?: string | undefined; readonly ofSet: boolean }[] {
-    return this.#journals(machine)
-      .flatMap((path) => recordsIn(path))
-      .map(({ key, id }) => ({ label: aboutWhom(key).label, id, ofSet: false }));
+  /** The engine keeps what was being created when a run was killed, also once the state has just that. */
+  #isHistory({ urn, type, inputs }: Pick<Saved, "urn" | "type" | "inputs">): boolean {
+    const plain = (values: object) =>
+      JSON.stringify(Object.entries(values).filter(([name]) => !name.startsWith("__") && name !== "existingId"));
+    const held = this.backend.resources.find((each) => each.urn === urn && each.delete !== true);
+    if (held === undefined || type.endsWith(":ConversionEventSet")) return false;
+    return isPlatformId(held.id) && plain(held.inputs) === plain(inputs);
   }
 
-  /** Of what the program declares. */
-  #labels(): Set<string> {
+  #noted(machine: number): { readonly label: string; readonly id?: string | undefined; readonly ofSet: boolean }[] {
+    return this.#notes(machine).map(({ key, id }) => ({ label: aboutWhom(key).label, id, ofSet: false }));
+  }
+
+  /** What killed runs have noted as made, and the state does not have. */
+  notedIds(): { readonly noun: Noun; readonly id: string }[] {
+    return [0, 1].flatMap((machine) =>
+      this.#notes(machine).flatMap(({ key, id }) =>
+        id === undefined ? [] : [{ noun: nounOf(aboutWhom(key).kind), id }],
+      ),
+    );
+  }
+
+  /** The labels of creates that may have been carried out. */
+  openLabels(): ReadonlySet<string> {
+    return new Set(this.openRecords().flatMap(({ label, id }) => (id === undefined ? [label] : [])));
+  }
+
+  /** The ids of what others have made than the create at a URN, as far as notes or people know them. */
+  madeForOthers(machine: number, urn: string, open: readonly string[]): string[] {
+    const noun = nounOf(aboutUrn(urn).kind);
+    const noted = this.#notes(machine).flatMap(({ key, id }) => {
+      const about = aboutWhom(key);
+      return id === undefined || about.urn === urn || nounOf(about.kind) !== noun ? [] : [id];
+    });
+    const ofOpen = open.flatMap((other) =>
+      other === urn || nounOf(aboutUrn(other).kind) !== noun ? [] : (this.truthAbout(other) ?? []),
+    );
+    return [...noted, ...ofOpen];
+  }
+
+  /** The key of the resource that was declared last, is not in the state, and depends on nothing that is not there. */
+  newest(): string | undefined {
+    const inState = new Set(this.backend.resources.map(({ urn }) => urn));
+    const open = this.openLabels();
+    return [...this.program].findLast(([, { type, name, advertiser: owner = "" }]) => {
+      const owners = isPlatformId(owner) ? [] : [urnOfResource({ type: "Advertiser", name: owner })];
+      const isNew = type === "ConversionEvent" && !inState.has(urnOfResource({ type, name }));
+      return isNew && !open.has(labelOf(type, name)) && owners.every((each) => inState.has(each));
+    })?.[0];
+  }
+
+  #notes(machine: number): CreateRecord[] {
+    return recordsIn(this.#journalOf(machine));
+  }
+
+  /** Of what the program declares. @param created only what it does not adopt. */
+  #labels(created = false): Set<string> {
+    const isMeant = ({ existingId }: { readonly existingId?: string | undefined }) =>
+      !created || existingId === undefined;
     return new Set(
-      [...this.declared.values()].flatMap(({ type, name, events = {} }) => {
+      [...this.declared.values()].flatMap((resource) => {
+        const { type, name, events = {} } = resource;
         const label = labelOf(type, name);
-        return [label, ...Object.keys(events).map((key) => memberLabel(label, key))];
+        const members = Object.entries(events).filter(([, entry]) => isMeant(entry));
+        return [...(isMeant(resource) ? [label] : []), ...members.map(([key]) => memberLabel(label, key))];
       }),
     );
   }
@@ -781,18 +878,21 @@ export class World {
 
   /** The URN under which a machine's journal knows an object. */
   notedAs(machine: number, id: string): string | undefined {
-    const record = this.#journals(machine)
-      .flatMap((path) => recordsIn(path))
-      .find((each) => each.id === id);
+    const record = this.#notes(machine).find((each) => each.id === id);
     return record === undefined ? undefined : aboutWhom(record.key).urn;
   }
 
-  #journals(machine: number): string[] {
-    const folder = this.folderOf(machine);
-    return readdirSync(folder, { recursive: true })
-      .map(String)
-      .filter((name) => name.endsWith(".jsonl"))
-      .map((name) => join(folder, name));
+  /** The journal that a run on this machine sees: not what stands under an address of before. */
+  #journalOf(machine: number): string {
+    return pathsIn(placesFor(this.#settingsOf(machine), this.folderOf(machine)).journalFolder, STACK).journal;
+  }
+
+  #settingsOf(machine: number): Settings {
+    return readSettings({
+      config: (key) => this.settingsFor(machine)[key],
+      environment: {},
+      mayLackPassword: true,
+    }).settings;
   }
 
   /** Held after each step. */

@@ -1,0 +1,238 @@
+/**
+ * Moments in which features meet, and which chance seldom brings about in this order: most lives end with one of them, each time with
+ * other kills, answers and arguments. They are steps like all others, and shrink as those do.
+ */
+import type { Step } from "./life.js";
+import type { Break, Fault } from "./platform.js";
+
+/** What a life draws from. */
+export interface Draws {
+  readonly machine: number;
+  readonly checkpoints: boolean;
+  random(): number;
+  below(limit: number): number;
+  chance(of: number): boolean;
+  pick<T>(from: readonly T[]): T;
+}
+
+/** Carried out, and nobody is told what was made. */
+const LOST: Break[] = ["lost", "500", "html", "202"];
+const LOOKS_GONE: Break[] = ["odd", "retired", "retired", "not allowed", "empty no", "no path"];
+const LOOKS_DONE: Break[] = ["another", "another", "207 undone", "in use", "pixel", "retired", "lost", "500", "html"];
+const LOOKS_LIKE_NONE: Break[] = ["odd", "odd", "empty no", "retired"];
+
+type Scene = (draws: Draws) => Step[];
+
+const on = (...names: string[]): Step[] => names.map((name) => ({ do: "operations", name, on: true }));
+const off = (name: string): Step => ({ do: "operations", name, on: false });
+const wait: Step = { do: "wait", seconds: 900 };
+
+const edit = ({ random }: Draws, ...names: string[]): Step => ({
+  do: "edit",
+  edits: names.map((name) => [name, ...Array.from({ length: 6 }, random)]),
+});
+
+const up = ({ machine }: Draws, more: Partial<Step & { do: "up" }> = {}): Step => ({
+  do: "up",
+  machine,
+  preview: false,
+  concurrent: false,
+  faults: [],
+  ...more,
+});
+
+/** What is open is answered, and an up goes through, unless the program is wrong. */
+const calm = (draws: Draws): Step[] => [{ do: "answer", machine: draws.machine, how: "truly", pick: 0 }, up(draws)];
+
+const newOne = (draws: Draws) => edit(draws, draws.pick(["new event", "new set"]));
+
+/** The first event of a run is made, and nobody knows. */
+const lost = ({ pick }: Draws): { faults: Fault[] } => ({ faults: [{ on: "event", after: 0, with: pick(LOST) }] });
+
+/** Reads that only look as if something were gone, long after it was made. */
+const doubtfulReads: Scene = (draws) => [
+  ...on("read"),
+  edit(draws, "new event", draws.pick(["new event", "new set"])),
+  ...calm(draws),
+  wait,
+  {
+    do: "refresh",
+    machine: draws.machine,
+    faults: [{ on: "read", after: 1 + draws.below(4), with: draws.pick(LOOKS_GONE) }],
+  },
+];
+
+/** Updates and deletes that only look as if they were done, or were done and look otherwise. */
+const doubtfulChanges: Scene = (draws) => {
+  const [operation, name] = draws.chance(0.75)
+    ? (["delete", "drops members"] as const)
+    : (["update", "changes what is new"] as const);
+  return [
+    ...(draws.chance(0.5) ? [off("read")] : []),
+    ...on(operation),
+    edit(draws, "new set"),
+    ...calm(draws),
+    wait,
+    edit(draws, name),
+    up(draws, { faults: [{ on: operation, after: draws.below(2), with: draws.pick(LOOKS_DONE) }] }),
+  ];
+};
+
+/** Searches that only look as if nothing had been made. */
+const doubtfulSearches: Scene = (draws) => [
+  off("search"),
+  ...on("mark"),
+  ...calm(draws),
+  newOne(draws),
+  up(draws, lost(draws)),
+  ...on("search"),
+  wait,
+  up(draws, { faults: [{ on: "search", after: 0, with: draws.pick(LOOKS_LIKE_NONE) }] }),
+];
+
+/** An object of the other kind has the id that a killed run has noted, and is adopted. */
+const equalIds: Scene = (draws) => [
+  ...calm(draws),
+  newOne(draws),
+  up(draws, { kill: { at: "save", nth: 2 + draws.below(2) } }),
+  edit(draws, "adopts an equal id"),
+  up(draws),
+];
+
+/** The answer about one create names the object of another one. */
+const ofAnother: Scene = (draws) => [
+  ...(draws.chance(0.6) ? on("search", "mark") : []),
+  ...calm(draws),
+  edit(draws, "new set", "new event", "new event"),
+  up(draws, {
+    concurrent: draws.chance(0.6),
+    kill: { at: draws.pick(["before", "after", "after"]), nth: 2 + draws.below(4) },
+  }),
+  { do: "answer", machine: draws.machine, how: "of another", pick: draws.random() },
+  up(draws),
+];
+
+/** A set that deletes lets go of an object which something else adopts in the same run. */
+const handedOn: Scene = (draws) => [
+  ...on("delete"),
+  edit(draws, "new set"),
+  ...calm(draws),
+  edit(draws, "hands on"),
+  up(draws),
+];
+
+/** A run on the other machine begins and ends while a command looks. */
+const besideUp: Scene = (draws) => [
+  off("search"),
+  ...on("mark"),
+  ...calm(draws),
+  edit(draws, "new event"),
+  up(draws, lost(draws)),
+  ...on("search"),
+  edit(draws, "new event"),
+  { do: "answer", machine: draws.machine, how: "beside up", pick: draws.random() },
+  up(draws),
+];
+
+/** A second command wants to begin between the last look of the first one and its import. */
+const within: Scene = (draws) => [
+  ...calm(draws),
+  edit(draws, "new event", "new set"),
+  up(draws, { concurrent: true, kill: { at: draws.pick(["before", "after"]), nth: 1 + draws.below(4) } }),
+  { do: "answer", machine: draws.machine, how: "within", pick: draws.random() },
+  up(draws),
+];
+
+/** The platform gets a new address after a kill. */
+const newAddress: Scene = (draws) => [
+  ...calm(draws),
+  edit(draws, "new event", "new set"),
+  up(draws, { kill: { at: "after", nth: 1 + draws.below(3) } }),
+  { do: "relocate" },
+  up(draws),
+];
+
+/** What is unresolved is renamed, and another advertiser's event of the same name is adopted. */
+const namesake: Scene = (draws) => [
+  off("search"),
+  ...calm(draws),
+  newOne(draws),
+  up(draws, draws.chance(0.7) ? lost(draws) : { kill: { at: "after", nth: 1 } }),
+  edit(draws, "adopts a namesake"),
+  up(draws),
+];
+
+/** A set's creates wait for the rate limit before they are sent, and its disk is lost. */
+const lateCreates: Scene = (draws) => [
+  ...on("search", "mark"),
+  { do: "lag", seconds: 40 },
+  ...calm(draws),
+  edit(draws, "new set"),
+  up(draws, {
+    faults: [1, 2].map(() => ({ on: "event", after: 0, with: "limited long" })),
+    kill: { at: "after", nth: 3 + draws.below(3) },
+  }),
+  { do: "lose", machine: draws.machine },
+  { do: "answer", machine: 1 - draws.machine, how: "search", pick: 0 },
+  up({ ...draws, machine: 1 - draws.machine }),
+];
+
+/** The same resource is killed twice, with other arguments, and the disk is lost. */
+const killedTwice: Scene = (draws) => [
+  ...(draws.chance(0.7) ? on("search", "mark") : []),
+  ...calm(draws),
+  newOne(draws),
+  up(draws, { kill: { at: "after", nth: 1 + draws.below(2) } }),
+  edit(draws, "changes what is new"),
+  up(draws, { kill: draws.pick([{ at: "after", nth: 1 + draws.below(2) } as const, { at: "save", nth: 2 }]) }),
+  { do: "lose", machine: draws.machine },
+  { do: "answer", machine: 1 - draws.machine, how: draws.pick(["search", "search", "truly"]), pick: 0 },
+  up({ ...draws, machine: 1 - draws.machine }),
+];
+
+/** An advertiser is changed in place, and its events are what they were. */
+const advertiserRenamed: Scene = (draws) => [
+  ...on("update"),
+  edit(draws, "new event"),
+  ...calm(draws),
+  edit(draws, "renames an advertiser"),
+  up(draws, { preview: true }),
+];
+
+/** Without checkpoints a stack stays on one machine, and the disk alone knows of a killed run. */
+const WITHOUT_CHECKPOINTS: readonly Scene[] = [
+  doubtfulReads,
+  doubtfulChanges,
+  doubtfulSearches,
+  equalIds,
+  ofAnother,
+  handedOn,
+  within,
+  newAddress,
+  newAddress,
+  newAddress,
+  namesake,
+  advertiserRenamed,
+];
+
+const SCENES: readonly Scene[] = [
+  doubtfulReads,
+  doubtfulChanges,
+  doubtfulChanges,
+  doubtfulSearches,
+  equalIds,
+  ofAnother,
+  ofAnother,
+  handedOn,
+  besideUp,
+  within,
+  namesake,
+  lateCreates,
+  killedTwice,
+  killedTwice,
+  advertiserRenamed,
+];
+
+export function sceneOf(draws: Draws): Step[] {
+  return draws.pick(draws.checkpoints ? SCENES : WITHOUT_CHECKPOINTS)(draws);
+}
