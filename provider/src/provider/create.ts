@@ -95,8 +95,9 @@ async function attemptOnce(
     case "taken over":
       return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
     case "earlier": {
-      const { record: sent, ended } = begun;
-      const earlier = { ...sent, what: whatHappened(create.subject.label, sent) };
+      const { record: sent, wasReported, ended } = begun;
+      const what = whatHappened(create.subject.label, { ...sent, isReported: wasReported });
+      const earlier = { ...sent, what };
       const outcome = await settled(kind, runtime, create, earlier, ended, expectMayBegin);
       if (outcome !== undefined) return outcome;
       onNotMade();

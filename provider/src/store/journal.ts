@@ -40,7 +40,13 @@ export type Beginning =
   /** An interrupted run has made just this: it is the engine's now, and nothing is sent. */
   | { readonly kind: "taken over"; readonly id: string; readonly mark: string }
   /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
-  | { readonly kind: "earlier"; readonly record: CreateRecord; readonly ended: Sending["ended"] };
+  /** `wasReported`: an error has said before now that nobody knows what became of it. */
+  | {
+      readonly kind: "earlier";
+      readonly record: CreateRecord;
+      readonly wasReported: true | undefined;
+      readonly ended: Sending["ended"];
+    };
 
 /** One create of this run, from before it is sent to its outcome. */
 export interface Sending {
@@ -150,7 +156,12 @@ export class Journal {
       return { kind: "taken over", id: earlier.id, mark: earlier.mark };
     }
     const record = await this.#noteReported(earlier);
-    return { kind: "earlier", record, ended: (ending) => this.#end(record.mark, ending) };
+    return {
+      kind: "earlier",
+      record,
+      wasReported: earlier.isReported,
+      ended: (ending) => this.#end(record.mark, ending),
+    };
   }
 
   /** The engine is handed what this create made, and will have saved it when the run ends cleanly. */
