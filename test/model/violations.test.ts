@@ -48,25 +48,27 @@ async function found({ file, from, to }: Violation): Promise<{ lives: number; wh
   return undefined;
 }
 
-it.runIf(LIVES > 0)(`${LIVES} lives of a stack`, { timeout: 60_000 + LIVES * 1000 }, async () => {
-  const beganMs = performance.now();
-  const each = Math.ceil(LIVES / availableParallelism() / 4);
-  const firsts = Array.from({ length: Math.ceil(LIVES / each) }, (_, part) => part * each);
-  const counts: Record<string, number> = {};
-  const failures = await overCores(firsts, async (first) => {
-    const lives = Math.min(each, LIVES - first);
-    const { code, output } = await play({ SEED: String(seed + first), LIVES: String(lives) });
-    const figures = JSON.parse(/^figures (.*)$/m.exec(output)?.[1] ?? "{}") as Record<string, number>;
-    for (const [name, amount] of Object.entries(figures)) counts[name] = (counts[name] ?? 0) + amount;
-    return code === 0 ? "" : output;
+// Not a test that is skipped: what `npm test` prints last has no such number.
+if (LIVES > 0)
+  it(`${LIVES} lives of a stack`, { timeout: 60_000 + LIVES * 1000 }, async () => {
+    const beganMs = performance.now();
+    const each = Math.ceil(LIVES / availableParallelism() / 4);
+    const firsts = Array.from({ length: Math.ceil(LIVES / each) }, (_, part) => part * each);
+    const counts: Record<string, number> = {};
+    const failures = await overCores(firsts, async (first) => {
+      const lives = Math.min(each, LIVES - first);
+      const { code, output } = await play({ SEED: String(seed + first), LIVES: String(lives) });
+      const figures = JSON.parse(/^figures (.*)$/m.exec(output)?.[1] ?? "{}") as Record<string, number>;
+      for (const [name, amount] of Object.entries(figures)) counts[name] = (counts[name] ?? 0) + amount;
+      return code === 0 ? "" : output;
+    });
+    const seconds = (performance.now() - beganMs) / 1000;
+    console.log(
+      `${LIVES} lives (SEED=${seed} to ${seed + LIVES - 1}), ${(LIVES / seconds).toFixed(1)} a second over ${availableParallelism()} cores:`,
+      counts,
+    );
+    expect(failures.filter((output) => output !== "").join("\n")).toBe("");
   });
-  const seconds = (performance.now() - beganMs) / 1000;
-  console.log(
-    `${LIVES} lives (SEED=${seed} to ${seed + LIVES - 1}), ${(LIVES / seconds).toFixed(1)} a second over ${availableParallelism()} cores:`,
-    counts,
-  );
-  expect(failures.filter((output) => output !== "").join("\n")).toBe("");
-});
 
 it(`the model finds each of ${chosen.length} violations`, { timeout: chosen.length * 900_000 }, async () => {
   const results = await overCores(chosen, async (violation) => ({ ...violation, at: await found(violation) }));

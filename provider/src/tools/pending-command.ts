@@ -308,8 +308,10 @@ function describeCreated(created: Pending["created"]): string[] {
       MAX_KNOWN,
       (others) => `${others} more`,
     );
+    const [only] = those;
+    const ids = those.length === 1 && only?.urn === of ? only.record.id : idsOf(those);
     return [
-      `${of}\n  was created as ${idsOf(those)}: ${takesOver(those)}.`,
+      `${of}\n  was created as ${ids}: ${takesOver(those)}.`,
       `  The state has ${enumerate(held)} under this name. If your program uses that one again, nothing manages what was created; to drop the note:`,
       `    ${forgetCommand(of)}`,
     ].join("\n");
