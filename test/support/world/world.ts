@@ -437,6 +437,7 @@ export class World {
     const paths = pathsIn(placesFor(settings, this.folderOf(machine)).journalFolder, STACK);
     const known = new Set([...look(paths).objects].map(([key, { id }]) => `${aboutWhom(key).label} ${id}`));
     const noted = this.#notes(machine);
+    const unresolved = this.unresolvedInState();
     const ended = await this.run(
       machine,
       async (options) => {
@@ -471,6 +472,10 @@ export class World {
     if (isPreview) return ended;
     this.#isClean = ended?.errors.length === 0 && targets === undefined;
     this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set());
+    // Nor what left the state unresolved, where the machine has no note of it.
+    const notedHere = new Set(noted.map(({ key }) => aboutWhom(key).label));
+    const still = new Set(this.backend.resources.map(({ urn }) => urn));
+    for (const { label, urn } of unresolved) if (!still.has(urn) && !notedHere.has(label)) this.#noteSaidOf(label);
     this.#lastRunOn = machine;
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
     if (this.#isClean) this.#expectTakenOver(machine, noted, before);
@@ -864,15 +869,16 @@ export class World {
     );
   }
 
-  unresolvedInState(): { readonly label: string; readonly ofSet: boolean }[] {
+  unresolvedInState(): { readonly label: string; readonly urn: string; readonly ofSet: boolean }[] {
     return this.backend.resources.flatMap(({ urn, type, id, outputs }) => {
       if (type.endsWith(":ConversionEventSet")) {
         return [...readStoredSet(outputs).unresolved.keys()].map((key) => ({
           label: aboutUrn(memberOf(urn, key)).label,
+          urn,
           ofSet: false,
         }));
       }
-      return isPlatformId(id) ? [] : [{ label: aboutUrn(urn).label, ofSet: false }];
+      return isPlatformId(id) ? [] : [{ label: aboutUrn(urn).label, urn, ofSet: false }];
     });
   }
 
