@@ -99,6 +99,18 @@ const equalIds: Scene = (draws) => [
   up(draws),
 ];
 
+/** The same of two creates without an answer, and then a search finds what the other one has. */
+const foundByAnother: Scene = (draws) => [
+  off("search"),
+  ...on("mark"),
+  ...calm(draws),
+  edit(draws, "new event", "new event"),
+  up(draws, { concurrent: true, faults: [...lost(draws).faults, ...lost(draws).faults] }),
+  ...on("search"),
+  { do: "answer", machine: draws.machine, how: "of another", pick: draws.random() },
+  up(draws),
+];
+
 /** The answer about one create names the object of another one. */
 const ofAnother: Scene = (draws) => [
   ...(draws.chance(0.6) ? on("search", "mark") : []),
@@ -206,6 +218,7 @@ const WITHOUT_CHECKPOINTS: readonly Scene[] = [
   doubtfulSearches,
   equalIds,
   ofAnother,
+  foundByAnother,
   handedOn,
   within,
   newAddress,
@@ -222,7 +235,7 @@ const SCENES: readonly Scene[] = [
   doubtfulSearches,
   equalIds,
   ofAnother,
-  ofAnother,
+  foundByAnother,
   handedOn,
   besideUp,
   within,

@@ -437,7 +437,6 @@ export class World {
     const paths = pathsIn(placesFor(settings, this.folderOf(machine)).journalFolder, STACK);
     const known = new Set([...look(paths).objects].map(([key, { id }]) => `${aboutWhom(key).label} ${id}`));
     const noted = this.#notes(machine);
-    const unresolved = this.unresolvedInState();
     const ended = await this.run(
       machine,
       async (options) => {
@@ -471,11 +470,7 @@ export class World {
     else this.#count(ended);
     if (isPreview) return ended;
     this.#isClean = ended?.errors.length === 0 && targets === undefined;
-    this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set());
-    // Nor what left the state unresolved, where the machine has no note of it.
-    const notedHere = new Set(noted.map(({ key }) => aboutWhom(key).label));
-    const still = new Set(this.backend.resources.map(({ urn }) => urn));
-    for (const { label, urn } of unresolved) if (!still.has(urn) && !notedHere.has(label)) this.#noteSaidOf(label);
+    this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set(), noted);
     this.#lastRunOn = machine;
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
     if (this.#isClean) this.#expectTakenOver(machine, noted, before);
@@ -501,7 +496,7 @@ export class World {
    * The engine itself removes what the program no longer declares, and names no ids. A machine that did not run the stack last can't say
    * them either: there a pipeline's step lists what left the state.
    */
-  #listRemoved(before: Deployment, known: ReadonlySet<string>): void {
+  #listRemoved(before: Deployment, known: ReadonlySet<string>, noted: readonly CreateRecord[]): void {
     const declared = new Set(
       [...this.declared.values()].flatMap((each) =>
         [each.name, ...(each.aliases ?? [])].map((name) => urnOfResource({ ...each, name })),
@@ -509,6 +504,10 @@ export class World {
     );
     for (const { resource, label, id } of heldIn(before)) {
       if (!declared.has(resource.urn) && resource.delete !== true && !known.has(`${label} ${id}`)) this.#noteSaid(id);
+    }
+    const isNoted = new Set(noted.map(({ key }) => aboutWhom(key).label));
+    for (const { urn, label } of unresolvedIn(before)) {
+      if (!declared.has(urn) && !isNoted.has(label)) this.#noteSaidOf(label);
     }
   }
 
@@ -869,17 +868,8 @@ export class World {
     );
   }
 
-  unresolvedInState(): { readonly label: string; readonly urn: string; readonly ofSet: boolean }[] {
-    return this.backend.resources.flatMap(({ urn, type, id, outputs }) => {
-      if (type.endsWith(":ConversionEventSet")) {
-        return [...readStoredSet(outputs).unresolved.keys()].map((key) => ({
-          label: aboutUrn(memberOf(urn, key)).label,
-          urn,
-          ofSet: false,
-        }));
-      }
-      return isPlatformId(id) ? [] : [{ label: aboutUrn(urn).label, urn, ofSet: false }];
-    });
+  unresolvedInState(): { readonly label: string; readonly ofSet: boolean }[] {
+    return unresolvedIn(this.backend).map(({ label }) => ({ label, ofSet: false }));
   }
 
   /** The URN under which a machine's journal knows an object. */
@@ -1162,6 +1152,15 @@ function aboutUrn(urn: string) {
   const isSet = type === "ConversionEventSet";
   const whole = labelOf(type, isSet ? nameInUrn(of) : nameInUrn(urn));
   return { kind: type, label: isSet && key !== undefined ? memberLabel(whole, key) : whole };
+}
+
+/** Every create that a state holds as unresolved, with the URN of its resource. */
+function unresolvedIn({ resources }: Deployment): { readonly urn: string; readonly label: string }[] {
+  return resources.flatMap(({ urn, type, id, outputs }) => {
+    if (!type.endsWith(":ConversionEventSet")) return isPlatformId(id) ? [] : [{ urn, label: aboutUrn(urn).label }];
+    const keys = [...readStoredSet(outputs).unresolved.keys()];
+    return keys.map((key) => ({ urn, label: aboutUrn(memberOf(urn, key)).label }));
+  });
 }
 
 /** Every object that a state holds. */
