@@ -86,7 +86,7 @@ export function judgeRemovals(
 ): Omit<Judgement, "briefings"> {
   const { open, left, renamedTooEarly: early } = undeclaredIn(snapshot, declared);
   const heirsOf = lookupOfHeirs(snapshot, declared);
-  const objectOf = (key: string, id: string) => `${aboutWhom(key).kind} ${id}`;
+  const objectOf = (key: string, id: string) => objectKey(aboutWhom(key).kind, id);
   // One that a run left in two resources goes on with the one that is declared; not where that was only about to adopt it.
   const kept = new Set(
     [...snapshot.objects].flatMap(([key, { id, fingerprint }]) =>

@@ -197,21 +197,23 @@ export class JournalFile {
 
   /** The marks of what engines were handed by runs that had ended when this one began. */
   savedBefore(): ReadonlySet<string> {
-    const { backend = "" } = this.#options;
-    const before = readRunEnds(this.#runEnd, this.#disk).filter(
-      (end) => end.backend === backend && Date.parse(end.ended) <= this.#beganMs,
-    );
+    const before = this.#runEnds((endedMs) => endedMs <= this.#beganMs);
     return new Set(before.flatMap(({ records }) => records.map(({ mark }) => mark)));
   }
 
   #lookForOvertaking(): readonly CreateRecord[] | undefined {
-    const { clock, backend = "" } = this.#options;
-    const later = readRunEnds(this.#runEnd, this.#disk).filter((end) => {
-      const endedMs = Date.parse(end.ended);
-      // A moment in the future is that of a clock that was set back.
-      return end.backend === backend && endedMs > this.#beganMs && endedMs <= clock.wallMs();
-    });
+    // A moment in the future is that of a clock that was set back.
+    const nowMs = this.#options.clock.wallMs();
+    const later = this.#runEnds((endedMs) => endedMs > this.#beganMs && endedMs <= nowMs);
     return later.length === 0 ? undefined : later.flatMap(({ records }) => records);
+  }
+
+  /** The ends of runs of this backend at those moments. */
+  #runEnds(isThen: (endedMs: number) => boolean) {
+    const { backend = "" } = this.#options;
+    return readRunEnds(this.#runEnd, this.#disk).filter(
+      (end) => end.backend === backend && isThen(Date.parse(end.ended)),
+    );
   }
 
   /** Lets another run have it. Never fails. */

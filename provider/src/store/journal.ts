@@ -39,8 +39,10 @@ export type Beginning =
   | ({ readonly kind: "send" } & Sending)
   /** An interrupted run has made just this: it is the engine's now, and nothing is sent. */
   | { readonly kind: "taken over"; readonly id: string; readonly mark: string }
-  /** It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. */
-  /** `wasReported`: an error has said before now that nobody knows what became of it. */
+  /**
+   * It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. `wasReported`: an
+   * earlier error has said that nobody knows what became of it.
+   */
   | {
       readonly kind: "earlier";
       readonly record: CreateRecord;

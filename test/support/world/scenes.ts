@@ -44,6 +44,21 @@ const up = ({ machine }: Draws, more: Partial<Step & { do: "up" }> = {}): Step =
 /** What is open is answered, and an up goes through, unless the program is wrong. */
 const calm = (draws: Draws): Step[] => [{ do: "answer", machine: draws.machine, how: "truly", pick: 0 }, up(draws)];
 
+/** What these steps begin has an unknown outcome, and a search is known only after that. */
+const searchedLater = (draws: Draws, ...begun: Step[]): Step[] => [
+  off("search"),
+  ...on("mark"),
+  ...calm(draws),
+  ...begun,
+  ...on("search"),
+];
+
+/** The disk is lost, somebody answers on the other machine, and an up follows there. */
+const goesOnElsewhere = (draws: Draws, how: "search" | "truly"): Step[] => {
+  const machine = 1 - draws.machine;
+  return [{ do: "lose", machine: draws.machine }, { do: "answer", machine, how, pick: 0 }, up({ ...draws, machine })];
+};
+
 const newOne = (draws: Draws) => edit(draws, draws.pick(["new event", "new set"]));
 
 /** The first event of a run is made, and nobody knows. */
@@ -80,12 +95,7 @@ const doubtfulChanges: Scene = (draws) => {
 
 /** Searches that only look as if nothing had been made. */
 const doubtfulSearches: Scene = (draws) => [
-  off("search"),
-  ...on("mark"),
-  ...calm(draws),
-  newOne(draws),
-  up(draws, lost(draws)),
-  ...on("search"),
+  ...searchedLater(draws, newOne(draws), up(draws, lost(draws))),
   wait,
   up(draws, { faults: [{ on: "search", after: 0, with: draws.pick(LOOKS_LIKE_NONE) }] }),
 ];
@@ -101,12 +111,11 @@ const equalIds: Scene = (draws) => [
 
 /** The same of two creates without an answer, and then a search finds what the other one has. */
 const foundByAnother: Scene = (draws) => [
-  off("search"),
-  ...on("mark"),
-  ...calm(draws),
-  edit(draws, "new event", "new event"),
-  up(draws, { concurrent: true, faults: [...lost(draws).faults, ...lost(draws).faults] }),
-  ...on("search"),
+  ...searchedLater(
+    draws,
+    edit(draws, "new event", "new event"),
+    up(draws, { concurrent: true, faults: [...lost(draws).faults, ...lost(draws).faults] }),
+  ),
   { do: "answer", machine: draws.machine, how: "of another", pick: draws.random() },
   up(draws),
 ];
@@ -135,12 +144,7 @@ const handedOn: Scene = (draws) => [
 
 /** A run on the other machine begins and ends while a command looks. */
 const besideUp: Scene = (draws) => [
-  off("search"),
-  ...on("mark"),
-  ...calm(draws),
-  edit(draws, "new event"),
-  up(draws, lost(draws)),
-  ...on("search"),
+  ...searchedLater(draws, edit(draws, "new event"), up(draws, lost(draws))),
   edit(draws, "new event"),
   { do: "answer", machine: draws.machine, how: "beside up", pick: draws.random() },
   up(draws),
@@ -184,9 +188,7 @@ const lateCreates: Scene = (draws) => [
     faults: [1, 2].map(() => ({ on: "event", after: 0, with: "limited long" })),
     kill: { at: "after", nth: 3 + draws.below(3) },
   }),
-  { do: "lose", machine: draws.machine },
-  { do: "answer", machine: 1 - draws.machine, how: "search", pick: 0 },
-  up({ ...draws, machine: 1 - draws.machine }),
+  ...goesOnElsewhere(draws, "search"),
 ];
 
 /** The same resource is killed twice, with other arguments, and the disk is lost. */
@@ -197,9 +199,7 @@ const killedTwice: Scene = (draws) => [
   up(draws, { kill: { at: "after", nth: 1 + draws.below(2) } }),
   edit(draws, "changes what is new"),
   up(draws, { kill: draws.pick([{ at: "after", nth: 1 + draws.below(2) } as const, { at: "save", nth: 2 }]) }),
-  { do: "lose", machine: draws.machine },
-  { do: "answer", machine: 1 - draws.machine, how: draws.pick(["search", "search", "truly"]), pick: 0 },
-  up({ ...draws, machine: 1 - draws.machine }),
+  ...goesOnElsewhere(draws, draws.pick(["search", "search", "truly"])),
 ];
 
 /** An advertiser is changed in place, and its events are what they were. */
