@@ -103,7 +103,7 @@ export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Recor
   );
 }
 
-/** What the state holds once it is told of the differences. */
+/** The state's arguments with the differences put in. */
 export function withDifferences(values: Values, differences: Differences): Record<string, unknown> {
   const updated = { ...values };
   for (const [property, theirs] of differences) {

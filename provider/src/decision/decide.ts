@@ -44,14 +44,14 @@ export interface Circumstances {
   readonly can: Abilities;
   /** Of a single resource the arguments' names; of a set paths such as `events`. As Pulumi's option `replaceOnChanges` has them. */
   readonly replaceOnChanges: readonly string[];
-  /** Whether this object is to be deleted when the state lets go of it; as {@link deletesUnlessHeld} has it. */
+  /** Whether this object is to be deleted when it leaves the state, as {@link deletesUnlessHeld} decides. */
   deletes(id: string, key: string): boolean;
 }
 
 /**
  * An object is to be deleted if that was asked for and nothing else goes on with it.
  * @param isAsked `retainOnDelete` is off, and the objects are known to be this account's.
- * @param by as `holders` knows who lets go of it, by its key in the set.
+ * @param by makes of its key in the set the key by which `holders` knows what gives the object up.
  */
 export function deletesUnlessHeld(
   kind: Kind,
@@ -62,7 +62,7 @@ export function deletesUnlessHeld(
   return (id, key) => isAsked && !holders.goesOn(kind.name, id, by(key));
 }
 
-/** Whether an object is deleted when the state lets go of it: asked before that is said, and before it is done. @param key in its set. */
+/** Whether an object is deleted when it leaves the state. This is asked before anything is said, and again before it is done. @param key in its set. */
 export function isDeleted(
   { can, deletes }: Pick<Circumstances, "can" | "deletes">,
   id: string | undefined,
@@ -116,7 +116,7 @@ export type Action =
   /** As "let go", and the object is deleted. */
   | { readonly do: "delete" };
 
-/** How people are told of an action: also what it may turn out to be. */
+/** An action as messages name it, which may say more than the action: that it may not be needed, or will fail. */
 export type ShownAction = Action["do"] | "perhaps replace" | "refuse";
 
 export function shownAction(action: Action): ShownAction {
@@ -176,8 +176,8 @@ export interface Former {
 }
 
 /**
- * The object that the state lets go of by an action, once that is carried out: for what people are told, and for who has what. What a set
- * deletes is `objectsToDelete`.
+ * The object that leaves the state when an action is carried out. Messages and `Holders` need it. What a set deletes, `objectsToDelete`
+ * lists.
  * @returns none where the state goes on with what it holds, or holds nothing.
  */
 export function formerOf(

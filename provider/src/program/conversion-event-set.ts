@@ -17,7 +17,7 @@ export interface ConversionEventSetArgs {
    */
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /**
-   * Arguments for every event whose entry does not have them: any optional ones but `existingId`. A changed one replaces each
+   * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one replaces each
    * event whose entry does not have it. `additionalFields` are merged, and those of the entry count before these.
    */
   defaults?: pulumi.Input<Omit<ConversionEventEntry, "eventName" | "value" | "existingId">>;

@@ -18,7 +18,7 @@ const HELP = `Usage: advertising-sandbox [options]
 A local stand-in for the advertising platform. Listens on 127.0.0.1 until it is interrupted, and prints a line for each
 request: method, path, status, and what was created.
 
-  --port N           TCP port (default: any free one)
+  --port N           TCP port (default: a free one)
   --email TEXT       login name (default: ops@example.com)
   --password TEXT    password (default: sandbox-password)
   --latency-ms N     milliseconds that each answer takes (default: 0)

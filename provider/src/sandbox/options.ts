@@ -54,7 +54,7 @@ export type Rotation = "session" | "strict" | "single-use";
 
 /** Options of `startSandbox`; everything has a default. */
 export interface SandboxOptions {
-  /** TCP port on 127.0.0.1. @default 0, any free one */
+  /** TCP port on 127.0.0.1. @default 0: a free one */
   readonly port?: number;
   /** @default "ops@example.com" */
   readonly email?: string;

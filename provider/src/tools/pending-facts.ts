@@ -48,7 +48,7 @@ export interface PendingCreate {
   readonly kind: Kind["name"];
   /** The create, as the strongest of the records that know it has it. */
   readonly record: CreateRecord;
-  /** Further creates of the same resource, of other runs that were killed: any of them may have made its object. */
+  /** Further creates of the same resource, of other killed runs. Each may have made its object. */
   readonly also?: readonly CreateRecord[];
   /**
    * The state holds it as unresolved; or the engine's own record of a killed run implies it, and holds what is needed to take it

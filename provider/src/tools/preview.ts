@@ -241,7 +241,7 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ot
   };
   const membersWith = (inputs: Values) => membersOf(kind, stored, readDeclaredSet(inputs), circumstances);
   const shown = membersWith(given);
-  // The engine has compared the values, but shows each secret as "[secret]": any of them may have changed.
+  // The engine has compared the values, but shows each secret as "[secret]", so each secret may have changed.
   const isHidden = op === "update" && shown.every(({ action }) => action.do === "keep");
   const members = isHidden ? membersWith(withoutSecrets(given, UNKNOWN)) : shown;
   const declared = readDeclaredSet(given);
