@@ -29,6 +29,11 @@ export async function timeout(ms: number, value: unknown, { signal }: { signal?:
   return value;
 }
 
+/** For `node:timers`' `setTimeout`. */
+export function later(work: () => void, ms: number): void {
+  void time.clock.sleep(ms).then(work);
+}
+
 /** Has this process's own clock and chance be the world's. */
 export function takeOverTime(): void {
   Object.assign(systemClock, {

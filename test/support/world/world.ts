@@ -124,7 +124,8 @@ export class World {
   };
   /** What was done, for people. */
   readonly log: string[] = [];
-  readonly #root: string;
+  /** The folder of its disks. */
+  readonly root: string;
   #host = "platform.example";
   readonly #said = new Set<string>();
   /** Objects that nobody is to be blamed for: a person gave a wrong answer, or threw the only notes away. */
@@ -153,13 +154,13 @@ export class World {
     this.operations = { ...config.operations };
     this.platform = new MemoryPlatform(config.dressing);
     const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-    this.#root = mkdtempSync(join(memory, "advertising-world-"));
+    this.root = mkdtempSync(join(memory, "advertising-world-"));
     for (const machine of [0, 1]) mkdirSync(this.folderOf(machine));
-    process.env.XDG_CACHE_HOME = join(this.#root, "cache");
+    process.env.XDG_CACHE_HOME = join(this.root, "cache");
   }
 
   end(): void {
-    rmSync(this.#root, { recursive: true, force: true });
+    rmSync(this.root, { recursive: true, force: true });
   }
 
   get source(): Source {
@@ -180,7 +181,7 @@ export class World {
   }
 
   folderOf(machine: number): string {
-    return join(this.#root, `machine-${machine}`);
+    return join(this.root, `machine-${machine}`);
   }
 
   settingsFor(machine: number): Record<string, string> {
