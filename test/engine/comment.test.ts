@@ -106,7 +106,7 @@ it.each([
   expect(await unmanaged()).toBe(found.length);
 
   stack.program(programOf(true, "delete" in event));
-  const { output } = await comment(stack, (await stack.preview("--json")).output);
+  const { output } = await comment(stack, (await stack.preview("--json", "--show-sames")).output);
   const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
   const said = {
     creates: countIn(line, /(\d+) create/),

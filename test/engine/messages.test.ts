@@ -54,7 +54,7 @@ it.each(Object.keys(KINDS))("%s", async (kind) => {
   expect(preview.output).not.toMatch(/warning.*password/);
   expectNothingTwice(preview);
   expect(reportIn(preview.output).split("If days were meant")).toHaveLength(2);
-  stack.write("preview.json", (await stack.preview("--json")).output);
+  stack.write("preview.json", (await stack.preview("--json", "--show-sames")).output);
   const comment = await runProcess(
     "node",
     [command, "report", "comment", "--preview", "preview.json"],

@@ -53,7 +53,7 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
   stack.write("before.json", await stack.exported());
 
   stack.program(body(2, `event("bought", { eventName: "Buy", value: 9 });${set("a")}`));
-  stack.write("preview.json", (await stack.preview("--json")).output);
+  stack.write("preview.json", (await stack.preview("--json", "--show-sames")).output);
   const comment = await run(stack, "report", "comment", "--preview", "preview.json");
   expect(comment.stdout).toContain("**1 create, 2 replace, 2 leave the state, and stay live**");
   expect(comment.stdout).toContain(

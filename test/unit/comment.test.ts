@@ -64,6 +64,45 @@ it("begins with a marker and counts; adoptions and other resources are counted a
   expect(told).toContain("<details><summary>Changes (3)</summary>");
 });
 
+describe("an object that an unchanged resource has", () => {
+  const inputs = event("Buy", { advertiserId: 1 });
+  const same = { ...create(E("moved"), inputs), op: "same", oldState: side(E("moved"), "5", inputs, inputs) };
+  const set = urnOf("ConversionEventSet", "funnel");
+  const shared = { advertiserId: 1, defaults: {}, events: { a: { ...EVENT, eventName: "Buy" } } };
+  const sameSet = {
+    op: "same",
+    urn: set,
+    oldState: side(set, "set-x", shared, { ...shared, eventIds: { a: 5 } }),
+    newState: side(set, "set-x", shared),
+  };
+
+  it.each([same, sameSet])("does not stay behind, and nothing is advised to go on with it", (unchanged) => {
+    const told = commentOn([unchanged, remove(E("a"), "5", inputs), create(E("b"), inputs)]);
+    expect(told).toContain("**1 create, 1 leave the state, and stay live**");
+    expect(told).not.toContain("Up to");
+    expect(told).not.toContain("rename");
+  });
+
+  it("is not known to a preview that leaves out what does not change, which says so", () => {
+    const stack = { op: "same", urn: urnOf("Stack", "dev"), newState: { type: "pulumi:pulumi:Stack" } };
+    const told = commentOn([stack, remove(E("a"), "5", inputs)]);
+    expect(told).toContain("Up to 1 object would stay live");
+    expect(told).toContain("`pulumi preview --json --show-sames` does");
+    const shown = commentOn([
+      stack,
+      { ...same, oldState: side(E("moved"), "6", inputs, inputs) },
+      remove(E("a"), "5", inputs),
+    ]);
+    expect(shown).toContain("Up to 1 object would stay live");
+    expect(shown).not.toContain("show-sames");
+  });
+
+  it("is what the engine says: a value that was no secret before is no change", () => {
+    const newState = side(E("moved"), "5", { ...inputs, eventName: "[secret]" });
+    expect(commentOn([{ ...same, newState }])).toContain("**Nothing changes**");
+  });
+});
+
 describe("the rename guard", () => {
   it("a create whose whole body is that of what is let go", () => {
     const told = unescaped(

@@ -30,7 +30,7 @@ const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 
-export function commentOf({ changes, others, diagnostics }: Preview): string {
+export function commentOf({ changes, showsUnchanged, others, diagnostics }: Preview): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   // A note about no resource, such as a preview without a password, is for those who run it.
   const said = diagnostics.filter(
@@ -41,7 +41,7 @@ export function commentOf({ changes, others, diagnostics }: Preview): string {
     "### Advertisers and conversion events",
     ...(errors.length === 0 ? [] : [`**The preview failed: ${count(errors.length, "error")}.**`]),
     `**${countsOf(changes)}**${others === 0 ? "" : `; and ${count(others, "change")} of other resources`}`,
-    ...fates(changes),
+    ...fates(changes, showsUnchanged),
     summaryTable(changes),
   ].join("\n\n");
   // What comes first takes what it needs; each part says what it had to leave out.
@@ -75,7 +75,7 @@ function withAction(changes: readonly Change[], action: ShownAction): Change[] {
 }
 
 /** How many objects the state would let go of: those that stay live, and those that are deleted. */
-function fates(changes: readonly Change[]): string[] {
+function fates(changes: readonly Change[], showsUnchanged: boolean): string[] {
   const former = changes.flatMap((change) => change.former ?? []);
   const deleted = former.filter(({ isDeleted }) => isDeleted).length;
   const live = former.length - deleted;
@@ -83,8 +83,13 @@ function fates(changes: readonly Change[]): string[] {
     `Up to ${count(live, "object")} would stay live on the platform, managed by nothing; tags keep firing ${agree(live, "its id", "their ids")}.`,
     `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing ${agree(deleted, "its id", "their ids")}.`,
   ];
-  return [live, deleted].flatMap((amount, index) => (amount === 0 ? [] : (lines[index] ?? [])));
+  const told = [live, deleted].flatMap((amount, index) => (amount === 0 ? [] : (lines[index] ?? [])));
+  const isPerhaps = told.length > 0 && !showsUnchanged;
+  return [...told, ...(isPerhaps ? [NOT_SHOWN] : [])];
 }
+
+const NOT_SHOWN =
+  "If an unchanged resource has one of them, it stays managed; this preview does not show unchanged resources (`pulumi preview --json --show-sames` does).";
 
 function summaryTable(changes: readonly Change[]): string {
   const present = ACTIONS.filter((action) => withAction(changes, action).length > 0);
@@ -101,7 +106,7 @@ function summaryTable(changes: readonly Change[]): string {
 }
 
 function renameItems(changes: readonly Change[]): string[] {
-  const gone = changes.filter(({ action, id }) => (action === "let go" || action === "delete") && id !== undefined);
+  const gone = changes.filter(({ action, former }) => (action === "let go" || action === "delete") && former);
   const fresh = changes.filter(({ action }) => action === "create");
   return renamesIn(gone, fresh, (value) => value === SECRET_TEXT).map(({ from, to, isWhole }) => {
     const same = isWhole ? "all its arguments are" : "as far as this preview shows, its arguments are";

@@ -1,7 +1,8 @@
 /**
  * What `pulumi preview --json` prints, as changes of advertisers and events: those of sets, key by key. The steps become facts, and
  * `decision/` says what becomes of each object, as it does for the `up`. (Measured with engine 3.259.0: a replacement is one step;
- * a secret is the text "[secret]", a value that is not known yet a fixed text; unchanged resources are left out.)
+ * a secret is the text "[secret]", a value that is not known yet a fixed text; unchanged resources are left out unless `--show-sames`
+ * is given.)
  */
 import { z } from "zod";
 import { asRecord, jsonIn, type Values } from "../base/index.js";
@@ -84,6 +85,8 @@ export interface Change {
 
 export interface Preview {
   readonly changes: readonly Change[];
+  /** Whether unchanged resources are in it: one of them may have what another one lets go of. */
+  readonly showsUnchanged: boolean;
   /** How many resources of other packages change. */
   readonly others: number;
   readonly diagnostics: readonly { readonly severity: string; readonly message: string; readonly about: string }[];
@@ -129,6 +132,8 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const found = steps.map((step) => ({ step, changes: changesOf(step, context) }));
   return {
     changes: found.flatMap(({ changes }) => changes ?? []),
+    // A preview has the stack's own step in any case.
+    showsUnchanged: steps.some((step) => step.op === "same" && typeOf(step) !== "pulumi:pulumi:Stack"),
     others: found.filter(({ step: { op, urn }, changes }) => changes === undefined && isOthers(op, urn)).length,
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
       severity,
@@ -191,13 +196,14 @@ function changesOf(step: Step, context: Context): Change[] | undefined {
   if (kind !== undefined) return singleChange(kind, step, context);
   const set = setOfType(typeOf(step));
   if (set === undefined) return undefined;
+  if (step.op === "same") return [];
   if (step.op !== "replace") return memberChanges(set, step, context);
   // A set is replaced only where somebody asks the engine for it: all of it goes, and all of it is new.
   const gone = memberChanges(set, { ...step, op: "delete", newState: undefined }, context);
   return [...gone, ...memberChanges(set, { ...step, op: "create", oldState: undefined }, context)];
 }
 
-const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete", "same"];
+const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete"];
 
 function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change[] {
   const { op, urn, oldState, newState } = step;
@@ -207,7 +213,7 @@ function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change
   // The engine lets go of a resource whatever became of its create.
   const old = given === undefined ? { ...stored, [UNRESOLVED]: undefined } : stored;
   // The engine has compared the values, but shows each secret as "[secret]". If nothing else has changed, a secret has.
-  const isHidden = op !== "same" && given !== undefined && changesIn(kind, old, given).names.length === 0;
+  const isHidden = given !== undefined && changesIn(kind, old, given).names.length === 0;
   const news = isHidden ? withoutSecrets(given, "another secret") : given;
   // By the option as the state has it, the engine deletes or retains what the state holds.
   const isDeleting = oldState?.retainOnDelete !== true && isOfKnownAccount(oldState?.outputs);
@@ -252,8 +258,7 @@ function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, ot
     return changeOf(kind, step, member, holders, { before, now, memberKey: key });
   });
   // What earlier runs were refused to delete: the set tries it again.
-  const due = op === "same" ? [] : stillToDelete(stored.leftLive, circumstances);
-  const again = due.map(({ id, key = "", name, advertiserId }): Change => {
+  const again = stillToDelete(stored.leftLive, circumstances).map(({ id, key = "", name, advertiserId }): Change => {
     const decided = { action: { do: "delete" }, id, former: { id, isDeleted: true } } as const;
     const before = { eventName: name, advertiserId };
     return changeOf(kind, step, decided, holders, { before, now: undefined, memberKey: key });

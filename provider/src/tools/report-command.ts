@@ -18,7 +18,7 @@ as "(secret)".
   page         one HTML file that needs no network: events, ids to copy, windows as bars, and which advertiser lacks which
                type of event
   comment      a preview as Markdown for a pull request, of at most 60,000 characters, with a warning of renames; from what
-               \`pulumi preview --json\` printed, on standard input
+               \`pulumi preview --json --show-sames\` printed, on standard input
 
   --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module
   --template URL         ids with the address of each event's tag, as your platform documents it: {id} is replaced by the id;

@@ -45,7 +45,7 @@ export interface Faces {
   readonly ConversionEventSet: ReturnType<typeof createSetProvider>;
 }
 
-/** A step as `pulumi preview --json` prints it. */
+/** A step as `pulumi preview --json --show-sames` prints it. */
 export interface Step {
   readonly op: Op;
   readonly urn: string;
@@ -77,7 +77,7 @@ export interface Ended {
   readonly errors: readonly string[];
   /** What was done, or would be, by URN. */
   readonly ops: ReadonlyMap<string, Op>;
-  /** What changes, in the order of the engine. */
+  /** In the order of the engine. */
   readonly steps: readonly Step[];
   /** The state as it is to be saved at last. */
   readonly deployment: Deployment;
@@ -306,7 +306,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
       return anew === undefined ? undefined : created("replace", anew);
     }
     if (changes === true || old.initErrors !== undefined) return updated(old, inputs);
-    work.ops.set(urn, "same");
+    plan("same", inputs);
     if (isPreview) noteId(outputs);
     return async () => {
       const now = { ...base, id, inputs, outputs };

@@ -1069,9 +1069,7 @@ export class World {
         throw new Violation(`the comment did not say that ${object} leaves the state`);
     }
     for (const { object, isPerhaps } of told) {
-      // A preview leaves out what does not change: who has it already is not known then, and the comment says "up to".
-      if (!isPerhaps && before.held.get(object) === 1 && after.held.has(object))
-        throw new Violation(`the comment said that ${object} leaves the state`);
+      if (!isPerhaps && after.held.has(object)) throw new Violation(`the comment said that ${object} leaves the state`);
     }
     for (const object of after.asked) {
       if (!before.asked.has(object) && !told.some((each) => each.object === object && each.isDeleted))
