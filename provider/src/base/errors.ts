@@ -21,12 +21,12 @@ export class ArgumentsError extends AdvertisingError {
   static override readonly code = "ADVERTISING_ARGUMENTS";
 }
 
-/** Fix a setting of the stack or an environment variable. Nothing was sent. */
+/** Fix a setting of the stack or an environment variable. Nothing was sent, except to find that an operation is not there. */
 export class SettingsError extends AdvertisingError {
   static override readonly code = "ADVERTISING_SETTINGS";
 }
 
-/** Fix the credentials, or what the login met. No create was sent. */
+/** Fix the credentials, or the cause that the message names. No create was sent. */
 export class LoginError extends AdvertisingError {
   static override readonly code = "ADVERTISING_LOGIN";
 }
@@ -84,7 +84,7 @@ export class InternalError extends AdvertisingError {
   static override readonly code = "ADVERTISING_INTERNAL";
 }
 
-/** Give another id: an id that is not one of the platform, and that only a run knows. */
+/** Give an id of the platform: this one is not, and only a run knows it. */
 export class UnsupportedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_UNSUPPORTED";
 }

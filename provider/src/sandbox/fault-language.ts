@@ -43,7 +43,7 @@ const NEVER_ACT: readonly string[] = ["reset-before-read", "session-refusal"];
 export const FAULT_LANGUAGE = `targets: ${TARGETS.join(", ")}
 faults: ${wrapped([...FAULTS.keys(), "status-<200 to 599>"])};
   with ${AFTER_ACT} at the end the request is carried out first, as in close${AFTER_ACT}
-times: a whole number from 1 up, or always; 1 where it is left out`;
+times: a whole number from 1 up, or always; once by default`;
 
 /** @throws NotUnderstood with all that is wrong in any of them. */
 export function parseFaults(texts: readonly string[]): FaultRule[] {

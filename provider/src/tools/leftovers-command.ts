@@ -14,18 +14,18 @@ const HELP = `Usage: pulumi-advertising leftovers [options]
        pulumi-advertising leftovers --before EXPORT [options]
        pulumi-advertising leftovers --done ID [options]
 
-Lists what this stack left live: what was replaced, and what left a set, as the state notes it. Sends nothing. With --before it lists
-what has left the state since an earlier export, so also what was removed with its resource or by \`pulumi destroy\`: on any machine,
-by kind, name and id. What the state still has, for example by \`existingId\`, is not listed.
+Lists what this stack left live, as the state notes it: objects that were replaced, or left a set. With --before it lists all that has
+left the state since an earlier export, so also removed resources and those of a \`pulumi destroy\`. What the state still has, for
+example by \`existingId\`, is not listed. Sends nothing.
 
   --before EXPORT        what \`pulumi stack export\` printed earlier, or a checkpoint that a file backend keeps in .pulumi/history
                          (- for standard input); may be given several times
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to a file instead of standard output
-  --done ID              takes an object off the list, after you tidied it up in the platform's own interface: the state then
-                         says so, and no preview shows a change. ID as in the list; ConversionEvent:ID or
-                         Advertiser:ID if both kinds have the same one; may be given several times
+  --done ID              takes an object off the list in the state, after you deactivated it in the platform's own interface; no
+                         preview shows a change. ID as in the list; ConversionEvent:ID or Advertiser:ID if both kinds have
+                         the same one; may be given several times
 ${STACK_HELP}
 
 Exit codes: 0 listed or done, 2 it could not be done, and nothing was changed.`;

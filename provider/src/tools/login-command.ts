@@ -9,9 +9,8 @@ import { readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 const HELP = `Usage: pulumi-advertising login [options]
 
 Logs in once, with the settings of the selected stack, or of the environment if no stack is selected, and keeps the
-session in the cookie file for the runs that follow. Checks the credentials before a run, and lets one job log in for many:
-the file of a short session may be copied to other machines, which only read it. That of a long-lived session
-(keepLoggedIn) may not: its cookies change with each request, so one machine at a time can use it.
+session in the cookie file. Checks the credentials before a run, and lets one job log in for many: other machines may read
+a copy of the file, unless the session is long-lived (keepLoggedIn): its cookies change with each request.
 
 ${STACK_HELP}
 

@@ -24,21 +24,19 @@ import { journalsOf, StackJournals } from "./stack-journals.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
-Lists the creates of advertisers and conversion events whose outcome nobody knows: those that were in flight when a run of
-this stack was killed, from the engine's own record (an \`up\` could send them again), those that the state holds as
-unresolved, and those that only a journal on this machine remembers. Exits with 1 if there are any, so that a pipeline stops
-before an \`up\`.
+Lists the creates of advertisers and conversion events whose outcome nobody knows: those that the state has as unresolved,
+those that were in flight when a run was killed, by the engine's own record (an \`up\` could send them again), and those that
+only a journal on this machine remembers. Exits with 1 if there are any, so that a pipeline stops before an \`up\`.
 
-  --created URN=ID       settles one: it was created as ID, and is taken into the state (or over by the next up, where only a
-                         journal on this machine knows of it)
-                         (without =ID: those whose id a journal on this machine has; a set's URN for all such events of the set)
+  --created URN=ID       settles one: it was created as ID. It is taken into the state; if only a journal on this machine knows
+                         of it, the next up does that. Without =ID: if the journal has the id (a set's URN: for all such events)
   --not-created URN      settles one: it was not created, and the next up creates it
-  --search               searches for each by the mark that it was sent with, and settles those that this decides; needs the setting
-                         advertising:operations with a search, and sends nothing else
-  --forget URN           removes from the journal on this machine what an interrupted run noted about a resource (previews list
-                         it); the state is not touched, and the next up creates the resource if it is declared
-  --reopen URN           takes back a wrong answer (one of the above), until the next up of the whole program has gone
-                         through; on the machine where it was given
+  --search               searches for each by the mark that it was sent with, and settles what this decides; needs a search in the
+                         setting advertising:operations, and sends nothing else
+  --forget URN           removes what an interrupted run noted about a resource (previews list it) from the journal on this
+                         machine; the state stays as it is, and the next up creates the resource if it is declared
+  --reopen URN           takes back one of the above that was wrong, on the machine where it was given, until an up of the whole
+                         program has succeeded
 ${STACK_HELP}
   --state FILE           looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
 

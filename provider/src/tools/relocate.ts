@@ -13,8 +13,8 @@ import { type ExportedStack, isOurs, type Resource, stackIn, stateIn, withEach }
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 
-Says that this stack's recorded platform and account ('<host> <e-mail>', as the error shows them) are the ones that are
-configured now, under a new address or e-mail. The state is changed to say so; nothing is sent. To use another platform or account, make a stack of its own instead.
+For the same platform and account under a new address or e-mail: changes '<host> <e-mail>' in the state (as the error shows
+them) to what is configured now. Sends nothing. For another platform or account, make a new stack instead.
 
 ${STACK_HELP}
 
