@@ -466,31 +466,6 @@ describe("operations", () => {
     });
   });
 
-  it("the former name of markField is told once, with the new one", () => {
-    const search = { event: { search: "GET rest/event?a={mark}" } };
-    expect(operations(search, { traceField: "a" }).problems).toEqual([
-      {
-        source: "advertising:traceField",
-        reason: "is called advertising:markField now",
-        command: "pulumi config rm advertising:traceField && pulumi config set advertising:markField alternative_id",
-      },
-    ]);
-    const inEnvironment = read(
-      { ...complete, operations: JSON.stringify(search) },
-      { ADVERTISING_TRACE_FIELD: "alternative_id" },
-    );
-    expect(inEnvironment).toMatchObject({
-      problems: [
-        {
-          source: "ADVERTISING_TRACE_FIELD",
-          reason: "is called ADVERTISING_MARK_FIELD now",
-          command: "unset ADVERTISING_TRACE_FIELD && export ADVERTISING_MARK_FIELD=alternative_id",
-        },
-      ],
-      warnings: [],
-    });
-  });
-
   it("a misspelt markField is told once", () => {
     const { problems } = operations({ event: { search: "GET rest/event?a={mark}" } }, { markfeld: "a" });
     expect(problems.map(({ source }) => source)).toEqual(["advertising:markfeld"]);

@@ -61,7 +61,6 @@ export function readSettings(source: SettingsSource): SettingsReading {
       ...searchesWithoutField(source),
       ...(problem === undefined ? [] : [problem]),
       ...unknownKeys(source.keys ?? []),
-      ...formerVariables(source.environment),
     ],
     warnings: [...unknownVariables(source.environment), ...plainSecrets(source)],
     notes: judged.flatMap(([, { note }]) => note ?? []),
@@ -185,10 +184,8 @@ function commandForEdits({ key, raw = "", isConfigured, label }: Given, edits: r
 /** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField(source: SettingsSource): SettingProblem[] {
   // A misspelt key is a problem of its own, and the only one.
-  const isMeant = (key: string) => (FORMER_NAMES.get(key) ?? nearest(key, SETTING_NAMES)) === "markField";
-  const isMisspelt = (source.keys ?? []).some((key) => !isSetting(key) && isMeant(key));
-  if (isMisspelt || formerVariables(source.environment).length > 0 || givenIn(source, "markField").raw !== undefined)
-    return [];
+  const isMisspelt = (source.keys ?? []).some((key) => !isSetting(key) && nearest(key, SETTING_NAMES) === "markField");
+  if (isMisspelt || givenIn(source, "markField").raw !== undefined) return [];
   return searchedNouns(structureIn(givenIn(source, "operations").raw ?? "")).map((noun) => ({
     source: `${NAMESPACE}:operations.${noun}.search`,
     reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
@@ -204,32 +201,10 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
   return keys
     .filter((key) => !isSetting(key))
     .map((key) => {
-      const name = FORMER_NAMES.get(key);
-      const remove = `pulumi config rm ${NAMESPACE}:${key}`;
-      if (name !== undefined) {
-        const command = `${remove} && ${commandFor(name, SETTINGS[name])}`;
-        return { source: `${NAMESPACE}:${key}`, reason: `is called ${NAMESPACE}:${name} now`, command };
-      }
       const hint = didYouMean(key, SETTING_NAMES, { suggest: (known) => `${NAMESPACE}:${known}` });
-      return { source: `${NAMESPACE}:${key}`, reason: `is not a known setting; ${hint}`, command: remove };
+      const command = `pulumi config rm ${NAMESPACE}:${key}`;
+      return { source: `${NAMESPACE}:${key}`, reason: `is not a known setting; ${hint}`, command };
     });
-}
-
-const FORMER_NAMES: ReadonlyMap<string, keyof Settings> = new Map(
-  SETTING_NAMES.flatMap((name) => {
-    const { formerName } = SETTINGS[name];
-    return formerName === undefined ? [] : [[formerName, name]];
-  }),
-);
-
-/** Unlike another unknown variable, one of these was surely meant for us: without it creates would go out otherwise than wanted. */
-function formerVariables(environment: Readonly<Record<string, string | undefined>>): SettingProblem[] {
-  return [...FORMER_NAMES].flatMap(([former, name]) => {
-    const [source, variable] = [environmentNameOf(former), environmentNameOf(name)];
-    if (environment[source] === undefined) return [];
-    const command = `unset ${source} && export ${variable}=${SETTINGS[name].example}`;
-    return { source, reason: `is called ${variable} now`, command };
-  });
 }
 
 const VARIABLE_PREFIX = environmentNameOf("");
@@ -243,7 +218,6 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
   const known = names.map(environmentNameOf);
   return Object.keys(environment)
     .filter((name) => name.startsWith(VARIABLE_PREFIX) && environment[name] !== undefined && !known.includes(name))
-    .filter((name) => ![...FORMER_NAMES.keys()].map(environmentNameOf).includes(name))
     .sort()
     .map((name) => {
       const typed = name.slice(VARIABLE_PREFIX.length);

@@ -35,8 +35,6 @@ export interface SettingRule {
   readonly required?: true;
   /** Only what sends something needs it: for a preview it may be missing. */
   readonly onlyToSend?: true;
-  /** Its name in an earlier version. */
-  readonly formerName?: string;
 }
 
 /** Tells this machine itself by its names and addresses. @param hostname a URL's. */
@@ -152,7 +150,6 @@ const TABLE = {
       .optional(),
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
-    formerName: "traceField",
     objection: (name) => {
       const owner = ownerOf(name);
       return owner === undefined ? undefined : `each create's mark would overwrite the argument ${owner}`;
