@@ -20,9 +20,12 @@ const creating = (urn: string, rest: object = {}) => ({
 });
 
 const NOW = "2026-11-22T09:28:31.735Z";
-/** @param operations that the engine has noted as begun. */
-const stackOf = (resources: object[], operations: object[]) =>
-  readExport(JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } }));
+/** @param operations that the engine has noted as begun, in the order of the runs. It puts those of the latest run first. */
+const stackOf = (resources: object[], operations: object[], time?: string) => {
+  const manifest = time === undefined ? {} : { manifest: { time } };
+  const deployment = { ...manifest, resources, pending_operations: operations.toReversed() };
+  return readExport(JSON.stringify({ version: 3, deployment }));
+};
 
 const settle = (stack: ExportedStack, verdicts: readonly Verdict[], notes: Parameters<typeof pendingIn>[1] = []) =>
   settleStack(stack, pendingIn(stack, notes), verdicts, { now: NOW, newMark: () => "mark" });
@@ -344,6 +347,29 @@ it("a member that was created with other defaults than its set has now may have 
     );
   expect(inFlight({})).toEqual([]);
   expect(inFlight({ earlier: { a: "of another body" } })).toEqual([[`${urn}["a"]`, "5"]]);
+});
+
+describe("members of a set whose run had no mark", () => {
+  const urn = urnOf("ConversionEventSet", "funnel");
+  const inputs = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };
+  const creatingSet = { type: "creating", resource: resource(urn, { inputs }) };
+  const note = { mark: "m", key: `ConversionEventSet::organization/tiny/dev::funnel["a"]`, fingerprint: "f" };
+  const keysOf = (operations: object[], at: string) =>
+    pendingIn(stackOf([], operations, "2026-11-22T09:00:00.000000001+01:00"), [{ ...note, at }]).open.map(
+      (create) => create.urn.split('"')[1],
+    );
+
+  it("were sent as far as the journal says so, if it has a note since the last run saved the state", () => {
+    expect(keysOf([creatingSet], "2026-11-22T08:00:00.001Z")).toEqual(["a"]);
+  });
+
+  it("may all have been sent otherwise: the note may be of an earlier run, and the last one on another machine", () => {
+    expect(keysOf([creatingSet], "2026-11-22T08:00:00.000Z")).toEqual(["a", "b"]);
+  });
+
+  it("may all have been sent by another run than the one that the journal knows", () => {
+    expect(keysOf([creatingSet, creatingSet], "2026-11-22T08:00:00.001Z")).toEqual(["a", "b"]);
+  });
 });
 
 describe("a stack that was killed twice", () => {

@@ -33,6 +33,7 @@ import {
   type ExportedStack,
   holdsSecret,
   objectsIn,
+  operationsIn,
   type Resource,
   readable,
   type StoredObject,
@@ -94,7 +95,10 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
   const facts = [
     ...objects.flatMap(unresolvedIn),
     ...sent.flatMap((each) => sentIn(each, current.get(each.resource.urn), noted.get(each.resource.urn) ?? [])),
-    ...sets.flatMap((set) => membersInFlight(set, current.get(set.urn), noted, time)),
+    ...sets.flatMap((set) => {
+      const isOnly = sets.every((each) => each === set || each.urn !== set.urn);
+      return membersInFlight(set, current.get(set.urn), noted, { since: time, isOnly });
+    }),
   ];
   const known = [...Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) => together(those, noted.get(urn) ?? []));
   const inFlight = Map.groupBy(sent, ({ resource }) => resource.urn);
@@ -205,7 +209,7 @@ function creatingIn(
   current: ReadonlyMap<string, Resource>,
   noted: Notes,
 ): { readonly open: Creating[]; readonly history: number } {
-  const creating = (deployment.pending_operations ?? []).flatMap(({ type, resource }): Creating[] => {
+  const creating = operationsIn(deployment).flatMap(({ type, resource }): Creating[] => {
     const kind = kindOfType(resource.type);
     return type === "creating" && kind !== undefined ? [{ kind, resource }] : [];
   });
@@ -233,8 +237,8 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
 }
 
 /** The sets whose members a killed run may have sent, as the run would have saved them. */
-function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<string, Resource>): Resource[] {
-  return (pending_operations ?? []).flatMap(({ resource, type }) => {
+function sentSetsIn(deployment: Deployment, current: ReadonlyMap<string, Resource>): Resource[] {
+  return operationsIn(deployment).flatMap(({ resource, type }) => {
     const isSent = type === "updating" || (type === "creating" && !current.has(resource.urn));
     return isSent && setOfType(resource.type) !== undefined ? [resource] : [];
   });
@@ -242,14 +246,16 @@ function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<str
 
 /**
  * What a run that was killed may have sent of a set. Where a journal of this machine has notes of that run about the set, it has one
- * about each create that was sent; where it has none, each may have been.
- * @param current as the state holds it, where it does.
+ * about each create that was sent; where it has none, each may have been. A note is known to be of that run by its mark; without one, if
+ * it is later than all that was saved: no other run has begun after it.
+ * @param current as the state holds it, where it does. @param since when the state was saved.
+ * @param isOnly whether no other killed run had begun this set.
  */
 function membersInFlight(
   { urn: setUrn, type, inputs = {} }: Resource,
   current: Resource | undefined,
   noted: Notes,
-  since: string,
+  { since, isOnly }: { readonly since: string; readonly isOnly: boolean },
 ): PendingCreate[] {
   const kind = setOfType(type)?.member as Kind;
   const ofSet = readMark(inputs[MARK]);
@@ -259,7 +265,9 @@ function membersInFlight(
   const sent = membersOf(kind, readStoredSet(current?.outputs ?? {}), readDeclaredSet(inputs)).filter(
     ({ action, isDeclared }) => isDeclared && ["create", "replace", "wait"].includes(action.do),
   );
-  const isNoted = sent.some(({ key }) => noteAbout(key) !== undefined);
+  const isOfRun = (note: CreateRecord | undefined) =>
+    note !== undefined && (ofSet !== undefined || (isOnly && Date.parse(note.at) > Date.parse(since)));
+  const isNoted = sent.some(({ key }) => isOfRun(noteAbout(key)));
   return sent.flatMap(({ key, id, values, entry, unresolved }): PendingCreate[] => {
     const note = noteAbout(key);
     // By another mark than the state's, it is another create of the same event.
