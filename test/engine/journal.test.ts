@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { systemClock } from "../../provider/src/base/clock.js";
-import { fingerprintOf } from "../../provider/src/kinds/request.js";
+import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { Journal } from "../../provider/src/store/journal.js";
 import { placesOf } from "../../provider/src/store/places.js";
 import { struck, upAndKill } from "../support/killing.js";

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { aboutWhom } from "../../provider/src/state/identity.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
-import { recordsIn } from "../../provider/src/store/look.js";
+import { recordsIn } from "../../provider/src/store/notes.js";
 import { StackJournals } from "../../provider/src/tools/stack-journals.js";
 import { newFolder } from "../support/folder.js";
 import { refusalShapes } from "../support/refusal-shapes.js";

@@ -33,14 +33,7 @@ const rows: Row[] = [
     "unit/disk",
     LIFE,
   ],
-  [
-    "J1: a note is synced before it counts",
-    "files/append-file.ts",
-    "await this.#handle.datasync();",
-    "",
-    "unit/disk",
-    LIFE,
-  ],
+  ["J1: a note is synced before it counts", "files/disk.ts", "await this.#handle.datasync();", "", "unit/disk", LIFE],
   [
     "J1: the journal's name is synced before anything is noted in it",
     JOURNAL_FILE,
@@ -107,7 +100,7 @@ const rows: Row[] = [
   ],
   [
     "J4: it asks before each write",
-    "files/append-file.ts",
+    "files/disk.ts",
     "this.#confirm();\n        await this.#put",
     "await this.#put",
     "sandbox/journal-file",
@@ -423,7 +416,7 @@ const rows: Row[] = [
   ],
   [
     "R4: an adoption settles a create of its own advertiser only",
-    "decision/same-object.ts",
+    "decision/changes.ts",
     " &&\n    Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))",
     "",
     "sandbox/holding",

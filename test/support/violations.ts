@@ -86,7 +86,7 @@ const rows: Row[] = [
   [
     "R1",
     "just created and not found: gone",
-    "decision/visible.ts",
+    "decision/decide.ts",
     "createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000",
     "createdMs",
   ],
@@ -156,7 +156,7 @@ const rows: Row[] = [
   [
     "R4",
     "an adoption settles a create of the same name, of whichever advertiser",
-    "decision/same-object.ts",
+    "decision/changes.ts",
     " &&\n    Object.entries(sent.facts ?? {}).every(([property, then]) => agrees(property, then))",
     "",
   ],

@@ -7,7 +7,7 @@ import { type Declaration, type DeclaredObject, LATER } from "../../provider/src
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { labelOf, memberOf } from "../../provider/src/state/identity.js";
-import type { Snapshot } from "../../provider/src/store/look.js";
+import type { Snapshot } from "../../provider/src/store/notes.js";
 import { settingsOf } from "../support/settings.js";
 
 const keyOf = (name: string, kind = "ConversionEvent") => `${kind}::organization/shop/dev::${name}`;

@@ -1,7 +1,7 @@
 /** The record of a create in the state, whose form is a contract, and when it was sent at the latest. */
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { fingerprintOfBody } from "../../provider/src/kinds/request.js";
+import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
 import {
   type CreateRecord,
   lastMomentSent,

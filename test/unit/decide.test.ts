@@ -10,7 +10,7 @@ import {
 } from "../../provider/src/decision/decide.js";
 import { membersOf, singleMember } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { fingerprintOfBody } from "../../provider/src/kinds/request.js";
+import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 

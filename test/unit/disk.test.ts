@@ -9,11 +9,11 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Clock, JournalError } from "../../provider/src/base/index.js";
 import type { Disk } from "../../provider/src/files/disk.js";
+import { readRunEnds } from "../../provider/src/store/beside-journal.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
 import { type Beginning, Journal } from "../../provider/src/store/journal.js";
-import { look, recordsIn, withJournal } from "../../provider/src/store/look.js";
+import { look, recordsIn, withJournal } from "../../provider/src/store/notes.js";
 import { pathsIn } from "../../provider/src/store/places.js";
-import { readRunEnds } from "../../provider/src/store/run-end.js";
 import { type Fate, type Image, imageAfter, MemoryDisk, type Moment } from "../support/disk.js";
 import { seededRandom } from "../support/random.js";
 

@@ -4,8 +4,8 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../provider/src/base/clock.js";
-import { AppendFile } from "../../provider/src/files/append-file.js";
-import { fingerprintOf } from "../../provider/src/kinds/request.js";
+import { AppendFile } from "../../provider/src/files/disk.js";
+import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import {
   currentKey,
   identityText,

@@ -5,7 +5,7 @@ import { judgeCreate } from "../../provider/src/client/judgement.js";
 import { warningsOf, wordsOf } from "../../provider/src/client/words.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import type { Operation } from "../../provider/src/kinds/request.js";
+import type { Operation } from "../../provider/src/kinds/kind.js";
 import { answer } from "../support/answers.js";
 
 const sent = {

@@ -1,6 +1,7 @@
 /** Rules are made once for an installation, however often they are asked for. */
 import { afterEach, expect, it, vi } from "vitest";
 import { advertiser, conversionEvent, conversionEventSet } from "../../provider/src/kinds/index.js";
+import { addressOf } from "../../provider/src/kinds/kind.js";
 import { validate } from "../../provider/src/program/public-validate.js";
 
 afterEach(() => vi.restoreAllMocks());
@@ -22,4 +23,20 @@ it("validate() holds row after row against the same rules", () => {
   const [first, second] = asked.mock.results;
   expect(first?.value).toBeDefined();
   expect(second?.value).toBe(first?.value);
+});
+
+it.each([advertiser, conversionEvent])("an operation knows every field: $name", ({ create, wireNames }) => {
+  expect(create.fields).toEqual(Object.values(wireNames));
+  expect(create).toMatchObject({ method: "POST", repeatable: false });
+});
+
+it("an operation's address has its query, and its values percent-encoded", () => {
+  const search = { ...conversionEvent.create, method: "GET", path: "rest/event?alternative_id={mark}" } as const;
+  expect(addressOf(search, "https://x.example/api", { mark: "a/b&c=ä" }).href).toBe(
+    "https://x.example/api/rest/event?alternative_id=a%2Fb%26c%3D%C3%A4",
+  );
+  expect(addressOf({ ...search, path: "rest/event/{id}" }, "https://x.example", { id: "../7?x" }).href).toBe(
+    "https://x.example/rest/event/..%2F7%3Fx",
+  );
+  expect(addressOf(advertiser.create, "https://x.example").href).toBe("https://x.example/rest/advertiser");
 });

@@ -4,7 +4,7 @@ import { RefusedError } from "../../provider/src/base/errors.js";
 import type { Values } from "../../provider/src/base/record.js";
 import { isChange, membersOf } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { fingerprintOfBody } from "../../provider/src/kinds/request.js";
+import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
 import { heldBack, type Outcome, setAfter } from "../../provider/src/provider/outcome.js";
 import { exactId } from "../../provider/src/rules/fields.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";

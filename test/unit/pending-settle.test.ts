@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fingerprintOf } from "../../provider/src/kinds/request.js";
+import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { leftLiveIn, UNRESOLVED } from "../../provider/src/state/properties.js";
 import { memberMark } from "../../provider/src/state/stored-set.js";
 import { pendingIn, recordsOf } from "../../provider/src/tools/pending-facts.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { visibleFromMs } from "../../provider/src/decision/visible.js";
+import { visibleFromMs } from "../../provider/src/decision/decide.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 
 it.each([

@@ -1,6 +1,7 @@
 /**
  * Decides what becomes of one object, a single resource's or an event of a set. {@link decide} turns facts into an action.
- * {@link isDeleted} says whether an object is deleted when it leaves the state, also when its event is removed from a set. The engine's
+ * {@link isDeleted} says whether an object is deleted when it leaves the state, also when its event is removed from a set,
+ * {@link visibleFromMs} from when on it proves something that one is not found. The engine's
  * calls, the words of a preview, the comment on a pull request and `pending` ask here, so that what is said is what is done. Pure.
  */
 import type { Kind } from "../kinds/index.js";
@@ -200,4 +201,32 @@ function letsGo(action: Action, held: string): boolean {
     default:
       return false;
   }
+}
+
+/** What the state knows of when an object was created. */
+export interface Created {
+  /** ISO 8601, at the latest. */
+  readonly at: string;
+  /** It is the last create of its set, perhaps of another object. */
+  readonly isOfSet?: boolean;
+}
+
+/** An object whose absence proves nothing yet. */
+export interface Unproven {
+  readonly created: Created;
+  /** ISO 8601. */
+  readonly until: string;
+}
+
+/**
+ * From when on the absence of an object proves something. Reads and searches of an installation may lag behind its creates: until then
+ * an object that was just created is answered like one that is gone, and a create that was carried out like one that was not. The one
+ * rule for what a refresh finds, for what an update or a delete is answered, and for a search.
+ * @param createdMs when it was created at the latest. @returns milliseconds since 1970.
+ */
+export function visibleFromMs(
+  createdMs: number,
+  { operations }: { readonly operations: Operations | undefined },
+): number {
+  return createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000;
 }

@@ -10,8 +10,12 @@ export {
   changesIn,
   type Differences,
   differencesIn,
+  hasSameOwner,
   hasValue,
   holdsUnknown,
+  isSameBody,
+  matchesCreate,
+  renamesIn,
   withDifferences,
 } from "./changes.js";
 export {
@@ -19,12 +23,15 @@ export {
   type Action,
   abilitiesOf,
   type Circumstances,
+  type Created,
   decide,
   deletesUnlessHeld,
   type Former,
   isDeleted,
   type ShownAction,
   shownAction,
+  type Unproven,
+  visibleFromMs,
 } from "./decide.js";
 export { type Holder, Holders, SOMEBODY } from "./holders.js";
 export {
@@ -40,5 +47,3 @@ export {
   stillToDelete,
   type ToDelete,
 } from "./members.js";
-export { hasSameOwner, isSameBody, matchesCreate, renamesIn } from "./same-object.js";
-export { type Created, type Unproven, visibleFromMs } from "./visible.js";

@@ -1,8 +1,7 @@
 /** The rules of an advertiser (API page, POST rest/advertiser). */
 import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameOf } from "../rules/index.js";
-import { type Kind, onceFor, outputsOf } from "./kind.js";
-import { createOf } from "./request.js";
+import { createOf, type Kind, onceFor, outputsOf } from "./kind.js";
 
 const wireNames = { advertiserName: "advertiser_name" } as const;
 

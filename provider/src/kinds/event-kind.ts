@@ -17,8 +17,7 @@ import {
   windowOf,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import { type Kind, type Limits, onceFor, outputsOf, type SetKind } from "./kind.js";
-import { createOf } from "./request.js";
+import { createOf, type Kind, type Limits, onceFor, outputsOf, type SetKind } from "./kind.js";
 import { Attribution, LIKELY_DAYS_BELOW_SECONDS, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 const MAX_NAME_CHARACTERS = 99;

@@ -14,26 +14,24 @@ import { adviceFor, conversionEvent, conversionEventSet } from "./event-kind.js"
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 
 export {
+  addressOf,
   belongsAlready,
+  bodyOf,
   CATALOG_SEPARATOR,
   CATALOG_TYPE,
+  fingerprintOf,
+  fingerprintOfBody,
   type Kind,
+  type KnownOperations,
   type Limits,
   nameToTell,
+  OPTIONAL_OPERATIONS,
+  type Operation,
+  type OptionalOperation,
   type ResourceName,
   type SetKind,
   typeTokenOf,
 } from "./kind.js";
-export {
-  addressOf,
-  bodyOf,
-  fingerprintOf,
-  fingerprintOfBody,
-  type KnownOperations,
-  OPTIONAL_OPERATIONS,
-  type Operation,
-  type OptionalOperation,
-} from "./request.js";
 export { Attribution, days, EventType, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 export { advertiser, adviceFor, conversionEvent, conversionEventSet };
 

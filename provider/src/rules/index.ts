@@ -5,13 +5,17 @@
  */
 export {
   additionalFieldsBeside,
+  asAccepted,
+  defaultOf,
   duration,
   exactId,
   expectationOf,
   expecting,
   finiteNumber,
+  formsOf,
   identifierOf,
   integerFromZero,
+  isContainer,
   isName,
   isPlatformId,
   isReadableId,
@@ -20,6 +24,5 @@ export {
   truth,
   windowOf,
 } from "./fields.js";
-export { asAccepted, defaultOf, formsOf, isContainer } from "./forms.js";
 export type { Problem, Source } from "./problem.js";
 export { InWords, inWords, type Reading, type Rules, show, validate } from "./validate.js";

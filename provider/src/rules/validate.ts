@@ -6,8 +6,7 @@
  */
 import type { z } from "zod";
 import { didYouMean, printable, saidOnce, type Values } from "../base/index.js";
-import { expectationOf, unwrapped } from "./fields.js";
-import { asSent, isContainer } from "./forms.js";
+import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
 import type { Problem, Source } from "./problem.js";
 
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */

@@ -4,11 +4,10 @@
  * environment itself. It may import `base/`, `rules/` and `kinds/`.
  */
 export { knownOperations, type Operations, operationsSchema } from "./operations-setting.js";
-export type { ProxySetting } from "./proxy.js";
 export {
   describeSettingProblem,
   describeSettingProblems,
   readSettings,
   type SettingsReading,
 } from "./read-settings.js";
-export { accountOf, environmentNameOf, NAMESPACE, type Settings } from "./settings.js";
+export { accountOf, environmentNameOf, NAMESPACE, type ProxySetting, type Settings } from "./settings.js";

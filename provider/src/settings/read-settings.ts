@@ -5,10 +5,11 @@
 import { count, didYouMean, nearest, printable, shellWord, structureIn } from "../base/index.js";
 import { show } from "../rules/index.js";
 import { type Edit, edited, searchedNouns } from "./operations-setting.js";
-import { type ProxySetting, readProxy } from "./proxy.js";
 import {
   environmentNameOf,
   NAMESPACE,
+  type ProxySetting,
+  readProxy,
   SETTING_NAMES,
   SETTINGS,
   type SettingProblem,

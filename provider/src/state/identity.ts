@@ -114,7 +114,7 @@ export function splitMember(text: string): { readonly of: string; readonly key: 
   return { of: text.slice(0, -bracketed.length), key: JSON.parse(json) as string };
 }
 
-/** One object of the platform: objects of two kinds may have one id. Its form is a contract, since `store/seen.ts` keeps it. */
+/** One object of the platform: objects of two kinds may have one id. Its form is a contract, since `store/inventory.ts` keeps it. */
 export function objectKey(kind: Kind["name"], id: string): string {
   return `${kind} ${id}`;
 }

@@ -1,10 +1,12 @@
 /**
  * The front door of `store/`: what this machine remembers of a stack. The journal promises that no create is sent twice over any
  * number of runs and kills; the hint file only helps to warn. `journal.ts` is a run's use of the journal: what is written before a create is
- * sent, and what later runs read; `notes.ts` is its format, `journal-file.ts` the file with its lock, `look.ts` how others read it. The
+ * sent, and what later runs read; `notes.ts` is its format and how others read it, `journal-file.ts` the file with its lock. The
  * room imports base, files, kinds, settings and state, and knows nothing of requests.
  */
-export { Inventory, type Live } from "./inventory.js";
+
+export { backendIn, forgetSettlements, readSettlements, type Settlement, writeSettlements } from "./beside-journal.js";
+export { Inventory, type Live, Seen } from "./inventory.js";
 export { type Ending, Journal, type Sending, type Unsent } from "./journal.js";
 export {
   forgetObjects,
@@ -14,7 +16,7 @@ export {
   recordsIn,
   type Snapshot,
   withJournal,
-} from "./look.js";
+} from "./notes.js";
 export {
   type Account,
   moveNotes,
@@ -26,6 +28,3 @@ export {
   seenIn,
   stackPathsHere,
 } from "./places.js";
-export { backendIn } from "./run-end.js";
-export { Seen } from "./seen.js";
-export { forgetSettlements, readSettlements, type Settlement, writeSettlements } from "./settlements.js";

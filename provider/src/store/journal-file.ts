@@ -22,10 +22,19 @@ import {
   withLockNow,
 } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
-import { type Revise, recordsIn, reviseNow, writeNow } from "./look.js";
-import { JournalDamaged, journalOf, lineOf, type Note, readJournal } from "./notes.js";
+import { addRunEnd, readRunEnds } from "./beside-journal.js";
+import {
+  JournalDamaged,
+  journalOf,
+  lineOf,
+  type Note,
+  type Revise,
+  readJournal,
+  recordsIn,
+  reviseNow,
+  writeNow,
+} from "./notes.js";
 import { pathsIn } from "./places.js";
-import { addRunEnd, readRunEnds } from "./run-end.js";
 
 /** Enough for 100,000 open notes; a larger file is no journal of ours. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
@@ -190,7 +199,7 @@ export class JournalFile {
     return recordsIn(this.path, this.#disk);
   }
 
-  /** As `reviseNow` of `look.ts`. */
+  /** As `reviseNow` of `notes.ts`. */
   reviseNow(revise: Revise): void {
     reviseNow(this.path, revise, this.#disk);
   }

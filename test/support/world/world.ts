@@ -23,7 +23,7 @@ import {
   readStoredSet,
   splitMember,
 } from "../../../provider/src/state/index.js";
-import { look, recordsIn } from "../../../provider/src/store/look.js";
+import { look, recordsIn } from "../../../provider/src/store/notes.js";
 import { pathsIn, placesFor } from "../../../provider/src/store/places.js";
 import { pendingCommand } from "../../../provider/src/tools/pending-command.js";
 import { readPreview } from "../../../provider/src/tools/preview.js";

@@ -5,8 +5,7 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../provider/src/base/clock.js";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
 import { Inventory } from "../../provider/src/store/inventory.js";
-import { look, recordsIn, reviseNow, withJournal } from "../../provider/src/store/look.js";
-import { journalOf } from "../../provider/src/store/notes.js";
+import { journalOf, look, recordsIn, reviseNow, withJournal } from "../../provider/src/store/notes.js";
 import { pathsIn } from "../../provider/src/store/places.js";
 import { newFolder } from "../support/folder.js";
 

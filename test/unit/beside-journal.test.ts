@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { forgetSettlements, readSettlements, writeSettlements } from "../../provider/src/store/settlements.js";
+import { forgetSettlements, readSettlements, writeSettlements } from "../../provider/src/store/beside-journal.js";
 import { newFolder } from "../support/folder.js";
 
 const record = {

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Seen } from "../../provider/src/store/seen.js";
+import { Seen } from "../../provider/src/store/inventory.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 
