@@ -108,7 +108,7 @@ describe("one signal", () => {
     const [, event] = await stack.resources();
     expect(event?.id).toMatch(/^unresolved-/);
     expect(event?.outputs?.unresolved).toMatchObject({
-      what: expect.stringContaining("no whole answer came within 4 s (advertising:requestTimeoutSeconds)"),
+      what: expect.stringContaining("no whole response came within 4 s (advertising:requestTimeoutSeconds)"),
     });
 
     const again = await stack.up();

@@ -53,7 +53,7 @@ it("a proxy that refuses the credentials, and a variable that names none, are to
   stack.setEnvironment({ HTTPS_PROXY: `http://${encoded}@${proxy.host}` });
   const refused = await stack.up();
   expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain(`the proxy ${proxy.host} (HTTPS_PROXY) answered with status 407`);
+  expect(refused.output).toContain(`the proxy ${proxy.host} (HTTPS_PROXY) returned status 407`);
   expect(refused.output).toContain("No create was sent.");
   expect(proxy.asked).toEqual(["platform.test:443"]);
 

@@ -230,7 +230,7 @@ describe("commands", () => {
       "C",
     ]);
     const [match] = await said(/^.*advertiser 1 .*$/m);
-    expect(match).toMatch(/POST \/rest\/advertiser no answer, advertiser 1 "lost" \(fault: close-without-answer\)$/);
+    expect(match).toMatch(/POST \/rest\/advertiser no response, advertiser 1 "lost" \(fault: close-without-answer\)$/);
   });
 
   it("from another terminal", async () => {

@@ -162,7 +162,7 @@ describe("the control address", () => {
     const sandbox = await useSandbox();
     expect((await fetch(`${sandbox.url}/sandbox`, { method: "POST", body: "reset" })).status).toBe(404);
     expect(sandbox.requests).toHaveLength(1);
-    await expect(ask(sandbox.port, "list")).rejects.toThrow(/no sandbox/);
+    await expect(ask(sandbox.port, "list")).rejects.toThrow(/not a sandbox/);
     await sandbox.close();
   });
 

@@ -91,7 +91,7 @@ describe("S4: a login that fails", () => {
     body: { success: true, message: "the cookie was set" },
   });
   it.each<[string, string[], RegExp]>([
-    ["no cookie", [], /the answer set no cookie/],
+    ["no cookie", [], /the response set no cookie/],
     [
       "another name",
       ["PHPSESSID=value-4711; Path=/"],
@@ -145,7 +145,7 @@ describe("S4: a login that fails", () => {
     ],
     ["404", 404, {}, "", /there is no login at this address.*authenticatePath/],
     ["a redirect", 302, { location: "/" }, "", /redirect, which is never followed/],
-    ["500 three times", 500, {}, "", /answered status 500/],
+    ["500 three times", 500, {}, "", /returned status 500/],
   ])("%s", async (_, status, headers, body, words) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "authenticate", with: { kind: "answer", status, headers, body }, times: 100 });

@@ -192,7 +192,7 @@ describe("T1, T2: sent, and no answer that settles it: one POST, outcome unknown
     expect(server.posts).toHaveLength(0);
   });
 
-  const TIMES_OUT = /no whole answer came within 1 s \(advertising:requestTimeoutSeconds\)/;
+  const TIMES_OUT = /no whole response came within 1 s \(advertising:requestTimeoutSeconds\)/;
   it.each<[number, string, Fault, RegExp, boolean?]>([
     [
       7,
@@ -202,19 +202,19 @@ describe("T1, T2: sent, and no answer that settles it: one POST, outcome unknown
     ],
     [8, "reads all, resets after it was carried out", { kind: "reset" }, /failed after sending \(.*ECONNRESET/],
     [9, "headers never come", { kind: "no-answer" }, TIMES_OUT, true],
-    [10, "the body is cut at half", { kind: "half-body" }, /status 200, but the answer's body is not whole/],
+    [10, "the body is cut at half", { kind: "half-body" }, /status 200, but the response's body is not whole/],
     [
       11,
       "the body stalls",
       { kind: "stalled-body" },
-      /status 200, but the answer's body is not whole.*within 1 s/,
+      /status 200, but the response's body is not whole.*within 1 s/,
       true,
     ],
     [
       11,
       "the body comes one byte a while",
       { kind: "slow-body", msPerByte: 400 },
-      /status 200, but the answer's body is not whole/,
+      /status 200, but the response's body is not whole/,
       true,
     ],
     [12, "two lengths", { kind: "bad-length" }, /UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_UNEXPECTED_CONTENT_LENGTH/],
@@ -444,7 +444,7 @@ describe("refused: nothing is created, and the platform's own words are passed o
       22,
       "405",
       { kind: "answer", status: 405 },
-      /refused with status 405: the answer does not say why.*Nothing was created\. Check advertising:baseUrl/,
+      /refused with status 405: the response does not say why.*Nothing was created\. Check advertising:baseUrl/,
     ],
     [
       23,
@@ -566,14 +566,14 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
       27,
       `status ${status}`,
       { kind: "answer", status, body: { message: `out of order. ${"x".repeat(5000)}` } },
-      new RegExp(`answered with status ${status}\\. The platform said: out of order`),
+      new RegExp(`got status ${status}\\. The platform said: out of order`),
     ]),
-    [27, "status 408", { kind: "answer", status: 408 }, /answered with status 408/],
+    [27, "status 408", { kind: "answer", status: 408 }, /got status 408/],
     [
       29,
       "200 with an HTML page",
       { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
-      /no JSON \(text\/html\)/,
+      /not JSON \(text\/html\)/,
     ],
     [30, "{}", { kind: "answer", status: 200, body: {} }, /without a readable id \(no known fields\)/],
     ...[null, "", [], {}, -5, 1.5, true, "x1", "9".repeat(31)].map((id): [number, string, Fault, RegExp] => [
@@ -582,7 +582,7 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
       { kind: "answer", status: 200, body: { success: true, id, secret_value: "value-4711" } },
       /status 200, but without a readable id \(its fields: success, id, secret_value\)/,
     ]),
-    [34, "204", { kind: "answer", status: 204 }, /status 204, but the answer is empty/],
+    [34, "204", { kind: "answer", status: 204 }, /status 204, but the response is empty/],
     [
       34,
       "202 without an id",
@@ -595,7 +595,7 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
       { kind: "answer", status: 202, body: { success: true, payload: { id: 8 } } },
       /status 202, with the id 8: that is not the status of an object that was created/,
     ],
-    [33, "a deep nest", { kind: "answer", status: 200, body: "[".repeat(500_000) }, /no JSON/],
+    [33, "a deep nest", { kind: "answer", status: 200, body: "[".repeat(500_000) }, /not JSON/],
     [
       33,
       "an id under __proto__ only",
@@ -721,7 +721,7 @@ describe("T6, row 35: answers without an end", () => {
     const ending = await client.create();
     expect(ending.kind).toBe("OutcomeUnknownError");
     expect(messageOf(ending)).toMatch(
-      /status 200, but the answer's body is not whole or not readable \(.*larger than 1048576 bytes/,
+      /status 200, but the response's body is not whole or not readable \(.*larger than 1048576 bytes/,
     );
     expect(server.posts).toHaveLength(1);
     expect(written).toBeLessThan(64 * 1024 ** 2); // what the system's buffers hold

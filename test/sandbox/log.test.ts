@@ -42,10 +42,13 @@ it("one line for each request: method, path, status, and what was created", asyn
 });
 
 it.each<[Fault, string]>([
-  [{ kind: "reset-before-read" }, "POST /rest/advertiser no answer (fault: reset-before-read)"],
-  [{ kind: "close-without-answer" }, 'POST /rest/advertiser no answer, advertiser 1 "A" (fault: close-without-answer)'],
-  [{ kind: "reset" }, 'POST /rest/advertiser no answer, advertiser 1 "A" (fault: reset)'],
-  [{ kind: "garbage" }, 'POST /rest/advertiser no answer, advertiser 1 "A" (fault: garbage)'],
+  [{ kind: "reset-before-read" }, "POST /rest/advertiser no response (fault: reset-before-read)"],
+  [
+    { kind: "close-without-answer" },
+    'POST /rest/advertiser no response, advertiser 1 "A" (fault: close-without-answer)',
+  ],
+  [{ kind: "reset" }, 'POST /rest/advertiser no response, advertiser 1 "A" (fault: reset)'],
+  [{ kind: "garbage" }, 'POST /rest/advertiser no response, advertiser 1 "A" (fault: garbage)'],
   [{ kind: "half-body" }, 'POST /rest/advertiser 200, advertiser 1 "A" (fault: half-body)'],
   [{ kind: "answer", status: 503 }, 'POST /rest/advertiser 503, advertiser 1 "A" (fault: answer)'],
   [{ kind: "session-refusal" }, "POST /rest/advertiser 401 (fault: session-refusal)"],
@@ -67,7 +70,7 @@ it("a request that does not arrive whole is told as well", async () => {
   const sandbox = await useSandbox({ log: (text) => told(text) });
   const socket = connect(sandbox.port, "127.0.0.1");
   socket.write("POST /rest/event HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{", () => socket.destroy());
-  expect(await line).toBe("POST /rest/event no answer (not received whole)");
+  expect(await line).toBe("POST /rest/event no response (not received whole)");
 });
 
 it("no line holds a password, a cookie or a query; names are made printable and cut", async () => {

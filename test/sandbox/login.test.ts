@@ -93,7 +93,7 @@ describe("a login", () => {
     const folder = newFolder();
     const { code, stdout } = await login(sandbox, folder, { ADVERTISING_KEEP_LOGGED_IN: "true" });
     expect(code).toBe(0);
-    const until = Date.parse(/likely good until (\S+) \(as the platform's answer says/.exec(stdout)?.[1] ?? "");
+    const until = Date.parse(/likely good until (\S+) \(as the platform's response says/.exec(stdout)?.[1] ?? "");
     expect(until).toBeGreaterThan(Date.now() + 29 * 24 * 3_600_000);
     expect(stdout).toContain("use the file on one machine at a time, and do not copy it to a second one");
     const cookieFile = join(folder, "session.json");

@@ -322,7 +322,7 @@ describe("what is gone", () => {
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body }, times: 2 });
     const failure = await failureOf(event.read("999", outs));
     expect(failure.message).toMatch(
-      /has no usable answer.*whether the object or the operation is missing.*\[ADVERTISING_BAD_ANSWER\]$/,
+      /got no usable response.*whether the object or the operation is missing.*\[ADVERTISING_BAD_ANSWER\]$/,
     );
     sandbox.endFaults();
     await event.read(id, outs);
@@ -439,7 +439,7 @@ describe("update", () => {
     expect(sandbox.updates).toBe(2);
     sandbox.fail({ on: "update", with: { kind: "answer", status: 500 }, times: 3 });
     const failure = await failureOf(event.update(id, outs, { ...inputs, value: 2 }));
-    expect(failure.message).toMatch(/PUT .* has no usable answer \(status 500\).*\[ADVERTISING_BAD_ANSWER\]$/s);
+    expect(failure.message).toMatch(/PUT .* got no usable response \(status 500\).*\[ADVERTISING_BAD_ANSWER\]$/s);
     expect(failure.id).toBeUndefined();
   });
 

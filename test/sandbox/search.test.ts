@@ -63,7 +63,7 @@ describe("an answer that is lost", () => {
     const { sandbox, advertiser, said, closeNow } = await start();
     sandbox.fail({ on: "advertiser", act: true, with: lost });
     expect((await advertiser.create(inputs)).id).toBe("1");
-    expect(said.at(-1)).toBe('Advertiser "a" was created as 1: its answer was lost, and a search has found it.');
+    expect(said.at(-1)).toBe('Advertiser "a" was created as 1: its response was lost, and a search has found it.');
     expect(sandbox).toMatchObject({ advertiserPosts: 1, searches: 1 });
     closeNow();
   });

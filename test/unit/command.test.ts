@@ -282,7 +282,7 @@ describe("standard input through a pipe that does not block, as behind npx or an
 
   it("read twice, it is empty the second time, and nobody waits for it", async () => {
     const { code, stderr } = await piped(folderWith({}), state, "compare", "--state", "-", "--state", "-");
-    expect(stderr).toContain("this is not what `pulumi stack export` prints: it is no JSON");
+    expect(stderr).toContain("this is not what `pulumi stack export` prints: it is not JSON");
     expect(code).toBe(2);
   });
 });

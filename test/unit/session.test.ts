@@ -105,7 +105,7 @@ it("creates that are sent and not answered do not hold up the others one after t
   const { session, clock, creates } = start({
     create: async () => {
       await clock.sleep(30_000);
-      throw new TransportFailure("ADVERTISING_TIMEOUT", true, "no whole answer came within 30 s");
+      throw new TransportFailure("ADVERTISING_TIMEOUT", true, "no whole response came within 30 s");
     },
   });
   await Promise.allSettled(Array.from({ length: 8 }, () => post(session, "{}", nothing)));

@@ -31,7 +31,7 @@ export function isPlain(value: unknown): value is string | number | boolean {
   return ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** What `text` is the JSON of; nothing where it is no JSON. */
+/** What `text` is the JSON of; nothing where it is not JSON. */
 export function jsonIn(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? "");

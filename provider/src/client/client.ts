@@ -119,7 +119,7 @@ export class Client {
     if (judged.kind === "created") return { id: judged.id, warnings: warningsOf(answer, reading) };
     const words = wordsOf(answer, reading);
     if (judged.kind === "unknown") {
-      const answered = `${what} was sent at ${sentAt}, and answered with ${judged.reason}.${saidIn(words)}`;
+      const answered = `${what} was sent at ${sentAt}, and got ${judged.reason}.${saidIn(words)}`;
       throw new OutcomeUnknownError(answered, sentAt);
     }
     const hints = session === "accepted" ? hintsFor(answer, operation, fields) : [];

@@ -81,7 +81,7 @@ function entranceOf(proxy: ProxySetting, origin: URL, options: Pool.Options): Di
     socket.on("error", () => undefined).destroy();
     const credentials = status === 407 ? credentialsProblem(proxy, headers["proxy-authenticate"]) : undefined;
     const trouble = { host, variable, granted: false, status, credentials };
-    throw new TunnelFailure(`ADVERTISING_PROXY_${status}`, trouble, `the proxy answered with status ${status}`);
+    throw new TunnelFailure(`ADVERTISING_PROXY_${status}`, trouble, `the proxy returned status ${status}`);
   };
   return Object.assign(pool, { connect });
 }

@@ -84,7 +84,7 @@ const MAX_COOKIES = 20;
 
 /** Says why no session came of these cookies, which a login set that said it succeeded. */
 export function whyNoSession(setCookies: readonly string[], url: URL): string {
-  if (setCookies.length === 0) return "the answer set no cookie";
+  if (setCookies.length === 0) return "the response set no cookie";
   const cookies = setCookies
     .slice(0, MAX_COOKIES)
     .flatMap((header) => toughCookie().Cookie.parse(header, { loose: true }) ?? []);

@@ -57,11 +57,11 @@ export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, c
   if (status >= 400 && status < 500 && !UNDECIDED_STATUS.has(status)) return { kind: "refused" };
   if (status < 200 || status >= 300) return unknown("");
   if (answer.broken !== undefined)
-    return unknown(`, but the answer's body is not whole or not readable (${answer.broken})`);
-  if (answer.kind === "empty") return unknown(", but the answer is empty");
+    return unknown(`, but the response's body is not whole or not readable (${answer.broken})`);
+  if (answer.kind === "empty") return unknown(", but the response is empty");
   if (answer.kind !== "json") {
     const type = excerpt(printable(clean(answer.headers["content-type"] ?? "no content type")), 100);
-    return unknown(`, but the answer is no JSON (${type})`);
+    return unknown(`, but the response is not JSON (${type})`);
   }
   if (saysRefused(answer, noun)) return { kind: "refused" };
   const id = idIn(answer.data, noun);
@@ -69,7 +69,7 @@ export function judgeCreate(answer: Answer, { noun }: Pick<Operation, "noun">, c
   if (proves("created", answer, { noun }) !== undefined) return { kind: "created", id };
   return unknown(
     status === 200 || status === 201
-      ? `, with the id ${id}, but something in the answer says no`
+      ? `, with the id ${id}, but something in the response says no`
       : `, with the id ${id}: that is not the status of an object that was created`,
   );
 }
@@ -103,7 +103,7 @@ export function judgeRead(answer: Answer, kind: Kind, id: string): ReadJudgement
     return { kind: "unclear", reason: `it has ${what}` };
   }
   const others = records.flatMap((each) => ownIdOf(each, noun) ?? []);
-  const what = others.length === 0 ? "no object with an id" : `others, such as ${others.slice(0, 3).join(", ")}`;
+  const what = others.length === 0 ? "no object with an id" : `other objects, such as ${others.slice(0, 3).join(", ")}`;
   return { kind: "unclear", reason: holdsNothing(answer, noun) ? MORE : `it has ${what}` };
 }
 
@@ -163,7 +163,7 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   if (status !== 200 && status !== 201) return { kind: "unclear", reason: `status ${status}` };
   if (saysRefused(answer, noun)) return { kind: "refused" };
   if (kind === "json") return undefined;
-  const what = { empty: "it is empty", html: "it is an HTML page", text: "it is no JSON" };
+  const what = { empty: "it is empty", html: "it is an HTML page", text: "it is not JSON" };
   return { kind: "unclear", reason: what[kind] };
 }
 

@@ -184,17 +184,17 @@ function refusalOf(answer: Answer, sent: Values, clean: (text: string) => string
 
   if (status >= 200 && status < 300) {
     if (answer.kind === "html")
-      return `the answer is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
+      return `the response is an HTML page (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
     return saysRefused(answer, undefined) ? `the platform refused it (${said}). ${credentials}` : undefined;
   }
   if (status === 404 || status === 405) {
     return `there is no login at this address (${said}). Check advertising:baseUrl and advertising:authenticatePath.`;
   }
   if (status >= 300 && status < 400) {
-    return `the platform answered with a redirect, which is never followed (${said}). Check advertising:baseUrl.`;
+    return `the platform returned a redirect, which is never followed (${said}). Check advertising:baseUrl.`;
   }
   if (status >= 400 && status < 500) return `the platform refused it (${said}). ${credentials}`;
-  return `the platform answered ${said}. Wait a while and run it again.`;
+  return `the platform returned ${said}. Wait a while and run it again.`;
 }
 
 /** The platform grants this long if a cookie does not say when it ends (API page, sessions). */

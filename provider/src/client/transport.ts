@@ -188,7 +188,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     clearTimeout(this.#timer);
     if (this.#received !== undefined) this.resolve(unpacked(this.#received));
-    else this.reject(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, "the connection ended without an answer"));
+    else this.reject(new TransportFailure("UND_ERR_NO_ANSWER", this.#sent, "the connection ended without a response"));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -204,7 +204,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #timeoutFailure(cause: Error): TransportFailure {
     const seconds = this.timeoutMs / 1000;
-    const what = this.#sent ? "no whole answer came" : "no connection could be made";
+    const what = this.#sent ? "no whole response came" : "no connection could be made";
     const message = `${what} within ${seconds} s (advertising:requestTimeoutSeconds)`;
     return new TransportFailure(this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT", this.#sent, message, {
       cause,

@@ -62,24 +62,24 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
       return refusal(answered, words);
     case "no-operation":
       return new SettingsError(
-        `${what} was answered with status ${answer.status}: this is not an operation of this installation.${unchanged} ` +
+        `${what} got status ${answer.status}: this is not an operation of this installation.${unchanged} ` +
           "Check advertising:operations.",
       );
     case "not-found":
       return new BadAnswerError(
-        `${what} was answered with status ${answer.status}, which does not say whether the object or the operation is missing: ` +
+        `${what} got status ${answer.status}, which does not say whether the object or the operation is missing: ` +
           `${trouble.isBare ? "it has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look into the account. If the object is there, this is not an operation ` +
           "of this installation: check advertising:operations. If it is not there, take its key out of the program (an event of a set), or run:\n" +
           "  pulumi state delete '<its URN>'",
       );
     case "another":
       return new RefusedError(
-        `${what} was answered with the id ${trouble.id}: look into the account for an object ${trouble.id} that nothing ` +
+        `${what} got a response with the id ${trouble.id}: look into the account for an object ${trouble.id} that nothing ` +
           "manages, and check advertising:operations.",
       );
     case "unclear":
       return new BadAnswerError(
-        `${what} has no usable answer (status ${answer.status}): ${trouble.reason}.${isData(answer) ? "" : saidIn(words)} Run it again.`,
+        `${what} got no usable response (status ${answer.status}): ${trouble.reason}.${isData(answer) ? "" : saidIn(words)} Run it again.`,
       );
   }
 }
@@ -159,7 +159,7 @@ export function describeFailure(failure: TransportFailure, url: URL): string {
 
 function describeProxyRefusal(tunnel: TunnelTrouble, status: number, url: URL): string {
   const { host, variable } = tunnel;
-  return `the proxy ${host} (${variable}) answered with status ${status} when asked for a connection to ${url.host}: ${nextStepAtProxy(tunnel, status)}`;
+  return `the proxy ${host} (${variable}) returned status ${status} when asked for a connection to ${url.host}: ${nextStepAtProxy(tunnel, status)}`;
 }
 
 function nextStepAtProxy({ variable, credentials }: TunnelTrouble, status: number): string {
@@ -245,7 +245,7 @@ function sessionHint(session: LetThrough, settings: Settings): string | undefine
   return session === "refused-again"
     ? "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there" +
         (settings.keepLoggedIn
-          ? "; or each answer ends the session before it, and advertising:maxConcurrentRequests must be 1."
+          ? "; or each response ends the session before it, and advertising:maxConcurrentRequests must be 1."
           : ".")
     : "The session is new; another login would not help: the account may lack the permission.";
 }

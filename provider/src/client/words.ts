@@ -249,7 +249,7 @@ const MAX_REFUSAL_CHARACTERS = 4000;
 
 /** The platform's words of a refusal, as sentences. */
 export function refusalIn(words: readonly string[]): string {
-  if (words.length === 0) return "the answer does not say why.";
+  if (words.length === 0) return "the response does not say why.";
   return asSentence(excerpt(joined(words), MAX_REFUSAL_CHARACTERS));
 }
 

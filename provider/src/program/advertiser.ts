@@ -36,7 +36,7 @@ export class Advertiser extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("Advertiser");
 
   /**
-   * The platform's id, from its answer to the create, or `existingId`. In a preview it is unknown until the advertiser was
+   * The platform's id, from its response to the create, or `existingId`. In a preview it is unknown until the advertiser was
    * created. An id that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly advertiserId: pulumi.Output<number>;

@@ -54,7 +54,7 @@ export class ConversionEventSet extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEventSet");
 
   /**
-   * The platform's ids by key, what tags fire: from its answers to the creates, or `existingId`. In a preview they are unknown
+   * The platform's ids by key, what tags fire: from its responses to the creates, or `existingId`. In a preview they are unknown
    * where anything in the set changes. An id that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly eventIds: pulumi.Output<Record<string, number>>;

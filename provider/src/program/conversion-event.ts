@@ -75,7 +75,7 @@ export class ConversionEvent extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEvent");
 
   /**
-   * The platform's id, from its answer to the create, or `existingId`: what tags fire. In a preview it is unknown until the
+   * The platform's id, from its response to the create, or `existingId`: what tags fire. In a preview it is unknown until the
    * event was created. An id that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
    */
   declare public readonly eventId: pulumi.Output<number>;

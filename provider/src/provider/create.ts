@@ -203,7 +203,7 @@ async function send(
       const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true });
       if (finding.kind === "found") {
         await finish({ kind: "created", id: finding.id }, `${label} was created as ${finding.id}. `);
-        runtime.say(`${label} was created as ${finding.id}: its answer was lost, and a search has found it.`);
+        runtime.say(`${label} was created as ${finding.id}: its response was lost, and a search has found it.`);
         return { kind: "created", id: finding.id, mark, isTakenOver: false };
       }
       if (finding.kind === "open") searched = finding.words;
@@ -219,7 +219,7 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
   // Of ours, in reading the answer, whatever it was: to send it again could make two.
   return {
     sentAt,
-    what: `${label} was sent at ${sentAt}, and its answer could not be judged. ${describeDefect(error)}`,
+    what: `${label} was sent at ${sentAt}, and its response could not be judged. ${describeDefect(error)}`,
   };
 }
 

@@ -21,10 +21,10 @@ request: method, path, status, and what was created.
   --port N           TCP port (default: a free one)
   --email TEXT       login name (default: ops@example.com)
   --password TEXT    password (default: sandbox-password)
-  --latency-ms N     milliseconds that each answer takes (default: 0)
+  --latency-ms N     milliseconds that each response takes (default: 0)
   --objects FILE     keeps what lives there in this JSON file
   --fail TARGET:FAULT[:TIMES]
-                     makes the next requests fail, such as event:close-after-act:1 (created, and the answer lost);
+                     makes the next requests fail, such as event:close-after-act:1 (created, and the response lost);
                      may be given several times
   --operations       can also read, update, delete and search, as some installations can
   --quiet            prints no line for each request

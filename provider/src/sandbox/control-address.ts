@@ -52,12 +52,12 @@ export function ask(port: number, line: string): Promise<Pick<ControlAnswer, "is
       response.once("error", reject);
       response.once("end", () => {
         if (response.headers[CONTROL_HEADER] === undefined) {
-          reject(new Error(`what answers at ${where} is no sandbox that takes commands`));
+          reject(new Error(`what listens at ${where} is not a sandbox that takes commands`));
         } else resolve({ isOk: response.statusCode === 200, text: text.replace(/\n$/, "") });
       });
     });
-    asked.setTimeout(10_000, () => asked.destroy(new Error("no answer within 10 s")));
-    asked.once("error", (error) => reject(new Error(`no sandbox answers at ${where}: ${error.message}`)));
+    asked.setTimeout(10_000, () => asked.destroy(new Error("no response within 10 s")));
+    asked.once("error", (error) => reject(new Error(`no sandbox listens at ${where}: ${error.message}`)));
     asked.end(line);
   });
 }

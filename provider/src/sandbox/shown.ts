@@ -20,7 +20,7 @@ export function logLine({ method, path, status }: SandboxRequest, occurrence: Oc
   const shown = printable(query < 0 ? path : path.slice(0, query), 80) + (query < 0 ? "" : "?…");
   const result =
     created !== undefined ? `, ${described(operation ?? "object", created)}` : loggedIn ? ", logged in" : "";
-  return `${method} ${shown} ${status === 0 ? "no answer" : status}${result}${because === undefined ? "" : ` (${because})`}`;
+  return `${method} ${shown} ${status === 0 ? "no response" : status}${result}${because === undefined ? "" : ` (${because})`}`;
 }
 
 function described(noun: string, object: SandboxObject): string {

@@ -34,7 +34,7 @@ export function whatHappened(
   if (isReported === true && id === undefined)
     return `${label} was sent at ${at}, and its outcome is unknown until you settle it.`;
   return id === undefined
-    ? `${label}: an interrupted run sent it at ${at}, and no answer was recorded.`
+    ? `${label}: an interrupted run sent it at ${at}, and no response was recorded.`
     : `${label}: an interrupted run created it at ${at} as ${id}.`;
 }
 

@@ -83,8 +83,8 @@ async function logIn(reading: SettingsReading, folder: string, secrets: Secrets,
 
 function describe({ endsAtMs, isEndStated }: NewSession): string {
   const source = isEndStated
-    ? "as the platform's answer says"
-    : "the platform's default, since its answer does not say";
+    ? "as the platform's response says"
+    : "the platform's default, because its response does not say";
   return `The session is likely good until ${new Date(endsAtMs).toISOString()} (${source}).`;
 }
 

@@ -113,7 +113,7 @@ interface Context {
 /** @throws Error, in words, where the text is no preview. */
 export function readPreview(text: string, environment: Environment = {}): Preview {
   const data = jsonIn(text);
-  if (data === undefined) throw new Error("this is not what `pulumi preview --json` prints: it is no JSON");
+  if (data === undefined) throw new Error("this is not what `pulumi preview --json` prints: it is not JSON");
   const parsed = previewSchema.safeParse(data);
   const isPreview = parsed.success && (parsed.data.steps ?? parsed.data.diagnostics) != null;
   if (!isPreview) throw new Error("this is not what `pulumi preview --json` prints: it has no steps");

@@ -59,7 +59,7 @@ export type Deployment = ExportedStack["deployment"];
 /** @throws Error, in words, where the text is no exported stack. */
 export function readExport(text: string): ExportedStack {
   const data = jsonIn(text);
-  if (data === undefined) throw new Error("this is not what `pulumi stack export` prints: it is no JSON");
+  if (data === undefined) throw new Error("this is not what `pulumi stack export` prints: it is not JSON");
   const parsed = exportSchema.safeParse(data);
   if (parsed.success) return parsed.data;
   const fault = parsed.error.issues[0];
