@@ -64,6 +64,8 @@ await pulumi.runtime.setMocks({
   newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
   call: ({ inputs }) => inputs,
 });
+// Loaded by the product when it is first needed: while that goes on, time would pass.
+await import("../../provider/src/tools/pending-search.js");
 takeOverTime();
 keepWhatIsPrinted();
 

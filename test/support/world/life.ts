@@ -5,7 +5,7 @@
 import { seededRandom } from "../random.js";
 import { type EditText, runEdit } from "./edits.js";
 import type { Break, Dressing, Fault } from "./platform.js";
-import { sceneOf } from "./scenes.js";
+import { type Draws, sceneOf } from "./scenes.js";
 import { beginTime, time } from "./time.js";
 import { type Config, type Kill, Violation, World } from "./world.js";
 
@@ -28,6 +28,7 @@ export type Step =
       readonly machine: number;
       readonly faults: readonly Fault[];
       readonly target?: number;
+      readonly kill?: Kill;
     }
   | {
       readonly do: "answer";
@@ -38,12 +39,14 @@ export type Step =
        */
       readonly how: "truly" | "wrongly" | "search" | "both" | "while up" | "of another" | "beside up" | "within";
       readonly pick: number;
+      /** Of an answer that is true, and of a search. */
+      readonly kill?: Kill;
     }
   /** A wrong answer is taken back. */
-  | { readonly do: "reopen"; readonly pick: number }
+  | { readonly do: "reopen"; readonly pick: number; readonly kill?: Kill }
   /** Somebody goes on with an older state of the repository. */
   | { readonly do: "check out"; readonly pick: number }
-  | { readonly do: "relocate" }
+  | { readonly do: "relocate"; readonly kill?: Kill }
   /** From now on the platform's searches find later what was made, and the users' settings wait no longer. */
   | { readonly do: "lag"; readonly seconds: number }
   | { readonly do: "lose"; readonly machine: number }
@@ -169,7 +172,31 @@ export function randomLife(seed: number): Life {
   // Drawn last, so that what came before them goes on meaning the same.
   const machine = config.checkpoints ? below(2) : 0;
   const draws = { machine, checkpoints: config.checkpoints, random, below, chance, pick };
-  return { config, steps: [...lived, ...(chance(0.7) ? sceneOf(draws) : [])] };
+  const steps = [...lived, ...(chance(0.7) ? sceneOf(draws) : [])];
+  return { config, steps: steps.map((each) => killedAnywhere(each, draws)) };
+}
+
+/** A kill at any change of a file, of whichever process. */
+function killedAnywhere(step: Step, { below, chance, pick }: Draws): Step {
+  const nth = () => 1 + Math.floor(2 ** (below(40) / 8));
+  switch (step.do) {
+    case "up": {
+      const isKilled = chance(step.kill === undefined ? 0.06 : 0.3);
+      return isKilled ? { ...step, kill: { at: pick(["write", "written"]), nth: nth() } } : step;
+    }
+    case "refresh":
+    case "destroy":
+      return chance(0.2) ? { ...step, kill: { at: pick(["before", "after", "written"]), nth: nth() } } : step;
+    case "answer":
+    case "reopen":
+    case "relocate": {
+      if (step.do === "answer" && step.how !== "truly" && step.how !== "search") return step;
+      const at = pick(["write", "written", "written", "save", "before", "after"] as const);
+      return chance(0.5) ? { ...step, kill: { at, nth: at === "save" ? 1 : nth() } } : step;
+    }
+    default:
+      return step;
+  }
 }
 
 export interface Played {
@@ -205,14 +232,14 @@ async function playStep(world: World, step: Step): Promise<void> {
       return upStep(world, step);
     case "refresh":
       await beforeRun(world, step.machine);
-      return world.refresh(machineFor(world, step.machine), step.faults, targetsOf(world, step));
+      return world.refresh(machineFor(world, step.machine), step.faults, targetsOf(world, step), step.kill);
     case "destroy":
       await beforeRun(world, step.machine);
-      return world.destroy(machineFor(world, step.machine), step.faults, targetsOf(world, step));
+      return world.destroy(machineFor(world, step.machine), step.faults, targetsOf(world, step), step.kill);
     case "answer":
       return answerStep(world, step);
     case "reopen":
-      return world.reopen(step.pick);
+      return world.reopen(step.pick, step.kill);
     case "check out":
       return world.checkOut(step.pick);
     case "lose":
@@ -225,7 +252,7 @@ async function playStep(world: World, step: Step): Promise<void> {
       if (step.name !== "read" || world.platform.meddled.size === 0) world.operations[step.name] = step.on;
       return;
     case "relocate":
-      return world.relocate();
+      return world.relocate(step.kill);
     case "lag":
       world.platform.dressing = { ...world.platform.dressing, isTight: true, searchLagSeconds: step.seconds };
       return;
@@ -290,11 +317,11 @@ async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
   world.expectAsCommented(shown, standing);
 }
 
-async function answerStep(world: World, { how, pick, ...step }: Step & { do: "answer" }): Promise<void> {
+async function answerStep(world: World, { how, pick, kill, ...step }: Step & { do: "answer" }): Promise<void> {
   const machine = machineFor(world, step.machine);
-  if (how === "truly") return world.answerTruly(machine);
+  if (how === "truly") return world.answerTruly(machine, [], kill);
   if (how === "search") {
-    await world.command(machine, "--search");
+    await world.commandDuring(machine, ["--search"], { kill });
     return;
   }
   if (how === "both") return bothAnswer(world, machine, pick < 0.6 ? machine : machineFor(world, 1 - machine));

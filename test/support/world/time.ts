@@ -5,6 +5,7 @@
 import { systemClock } from "../../../provider/src/base/clock.js";
 import { FakeClock } from "../clock.js";
 import { seededRandom } from "../random.js";
+import { processNow } from "./wire.js";
 
 const chance = { random: seededRandom(0), marks: 0 };
 export const time = { clock: new FakeClock() };
@@ -39,7 +40,13 @@ export function takeOverTime(): void {
   Object.assign(systemClock, {
     wallMs: () => time.clock.wallMs(),
     monotonicMs: () => time.clock.monotonicMs(),
-    sleep: (ms: number) => time.clock.sleep(ms),
+    sleep: async (ms: number) => {
+      const asking = processNow();
+      const never = new Promise(() => undefined);
+      if (asking?.isDead) await never;
+      await time.clock.sleep(ms);
+      if (asking?.isDead) await never;
+    },
   });
   Math.random = () => chance.random();
 }

@@ -10,8 +10,16 @@ export interface Cli {
   imported(text: string): Promise<void>;
 }
 
+/** A process that may be killed. */
+export interface Process {
+  readonly isDead: boolean;
+  /** It meets a moment at which it may be killed: before and after a change of a file. @throws Error where it is dead, before or by then. */
+  meets(moment: "write" | "written"): void;
+}
+
 /** What one process sees of the outside: several may be under way at once. */
 interface Outside {
+  readonly process: Process;
   readonly transport: () => Transport;
   readonly cli?: Cli;
   /** What it prints is kept here. */
@@ -22,6 +30,11 @@ const outside = new AsyncLocalStorage<Outside>();
 
 export function inProcess<T>(its: Outside, work: () => Promise<T>): Promise<T> {
   return outside.run(its, work);
+}
+
+/** The process that asks; none where the world itself does. */
+export function processNow(): Process | undefined {
+  return outside.getStore()?.process;
 }
 
 export function transportNow(): Transport {

@@ -51,7 +51,7 @@ import {
   urnOfResource,
 } from "./program.js";
 import { time } from "./time.js";
-import { inProcess } from "./wire.js";
+import { inProcess, type Process } from "./wire.js";
 
 export interface Config {
   readonly seed: number;
@@ -61,10 +61,49 @@ export interface Config {
   readonly checkpoints: boolean;
 }
 
-/** Where a run is killed: at its nth request, before or after that is carried out, or at its nth saving of the state. */
+/**
+ * Where a process is killed: at its nth request, before or after that is carried out; at its nth change of a file, before or after that;
+ * or where the state is saved for the nth time, or imported.
+ */
 export interface Kill {
-  readonly at: "before" | "after" | "save";
+  readonly at: "before" | "after" | "write" | "written" | "save";
   readonly nth: number;
+}
+
+/** A process that is killed at one moment, if it gets there. */
+class Mortal implements Guard, Process {
+  readonly machine: number;
+  readonly isDated: boolean;
+  isDead = false;
+  readonly #kill: Kill | undefined;
+  readonly #met = new Map<string, number>();
+  #die: () => void = () => undefined;
+  readonly death = new Promise<undefined>((resolve) => {
+    this.#die = () => resolve(undefined);
+  });
+
+  constructor(machine: number, isDated: boolean, kill?: Kill) {
+    this.machine = machine;
+    this.isDated = isDated;
+    this.#kill = kill;
+  }
+
+  request(when: "before" | "after"): void {
+    this.#count(when);
+  }
+
+  meets(moment: Kill["at"]): void {
+    if (!this.isDead) this.#count(moment);
+    if (this.isDead) throw new Error("killed");
+  }
+
+  #count(moment: Kill["at"]): void {
+    const times = (this.#met.get(moment) ?? 0) + 1;
+    this.#met.set(moment, times);
+    if (this.#kill?.at !== moment || times < this.#kill.nth) return;
+    this.isDead = true;
+    this.#die();
+  }
 }
 
 export class Violation extends Error {}
@@ -81,8 +120,12 @@ const EMPTY: Deployment = { manifest: { time: "2026-01-01T00:00:00.000Z" }, reso
 
 const COMMANDS = { pending: pendingCommand, relocate: relocateCommand };
 
+/** The exit code of a command that was killed. */
+export const KILLED = 137;
+
 /** What comes to its end while a command is under way. */
 interface Meanwhile {
+  readonly kill?: Kill | undefined;
   readonly atFirstRequest?: () => Promise<void>;
   /** The command has seen the state for the second time, and nothing has changed. */
   readonly afterLastLook?: () => Promise<void>;
@@ -120,6 +163,7 @@ export class World {
     refused: 0,
     reopened: 0,
     together: 0,
+    killedCommands: 0,
     commented: 0,
   };
   /** What was done, for people. */
@@ -266,7 +310,13 @@ export class World {
     this.#diskSince.set(machine, time.clock.wallMs());
     // Of what the program declares no longer, the engine has no record any more.
     const declared = this.#labels();
-    for (const { label } of this.#noted(machine)) if (!declared.has(label)) this.#notedAlone.add(this.familyOf(label));
+    // A set that was being updated leaves the engine's record with the next run, even if that stops before it gets there.
+    const inFlight = new Set((this.backend.pending_operations ?? []).map(({ resource }) => resource.urn));
+    for (const { key } of this.#notes(machine)) {
+      const { label, urn, member } = aboutWhom(key);
+      const isOutOfRecord = member !== undefined && !inFlight.has(splitMember(urn).of);
+      if (!declared.has(label) || isOutOfRecord) this.#notedAlone.add(this.familyOf(label));
+    }
     rmSync(this.folderOf(machine), { recursive: true, force: true });
     mkdirSync(this.folderOf(machine));
     if (this.killedOn === machine) this.killedOn = "nowhere";
@@ -287,25 +337,7 @@ export class World {
       faults = [],
     }: { kill?: Kill | undefined; isPreview?: boolean; faults?: readonly Fault[] } = {},
   ): Promise<Ended | undefined> {
-    let die: () => void = () => undefined;
-    const death = new Promise<undefined>((resolve) => {
-      die = () => resolve(undefined);
-    });
-    let requests = 0;
-    const guard = {
-      isDead: false,
-      machine,
-      isDated: this.#isDated,
-      saves: 0,
-      request: (when: "before" | "after") => {
-        if (when === "before") requests++;
-        if (kill?.at === when && requests >= kill.nth) kills();
-      },
-    };
-    const kills = () => {
-      guard.isDead = true;
-      die();
-    };
+    const guard = new Mortal(machine, this.#isDated, kill);
     this.platform.arm(faults);
     this.#freeLocks(machine);
     const told: string[] = [];
@@ -328,12 +360,7 @@ export class World {
       ),
     };
     const save = (deployment: Deployment) => {
-      if (guard.isDead) throw new Error("killed");
-      guard.saves++;
-      if (kill?.at === "save" && guard.saves >= kill.nth) {
-        kills();
-        throw new Error("killed");
-      }
+      guard.meets("save");
       this.backend = deployment;
     };
     const now = () => new Date(time.clock.wallMs()).toISOString();
@@ -342,19 +369,22 @@ export class World {
     const options = { faces, save, now, checkpoints, isPreview };
     this.#countProcess(machine, 1);
     if (!isPreview) this.#updating++;
-    const ended = await Promise.race([inProcess({ transport }, () => how(options, runtime)), death]);
+    const work = async () => {
+      const done = await how(options, runtime);
+      if (!guard.isDead) runtime.closeNow();
+      return done;
+    };
+    const ended = await Promise.race([inProcess({ process: guard, transport }, work), guard.death]);
     this.#countProcess(machine, -1);
     if (!isPreview) this.#updating--;
     this.platform.arm([]);
     if (guard.isDead) {
-      // What was under way on the disk comes to its end, and nothing else does.
-      for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
-      await runtime.journal(IDENTITY).release();
+      await turn(); // whatever was under way fails
+      runtime.journal(IDENTITY).release();
       this.counts.kills++;
       if (!isPreview) this.killedOn = machine;
       return undefined;
     }
-    runtime.closeNow();
     if (!isPreview && ended !== undefined) this.backend = ended.deployment;
     for (const error of ended?.errors ?? []) this.say(error);
     if (!isPreview && ended !== undefined) this.#expectTrueReports(told, ended);
@@ -567,21 +597,35 @@ export class World {
     else if (ended !== undefined) this.counts.failed++;
   }
 
-  async destroy(machine: number, faults: readonly Fault[] = [], targets?: ReadonlySet<string>): Promise<void> {
+  async destroy(
+    machine: number,
+    faults: readonly Fault[] = [],
+    targets?: ReadonlySet<string>,
+    kill?: Kill,
+  ): Promise<void> {
     const before = this.backend;
     for (const { label } of this.openRecords()) this.#notedAlone.add(this.familyOf(label));
     const unresolved = this.unresolvedInState();
-    const ended = await this.run(machine, (options) => destroy(before, { ...options, targets }), { faults });
+    const ended = await this.run(machine, (options) => destroy(before, { ...options, targets }), { faults, kill });
     this.counts.destroys++;
     // A pipeline's step lists what left the state.
     for (const { id } of heldIn(before)) this.#noteSaid(id);
     for (const { label } of unresolved) this.#noteSaidOf(label);
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
+    // Its last delete may not be in the state: a refresh shows that, where reading is known.
+    else
+      for (const { noun, id } of heldIn(this.backend))
+        if (!this.platform.isLive(noun, id)) this.platform.meddled.add(id);
   }
 
-  async refresh(machine: number, faults: readonly Fault[] = [], targets?: ReadonlySet<string>): Promise<void> {
+  async refresh(
+    machine: number,
+    faults: readonly Fault[] = [],
+    targets?: ReadonlySet<string>,
+    kill?: Kill,
+  ): Promise<void> {
     const before = heldIn(this.backend);
-    await this.run(machine, (options) => refresh(this.backend, { ...options, targets }), { faults });
+    await this.run(machine, (options) => refresh(this.backend, { ...options, targets }), { faults, kill });
     this.counts.refreshes++;
     const after = new Set(heldIn(this.backend).map(({ noun, id }) => `${noun} ${id}`));
     for (const { noun, id, label } of before) {
@@ -609,11 +653,14 @@ export class World {
   }
 
   /** The platform has another address from now on, and people say so on each machine. */
-  async relocate(): Promise<void> {
+  async relocate(kill?: Kill): Promise<void> {
     const former = this.#host;
     this.#host = former === "platform.example" ? "new.example" : "platform.example";
     for (const machine of [0, 1]) {
-      const { output } = await this.#command("relocate", machine, [`${former} ops@example.com`]);
+      const args = [`${former} ops@example.com`];
+      const first = await this.#command("relocate", machine, args, { kill });
+      // Called again, it finishes.
+      const { output } = first.code === KILLED ? await this.#command("relocate", machine, args) : first;
       // First what a killed run has left is to be settled.
       if (output.includes("Nothing was changed.")) this.#host = former;
       if (this.#host === former) return;
@@ -624,7 +671,7 @@ export class World {
     const printed: string[] = [];
     let looks = 0;
     let firstRequest: Promise<void> | undefined;
-    const guard = { isDead: false, request: () => undefined };
+    const guard = new Mortal(machine, this.#isDated, meanwhile.kill);
     this.#freeLocks(machine);
     let seen = this.backend;
     const cli = {
@@ -653,6 +700,7 @@ export class World {
         const urns = deployment.resources.filter((each) => each.delete !== true).map(({ urn }) => urn);
         const twice = urns.find((urn, index) => urns.indexOf(urn) !== index);
         if (twice !== undefined) throw new Error(`duplicate resource ${twice}`); // as Pulumi does
+        guard.meets("save");
         this.backend = deployment;
         this.#imported = { machine, deployment };
       },
@@ -670,11 +718,16 @@ export class World {
         return { send: later, close };
       };
       const run = () => COMMANDS[name].run([...args, "--cwd", this.folderOf(machine)]);
-      code = await inProcess({ transport, cli, printed }, run);
+      code = (await Promise.race([inProcess({ process: guard, transport, cli, printed }, run), guard.death])) ?? KILLED;
     } catch (thrown) {
       printed.push((thrown as Error).message);
     } finally {
       this.#countProcess(machine, -1);
+    }
+    if (guard.isDead) {
+      await turn(); // whatever was under way fails
+      this.counts.killedCommands++;
+      code = KILLED;
     }
     const output = printed.join("\n");
     this.log.push(`  ${name} ${args.join(" ")} on ${machine}: ${code}`);
@@ -716,9 +769,9 @@ export class World {
   }
 
   /** A person looks into the account, and answers all that is listed. */
-  async answerTruly(machine: number, says: string[] = []): Promise<void> {
+  async answerTruly(machine: number, says: string[] = [], kill?: Kill): Promise<void> {
     const open = await this.pending(machine);
-    if (open.length === 0 || (await this.answer(machine, open, says))) this.killedOn = undefined;
+    if (open.length === 0 || (await this.answer(machine, open, says, { kill }))) this.killedOn = undefined;
   }
 
   /** @returns whether these answers counted. */
@@ -735,6 +788,7 @@ export class World {
     });
     this.counts.answers += urns.length;
     const { code, output } = await this.commandDuring(machine, args, meanwhile);
+    if (code === KILLED) return false;
     if (code === 2) {
       this.counts.refused++;
       says.push(output);
@@ -745,12 +799,13 @@ export class World {
   }
 
   /** A wrong answer is taken back, where that is still possible. */
-  async reopen(pick: number): Promise<void> {
+  async reopen(pick: number, kill?: Kill): Promise<void> {
     const found = this.wrongAnswers[Math.floor(pick * this.wrongAnswers.length)];
     if (found === undefined) return;
     const { urn, machine, denied, noun, other } = found;
     const isAtOnce = found === this.wrongAnswers.at(-1) && found.at === time.clock.wallMs();
-    const { code, output } = await this.command(machine, "--reopen", urn);
+    const { code, output } = await this.commandDuring(machine, ["--reopen", urn], { kill });
+    if (code === KILLED) return;
     if (code === 2) {
       if (isAtOnce) throw new Violation(`an answer was not taken back before the next up: ${output}`);
       return;
