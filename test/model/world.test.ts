@@ -26,9 +26,9 @@ vi.mock("node:timers", async (original) => {
   const { later } = await import("../support/world/time.js");
   return { ...(await original<typeof import("node:timers")>()), setTimeout: later };
 });
-vi.mock("../../provider/src/files/disk.js", async () => {
+vi.mock("../../provider/src/files/disk.js", async (original) => {
   const { diskNow } = await import("../support/world/disk.js");
-  return { systemDisk: diskNow };
+  return { ...(await original<object>()), systemDisk: diskNow };
 });
 vi.mock("node:timers/promises", async (original) => {
   const { timeout } = await import("../support/world/time.js");

@@ -133,6 +133,18 @@ const ofAnother: Scene = (draws) => [
   up(draws),
 ];
 
+/** A wrong answer is taken back, at once or after a run of one other resource. */
+const takenBack: Scene = (draws) => [
+  off("search"),
+  ...calm(draws),
+  newOne(draws),
+  up(draws, draws.chance(0.5) ? lost(draws) : { kill: { at: "after", nth: 1 } }),
+  { do: "answer", machine: draws.machine, how: "wrongly", pick: draws.random() },
+  ...(draws.chance(0.3) ? [up(draws, { target: draws.random() })] : []),
+  { do: "reopen", pick: 0.999 },
+  up(draws),
+];
+
 /** A set that deletes lets go of an object which something else adopts in the same run. */
 const handedOn: Scene = (draws) => [
   ...on("delete"),
@@ -219,6 +231,7 @@ const WITHOUT_CHECKPOINTS: readonly Scene[] = [
   equalIds,
   ofAnother,
   foundByAnother,
+  takenBack,
   handedOn,
   within,
   newAddress,
@@ -236,6 +249,7 @@ const SCENES: readonly Scene[] = [
   equalIds,
   ofAnother,
   foundByAnother,
+  takenBack,
   handedOn,
   besideUp,
   within,
