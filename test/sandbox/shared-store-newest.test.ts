@@ -8,7 +8,7 @@ import fsp from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/clock.js";
-import { SessionJar } from "../../provider/src/client/jar.js";
+import { SessionJar } from "../../provider/src/client/session-file.js";
 import { SessionStore } from "../../provider/src/client/session-store.js";
 import { acquireLock } from "../../provider/src/files/lock.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";

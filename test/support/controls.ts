@@ -384,7 +384,7 @@ const rows: Row[] = [
   ],
   [
     "R2: an id that a journal knows as another's is refused",
-    "tools/pending-verdicts.ts",
+    "tools/pending-answers.ts",
     "return inJournal &&",
     "return undefined && inJournal &&",
     "unit/pending-verdicts",
@@ -392,7 +392,7 @@ const rows: Row[] = [
   ],
   [
     "R3: the stack is exported again before the import",
-    "tools/change-stack.ts",
+    "tools/stack-journals.ts",
     "if (now === text) return",
     `if (now === text || text !== "") return`,
     "unit/change-stack",

@@ -107,7 +107,7 @@ const rows: Row[] = [
   [
     "R2",
     "an id that a journal knows as another's is taken",
-    "tools/pending-verdicts.ts",
+    "tools/pending-answers.ts",
     "return inJournal &&",
     "return undefined && inJournal &&",
   ],
@@ -135,7 +135,7 @@ const rows: Row[] = [
   [
     "R3",
     "a command imports what it exported, without a second look",
-    "tools/change-stack.ts",
+    "tools/stack-journals.ts",
     "if (now === text) return",
     `if (now !== "") return`,
   ],

@@ -1,8 +1,8 @@
 /** What a refusal means for a login: the strategies' judgements, as tables. */
 import { expect, it } from "vitest";
-import { SessionJar } from "../../provider/src/client/jar.js";
 import { credentialsOf, type Login } from "../../provider/src/client/login.js";
 import { PatientSender } from "../../provider/src/client/patient.js";
+import { SessionJar } from "../../provider/src/client/session-file.js";
 import type { SessionSign } from "../../provider/src/client/session-refusal.js";
 import { SessionStore } from "../../provider/src/client/session-store.js";
 import { settingsOf } from "../support/settings.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reopen, sliceOf } from "../../provider/src/tools/pending-reopen.js";
+import { reopen, sliceOf } from "../../provider/src/tools/pending-answers.js";
 import { readExport } from "../../provider/src/tools/stack-export.js";
 
 const EVENT = "pulumi-nodejs:dynamic/advertising:ConversionEvent";

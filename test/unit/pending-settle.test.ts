@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { leftLiveIn, UNRESOLVED } from "../../provider/src/state/properties.js";
 import { memberMark } from "../../provider/src/state/stored-set.js";
+import type { Verdict } from "../../provider/src/tools/pending-answers.js";
 import { pendingIn, recordsOf } from "../../provider/src/tools/pending-facts.js";
 import { settle as settleStack } from "../../provider/src/tools/pending-settle.js";
-import type { Verdict } from "../../provider/src/tools/pending-verdicts.js";
 import { type ExportedStack, readExport } from "../../provider/src/tools/stack-export.js";
 
 const urnOf = (kind: string, name: string) =>

@@ -1,8 +1,8 @@
 /** What answers about creates of unknown outcome are held against. */
 import { expect, it } from "vitest";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
+import { readVerdicts } from "../../provider/src/tools/pending-answers.js";
 import type { PendingCreate } from "../../provider/src/tools/pending-facts.js";
-import { readVerdicts } from "../../provider/src/tools/pending-verdicts.js";
 import { readExport } from "../../provider/src/tools/stack-export.js";
 import { exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
 

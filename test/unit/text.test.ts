@@ -98,7 +98,7 @@ describe("numbers agree with their nouns", () => {
       "program/findings.ts: names.length live objects",
       "program/findings.ts: those.length events of ",
       "tools/comment.ts: replaced.length old ones, ",
-      "tools/pending-verdicts.ts: found.length pending creates",
+      "tools/pending-answers.ts: found.length pending creates",
     ]);
   });
 });

@@ -1,7 +1,9 @@
 /**
- * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once.
+ * Holds what was written in a catalog against the rules of advertisers and events: everything that is wrong at once. The same rules as a
+ * JSON Schema are for editors: that knows what is wrong in one place. What is wrong between two, and the settings of an installation,
+ * only the rules themselves know.
  */
-import type { z } from "zod";
+import { z } from "zod";
 import { asRecord, count, nearest, type Values } from "../base/index.js";
 import {
   advertiser,
@@ -209,4 +211,59 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
 function inOrderOfFile({ source: a }: Finding, { source: b }: Finding): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;
+}
+
+/** An editor knows no stack: the widest that any installation may have. */
+const WIDEST: Limits = { maxWindowSeconds: 2_147_483_647, markField: undefined };
+
+export function catalogJsonSchema(): object {
+  const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
+  const rules = z.strictObject(written(RULES)).optional();
+  const advertisers = z.record(
+    advertiserKey,
+    z.strictObject({
+      ...written(advertiser.rules(WIDEST)),
+      defaults,
+      events: z.record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST)))).optional(),
+    }),
+  );
+  const catalog = z
+    .strictObject({
+      $schema: z.string().optional(),
+      defaults,
+      rules: z.strictObject({ errors: rules, warnings: rules }).optional(),
+      advertisers: advertisers.optional(),
+      eventsFile: z
+        .string()
+        .regex(/\.(csv|tsv)$/)
+        .optional(),
+    })
+    .meta({ title: "Advertisers and conversion events", anyOf: ["advertisers", "eventsFile"].map(required) });
+  return z.toJSONSchema(catalog, {
+    // The version that editors' plug-ins know.
+    target: "draft-7",
+    io: "input",
+    // A rule that JSON Schema can't express is left out.
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      const { expected } = jsonSchema as { readonly expected?: string };
+      if (expected === undefined) return;
+      delete (jsonSchema as Record<string, unknown>).expected;
+      jsonSchema.description = `Expected: ${expected}`;
+    },
+  });
+}
+
+function required(name: string) {
+  return { required: [name] };
+}
+
+/** The rules of an object with the spellings that a file may use for each field. */
+function written({ shape }: Rules): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(shape).map(([name, rule]) => {
+      const may = fieldNamed(name)?.written(rule as z.ZodType) ?? rule;
+      return [name, may as z.ZodType];
+    }),
+  );
 }

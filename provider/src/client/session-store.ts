@@ -9,8 +9,7 @@
  */
 import { LockHeld, LockLost, UntrustedFile } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
-import type { SessionJar } from "./jar.js";
-import { NoVerifier, SessionFile } from "./session-file.js";
+import { NoVerifier, SessionFile, type SessionJar } from "./session-file.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** A session as it was found or opened. */

@@ -4,9 +4,9 @@
  *
  * Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in {@link KINDS} (a
  * set: in `SETS`); then its class in `program/`, the public exports of `src/index.ts`, its provider in `handlers.ts`, and its route and
- * rules in `sandbox/` (`routes.ts`, `rules.ts`). What is about certain kinds names them: `catalog/` (`judge.ts`, `schema.ts`, `lint.ts`),
+ * rules in `sandbox/` (`routes.ts`, `rules.ts`). What is about certain kinds names them: `catalog/` (`judge.ts`, `lint.ts`),
  * `tools/contents.ts` (lists by kind), `tools/comment.ts` (replaced advertisers), and the advertiser's id of an object that is left live
- * (`state/properties.ts`, `provider/outcome.ts`). The public types of `program/public-validate.ts` and `testing/platform.ts` list the names,
+ * (`state/properties.ts`, `provider/outcome.ts`). The public types of `program/public-validate.ts` and `testing/index.ts` list the names,
  * since old compilers can't read the unions' file.
  */
 import { advertiser } from "./advertiser-kind.js";

@@ -22,8 +22,7 @@ import {
   type Snapshot,
   seenIn,
 } from "../store/index.js";
-import { debugLog, engineLog, type TellAt, UnderWay } from "./engine.js";
-import { createMessages, type Messages, Progress } from "./messages.js";
+import { createMessages, debugLog, engineLog, type Messages, Progress, type TellAt, UnderWay } from "./engine.js";
 import { Run } from "./run.js";
 
 /** A run of the same stack that was just interrupted may still be ending. */

@@ -36,11 +36,10 @@ import {
   writeStoredSet,
 } from "../state/index.js";
 import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
-import type { Severity } from "./engine.js";
+import { Progress, type Severity } from "./engine.js";
 import { expectSameAccount, Incomplete } from "./failure.js";
 import { circumstancesOf, learnHolders, notedBefore, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretMembers, type Properties, refIn, type SecretOf, secretOfMembers } from "./inputs.js";
-import { Progress } from "./messages.js";
 import { createdInSet, momentToKeep } from "./optional.js";
 import { heldBack, idAfter, type Outcome, resultOf, setAfter } from "./outcome.js";
 import { markIn } from "./search.js";

@@ -18,8 +18,7 @@ import {
   whatHappened,
 } from "../state/index.js";
 import type { Live } from "../store/index.js";
-import type { Severity } from "./engine.js";
-import type { Messages } from "./messages.js";
+import type { Messages, Severity } from "./engine.js";
 
 type Notice =
   /** Of the whole run; said once for each `topic`. */

@@ -12,15 +12,13 @@ import {
   splitMember,
   waysOut,
 } from "../state/index.js";
-import { changeStack, type Decided } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
+import { type Known, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
-import { reopen, sliceOf } from "./pending-reopen.js";
 import { settle } from "./pending-settle.js";
-import { type Known, readVerdicts, type Verdict } from "./pending-verdicts.js";
 import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
-import { journalsOf, StackJournals } from "./stack-journals.js";
+import { changeStack, type Decided, journalsOf, StackJournals } from "./stack-journals.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 

@@ -2,15 +2,12 @@
  * Settles creates of unknown outcome. Pure: an exported stack in, an exported stack out.
  */
 
-import { asRecord } from "../base/index.js";
 import { fingerprintOfBody, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   CREATED,
   type CreateRecord,
   isUnresolved,
-  LEFT_LIVE,
-  type LeftLive,
   lastMomentSent,
   leftLiveIn,
   MARK,
@@ -25,8 +22,8 @@ import {
   writeMemberRecord,
   writeRecord,
 } from "../state/index.js";
+import type { Verdict } from "./pending-answers.js";
 import { type Creating, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
-import type { Verdict } from "./pending-verdicts.js";
 import {
   accountIn,
   currentByUrn,
@@ -34,9 +31,11 @@ import {
   inOrder,
   isOurs,
   objectsIn,
+  partsOf,
   type Resource,
   stateIn,
   visible,
+  withParts,
   withResources,
 } from "./stack-export.js";
 
@@ -283,36 +282,4 @@ function settleMembers(
   }
   const { id = `set-${newMark()}`, outputs } = resource;
   return withParts({ ...resource, id, outputs: { ...outputs, ...created } }, parts, left);
-}
-
-/** What the outputs of a set hold of each member, by its key. */
-export const SET_PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
-
-type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
-
-/** A copy of them as they are stored: what is secret stays encrypted. */
-export function partsOf({ outputs = {} }: Resource): SetParts {
-  return Object.fromEntries(SET_PARTS.map((part) => [part, { ...asRecord(outputs[part]) }])) as SetParts;
-}
-
-/** The set as the provider would have had it saved with these parts. */
-export function withParts(
-  { initErrors, ...set }: Resource,
-  { events, eventIds, earlier, [UNRESOLVED]: unresolved }: SetParts,
-  left: readonly LeftLive[],
-): Resource {
-  const { earlier: _, [UNRESOLVED]: __, [LEFT_LIVE]: ___, ...outputs } = set.outputs ?? {};
-  const isOpen = Object.keys(unresolved).length > 0;
-  return {
-    ...set,
-    ...(isOpen ? { initErrors: initErrors ?? ["Creates of some events have an unknown outcome."] } : {}),
-    outputs: {
-      ...outputs,
-      events,
-      eventIds,
-      ...writeLeftLive(left),
-      ...(Object.keys(earlier).length === 0 ? {} : { earlier }),
-      ...(isOpen ? { [UNRESOLVED]: unresolved } : {}),
-    },
-  };
 }

@@ -3,13 +3,15 @@
  * accepts. Pure.
  */
 import { z } from "zod";
-import { jsonIn } from "../base/index.js";
+import { asRecord, jsonIn } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
   IDENTITY,
+  LEFT_LIVE,
+  type LeftLive,
   memberOf,
   PROVIDER,
   readBriefing,
@@ -19,6 +21,7 @@ import {
   type StoredSet,
   stackOf,
   UNRESOLVED,
+  writeLeftLive,
 } from "../state/index.js";
 
 const properties = z.record(z.string(), z.unknown()).optional();
@@ -223,4 +226,36 @@ function referredTo({ parent, provider, dependencies, propertyDependencies, dele
     ...Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []),
     deletedWith,
   ].filter((urn) => urn !== undefined);
+}
+
+/** What the outputs of a set hold of each member, by its key. */
+export const SET_PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
+
+type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
+
+/** A copy of them as they are stored: what is secret stays encrypted. */
+export function partsOf({ outputs = {} }: Resource): SetParts {
+  return Object.fromEntries(SET_PARTS.map((part) => [part, { ...asRecord(outputs[part]) }])) as SetParts;
+}
+
+/** The set as the provider would have had it saved with these parts. */
+export function withParts(
+  { initErrors, ...set }: Resource,
+  { events, eventIds, earlier, [UNRESOLVED]: unresolved }: SetParts,
+  left: readonly LeftLive[],
+): Resource {
+  const { earlier: _, [UNRESOLVED]: __, [LEFT_LIVE]: ___, ...outputs } = set.outputs ?? {};
+  const isOpen = Object.keys(unresolved).length > 0;
+  return {
+    ...set,
+    ...(isOpen ? { initErrors: initErrors ?? ["Creates of some events have an unknown outcome."] } : {}),
+    outputs: {
+      ...outputs,
+      events,
+      eventIds,
+      ...writeLeftLive(left),
+      ...(Object.keys(earlier).length === 0 ? {} : { earlier }),
+      ...(isOpen ? { [UNRESOLVED]: unresolved } : {}),
+    },
+  };
 }

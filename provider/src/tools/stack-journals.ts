@@ -2,6 +2,10 @@
  * The journals of one stack on this machine, of whichever account, where there are any: found, read, held and changed. What a user says of
  * a create settles its note as well, so that the next `up` does not stumble over it; and what was known before is noted, so that it can be
  * taken back.
+ *
+ * {@link changeStack} is the one way in which a command changes a stack. It holds the lock of the stack's journals on this machine from
+ * beginning to end, judges what it finds, and looks again right before it changes anything. So two commands at once are done one after the
+ * other, and what a run saved meanwhile is not overwritten. A command that is killed between any two steps finishes when it is called again.
  */
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../base/index.js";
@@ -24,7 +28,8 @@ import {
   withJournal,
   writeSettlements,
 } from "../store/index.js";
-import { type StackChoice, settingsOf } from "./pulumi.js";
+import { exportOf, pulumi, type StackChoice, settingsOf, stackName } from "./pulumi.js";
+import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
 /** The journals of a stack, beside the cookie file that its settings name. @param name none where nobody knows it. */
 export async function journalsOf(name: string | undefined, choice: StackChoice): Promise<StackJournals> {
@@ -50,7 +55,6 @@ interface Place {
 const MAX_WAIT_MS = 5000;
 const POLL_MS = 100;
 
-/** The journals stand beside the cookie file, a folder for each account; a stack that was renamed has some under its former name. */
 export class StackJournals {
   readonly #place: Place;
   /** By the journal's path. A stack that was renamed since its last run has its journals under the former name. */
@@ -104,9 +108,7 @@ export class StackJournals {
   async waitForRun(): Promise<boolean> {
     const deadline = systemClock.monotonicMs() + MAX_WAIT_MS;
     for (let waited = false; ; waited = true) {
-      const holder = [...this.#paths.keys()]
-        .map((path) => holderNow(`${path}.lock`, systemClock.wallMs()))
-        .find(Boolean);
+      const [holder] = [...this.#paths.keys()].flatMap((path) => holderNow(`${path}.lock`, systemClock.wallMs()) ?? []);
       if (holder === undefined) return waited;
       if (systemClock.monotonicMs() > deadline) throw underWay(holder);
       await systemClock.sleep(POLL_MS);
@@ -177,11 +179,8 @@ export class StackJournals {
     }
     const urns = new Set(settlements.map(({ urn }) => urn));
     const path = this.#settlements;
-    if (path !== undefined)
-      writeSettlements(
-        path,
-        readSettlements(path).filter(({ urn }) => !urns.has(urn)),
-      );
+    const others = this.settlements().filter(({ urn }) => !urns.has(urn));
+    if (path !== undefined) writeSettlements(path, others);
     if (this.#name !== undefined) this.#add(this.#name);
   }
 
@@ -247,4 +246,55 @@ function underWay(holder: string): Error {
     `a run of this stack is under way on this machine (${holder}), so it is not known yet what is pending, and nothing ` +
       "was changed; let that run end, and run this again",
   );
+}
+
+/** What a command has decided to do with the stack that it was shown. */
+export interface Decided<T> {
+  /** The state as it is to be; none where it stays as it is. */
+  readonly stack?: ExportedStack | undefined;
+  /** Done before the state is imported. @returns what takes it back, for an import that fails. */
+  readonly before?: () => () => void;
+  /** Done once the state is imported. @returns what the command goes on with. */
+  readonly after: () => T;
+}
+
+const MAX_TURNS = 3;
+
+/**
+ * @param judge shown the stack and the journals of this machine; asked again where the stack is another one by then.
+ * @throws Error in words; then nothing was changed, unless `after` threw.
+ */
+export async function changeStack<T>(
+  choice: StackChoice,
+  judge: (stack: ExportedStack, journals: StackJournals) => Promise<Decided<T>> | Decided<T>,
+): Promise<T> {
+  const name = await stackName(choice);
+  const journals = await journalsOf(name, choice);
+  const turn = (text: string, left: number): Promise<T> => {
+    const stack = readExport(text);
+    // A stack that was renamed since its last run has its journals under its former name, as its resources have it.
+    return journals.whileHeld(stackIn(stack), async () => {
+      const decided = await judge(stack, journals);
+      const now = await exportOf(choice);
+      if (now === text) return carryOut(choice, decided);
+      if (left > 1) return turn(now, left - 1);
+      throw new Error(
+        "other runs kept changing the stack, so nothing was changed here; wait until they end, and run this again",
+      );
+    });
+  };
+  return journals.whileHeld(name, async () => turn(await exportOf(choice), MAX_TURNS));
+}
+
+async function carryOut<T>(choice: StackChoice, { stack, before, after }: Decided<T>): Promise<T> {
+  const takeBack = before?.();
+  if (stack !== undefined) {
+    try {
+      await pulumi(["stack", "import"], choice, JSON.stringify(stack));
+    } catch (error) {
+      takeBack?.();
+      throw error;
+    }
+  }
+  return after();
 }

@@ -2,7 +2,7 @@
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { contentsOf } from "../../provider/src/tools/contents.js";
-import { addressesBy, ID_FORMATS, idsOf } from "../../provider/src/tools/report-ids.js";
+import { addressesBy, ID_FORMATS, idsOf } from "../../provider/src/tools/report-command.js";
 import type { Resource } from "../../provider/src/tools/stack-export.js";
 import {
   CIPHERTEXT,

@@ -1,6 +1,6 @@
 /** How often long work is told, on a clock of its own. */
 import { describe, expect, it } from "vitest";
-import { Progress } from "../../provider/src/provider/messages.js";
+import { Progress } from "../../provider/src/provider/engine.js";
 import { FakeClock } from "../support/clock.js";
 
 function told(total: number, msEach: number): { text: string; atMs: number }[] {

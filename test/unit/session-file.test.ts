@@ -1,6 +1,6 @@
 /** Which cookies go with a request. */
 import { afterEach, expect, it, vi } from "vitest";
-import { SessionJar } from "../../provider/src/client/jar.js";
+import { SessionJar } from "../../provider/src/client/session-file.js";
 
 const event = new URL("https://platform.example/rest/event");
 const advertiser = new URL("https://platform.example/rest/advertiser");
