@@ -69,6 +69,16 @@ it("a destroy deletes nothing that a resource with [retain] has as well, and wha
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1, events: [{ id }] });
 });
 
+it("what the program declares after a wait, and is no target, is remembered, and what it adopts is not deleted", async () => {
+  const { sandbox, stack, run, id, urn } = await start();
+  const afterWait = (text: string) => `setTimeout(() => { ${text} }, 50);`;
+  const late = `new advertising.ConversionEvent("late", { eventName: "L", advertiserId: 1, value: 1 });`;
+  await run(`${A}\n${afterWait(late)}`, stack.up);
+  await run(`${A2}\n${afterWait(`${late} ${adopting(id)}`)}`, stack.up, "--target", urn);
+  expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 0 });
+  expect(await run(A2, stack.preview)).toMatch(/ConversionEvent "late" \(\d+\) is no longer declared/);
+});
+
 it("an `up` knows that it is one without the first resource of the program: it remembers, and says nothing twice", async () => {
   const { sandbox, stack, run } = await start();
   const other = `new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: 1 });`;

@@ -7,6 +7,7 @@
  * timer, a file or the like.
  */
 
+import { randomUUID } from "node:crypto";
 import { saidOnce, withoutValues } from "../base/index.js";
 import { matchesCreate } from "../decision/index.js";
 import { belongsAlready, type Kind, type ResourceName } from "../kinds/index.js";
@@ -49,7 +50,7 @@ export function judge(
 ): Judgement {
   const undeclared = undeclaredIn(snapshot, declared);
   const resources = batch.filter(({ key, isRead }) => key !== undefined && !isRead);
-  const run = { isUp: !isPreview, resources: declared.resources };
+  const run = { isUp: !isPreview, resources: declared.resources, program: declared.program };
   const briefings = resources.map((declaration): [string, Omit<Briefing, "identity">] => [
     declaration.key ?? "",
     { run, ...briefingOf(declaration, declared, undeclared) },
@@ -245,6 +246,8 @@ type Standing = "declared" | "moved" | "left its set" | "gone";
  * arguments, and what is adopted. `program.ts` alone adds to it.
  */
 export class Declared {
+  /** Unlike that of any other run. */
+  readonly program = randomUUID();
   readonly #keys = new Set<string>();
   /** The journal keys of sets whose members are declared beside them. */
   readonly #knownSets = new Set<string>();

@@ -75,6 +75,7 @@ class Program {
         const isPreview = pulumi.runtime.isDryRun();
         const { findings, warnings, briefings: found } = judge(declarations, this.#declared, this.snapshot, isPreview);
         for (const warning of warnings) void pulumi.log.warn(warning);
+        if (this.#hasBegun && !isPreview && !this.#isUnderTest) this.#noteLater();
         try {
           this.#expectGood(findings, this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE);
           this.#hasBegun = true;
@@ -105,6 +106,12 @@ class Program {
     if (adopting.length === 0) return;
     const inventory = new Inventory(pathsOfNotes(this.reading).objects);
     for (const { key, id } of adopting) inventory.note(key, { id, fingerprint: "" });
+  }
+
+  /** If nothing of a later batch is a target of the run, the provider hears of it from this machine's notes alone. */
+  #noteLater(): void {
+    const { program, resources } = this.#declared;
+    new Inventory(pathsOfNotes(this.reading).objects).noteLater(program, resources);
   }
 
   /** @throws pulumi.RunError */

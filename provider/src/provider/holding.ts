@@ -224,6 +224,7 @@ export async function whenRemoved(
 ): Promise<"deleted" | "spared" | "left live"> {
   const { run, reading } = runtime;
   await learnHolders(runtime);
+  if (run.beginOnce("removals")) runtime.learnLater();
   // In a run of some targets, an id that nobody knows may be this one.
   const mayBeAdopted = !run.isWhole && run.adoptsLater.has(kind.name);
   if (mayBeAdopted || run.holders.goesOn(kind.name, id)) {

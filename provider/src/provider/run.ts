@@ -37,6 +37,8 @@ export interface Decided {
 export class Run {
   /** Whether it is an `up`, as the program said; none before it did. */
   isUp: boolean | undefined;
+  /** The program that this is a run of; none before it said so. */
+  program: string | undefined;
   /** Of any resource that was looked at, and so of its stack. */
   identity: string | undefined;
   /** How many resources the program declares, as far as it said. */
@@ -95,7 +97,13 @@ export class Run {
     for (const each of [key, ...members]) this.declared.add(each);
     if (run === undefined) return;
     this.isUp = run.isUp;
-    this.#declares = Math.max(this.#declares, run.resources);
+    this.program = run.program;
+    this.noteDeclares(run.resources);
+  }
+
+  /** The program declares so many resources, or more. */
+  noteDeclares(resources: number): void {
+    this.#declares = Math.max(this.#declares, resources);
   }
 
   /**

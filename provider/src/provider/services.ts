@@ -39,6 +39,8 @@ export interface Services extends Messages {
   readonly account: string;
   /** What runs on this machine have created, for warnings. */
   inventory(identity: string): Inventory;
+  /** Once the program has ended: puts what its later batches have noted, which the engine may not have asked about, into `run`. */
+  learnLater(): void;
   /** What this machine remembers of every stack of the account: for a `destroy`, which does not say whose objects it deletes. */
   everyStack(): Snapshot[];
   /** When a run on this machine created an object, ISO 8601, for objects of which the state does not say it. */
@@ -95,6 +97,13 @@ export function createRuntime(
 
   const now = () => momentOf(systemClock);
 
+  const learnLater = () => {
+    const later = run.program === undefined ? undefined : inventory?.later(run.program);
+    if (later === undefined) return;
+    run.noteDeclares(later.declares);
+    for (const [key, { id }] of later.objects) run.holders.add(aboutWhom(key).kind, id, key, "inventory");
+  };
+
   const newClient = () => {
     const { problems } = readSettings({ config, environment, mayLackPassword: false });
     if (problems.length > 0) throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
@@ -126,6 +135,7 @@ export function createRuntime(
       return inventory;
     },
     everyStack,
+    learnLater,
     createdHere(kind, id) {
       createdHere ??= new Map(
         everyStack().flatMap(({ objects }) =>
@@ -162,6 +172,7 @@ export function createRuntime(
       reads.done();
     },
     closeNow() {
+      learnLater();
       const isWell = run.hasChecked && !run.hasFailed;
       // The program's half knows the same objects, and has said which of them leave the state.
       const isSaid = ({ key, id }: CreateRecord) => id !== undefined && inventory?.asItBegan.get(key)?.id === id;

@@ -67,6 +67,8 @@ export interface Briefing {
         readonly isUp: boolean;
         /** How many resources the program has declared so far, with this batch. */
         readonly resources: number;
+        /** Unlike that of any other run: by it the provider knows what the program has noted of later batches. */
+        readonly program?: string;
       }
     | undefined;
   /** Journal keys of objects of the same kind and name that are no longer declared: this may be one of them under a new name. */

@@ -31,6 +31,9 @@ const lineSchema = z.object({
   deletes: z.boolean().optional(),
   /** When it was created at the latest, ISO 8601; absent where it was adopted. */
   at: z.string().optional(),
+  /** Of a line without a key: how many resources the program of a run has declared. */
+  declares: z.number().optional(),
+  program: z.string().optional(),
 });
 
 /** An object as the last run knew it. */
@@ -52,19 +55,28 @@ export function readInventory(path: string, disk: Disk): Map<string, Live> {
   return read(path, disk).live;
 }
 
-function read(path: string, disk: Disk): { readonly live: Map<string, Live>; readonly lines: number } {
+interface Content {
+  readonly live: Map<string, Live>;
+  readonly lines: number;
+  /** The last line about a program. */
+  readonly later?: { readonly declares: number; readonly program: string };
+}
+
+function read(path: string, disk: Disk): Content {
   const live = new Map<string, Live>();
+  let later: Content["later"];
   const text = readHints(path, disk);
   if (!text.startsWith(FIRST_LINE)) return { live, lines: 0 };
   const lines = text.split("\n");
   for (const line of lines.slice(1, -1)) {
     const { data } = lineSchema.safeParse(jsonIn(line));
     if (data === undefined) continue; // torn
-    const { key, id, fingerprint = "", name, deletes, at } = data;
+    const { key, id, fingerprint = "", name, deletes, at, declares, program } = data;
+    if (declares !== undefined && program !== undefined) later = { declares, program };
     live.delete(key);
     if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}), ...(at && { at }) });
   }
-  return { live, lines: lines.length };
+  return { live, lines: lines.length, ...(later && { later }) };
 }
 
 /** Whether what is appended will be read: not where a machine that lost its power has left a beginning, or zeros. */
@@ -100,6 +112,17 @@ export class Inventory {
   /** The object is not on the platform any more. Never fails. */
   noteGone(key: string): void {
     this.#append([{ key }]);
+  }
+
+  /** The program of a run has declared so many resources by now, after a wait. Never fails. */
+  noteLater(program: string, declares: number): void {
+    this.#append([{ key: "", program, declares }]);
+  }
+
+  /** What is known by now, if the program of the run has noted that it declares more than it said before. */
+  later(program: string): { readonly objects: ReadonlyMap<string, Live>; readonly declares: number } | undefined {
+    const { live, later } = read(this.#path, this.#disk);
+    return later?.program === program ? { objects: live, declares: later.declares } : undefined;
   }
 
   /** What was known as this run began: read once, since a run may ask for thousands. */
