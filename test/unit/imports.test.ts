@@ -44,7 +44,7 @@ const LIBRARIES: Record<string, RegExp> = {
   yaml: /^$/, // required when a catalog is read; so is csv-parse
   "csv-parse": /^$/,
   entities: /^client\/words\.ts$/,
-  "@pulumi/pulumi": /^(program\/|testing\/|handlers\.ts$|provider\/(dynamic|engine|failure)\.ts$)/,
+  "@pulumi/pulumi": /^(program\/|testing\/|handlers\.ts$|provider\/(dynamic|engine)\.ts$)/,
 };
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" })

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { advertiser, typeTokenOf } from "../kinds/index.js";
 import { isOfType, readIdOf } from "./ids.js";
-import { pauseStackTraces } from "./pulumi-internals.js";
+import { pauseStackTraces } from "./place.js";
 import { noteOwner, registrationOf } from "./registration.js";
 
 /** What an {@link Advertiser} is declared with. */

@@ -16,9 +16,8 @@ import { ConversionEvent, type ConversionEventArgs } from "./conversion-event.js
 import { ConversionEventSet, type ConversionEventSetArgs } from "./conversion-event-set.js";
 import { type Declaration, optionProblems } from "./declaration.js";
 import { isNotPlain, isOfType } from "./ids.js";
-import { placeOfProgram, typesOf } from "./place.js";
+import { heardLater, placeOfProgram, typesOf } from "./place.js";
 import { currentProgram } from "./program.js";
-import { heardLater } from "./pulumi-internals.js";
 
 /** What a {@link Catalog} is declared with. */
 export interface CatalogArgs {

@@ -3,7 +3,7 @@ import { conversionEventSet, typeTokenOf } from "../kinds/index.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import type { ConversionEventArgs } from "./conversion-event.js";
 import { isOfType } from "./ids.js";
-import { pauseStackTraces } from "./pulumi-internals.js";
+import { pauseStackTraces } from "./place.js";
 import { registrationOf } from "./registration.js";
 
 /** One event of a {@link ConversionEventSet}: the arguments of a `ConversionEvent` without the advertiser, which is the set's. */

@@ -3,7 +3,7 @@ import { conversionEvent, typeTokenOf } from "../kinds/index.js";
 import type { Attribution, EventType } from "../kinds/vocabulary.js";
 import type { AdvertiserReference } from "./advertiser.js";
 import { isOfType, readIdOf } from "./ids.js";
-import { pauseStackTraces } from "./pulumi-internals.js";
+import { pauseStackTraces } from "./place.js";
 import { registrationOf } from "./registration.js";
 
 /** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */

@@ -12,8 +12,7 @@ import { Declared, type Judgement, judge, judgeRemovals, wrongIn } from "./batch
 import type { Declaration } from "./declaration.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
 import { Outputs } from "./ids.js";
-import { placeOfProgram } from "./place.js";
-import { heardLater, hideStackTracesOfFailures, isEmbedded, mocksOfNow } from "./pulumi-internals.js";
+import { heardLater, hideStackTracesOfFailures, isEmbedded, mocksOfNow, placeOfProgram } from "./place.js";
 
 /** What is declared in one turn of the program's event loop. */
 interface Batch {

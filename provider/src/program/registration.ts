@@ -10,9 +10,8 @@ import { isContainer } from "../rules/index.js";
 import { type Briefing, IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS, writeBriefing } from "../state/index.js";
 import { declare } from "./declaration.js";
 import { isNotPlain, readIdProblem } from "./ids.js";
-import { identityOf, journalKeyIn } from "./place.js";
+import { heardLater, identityOf, journalKeyIn } from "./place.js";
 import { currentProgram } from "./program.js";
-import { heardLater } from "./pulumi-internals.js";
 
 /**
  * What a resource class hands to Pulumi's own constructor. The classes have no base class in between: Pulumi counts constructors

@@ -18,10 +18,9 @@ import { type CreateRecord, memberLabel, memberOf, type Ref } from "../state/ind
 import { expectNotUnresolvedElsewhere } from "./before.js";
 import { createOnce } from "./create.js";
 import type { Progress } from "./engine.js";
-import { describeDefect } from "./failure.js";
 import { noteLive } from "./holding.js";
 import { adoptExisting, deleteObject, updateLive } from "./optional.js";
-import { type Deletions, idAfter, type Outcome } from "./outcome.js";
+import { type Deletions, describeDefect, idAfter, type Outcome } from "./outcome.js";
 import type { Runtime } from "./services.js";
 
 /** One object of a run: a single resource, or a member of a set. */

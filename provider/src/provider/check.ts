@@ -25,9 +25,9 @@ import {
   UNKNOWN,
 } from "../state/index.js";
 import { lookBefore, tellUnclaimed } from "./before.js";
-import { expectSameAccount } from "./failure.js";
 import { learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
 import { briefingIn, type Properties } from "./inputs.js";
+import { expectSameAccount } from "./outcome.js";
 import { markInputOfSet, newMarkInput } from "./search.js";
 import type { Runtime } from "./services.js";
 import { tellBefore } from "./set-plan.js";

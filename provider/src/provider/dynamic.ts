@@ -2,14 +2,15 @@
  * The face that Pulumi's dynamic providers see: each call of the engine is handed to the function that does it, of a single resource or of
  * a set, and what that answers becomes what the engine understands. Nothing is decided here, so another front end does the same beside it:
  * it calls the functions that {@link SINGLE} and {@link SET} name. What else it needs, `index.ts` says. The order of the calls is in
- * `run.ts`.
+ * `run.ts`. Every error is scrubbed here, on its way out.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
+import { AdvertisingError, InternalError, type Secrets, withCode } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { type CheckAnswer, checkSet, checkSingle } from "./check.js";
-import { forDisplay, forEngine, guard } from "./failure.js";
 import type { Properties } from "./inputs.js";
+import { describeDefect, Incomplete } from "./outcome.js";
 import { readSet, readSingle } from "./refresh.js";
 import type { Runtime } from "./services.js";
 import { planSet } from "./set-plan.js";
@@ -111,4 +112,60 @@ export function createProvider(kind: Kind, runtime: () => Runtime, configure: (c
 
 export function createSetProvider(set: SetKind, runtime: () => Runtime, configure: (config: dynamic.Config) => void) {
   return providerOf(set, SET, runtime, configure);
+}
+
+/**
+ * The error for `create` and `update`, of which the engine prints the message alone. A new object each time: causes and
+ * properties of the original may hold what must not leave.
+ */
+function forEngine(error: unknown, secrets: Secrets): Error {
+  const message = secrets.scrub(messageOf(error));
+  const shown = withoutStack(new Error(message));
+  if (!(error instanceof Incomplete) || error.saved === undefined) return shown;
+  return Object.assign(shown, { ...error.saved, reasons: [message] });
+}
+
+/**
+ * The error for `check`, `diff`, `read` and `delete`: there Pulumi's provider process prints `<error>: <stack>` by
+ * itself, and the engine the message once more, at the resource. {@link silenceShown} drops the former.
+ */
+function forDisplay(error: unknown, secrets: Secrets): Error {
+  const shown = new Error(secrets.scrub(messageOf(error)));
+  shown.stack = SHOWN_AT_RESOURCE;
+  shown.toString = () => SHOWN_AT_RESOURCE;
+  return shown;
+}
+
+/** Nothing that anybody else prints. */
+const SHOWN_AT_RESOURCE = "[the engine shows this error at its resource]";
+
+/** Drops the line that Pulumi's provider process prints for each {@link forDisplay}: the engine shows the error itself. */
+export function silenceShown(): void {
+  const print = console.error;
+  console.error = (...values: unknown[]) => {
+    if (values[0] !== `${SHOWN_AT_RESOURCE}: ${SHOWN_AT_RESOURCE}`) print(...values);
+  };
+}
+
+function withoutStack(error: Error): Error {
+  error.stack = "";
+  return error;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AdvertisingError) return withCode(error.message, error.code);
+  if (error instanceof Incomplete) return withCode(error.message, error.code);
+  return withCode(describeDefect(error), InternalError.code);
+}
+
+/** Runs what the engine asked for, of whatever resource; whatever fails leaves scrubbed and without a stack. */
+function guard(runtime: () => Runtime) {
+  return async <T>(work: () => T | Promise<T>, asError: (error: unknown, secrets: Secrets) => Error): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      runtime().run.hasFailed = true;
+      throw asError(error, runtime().secrets);
+    }
+  };
 }

@@ -1,13 +1,31 @@
 /**
- * How each action on an object ended, as data: `tell.ts` and `tell-set.ts` make words of it, and no words decide anything. Also what the
+ * How each action on an object ended, as data: `tell.ts` and `tell-set.ts` make words of it, and no words decide anything; and the errors
+ * by which a call of the engine fails: nothing created (a plain error), or unresolved ({@link Incomplete}). Also what the
  * state holds after a run: the members of a set, and the objects that were left live on the platform, so that somebody can tidy up there
  * whatever becomes of the runner. Pure.
  */
-import { type AdvertisingError, type Values, withoutUndefined } from "../base/index.js";
+import {
+  AccountMismatchError,
+  type AdvertisingError,
+  OutcomeUnknownError,
+  shellWord,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
 import type { Member, ToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { type CreateRecord, eventIn, type LeftLive, leftLiveIn, type Shared, type StoredSet } from "../state/index.js";
+import {
+  type CreateRecord,
+  eventIn,
+  explain,
+  type LeftLive,
+  leftLiveIn,
+  type Shared,
+  type StoredSet,
+  unresolvedId,
+  writeRecord,
+} from "../state/index.js";
 import { secretOfMembers } from "./inputs.js";
 
 export type Outcome =
@@ -213,4 +231,69 @@ function tellingOf(kind: Kind, values: Values, secret: ReadonlySet<string>): Pic
     name: nameToTell(kind, values, secret),
     advertiserId: isKnown && !secret.has("advertiserId") ? String(advertiserId) : undefined,
   });
+}
+
+/** A failure after which the state holds the resource all the same, since something may have been created. */
+export class Incomplete extends Error {
+  /** @param saved what the engine saves, with the message as its reason; without it the state holds the resource already. */
+  constructor(
+    message: string,
+    readonly saved?: { readonly id: string; readonly properties: Values },
+    readonly code: string = OutcomeUnknownError.code,
+  ) {
+    super(message);
+  }
+}
+
+/** @throws Incomplete a create of the resource has an unknown outcome: nothing is done before somebody settles that. */
+export function expectSettled(kind: Kind, record: CreateRecord | undefined): void {
+  if (record !== undefined) throw new Incomplete(explain(kind.name, record));
+}
+
+/** What the engine is told of a single resource: the id, or an error. @param properties what the state keeps of an unresolved one. */
+export function idOrError(kind: Kind, properties: Values, outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "failed":
+      throw outcome.error;
+    case "unresolved": {
+      const { record } = outcome;
+      throw new Incomplete(explain(kind.name, record), {
+        id: unresolvedId(record.mark),
+        properties: { ...properties, ...writeRecord(kind, record, properties) },
+      });
+    }
+    default:
+      return outcome.id;
+  }
+}
+
+/** Not raised on purpose. Its stack is what a report needs, and holds no values. */
+export function describeDefect(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
+}
+
+/**
+ * Holds what the state says of a resource's installation and account against the current ones.
+ * @param recorded what the state says; nothing for resources of earlier versions, and for those that were only read.
+ * @param label of the resource.
+ * @throws AccountMismatchError where it is another one: what this run would create belongs to the wrong account, and what it
+ *   refers to does not exist there.
+ */
+export function expectSameAccount(recorded: unknown, current: string, label: string): void {
+  if (typeof recorded !== "string" || recorded === "" || current === "" || recorded === current) return;
+  throw new AccountMismatchError(
+    [
+      `${label} was created at ${shown(recorded)}, and the settings now name ${shown(current)}. Nothing was sent.`,
+      "  To go on with the first: set advertising:baseUrl and advertising:email back.",
+      "  To use the other one: a stack of its own (`pulumi stack init`), since ids of one account mean nothing in another.",
+      "  If it is the same platform and account under a new address:",
+      `    npx pulumi-advertising relocate ${shellWord(recorded)}`,
+    ].join("\n"),
+  );
+}
+
+function shown(account: string): string {
+  const [place = "", email = ""] = account.split(" ");
+  return `${place} as ${email}`;
 }

@@ -16,9 +16,9 @@ import {
 import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
 import { ACCOUNT, eventIn, readStoredSet, recordIn, type StoredSet, writeStoredSet } from "../state/index.js";
-import { expectSameAccount, expectSettled, Incomplete } from "./failure.js";
 import type { Properties } from "./inputs.js";
 import { createdIn, createdInSet, readLive, unproven } from "./optional.js";
+import { expectSameAccount, expectSettled, Incomplete } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
 import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } from "./tell.js";
 

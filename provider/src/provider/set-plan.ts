@@ -18,10 +18,9 @@ import {
   splitMember,
 } from "../state/index.js";
 import { journalKeysOf, journalled, lookBefore, reconcileHeld, tellGone } from "./before.js";
-import { expectSameAccount } from "./failure.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
-import { resultOf } from "./outcome.js";
+import { expectSameAccount, resultOf } from "./outcome.js";
 import type { Runtime } from "./services.js";
 import { setFacts } from "./set-run.js";
 import { adoptionInWords, beforeCreate, tellAll } from "./tell.js";

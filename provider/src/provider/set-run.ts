@@ -37,11 +37,10 @@ import {
 } from "../state/index.js";
 import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
 import { Progress, type Severity } from "./engine.js";
-import { expectSameAccount, Incomplete } from "./failure.js";
 import { circumstancesOf, learnHolders, notedBefore, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretMembers, type Properties, refIn, type SecretOf, secretOfMembers } from "./inputs.js";
 import { createdInSet, momentToKeep } from "./optional.js";
-import { heldBack, idAfter, type Outcome, resultOf, setAfter } from "./outcome.js";
+import { expectSameAccount, heldBack, Incomplete, idAfter, type Outcome, resultOf, setAfter } from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Runtime } from "./services.js";
 import { notDeleted, spared, tellAll } from "./tell.js";

@@ -26,11 +26,10 @@ import {
 } from "../state/index.js";
 import { reconcileHeld, tellGone } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
-import { expectSameAccount, expectSettled, idOrError } from "./failure.js";
 import { circumstancesOf, learnHolders, notedBefore, noteHeld, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
 import { createdIn, deleteObject, momentToKeep } from "./optional.js";
-import { leavingIn, leftAfter, type Outcome } from "./outcome.js";
+import { expectSameAccount, expectSettled, idOrError, leavingIn, leftAfter, type Outcome } from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Runtime } from "./services.js";
 import {

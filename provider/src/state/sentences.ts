@@ -1,7 +1,7 @@
 /**
  * The sentences that the program's half, the provider's and the command say alike: how a create of unknown outcome is described,
  * with the commands that settle it, and what is said of resources that are no longer declared. `explain` is the whole message of a single
- * resource, which `provider/failure.ts` makes an error; a set's message is in `provider/tell-set.ts`. What happened (`record.what`) was
+ * resource, which `provider/outcome.ts` makes an error; a set's message is in `provider/tell-set.ts`. What happened (`record.what`) was
  * worded when it happened: by the client, by `provider/create.ts`, `provider/search.ts`, or `whatHappened` here. Pure.
  */
 import { agree, count, idRanges, isPlain, printable, shellWord } from "../base/index.js";

@@ -3,8 +3,7 @@ import { AdvertisingError, LoginError, momentOf, type Secrets, SettingsError, wi
 import type { NewSession } from "../client/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { placesFor } from "../store/index.js";
-import { command, say } from "./harness.js";
-import { readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
+import { command, readingOf, STACK_HELP, STACK_OPTIONS, say } from "./harness.js";
 
 const HELP = `Usage: pulumi-advertising login [options]
 
