@@ -9,6 +9,9 @@ const singles = program(`new advertising.ConversionEvent("e", { eventName: "E", 
 const set = program(
   `new advertising.ConversionEventSet("s", { advertiserId: 1, events: { "a b": { eventName: "E", value: 1 }, c: { eventName: "C", value: 1 } } });`,
 );
+const secrets = program(
+  `new advertising.ConversionEventSet("s", { advertiserId: 1, events: { x: { eventName: pulumi.secret("X"), value: pulumi.secret(1) } } });`,
+);
 
 /** An `up` after which one event is live, and its answer lost. */
 async function start(text: string) {
@@ -70,6 +73,16 @@ it("a set: settled wrongly as created, reopened by its name, settled as not crea
   await answer(stack, 0, "--not-created", urn);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.eventPosts).toBe(posts + 1);
+});
+
+it("a member with secret arguments, which each import encrypts again, is reopened too", async () => {
+  const { sandbox, stack, urn, posts } = await start(secrets);
+  await answer(stack, 0, "--created", `${urn}=999`);
+  await answer(stack, 1, "--reopen", urn);
+  expect(JSON.stringify(await stack.resources())).not.toContain("999");
+  await answer(stack, 0, "--created", `${urn}=${sandbox.events[0]?.id}`);
+  expect((await stack.up()).code).toBe(0);
+  expect(sandbox.eventPosts).toBe(posts);
 });
 
 it("what only the journal of a killed run knows: forgotten or settled wrongly, and reopened; an up that went on is not undone", async () => {

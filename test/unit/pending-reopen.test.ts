@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reopen, sliceOf } from "../../provider/src/tools/pending-answers.js";
 import { readExport } from "../../provider/src/tools/stack-export.js";
+import { encrypted } from "../support/stored.js";
 
 const EVENT = "pulumi-nodejs:dynamic/advertising:ConversionEvent";
 const urnOf = (name: string, type = EVENT) => `urn:pulumi:dev::tiny::${type}::${name}`;
@@ -58,6 +59,35 @@ it("an answer that the state never showed, of what a journal alone knew, leaves 
   for (const urn of [member("gone"), urnOf("gone")]) {
     expect(reopen(now, [urn], [answered(now, now, urn)]).stack).toEqual(now);
   }
+});
+
+describe("a member of a set with secret arguments", () => {
+  /** Pulumi encrypts each secret again at each import. */
+  const secret = (ciphertext: string) => ({ ...encrypted, ciphertext });
+  const set = (ciphertext: string, rest: object) =>
+    stackOf(setOf({ advertiserId: 1, events: { x: { eventName: secret(ciphertext) } }, eventIds: {}, ...rest }));
+  const open = { unresolved: { x: { since: "2026-01-01T00:00:00Z", what: "lost", mark: "m" } } };
+  const [before, after] = [set("a", open), set("b", { eventIds: { x: 9 } })];
+  const known = [answered(before, after, member("x"))];
+  const reopenedIn = (stack: ReturnType<typeof stackOf>) => reopen(stack, [member("x")], known).stack;
+
+  it("is as it was", () => {
+    const { resources = [] } = reopenedIn(set("c", { eventIds: { x: 9 } })).deployment;
+    expect(resources?.[0]?.outputs).toEqual(before.deployment.resources?.[0]?.outputs);
+  });
+
+  it("called again after it was killed, finds it done", () => {
+    const now = set("d", open);
+    expect(reopenedIn(now)).toEqual(now);
+  });
+
+  it.each([
+    ["replaced", { eventIds: { x: 10 } }],
+    ["sent again", { unresolved: { x: { ...open.unresolved.x, mark: "n" } } }],
+    ["removed", { events: {} }],
+  ])("that a run has %s stays as it is", (_, rest) => {
+    expect(() => reopenedIn(set("b", rest))).toThrow(/the state has changed since/);
+  });
 });
 
 it("members of a set: each by itself, or all by the set", () => {

@@ -14,6 +14,7 @@ import {
   leftLiveIn,
   nameInUrn,
   splitMember,
+  UNRESOLVED,
 } from "../state/index.js";
 import type { Settlement } from "../store/index.js";
 import { type PendingCreate, recordsOf } from "./pending-facts.js";
@@ -259,11 +260,14 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
   };
 }
 
-/** Of a resource, what a run goes on with. */
+/** Whether no run has gone on between them. Arguments do not say: each import encrypts the secret ones again. */
 function isSame(one: unknown, other: unknown): boolean {
-  const told = (slice: unknown) =>
-    "resources" in (slice as Slice)
-      ? (slice as { resources: Resource[] }).resources.map(({ id, delete: isReplaced }) => [id, isReplaced === true])
-      : (slice as { member: Record<string, unknown> }).member;
-  return isDeepStrictEqual(JSON.parse(JSON.stringify(told(one))), JSON.parse(JSON.stringify(told(other))));
+  return isDeepStrictEqual(heldIn(one as Slice), heldIn(other as Slice));
+}
+
+/** The objects that a slice has, and by its mark what is unresolved; of a resource, the id has that mark. */
+function heldIn(slice: Slice): unknown {
+  if ("resources" in slice) return slice.resources.map(({ id, delete: isReplaced }) => [id, isReplaced === true]);
+  const { eventIds, [UNRESOLVED]: unresolved } = slice.member;
+  return { id: eventIds, mark: asRecord(unresolved).mark };
 }
