@@ -256,6 +256,20 @@ describe("on an installation with more than the documented operations", () => {
     expect(tell([gone], "no JSON")).toContain("stay live");
   });
 
+  it("what leaves together with the resource of its option deletedWith stays live: Pulumi does not ask for its delete", () => {
+    const withAcme = <T extends { oldState: object }>(step: T) => ({
+      ...step,
+      oldState: { ...step.oldState, deletedWith: ACME },
+    });
+    const acme = { advertiserName: "Acme" };
+    expect(tell([withAcme(gone)])).toContain("leave the state, and be deleted");
+    for (const leaving of [remove(ACME, "1", acme), replace(ACME, "1", acme, { advertiserName: "Acme 2" })]) {
+      const told = tell([withAcme(gone), withAcme(replaced), leaving]);
+      expect(told).toContain("leave the state, and stay live");
+      expect(told).not.toContain("deleted");
+    }
+  });
+
   it("the stack's setting goes before the environment's", () => {
     expect(tell([gone], "{}", { "advertising:operations": setting })).toContain("be deleted");
     expect(tell([gone], setting, { "advertising:operations": "{}" })).toContain("stay live");

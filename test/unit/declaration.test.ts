@@ -106,6 +106,18 @@ describe("a single resource", () => {
     expect(event(EVENT).tells).toEqual({ deletes: undefined, replaceOnChanges: undefined, owners: undefined });
   });
 
+  it("that is to be deleted is not left to another resource: Pulumi would not ask for it", () => {
+    const operations = { event: { delete: "DELETE rest/event/{id}" } };
+    const deletedWith = {} as pulumi.Resource;
+    const problemsWith = (options: object) =>
+      declare(call(EVENT, { options: { deletedWith, ...options } }), context(operations)).problems;
+    expect(problemsWith({ retainOnDelete: false })).toEqual([
+      expect.stringMatching(/^deletedWith can't be given with retainOnDelete: false: .* stays live on the platform/),
+    ]);
+    expect(problemsWith({ retainOnDelete: true })).toEqual([]);
+    expect(problemsWith({})).toEqual([]);
+  });
+
   it("names the owner of an id in a preview alone", () => {
     const id = pulumi.output(7);
     const known = context();

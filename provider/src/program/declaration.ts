@@ -181,5 +181,15 @@ export function optionProblems(options: pulumi.CustomResourceOptions, mayDelete:
           },
         ]
       : []),
+    ...(options.retainOnDelete === false && options.deletedWith !== undefined
+      ? [
+          {
+            property: "deletedWith",
+            reason:
+              "can't be given with retainOnDelete: false: if both resources are removed, Pulumi does not ask for this one to be deleted, " +
+              "and it stays live on the platform. Leave one of the two options out",
+          },
+        ]
+      : []),
   ];
 }

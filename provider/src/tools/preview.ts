@@ -48,6 +48,7 @@ const state = z
     inputs: values,
     outputs: values,
     retainOnDelete: z.boolean().optional(),
+    deletedWith: z.string().optional(),
     replaceOnChanges: z.array(z.string()).nullish(),
     propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
   })
@@ -108,6 +109,8 @@ interface Context {
   can(kind: Kind): Abilities;
   /** Whether another resource than this one adopts an object of this kind whose id is not known yet. */
   othersAdoptUnknown(kind: Kind, urn: string): boolean;
+  /** Whether the engine has what it lets go of deleted: by the options as the state has them. */
+  isDeletedByEngine(old: z.infer<typeof state>): boolean;
 }
 
 /** @throws Error, in words, where the text is no preview. */
@@ -123,11 +126,16 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   // A setting that is wrong is told by the preview itself.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
   const places = steps.flatMap(placesIn);
+  const leaving = new Set(steps.filter(({ op }) => op === "delete" || op === "replace").map(({ urn }) => urn));
   const context: Context = {
     holders: holdersIn(places),
     can: (kind) => abilitiesOf(kind, { operations, markField: setting("markField") }),
     othersAdoptUnknown: (kind, urn) =>
       places.some((each) => each.kind === kind && each.adopts === UNKNOWN && splitMember(each.urn).of !== urn),
+    isDeletedByEngine: (old) => {
+      if (old?.retainOnDelete === true || !isOfKnownAccount(old?.outputs)) return false;
+      return old?.deletedWith === undefined || !leaving.has(old.deletedWith);
+    },
   };
   const found = steps.map((step) => ({ step, changes: changesOf(step, context) }));
   return {
@@ -205,7 +213,7 @@ function changesOf(step: Step, context: Context): Change[] | undefined {
 
 const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete"];
 
-function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change[] {
+function singleChange(kind: Kind, step: Step, { holders, can, isDeletedByEngine }: Context): Change[] {
   const { op, urn, oldState, newState } = step;
   if (!DECIDED_BY_ENGINE.includes(op)) return [];
   const stored = oldState == null ? {} : { ...oldState.inputs, ...oldState.outputs };
@@ -215,13 +223,11 @@ function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change
   // The engine has compared the values, but shows each secret as "[secret]". If nothing else has changed, a secret has.
   const isHidden = given !== undefined && changesIn(kind, old, given).names.length === 0;
   const news = isHidden ? withoutSecrets(given, "another secret") : given;
-  // By the option as the state has it, the engine deletes or retains what the state holds.
-  const isDeleting = oldState?.retainOnDelete !== true && isOfKnownAccount(oldState?.outputs);
   const circumstances: Circumstances = {
     // An update is a fact where the engine has one, wherever the comment is made.
     can: { ...can(kind), ...(op === "update" ? { update: true } : {}) },
     replaceOnChanges: op === "replace" ? ["*"] : (newState?.replaceOnChanges ?? []),
-    deletes: deletesUnlessHeld(kind, holders, isDeleting, () => urn),
+    deletes: deletesUnlessHeld(kind, holders, isDeletedByEngine(oldState), () => urn),
   };
   const member = singleMember(kind, oldState?.id, old, news, circumstances);
   // Asked for by `--replace`: nothing differs, and another object takes the place of this one.
@@ -231,15 +237,15 @@ function singleChange(kind: Kind, step: Step, { holders, can }: Context): Change
   return [isAsked ? { ...change, action: actionOfCreate(news ?? {}, member).do } : change];
 }
 
-function memberChanges({ member: kind }: SetKind, step: Step, { holders, can, othersAdoptUnknown }: Context): Change[] {
+function memberChanges({ member: kind }: SetKind, step: Step, context: Context): Change[] {
+  const { holders, can, othersAdoptUnknown, isDeletedByEngine } = context;
   const { op, urn, oldState, newState } = step;
   const stored = readStoredSet(oldState?.outputs ?? {});
   const isGone = newState == null || op === "delete";
   const given = isGone ? { events: {} } : (newState.inputs ?? {});
-  const isAsked = isGone
-    ? oldState?.retainOnDelete !== true
-    : given[DELETES] === true && !othersAdoptUnknown(kind, urn);
-  const isDeleting = isAsked && isOfKnownAccount(oldState?.outputs);
+  const isDeleting = isGone
+    ? isDeletedByEngine(oldState)
+    : given[DELETES] === true && !othersAdoptUnknown(kind, urn) && isOfKnownAccount(oldState?.outputs);
   const circumstances: Circumstances = {
     can: can(kind),
     replaceOnChanges: newState?.replaceOnChanges ?? [],
