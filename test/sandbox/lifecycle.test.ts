@@ -172,7 +172,7 @@ describe("created by a run that was killed before the state was saved", () => {
     const failure = await failureOf(next.advertiser.create({ ...inputs, advertiserName: "B" }));
     expect(failure.id).toMatch(/^unresolved-/);
     expect(failure.message).toContain(`created it at `);
-    expect(failure.message).toContain(`as ${id}. Its arguments were others than now.`);
+    expect(failure.message).toContain(`as ${id}. It was sent with other arguments than the program has now.`);
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
@@ -182,7 +182,7 @@ describe("created by a run that was killed before the state was saved", () => {
     const next = await nextAfterKill();
     expect((await next.advertiser.create({ ...inputs, existingId: 99 })).id).toBe("99");
     expect(next.said).toEqual([
-      expect.stringContaining(`an interrupted run also created ${id}. It stays live, and nothing manages it`),
+      expect.stringContaining(`an interrupted run also created ${id}, which nothing manages. ${id} stays live`),
     ]);
     expect(sandbox.advertiserPosts).toBe(1);
     next.closeNow();

@@ -181,7 +181,7 @@ it("R4: what a killed run created for one advertiser is not changed into another
   const next = run();
   const failure = await failureOf(next.event.create({ ...given, advertiserId: 2 }));
   expect(failure.id).toMatch(/^unresolved-/);
-  expect(failure.message).toContain("Its arguments were others than now");
+  expect(failure.message).toContain("It was sent with other arguments than the program has now");
   expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0, events: [{ advertiser_id: 1 }] });
 });
 

@@ -154,13 +154,13 @@ describe("between resources", () => {
     const [a, b, c] = [same("a", "1"), same("b", "1"), same("c", "2")];
     expect(look(NOTHING, a, c, declared("d", "A"), declared("e", "A")).warnings).toEqual([]);
     expect(look(NOTHING, a, c, b).warnings).toEqual([
-      'ConversionEvent "a" and "b" have the same arguments: that makes 2 live objects',
+      'ConversionEvent "a" and "b" have the same arguments: that makes 2 live objects; if you meant one, remove the others',
     ]);
     const later = judge([c], all([a, b, c]), NOTHING, true);
     expect(later.warnings).toEqual([]);
     const many = Array.from({ length: 7 }, (_, index) => same(`e${index}`, "1"));
     expect(look(NOTHING, ...many).warnings).toEqual([
-      'ConversionEvent "e0", "e1", "e2", "e3", "e4" and 2 more have the same arguments: that makes 7 live objects',
+      'ConversionEvent "e0", "e1", "e2", "e3", "e4" and 2 more have the same arguments: that makes 7 live objects; if you meant one, remove the others',
     ]);
   });
 });

@@ -38,7 +38,7 @@ it("a Node.js that is too old is told so, and no other", () => {
     engines: { node: string };
   };
   expect(engines.node).toBe(`>=${NEEDED_NODE}`);
-  expect(whyTooOld("20.20.2")).toContain("it needs Node.js 22.19.0 or later; this is 20.20.2");
+  expect(whyTooOld("20.20.2")).toContain("Node.js 22.19.0 or later is needed; this is 20.20.2");
   expect(whyTooOld("22.18.9")).toBeDefined();
   for (const fits of ["22.19.0", "22.20.1", "23.0.0", "24.21.0", "100.0.0"]) expect(whyTooOld(fits)).toBe(undefined);
 });

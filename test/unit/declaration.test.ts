@@ -191,7 +191,9 @@ describe("a warning of the same arguments is true or absent", () => {
 
   it("two events of one advertiser are, in whichever form it is given", () => {
     const id = pulumi.output(1);
-    const told = ['ConversionEvent "a" and "b" have the same arguments: that makes 2 live objects'];
+    const told = [
+      'ConversionEvent "a" and "b" have the same arguments: that makes 2 live objects; if you meant one, remove the others',
+    ];
     expect(warningsOf(() => [same("a", 7), same("b", "7")])).toEqual(told);
     expect(warningsOf(() => [same("a", id), same("b", id)])).toEqual(told);
     expect(warningsOf(() => [same("a", id), same("b", pulumi.output(1))])).toEqual([]);

@@ -103,6 +103,15 @@ describe("a preview", () => {
     expect(text).toContain("sent, outcome unknown: k1, k3");
     expect(text.length).toBeLessThan(1200);
     expect(notSettledInWords(set, new Map())).toBe(undefined);
+    const [, one] = [...left];
+    const searched = notSettledInWords(
+      set,
+      new Map([one ?? ["", { mark: "", key: "", fingerprint: "", at: "" }]]),
+      () => true,
+    );
+    expect(searched).toMatch(
+      /left 1 event behind, and this run sends nothing for it\.\n {2}sent, outcome unknown: k1; `pulumi up` looks for it by mark$/,
+    );
   });
 });
 
@@ -212,7 +221,8 @@ describe("the error of the whole set", () => {
     const outcomes = new Map(members.map(({ key }) => [key, doubt] as const));
     const { text } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map());
     expect(text).toContain("The outcome of 500 events is unknown");
-    expect(text).toContain("and 480 more");
+    expect(text).toContain("and 480 more, which this lists:\n    npx pulumi-advertising pending\n");
+    expect(text).toMatch(/^ConversionEventSet "funnel": 0 of 500 declared events are in the state\.\n/);
     expect(text.length).toBeLessThan(6000);
   });
 });

@@ -95,7 +95,7 @@ describe("numbers agree with their nouns", () => {
     );
     // Always several.
     expect(bare).toEqual([
-      "program/findings.ts: names.length live objects",
+      "program/findings.ts: names.length live objects; i",
       "program/findings.ts: those.length events of ",
       "tools/comment.ts: replaced.length old ones, ",
       "tools/pending-answers.ts: found.length pending creates",

@@ -142,7 +142,7 @@ describe("what is not told", () => {
 
   it("says where it is, when all that is said stands under a name that sounds secret", () => {
     expect(read(400, { errors: { password: ["is the canary"] } })).toEqual([
-      'what it says stands under "password", a name that sounds secret, and is not shown',
+      'what it says is under "password", a name that sounds secret, and is not shown',
     ]);
   });
 

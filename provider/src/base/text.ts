@@ -157,5 +157,5 @@ export const NEEDED_NODE = "22.19.0";
  */
 export function whyTooOld(running: string): string | undefined {
   if (running.localeCompare(NEEDED_NODE, "en", { numeric: true }) >= 0) return undefined;
-  return `it needs Node.js ${NEEDED_NODE} or later; this is ${running}. Install a newer one: https://nodejs.org/`;
+  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running}. Install a newer one: https://nodejs.org/`;
 }

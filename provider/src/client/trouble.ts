@@ -68,8 +68,9 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
     case "not-found":
       return new BadAnswerError(
         `${what} got status ${answer.status}, which does not say whether the object or the operation is missing: ` +
-          `${trouble.isBare ? "it has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look into the account. If the object is there, this is not an operation ` +
-          "of this installation: check advertising:operations. If it is not there, take its key out of the program (an event of a set), or run:\n" +
+          `${trouble.isBare ? "the operation has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look into the account.\n` +
+          "If the object is there, this is not an operation of this installation: check advertising:operations.\n" +
+          "If it is not there, take its key out of the program (an event of a set), or run:\n" +
           "  pulumi state delete '<its URN>'",
       );
     case "another":
@@ -201,7 +202,7 @@ export const HINTS = {
   },
   taken: {
     advice:
-      "If the object exists already, adopt it with existingId; nothing is sent then. (If the taken name belongs to the object that you are replacing, rename that one by hand " +
+      "If the object exists already, adopt it with existingId. (If the taken name belongs to the object that you are replacing, rename that one by hand " +
       "on the platform first.)",
     clause:
       /^((the )?([a-z]+[ _])?name (is |has )?)?((already )?(been )?taken|already exists|exists already)$|^(is|has) (already )?(been )?taken$/i,

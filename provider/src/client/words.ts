@@ -74,7 +74,7 @@ function wordsIn(statements: readonly Statement[], status: number, { fields, sen
   // So that people know where to look, with means of their own.
   const label = told(labelOf(withheld, isEcho), clean);
   const where = label === "" ? "a name that sounds" : `"${label}", a name that sounds`;
-  return [`what it says stands under ${where} secret, and is not shown`];
+  return [`what it says is under ${where} secret, and is not shown`];
 }
 
 /** Ranks a statement from 0, which comes first, to 3; none if it is not quoted at all. */

@@ -170,7 +170,12 @@ export function optionProblems(options: pulumi.CustomResourceOptions, mayDelete:
     // Pulumi's dynamic providers can't import: they are not told which provider the id belongs to.
     ...(options.import === undefined
       ? []
-      : [{ property: "import", reason: "is an option that does not work here: name the live object with existingId" }]),
+      : [
+          {
+            property: "import",
+            reason: `is an option that does not work here: set the argument existingId: ${options.import}`,
+          },
+        ]),
     ...(options.retainOnDelete === false && !mayDelete
       ? [
           {

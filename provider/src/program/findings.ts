@@ -105,7 +105,8 @@ export function sameArguments(kind: Kind["name"], groups: readonly (readonly str
     );
   return saidOnce(
     groups,
-    (names) => `${kind} ${told(names)} have the same arguments: that makes ${names.length} live objects`,
+    (names) =>
+      `${kind} ${told(names)} have the same arguments: that makes ${names.length} live objects; if you meant one, remove the others`,
     told,
   );
 }

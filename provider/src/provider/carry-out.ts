@@ -128,7 +128,7 @@ export async function carryOutAll(
       trouble ??= `the outcomes of ${tally.unresolved} events before it are unknown`;
     }
     if (outcome.kind === "failed" && !isAboutItself(outcome.error)) {
-      trouble ??= `another event of this set failed: ${firstLine(outcome.error)}`;
+      trouble ??= `${memberOf("events", key)} failed`;
     }
   };
 
@@ -152,7 +152,7 @@ export async function carryOutAll(
     try {
       await expectNotOpen(object);
       const outcome = await done(kind, runtime, object, () => {
-        if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}`);
+        if (trouble !== undefined) throw new NotSentError(`${subject.label} was not sent, because ${trouble}.`);
         begun.add(key);
       });
       const id = idAfter(outcome);
@@ -210,8 +210,4 @@ export async function deleteAll(
 /** Whether the failure says nothing about other members. An adoption that names a wrong object is an error in the arguments. */
 function isAboutItself(error: AdvertisingError): boolean {
   return [RefusedError, OutcomeUnknownError, ArgumentsError].some((each) => error instanceof each);
-}
-
-function firstLine({ message }: AdvertisingError): string {
-  return message.split("\n", 1)[0] ?? "";
 }

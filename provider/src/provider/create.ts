@@ -153,7 +153,7 @@ async function settled(
     if (isUpdated) await setFields(kind, runtime, { id, label }, fields);
     if (isSame || isUpdated) return { kind: "created", id, mark, isTakenOver: true, isUpdated };
     if (earlier.id === undefined) searched.push(`A search has found it as ${id}.`);
-    searched.push("Its arguments were others than now.");
+    searched.push("It was sent with other arguments than the program has now.");
   }
   // Without the state, as after a `destroy`, the notes name the very same object as the one that was there before.
   const before = replaces === id ? undefined : replaces;

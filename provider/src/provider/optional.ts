@@ -19,7 +19,7 @@ import {
 import { bodyOf, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { aboutWhom, CREATED, type Ref, type StoredSet } from "../state/index.js";
+import { aboutWhom, CREATED, type Ref, type StoredSet, staysLive } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
 import type { Services } from "./services.js";
 import { goneInUpdate, platformWarning, tellAll, tooEarly } from "./tell.js";
@@ -197,10 +197,12 @@ async function settle(kind: Kind, services: Services, adoption: Adoption): Promi
       noted.push(...(await journal.settle(former, id)));
     }
     for (const other of noted.filter((known) => known !== id)) {
-      services.say(`${label}: an interrupted run also created ${other}. It stays live, and nothing manages it.`);
+      services.say(
+        `${label}: an interrupted run also created ${other}, which nothing manages. ${staysLive(kind, other)}.`,
+      );
     }
   } catch (error) {
-    services.say(`${label} was taken over as ${id}. ${(error as Error).message}`);
+    services.say(`${label} was adopted as ${id}. ${(error as Error).message}`);
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
-import { ACCOUNT, eventIn, readStoredSet, recordIn, type StoredSet, writeStoredSet } from "../state/index.js";
+import { ACCOUNT, eventIn, memberOf, readStoredSet, recordIn, type StoredSet, writeStoredSet } from "../state/index.js";
 import type { Properties } from "./inputs.js";
 import { createdIn, createdInSet, readLive, unproven } from "./optional.js";
 import { expectSameAccount, expectSettled, Incomplete } from "./outcome.js";
@@ -33,7 +33,8 @@ export async function readSingle(
   properties: Properties,
 ): Promise<Properties | undefined> {
   const { settings } = runtime.reading;
-  expectSameAccount(properties[ACCOUNT], runtime.account, `${kind.name} ${id}`);
+  const label = `${kind.name} ${id}`;
+  expectSameAccount(properties[ACCOUNT], runtime.account, label);
   expectSettled(kind, recordIn(kind, properties, id));
   if (!isReadableId(id)) {
     throw new UnsupportedError(`${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`);
@@ -41,7 +42,13 @@ export async function readSingle(
   const isRefresh = properties[kind.nameProperty] !== undefined;
   const { read } = abilitiesOf(kind, settings);
   if (read && isRefresh)
-    return refreshed(kind, runtime, id, properties, knownAdoption(properties), createdIn(properties));
+    return refreshed(
+      kind,
+      runtime,
+      { id, label, created: createdIn(properties) },
+      properties,
+      knownAdoption(properties),
+    );
   // Without a password `.get` still works in a preview.
   if (read && settings.password !== undefined) return { ...properties, ...(await argumentsOfLive(kind, runtime, id)) };
   if (isRefresh) tellAll(runtime, [nothingCompared(kind.create.noun)]);
@@ -83,14 +90,12 @@ async function argumentsOfLive(kind: Kind, services: Services, id: string): Prom
 async function refreshed(
   kind: Kind,
   runtime: Runtime,
-  id: string,
+  named: { readonly id: string; readonly label: string; readonly created: Created | undefined },
   properties: Properties,
   adopts: string | undefined,
-  created: Created | undefined,
 ): Promise<Properties | undefined> {
   const { settings } = runtime.reading;
-  const named = { id, label: `${kind.name} ${id}`, created };
-  const { label } = named;
+  const { id, label } = named;
   const record = await readLive(kind, runtime, named);
   const early = record === undefined ? unproven(kind, runtime, named) : undefined;
   if (early !== undefined) {
@@ -134,7 +139,8 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
       try {
         // What it was created with is not known any more where the set's own arguments are others since: it is looked at.
         const known = stored.earlier.has(key) ? {} : values;
-        const now = await refreshed(kind, runtime, id, known, knownAdoption(entry), created);
+        const label = `${kind.name} ${id} (${memberOf("events", key)})`;
+        const now = await refreshed(kind, runtime, { id, label, created }, known, knownAdoption(entry));
         if (now === undefined) for (const map of [events, eventIds, earlier]) map.delete(key);
         else if (now !== values && !stored.earlier.has(key)) {
           events.set(key, { ...entry, ...changedIn(values, now) });

@@ -57,7 +57,7 @@ export async function lookFor(
       if (ids.length > 1) return { kind: "open", words: severalIn(ids, sent) };
       if (id !== undefined) return { kind: "found", id };
       if (isDue) return { kind: "not-made" };
-      answer = "there is none";
+      answer = "there is none.";
     } catch (error) {
       // A search in trouble says nothing of the create.
       if (!(error instanceof AdvertisingError)) throw error;
@@ -67,7 +67,7 @@ export async function lookFor(
   const until = momentOf(runtime.clock);
   return {
     kind: "open",
-    words: `${searchedFor(sent)} ${count(looks, "time")} until ${until}: ${answer}. ${nextIn(dueMs)}`,
+    words: `${searchedFor(sent)} ${count(looks, "time")} until ${until}: ${answer} ${nextIn(dueMs)}`,
   };
 }
 

@@ -128,7 +128,8 @@ async function tellNewMembers(
   const keys = toCreate.map(({ key }) => key);
   const unsettled = await notSettledOfMembers(runtime, set, keys);
   const unsent = new Set(unsettled.keys());
-  const words = notSettledInWords(set, unsettled);
+  const { search } = abilitiesOf(kind, runtime.reading.settings);
+  const words = notSettledInWords(set, unsettled, ({ field }) => search(field));
   if (words !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, words);
   const renames = renamesInWords(kind, set, members, unsettled);
   if (renames !== undefined) runtime.tellAt("warn", set.resourceUrn, renames);

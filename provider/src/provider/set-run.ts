@@ -132,7 +132,7 @@ export async function updateSet(
   });
   const outs = writeStoredSet(after, exactId, runtime.account);
 
-  tell("warn", takenOverInWords(outcomes, subject));
+  tell("info", takenOverInWords(outcomes, subject));
   const isManaged = (object: string) => runtime.run.holders.isManaged(kind.name, object);
   tell("warn", leftLiveInWords(kind, members, outcomes, isManaged, deletions));
   tell("info", deletedInWords(kind, deletions));
@@ -217,9 +217,9 @@ export async function deleteSet(
   if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others.map((each) => each.id))} of ${label}`)]);
   if (left.length > 0) {
     const can = abilitiesOf(kind, runtime.reading.settings);
-    const those = `${count(left.length, "event")} of ${label} left the state`;
     const ids = idRanges(left.map((each) => each.id));
-    tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, `${those}, and each`)}: ${ids}`)]);
+    const those = `${count(left.length, "event")} of ${label} (${ids}) left the state, and ${agree(left.length, "it", "each")}`;
+    tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, those)}.`)]);
   }
   if (wanted.length === 0) return;
   const progress = new Progress(wanted.length, runtime.clock, (text) =>

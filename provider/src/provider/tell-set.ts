@@ -21,6 +21,7 @@ import {
   type LeftLive,
   memberOf,
   memberRef,
+  morePending,
   type Ref,
   staysLive,
   waysOut,
@@ -80,10 +81,10 @@ export function planInWords(
     counts.push(`${still.length} still to delete`);
     lines.push(`  still to delete: ${listed(still.map(({ id, key }) => `${shownKey(key ?? "")} (${id})`))}`);
   }
-  add("wait", "to settle", keyOf, ", and nothing is sent before");
+  add("wait", "to settle", keyOf, " first");
   if (unsent.size > 0) {
     counts.push(`${unsent.size} not to be sent`);
-    lines.push(`  not to be sent (see the messages beside this one): ${listed([...unsent].map(shownKey))}`);
+    lines.push(`  not to be sent (the other messages say why): ${listed([...unsent].map(shownKey))}`);
   }
   if (lines.length === 0) return undefined;
   return [
@@ -123,20 +124,37 @@ export function renamesInWords(
   ].join("\n");
 }
 
-/** What an interrupted run has left of members that would be created otherwise; nothing where that is nothing. */
-export function notSettledInWords({ label }: Ref, unsettled: ReadonlyMap<string, CreateRecord>): string | undefined {
+/**
+ * What an interrupted run has left of members that would be created otherwise; nothing where that is nothing.
+ * @param isSearchable whether a create can be looked for by its mark.
+ */
+export function notSettledInWords(
+  { label }: Ref,
+  unsettled: ReadonlyMap<string, CreateRecord>,
+  isSearchable: (record: CreateRecord) => boolean = () => false,
+): string | undefined {
   const all = [...unsettled];
-  const created = all.flatMap(([key, { id }]) => (id === undefined ? [] : [`${shownKey(key)} (${id})`]));
-  const open = all.flatMap(([key, { id }]) => (id === undefined ? [shownKey(key)] : []));
   if (all.length === 0) return undefined;
+  const line = (what: string, those: typeof all, next: (them: string) => string) => {
+    const keys = those.map(([key, { id }]) => (id === undefined ? shownKey(key) : `${shownKey(key)} (${id})`));
+    const them = agree(those.length, "it", "them");
+    return those.length === 0 ? [] : [`  ${what}: ${listed(keys)}; \`pulumi up\` ${next(them)}`];
+  };
+  const created = all.filter(([, { id }]) => id !== undefined);
+  const open = all.filter(([, { id }]) => id === undefined);
   return [
     `${label}: an interrupted run left ${count(all.length, "event")} behind, and this run sends nothing for ${agree(all.length, "it", "them")}.`,
-    ...(created.length === 0
-      ? []
-      : [
-          `  created: ${listed(created)}; \`pulumi up\` takes over those whose arguments are the same, and stops at the others`,
-        ]),
-    ...(open.length === 0 ? [] : [`  sent, outcome unknown: ${listed(open)}; \`pulumi up\` saves them as unresolved`]),
+    ...line("created", created, () => "takes over those whose arguments are the same, and stops at the others"),
+    ...line(
+      "sent, outcome unknown",
+      open.filter(([, record]) => !isSearchable(record)),
+      (them) => `saves ${them} as unresolved`,
+    ),
+    ...line(
+      "sent, outcome unknown",
+      open.filter(([, record]) => isSearchable(record)),
+      (them) => `looks for ${them} by mark`,
+    ),
   ].join("\n");
 }
 
@@ -254,7 +272,7 @@ export function troubleInWords(
   const declared = members.filter(({ isDeclared }) => isDeclared);
   const inState = declared.filter(({ key }) => held.has(key)).length;
   const lines = [
-    `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(inState, "is", "are")} in the state. Failed:`,
+    `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
   ];
   const reasons = byReason(set, failed).map(({ keys, reason }) => `  ${listed(keys)}: ${reason}`);
   lines.push(...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`));
@@ -269,11 +287,13 @@ export function troubleInWords(
   if (anyOpen !== undefined) {
     lines.push(
       `The outcome of ${count(open.length, kind.create.noun)} is unknown, so nothing is sent for ${agree(open.length, "it", "them")} until you settle ${agree(open.length, "it", "them")}. Look into the account for:`,
-      ...cutLines(
+      ...cut(
         open.map(
           ({ key, record }) =>
             `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${whatIsKnown(record)}`,
         ),
+        MAX_LISTED,
+        morePending,
       ),
       ...waysOut(memberRef(set, anyOpen.key).urn),
     );

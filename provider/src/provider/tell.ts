@@ -171,7 +171,7 @@ export function heldTwice({ label, resourceUrn: urn }: Ref, id: string, other: R
     urn,
     text:
       `${label} and ${other.label} both have ${id} in the state: one object can't be two resources. ` +
-      `Remove one of them from the program; ${id} stays, since the other one has it.`,
+      `Remove one of them from the program; ${id} stays, because the other one has it.`,
     brief: `${label} (${id})`,
     more: objects("is in the state twice", "are in the state twice"),
   };

@@ -101,7 +101,7 @@ function judge(given: Given, { mayLackPassword, mayLackAll = false }: SettingsSo
   const isEmpty = raw !== undefined && raw.trim() === "";
   if (rule.onlyToSend && (raw === undefined || isEmpty) && mayLackPassword) {
     const how = isEmpty ? `${label} is set but empty` : `${label} is not set`;
-    return { note: `${how}. This preview needs none; \`pulumi up\` does (or set ${or}):\n  ${command}` };
+    return { note: `${how}. This preview needs none. To set it for \`pulumi up\` (or set ${or}):\n  ${command}` };
   }
   if (raw === undefined) return rule.required && !mayLackAll ? problem(`is required: ${rule.expected}`) : {};
   if (isEmpty) return problem(`is set but empty; expected ${rule.expected}`);
@@ -236,7 +236,7 @@ function plainSecrets({ config, isSecret }: SettingsSource): string[] {
 
 /** One problem, with the command that fixes it on a line of its own. */
 export function describeSettingProblem({ source, reason, command, or }: SettingProblem, indent = ""): string {
-  return `${source} ${reason}; fix it with${or === undefined ? "" : ` (or set ${or})`}:\n${indent}  ${command}`;
+  return `${source} ${reason}; to fix it${or === undefined ? "" : ` (or set ${or})`}:\n${indent}  ${command}`;
 }
 
 /** The problems as lines of a message. */

@@ -72,6 +72,7 @@ export {
   explain,
   forgetCommand,
   leftBehind,
+  morePending,
   removalWarning,
   reopenCommand,
   setRemovalWarning,

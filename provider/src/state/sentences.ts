@@ -72,7 +72,12 @@ export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string
   return [`Look into the account for ${describe(kind, record)}.`, ...hints, ...waysOut(urn)];
 }
 
-/** More are just counted. */
+/** The end of a list that `pending` prints in full. */
+export function morePending(others: number): string {
+  return `  and ${others} more, which this lists:\n    npx pulumi-advertising pending`;
+}
+
+/** More are counted. */
 const MAX_LEFT = 20;
 
 /** What people are told of creates that interrupted runs have left. @param why nothing goes on with them. */
@@ -86,11 +91,11 @@ export function leftBehind(records: readonly CreateRecord[], why: string): strin
     const sought = record.id === undefined ? ` It is ${describe(kind, { ...record, at: "", field: undefined })}.` : "";
     return [`  ${whatHappened(label, record)}${sought}`, ...next.map((line) => `    ${line}`)];
   });
-  const more = records.length > MAX_LEFT ? [`  and ${records.length - MAX_LEFT} more`] : [];
+  const others = records.length - MAX_LEFT;
   return [
     `Interrupted runs left these creates behind, and ${why}:`,
     ...lines,
-    ...more,
+    ...(others > 0 ? [morePending(others)] : []),
     "A `pulumi up` of the whole program takes over what it declares. Nothing manages what is still listed after that: " +
       "adopt it with existingId, or run the command below it.",
   ].join("\n");

@@ -265,7 +265,7 @@ function inWords(path: string, error: unknown): JournalError {
     path,
     (error as Error).message,
     "Make the folder writable, or set advertising:cookieFile to a file in one that is: the journal is kept beside it " +
-      "(but does not know there what an interrupted run left here)",
+      "(where it does not know what an interrupted run left here)",
   );
 }
 

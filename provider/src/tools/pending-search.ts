@@ -67,7 +67,7 @@ export async function searchFor(
     const again = looks.filter(isLookedForAgain);
     if (again.length > 0 && dueMs !== undefined) {
       console.error(
-        `${count(again.length, "event")} of sets, which may have been sent until just now, can't be found yet: ` +
+        `${count(again.length, "event of a set", "events of sets")}, which may have been sent until just now, can't be found yet: ` +
           `looking again at ${new Date(dueMs).toISOString()} …`,
       );
       await clock.sleep(Math.max(0, dueMs - clock.wallMs()));
