@@ -193,7 +193,7 @@ function throughStandIn(life: Life, sandbox: Sandbox): Player {
       now: () => new Date().toISOString(),
       checkpoints: environment.PULUMI_SKIP_CHECKPOINTS === undefined,
       isPreview,
-      targets: targets && new Set(targets.map(keyOf)),
+      targets: targets && new Set(targets.map(how === "destroy" ? urnOfResource : keyOf)),
       targetDependents,
     };
     const armed = faults.map((rule) => sandbox.fail(rule));
@@ -393,6 +393,27 @@ it("operations known: created, changed, renamed, replaced, removed, protected, t
       { how: "destroy" },
     ],
     creates: 9,
+  });
+});
+
+it("targets: what the program declares no longer, alone and with what depends on it, in an up and in a destroy", async () => {
+  const ways = { delete: "DELETE rest/event/{id}" };
+  const b = advertiser("b");
+  const ofB = event("of-b", { advertiser: "b" });
+  const plain = advertiser("a");
+  await playBoth({
+    operations: { event: ways, createdVisibleAfterSeconds: 0 },
+    runs: [
+      { how: "up", program: [plain, b, e, event("also"), ofB, { ...set(1), deletes: false }] },
+      // It needs an advertiser that is no target.
+      { how: "up", program: [plain, b, ofB], targets: [e] },
+      { how: "up", program: [plain], targets: [b] },
+      { how: "preview", program: [plain], targets: [b], targetDependents: true },
+      { how: "up", program: [plain], targets: [b], targetDependents: true },
+      { how: "destroy", targets: [plain] },
+      { how: "destroy", targets: [plain], targetDependents: true },
+    ],
+    creates: 7,
   });
 });
 

@@ -361,12 +361,7 @@ async function deleteUnreached(
 ): Promise<void> {
   const isUnreached = ({ urn }: Saved) => !work.reached.has(urn);
   const allowed = targets && withDependents(resources, targets);
-  for (const each of resources) {
-    if (allowed?.has(each.urn) !== true || !isUnreached(each) || each.dependencies?.length === 0) continue;
-    // Would it be replaced with the target that it depends on?
-    const inputs = { ...each.inputs, advertiserId: UNKNOWN };
-    await faceOf(options.faces, each).diff(each.id ?? "", each.outputs, inputs);
-  }
+  await askDependents(resources.filter(isUnreached), targets, options.faces);
   const gone = work.resources.filter((each) => each.delete === true || isUnreached(each));
   const condemned = gone.filter(({ urn }) => allowed?.has(urn) !== false);
   for (const { urn } of options.targetDependents === true ? [] : condemned) {
@@ -376,6 +371,19 @@ async function deleteUnreached(
   if (work.isOver) return;
   for (const each of gone) if (!condemned.includes(each) && isUnreached(each)) work.put(each, { ...each });
   await deleteThose(work, condemned, options);
+}
+
+/** Would each be replaced with the target that it depends on? */
+async function askDependents(
+  resources: readonly Saved[],
+  targets: ReadonlySet<string> | undefined,
+  faces: Faces,
+): Promise<void> {
+  for (const each of resources) {
+    if (each.dependencies?.some((urn) => targets?.has(urn)) !== true) continue;
+    const inputs = { ...each.inputs, advertiserId: UNKNOWN };
+    await faceOf(faces, each).diff(each.id ?? "", each.outputs, inputs);
+  }
 }
 
 function urnOfKey(key: string): string {
@@ -433,11 +441,13 @@ function faceOf(faces: Faces, { type }: Saved) {
 
 export async function destroy(before: Deployment, options: RunOptions): Promise<Ended> {
   const work = new Work(before, options);
-  const isTarget = ({ urn }: Saved) => options.targets?.has(urn) !== false;
-  const needing = before.resources.filter((each) => each.dependencies?.some((urn) => options.targets?.has(urn)));
-  for (const each of needing)
-    if (!isTarget(each)) work.fail(new Error(`${each.urn} would be deleted, and is no target`));
-  await deleteThose(work, work.resources.filter(isTarget), options);
+  const { targets, targetDependents = false, faces } = options;
+  await askDependents(before.resources, targets, faces);
+  const allowed = targets && withDependents(before.resources, targets);
+  const condemned = work.resources.filter(({ urn }) => allowed?.has(urn) !== false);
+  for (const { urn } of targetDependents ? [] : condemned)
+    if (targets?.has(urn) === false) work.fail(new Error(`${urn} would be deleted, and is no target`));
+  await deleteThose(work, condemned, options);
   return work.ended;
 }
 
