@@ -20,10 +20,10 @@ const creating = (urn: string, rest: object = {}) => ({
 });
 
 const NOW = "2026-11-22T09:28:31.735Z";
-/** @param operations that the engine has noted as begun, in the order of the runs. It puts those of the latest run first. */
+/** @param operations that the engine has noted as begun. It puts those of the latest run first. */
 const stackOf = (resources: object[], operations: object[], time?: string) => {
   const manifest = time === undefined ? {} : { manifest: { time } };
-  const deployment = { ...manifest, resources, pending_operations: operations.toReversed() };
+  const deployment = { ...manifest, resources, pending_operations: operations };
   return readExport(JSON.stringify({ version: 3, deployment }));
 };
 

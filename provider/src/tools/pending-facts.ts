@@ -33,7 +33,6 @@ import {
   type ExportedStack,
   holdsSecret,
   objectsIn,
-  operationsIn,
   type Resource,
   readable,
   type StoredObject,
@@ -69,7 +68,7 @@ export interface Pending {
   readonly created: readonly PendingCreate[];
   /** How many of the engine's pending creates are settled since: the engine keeps them until it is told to clear them. */
   readonly history: number;
-  /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the latest last. */
+  /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the earliest last. */
   readonly inFlight: ReadonlyMap<string, readonly Creating[]>;
   /** The sets that killed runs were creating, by URN, as they are saved with nothing created yet. */
   readonly newSets: ReadonlyMap<string, Resource>;
@@ -131,7 +130,7 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
     ...set,
     outputs: { ...visible(set), ...accountIn(resources), eventIds: {} },
   });
-  // Of several runs that were killed while they created a set, the latest has its arguments.
+  // Of several runs that were killed while they created a set, the earliest has its arguments.
   return { open, created, history, inFlight, newSets: new Map(sets.map((set) => [set.urn, saved(set)])) };
 }
 
@@ -142,8 +141,9 @@ export function recordsOf({ record, also = [] }: PendingCreate): CreateRecord[] 
 
 /**
  * The facts about one resource as one create. What the state holds goes before what the engine's record implies; of several
- * killed runs the latest is the one that the engine goes on with. An id comes from the journal, which alone knows answers. Every
- * further mark is kept: each of those creates may have arrived.
+ * killed runs the earliest, which the engine notes last (measured with 3.259.0). If a later one has made the object, the next preview
+ * shows a change; the other way round, the state would say for ever what the platform does not have. An id comes from the journal,
+ * which alone knows answers. Every further mark is kept: each of those creates may have arrived.
  */
 function together(facts: readonly PendingCreate[], notes: readonly CreateRecord[]): PendingCreate {
   const best = facts.find(({ known }) => known === "state") ?? (facts.at(-1) as PendingCreate);
@@ -209,7 +209,7 @@ function creatingIn(
   current: ReadonlyMap<string, Resource>,
   noted: Notes,
 ): { readonly open: Creating[]; readonly history: number } {
-  const creating = operationsIn(deployment).flatMap(({ type, resource }): Creating[] => {
+  const creating = (deployment.pending_operations ?? []).flatMap(({ type, resource }): Creating[] => {
     const kind = kindOfType(resource.type);
     return type === "creating" && kind !== undefined ? [{ kind, resource }] : [];
   });
@@ -237,8 +237,8 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
 }
 
 /** The sets whose members a killed run may have sent, as the run would have saved them. */
-function sentSetsIn(deployment: Deployment, current: ReadonlyMap<string, Resource>): Resource[] {
-  return operationsIn(deployment).flatMap(({ resource, type }) => {
+function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<string, Resource>): Resource[] {
+  return (pending_operations ?? []).flatMap(({ resource, type }) => {
     const isSent = type === "updating" || (type === "creating" && !current.has(resource.urn));
     return isSent && setOfType(resource.type) !== undefined ? [resource] : [];
   });

@@ -168,11 +168,6 @@ export function isOurs({ type }: Resource): boolean {
   return kindOfType(type) !== undefined || setOfType(type) !== undefined;
 }
 
-/** What runs had begun when they were killed, the latest run's last: the engine (measured with 3.259.0) writes it first. */
-export function operationsIn({ pending_operations }: Deployment): z.infer<typeof operationSchema>[] {
-  return (pending_operations ?? []).toReversed();
-}
-
 /** `<organization>/<project>/<stack>`, as a resource of ours says; none where there is no such resource. */
 export function stackIn({ deployment }: ExportedStack): string | undefined {
   const all = [
