@@ -161,9 +161,12 @@ describe("relocate", () => {
     return { ...stack, hosts, relocate: () => stack.run("relocate", "there.example me@example.com") };
   }
 
-  it("moves the state and the journal", async () => {
-    const { relocate, hosts, folder } = moving();
-    const { code, output } = await relocate();
+  it.each([
+    ["quoted", ["there.example me@example.com"]],
+    ["without quotes", ["there.example", "me@example.com"]],
+  ])("moves the state and the journal: %s", async (_, call) => {
+    const { run, hosts, folder } = moving();
+    const { code, output } = await run("relocate", ...call);
     expect(output).toContain("1 resource of 'there.example me@example.com' is at 'here.example me@example.com' now");
     expect(code).toBe(0);
     expect(hosts()).toEqual({ state: "here", journal: ["here"], others: ["here"] });

@@ -70,6 +70,8 @@ describe("what is not known is refused with the nearest known name", () => {
       ["\u001b[31mx"],
       'there is no command "[31mx"; known are compare, leftovers, login, pending, relocate, report, validate and help',
     ],
+    [["pending", "e"], "Unexpected argument 'e'. This command does not take positional arguments"],
+    [["pending", "--created"], "Option '--created <value>' argument missing"],
     [["--verison"], "there is no option --verison; did you mean --version?"],
     [["-x"], "there is no option -x; known are --help and --version"],
     [["pending", "--creatd", "e=1"], "there is no option --creatd; did you mean --created?"],
@@ -84,7 +86,7 @@ describe("what is not known is refused with the nearest known name", () => {
     ],
   ])("%j", async (args, sentence) => {
     const { code, stdout, stderr } = await run(...args);
-    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee pulumi-advertising --help [ADVERTISING_USAGE]\n`);
+    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee \`npx pulumi-advertising --help\` [ADVERTISING_USAGE]\n`);
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });
@@ -157,7 +159,7 @@ describe("validate", () => {
     const wrong = await check(["wide.csv"], { ADVERTISING_MAX_WINDOW_SECONDS: "31d", ADVERTISING_EMAIL: "" });
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
     expect(wrong.stderr).toMatch(
-      /^pulumi-advertising: ADVERTISING_MAX_WINDOW_SECONDS expected whole seconds[^;]*; got the string "31d"\n/,
+      /^pulumi-advertising: ADVERTISING_MAX_WINDOW_SECONDS expected whole seconds[^;]*; got the string "31d" \[ADVERTISING_USAGE\]\n$/,
     );
   });
 
@@ -168,7 +170,7 @@ describe("validate", () => {
     [["a.csv", "--fromat", "json"], "there is no option --fromat; did you mean --format?"],
   ])("%j is no call", async (args, sentence) => {
     const { code, stderr } = await check(args);
-    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee pulumi-advertising --help [ADVERTISING_USAGE]\n`);
+    expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee \`npx pulumi-advertising --help\` [ADVERTISING_USAGE]\n`);
     expect(code).toBe(2);
   });
 });
@@ -216,6 +218,8 @@ describe("report", () => {
     const { code, stdout, stderr } = await runIn(folderWith(files), {}, ...args);
     expect(stderr).toContain(told);
     expect(stderr).toMatch(/\[ADVERTISING_USAGE\]\n$/);
+    // How the command is called helps nobody who called it rightly.
+    expect(stderr.includes("--help")).toBe(!/not on the PATH|could not be read/.test(told));
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });

@@ -36,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
   const old = whyTooOld(process.versions.node);
   if (old !== undefined) throw new Error(old);
   const [name, ...rest] = args;
-  if (name === undefined) throw new Error("a command is missing");
+  if (name === undefined) throw new UsageError("a command is missing");
   if (["--help", "-h", "help"].includes(name)) return say(HELP);
   if (["--version", "-v"].includes(name)) return say(manifest().version);
   if (name.startsWith("-")) refuseUnknownOptions([name], { help: FLAG, version: FLAG });
@@ -53,8 +53,8 @@ main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (error: Error) => {
-    const message = `pulumi-advertising: ${error.message}\nSee pulumi-advertising --help`;
-    console.error(withCode(message, UsageError.code));
+    const help = error instanceof UsageError ? "\nSee `npx pulumi-advertising --help`" : "";
+    console.error(withCode(`pulumi-advertising: ${error.message}${help}`, UsageError.code));
     process.exitCode = 2;
   },
 );

@@ -2,7 +2,7 @@
  * `pulumi-advertising compare`: what one stack declares and another does not, such as staging and production. Resources are
  * compared by key, without ids, which always differ.
  */
-import { count, printable } from "../base/index.js";
+import { count, printable, UsageError } from "../base/index.js";
 import {
   type Contents,
   contentsOf,
@@ -41,7 +41,7 @@ export const compareCommand = command({
   takes: { amount: ({ state }) => (state.length === 0 ? 2 : 0), words: "two stacks, or --state FILE twice" },
   run: async ({ format = "text", state: files, cwd, out }, ...stacks) => {
     const inFormat = chosen(COMPARISON_FORMATS, format, "format");
-    if (files.length === 1) throw new Error("--state is given twice, once for each of the two; got one");
+    if (files.length === 1) throw new UsageError("--state is given twice, once for each of the two; got one");
     const [first = "", second = ""] = files.length > 0 ? files : stacks;
     // One after the other: Pulumi may ask for a passphrase.
     const read = async (name: string) => {

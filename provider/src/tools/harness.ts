@@ -9,13 +9,13 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs, promisify } from "node:util";
-import { didYouMean, enumerate, printable } from "../base/index.js";
+import { didYouMean, enumerate, printable, UsageError } from "../base/index.js";
 import { environmentNameOf, NAMESPACE, readSettings, type Settings, type SettingsReading } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./stack-export.js";
 
 export interface Command {
   readonly help: string;
-  /** @returns the exit code. @throws Error in words, for exit code 2. */
+  /** @returns the exit code. @throws Error in words, for exit code 2; a UsageError where the call is wrong. */
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
@@ -28,7 +28,7 @@ interface Declaration<O extends ParseArgsOptionsConfig> {
   readonly options: O;
   /** The words that belong to no option: how many it takes, and what they are. @default none */
   readonly takes?: {
-    readonly amount: number | ((values: Values<O>) => number);
+    readonly amount: number | readonly number[] | ((values: Values<O>) => number);
     readonly words: string;
   };
   readonly run: (values: Values<O>, ...words: string[]) => Promise<number>;
@@ -41,17 +41,25 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: Dec
     help,
     run: async (args) => {
       refuseUnknownOptions(args, options);
-      const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: takes !== undefined });
+      const { values, positionals } = parsed({ args: [...args], options, allowPositionals: takes !== undefined });
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
       const amount = typeof takes?.amount === "function" ? takes.amount(given as Values<O>) : takes?.amount;
-      if (takes !== undefined && positionals.length !== amount) {
-        throw new Error(`it takes ${takes.words}; got ${positionals.join(" ") || "none"}`);
+      if (takes !== undefined && ![amount].flat().includes(positionals.length)) {
+        throw new UsageError(`it takes ${takes.words}; got ${positionals.join(" ") || "none"}`);
       }
       return run(given as Values<O>, ...positionals);
     },
   };
 }
+
+const parsed: typeof parseArgs = (config) => {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+};
 
 /** Prints it. @returns the exit code. */
 export function say(sentence: string, code = 0): number {
@@ -59,27 +67,27 @@ export function say(sentence: string, code = 0): number {
   return code;
 }
 
-/** @throws Error about the first of `args` that is none of `options`; `parseArgs` itself would not name a near one. */
+/** @throws UsageError about the first of `args` that is none of `options`; `parseArgs` itself would not name a near one. */
 export function refuseUnknownOptions(args: readonly string[], options: ParseArgsOptionsConfig): void {
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const known = Object.keys(options).map((name) => `--${name}`);
   for (const token of tokens) {
     if (token.kind === "option" && !Object.hasOwn(options, token.name)) {
-      throw new Error(`there is no option ${printable(token.rawName)}; ${hintFor(token.rawName, known)}`);
+      throw new UsageError(`there is no option ${printable(token.rawName)}; ${hintFor(token.rawName, known)}`);
     }
   }
 }
 
-/** @throws Error about options that were given and mean nothing to `asked`, such as `report page`. */
+/** @throws UsageError about options that were given and mean nothing to `asked`, such as `report page`. */
 export function refuseForeignOptions(asked: string, given: object, known: readonly string[]): void {
   const foreign = Object.keys(given).filter((option) => !known.includes(option));
   if (foreign.length === 0) return;
-  throw new Error(`\`${asked}\` takes no ${enumerate(foreign.map((option) => `--${option}`))}`);
+  throw new UsageError(`\`${asked}\` takes no ${enumerate(foreign.map((option) => `--${option}`))}`);
 }
 
 /**
  * One of several that are known by their names: a command, a report, a format.
- * @param others names that are known as well, for the hint. @throws Error that names the nearest known one, or all.
+ * @param others names that are known as well, for the hint. @throws UsageError that names the nearest known one, or all.
  */
 export function chosen<T>(
   known: Readonly<Record<string, T>>,
@@ -89,7 +97,9 @@ export function chosen<T>(
 ): T {
   const found = Object.hasOwn(known, name) ? known[name] : undefined;
   if (found !== undefined) return found;
-  throw new Error(`there is no ${noun} "${printable(name)}"; ${hintFor(name, [...Object.keys(known), ...others])}`);
+  throw new UsageError(
+    `there is no ${noun} "${printable(name)}"; ${hintFor(name, [...Object.keys(known), ...others])}`,
+  );
 }
 
 function hintFor(typed: string, known: readonly string[]): string {
@@ -174,7 +184,7 @@ export async function stateOf({
 }: StackChoice & { readonly state?: string | undefined }): Promise<ExportedStack> {
   if (state === undefined) return readExport(await exportOf(choice));
   const options = given(choice).map(({ option }) => option);
-  if (options.length > 0) throw new Error(`--state already says which state: leave out ${enumerate(options)}`);
+  if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
   return readExport(await textOf(state));
 }
 

@@ -1,6 +1,6 @@
 /** `pulumi-advertising pending`: lists and settles creates of unknown outcome. */
 import { randomUUID } from "node:crypto";
-import { agree, count, cut, enumerate, idRanges, momentOf, systemClock } from "../base/index.js";
+import { agree, count, cut, enumerate, idRanges, momentOf, systemClock, UsageError } from "../base/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import {
   aboutWhom,
@@ -86,8 +86,8 @@ export const pendingCommand = command({
     const settles = [...options.created, ...options["not-created"], ...options.forget].length > 0 || options.search;
     const isReopening = options.reopen.length > 0;
     if (options.state !== undefined && (settles || isReopening))
-      throw new Error("--state only looks; to settle, leave it out");
-    if (isReopening && settles) throw new Error("--reopen takes answers back: give no new answers with it");
+      throw new UsageError("--state only looks; to settle, leave it out");
+    if (isReopening && settles) throw new UsageError("--reopen takes answers back: give no new answers with it");
     if (isReopening) return changeStack(options, (stack, journals) => takeBack(stack, journals, options.reopen));
     if (!settles) return lookOnly(options);
     return changeStack(options, (stack, journals) => judge(stack, journals, options));

@@ -2,7 +2,7 @@
  * `pulumi-advertising relocate`: declares that the platform and account which a stack's resources were created at are the same
  * under another address. The state then says so.
  */
-import { agree, count, enumerate } from "../base/index.js";
+import { agree, count, enumerate, UsageError } from "../base/index.js";
 import { accountOf } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
 import { moveNotes } from "../store/index.js";
@@ -24,9 +24,11 @@ const WORDS = "'<host> <e-mail>' as the error shows them";
 export const relocateCommand = command({
   help: HELP,
   options: STACK_OPTIONS,
-  takes: { amount: 1, words: WORDS },
-  run: async (choice, from = "") => {
-    if (!/^\S+ \S+$/.test(from)) throw new Error(`it takes ${WORDS}; got ${from}`);
+  // Without quotes they are two arguments.
+  takes: { amount: [1, 2], words: WORDS },
+  run: async (choice, ...words) => {
+    const from = words.join(" ");
+    if (!/^\S+ \S+$/.test(from)) throw new UsageError(`it takes ${WORDS}; got ${from}`);
     return changeStack(choice, (exported, journals) => {
       const to = accountOf(journals.account());
       const notes = journals.standingAt(from, stackIn(exported));

@@ -3,7 +3,7 @@
  * those who place tags, as JSON, CSV, environment variables, or a TypeScript module; with the addresses of tags, which come from the
  * user's own template, since the platform's are not known.
  */
-import { count, enumerate, nearest } from "../base/index.js";
+import { count, enumerate, nearest, UsageError } from "../base/index.js";
 import { exactId } from "../rules/index.js";
 import { commentOf } from "./comment.js";
 import {
@@ -235,7 +235,7 @@ const NAMES = ["id", "key", ...ARGUMENTS];
 
 /**
  * @param template such as `https://tags.example.com/e?id={id}`.
- * @returns the address of an event, with each value percent-encoded. @throws Error where the template is none.
+ * @returns the address of an event, with each value percent-encoded. @throws UsageError where the template is none.
  */
 export function addressesBy(template: string): (event: Identified) => string {
   const named = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
@@ -245,9 +245,9 @@ export function addressesBy(template: string): (event: Identified) => string {
       const meant = nearest(name, NAMES);
       return `{${name}}${meant === undefined ? "" : ` (did you mean {${meant}}?)`}`;
     });
-    throw new Error(`--template knows ${enumerate(NAMES.map((name) => `{${name}}`))}; got ${enumerate(told)}`);
+    throw new UsageError(`--template knows ${enumerate(NAMES.map((name) => `{${name}}`))}; got ${enumerate(told)}`);
   }
-  if (!named.includes("id")) throw new Error("--template needs {id}: without it all events have one address");
+  if (!named.includes("id")) throw new UsageError("--template needs {id}: without it all events have one address");
   return (event) =>
     template.replace(/\{(\w+)\}/g, (_, name: string) => {
       if (name === "id") return event.id;
