@@ -261,3 +261,21 @@ it("a replacement that only the engine was asked for (--replace) keeps the list 
   expect(forced.told.map(({ message }) => message).join("\n")).not.toContain("is no longer in the state");
   expect(sandbox.creates).toBe(2);
 });
+
+it("what an alias makes a resource of another type is refused, and nothing is sent: a set does not take an event's id for its own", async () => {
+  const { sandbox, folder, run, created } = await start(ALL);
+  const [held] = (await created("held")) as [Known];
+  const engine = new SetEngine(sandbox, folder);
+  await engine.up({ advertiserId: 1, events: { a: { eventName: "A", value: 1 } } });
+  const { id: setId = "", inputs = {}, outputs = {} } = engine.state ?? {};
+  const before = sandbox.requests.length;
+  const refused = /the state has (.*) here, with the id (.*), and an alias can't change its type\. Nothing was sent/;
+  const { set, event } = run();
+  expect((await failureOf(set.diff(held.id, held.outs, inputs))).message).toMatch(refused);
+  expect((await failureOf(set.update(held.id, held.outs, inputs))).message).toMatch(refused);
+  const fromSet = (await failureOf(event.diff(setId, outputs, held.inputs))).message;
+  expect(refused.exec(fromSet)?.slice(1)).toEqual(["a ConversionEventSet", setId]);
+  const owner = { advertiserName: "X", advertiserId: 1 };
+  expect((await failureOf(event.diff("1", owner, held.inputs))).message).toContain("the state has an Advertiser here");
+  expect(sandbox.requests).toHaveLength(before);
+});

@@ -1,17 +1,18 @@
 /**
  * What this machine remembers of earlier runs, looked up before anything is sent: what interrupted ones have left in the journal, and
- * what was created before, perhaps under another name.
+ * what was created before, perhaps under another name. And whether what the state holds is of the type that the program declares.
  */
-import { JournalError, OutcomeUnknownError, type Values } from "../base/index.js";
+import { ArgumentsError, JournalError, OutcomeUnknownError, own, type Values } from "../base/index.js";
 import {
   abilitiesOf,
   deletesUnlessHeld,
+  hasValue,
   holdsUnknown,
   isDeleted,
   isSameBody,
   knownAdoption,
 } from "../decision/index.js";
-import { fingerprintOfBody, type Kind } from "../kinds/index.js";
+import { fingerprintOfBody, KINDS, type Kind, type ResourceName, SETS } from "../kinds/index.js";
 import {
   aboutWhom,
   type CreateRecord,
@@ -26,6 +27,25 @@ import type { Journal } from "../store/index.js";
 import { learnHolders } from "./holding.js";
 import type { Runtime } from "./services.js";
 import { type Before, beforeCreate, tellAll } from "./tell.js";
+
+/** By the argument that only a resource of one type has. */
+const TYPES = [
+  ...SETS.map(({ name }) => ({ name, argument: "events" })),
+  ...KINDS.map(({ name, nameProperty }) => ({ name, argument: nameProperty })),
+];
+
+/**
+ * An alias may hand a resource what the state holds of one of another type. Its id is not of this kind, so nothing may be done with it.
+ * @param olds what the state holds. @throws ArgumentsError
+ */
+export function expectSameType(name: ResourceName, olds: Values, id: string, label: string): void {
+  const stored = TYPES.find(({ argument }) => hasValue(own(olds, argument)));
+  if (stored === undefined || stored.name === name) return;
+  throw new ArgumentsError(
+    `${label}: the state has ${/^[AEIOU]/.test(stored.name) ? "an" : "a"} ${stored.name} here, with the id ${id}, and an alias can't change its type. ` +
+      "Nothing was sent. Remove the alias; to go on with a live object, set existingId in its new place.",
+  );
+}
 
 /** The topic of what is told once a run. */
 const UNCLAIMED = "unclaimed";

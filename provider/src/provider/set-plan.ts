@@ -17,7 +17,7 @@ import {
   secretArgumentsIn,
   splitMember,
 } from "../state/index.js";
-import { journalKeysOf, journalled, lookBefore, reconcileHeld, tellGone } from "./before.js";
+import { expectSameType, journalKeysOf, journalled, lookBefore, reconcileHeld, tellGone } from "./before.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
 import { expectSameAccount, resultOf } from "./outcome.js";
@@ -33,13 +33,14 @@ import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleIn
 export async function planSet(
   { name, member: kind }: SetKind,
   runtime: Runtime,
-  _id: string,
+  id: string,
   olds: Properties,
   news: Properties,
 ): Promise<{ readonly changes: boolean; readonly replaces: string[] }> {
   const { run } = runtime;
   const subject = refIn(name, news);
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
+  expectSameType(name, olds, id, subject.label);
   const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, news);
   let members = membersOf(kind, stored, declared, circumstances);
   noteHeld(kind, runtime, heldIn(kind, subject, stored, members, news));

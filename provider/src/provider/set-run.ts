@@ -35,6 +35,7 @@ import {
   staysLive,
   writeStoredSet,
 } from "../state/index.js";
+import { expectSameType } from "./before.js";
 import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
 import { Progress, type Severity } from "./engine.js";
 import { circumstancesOf, learnHolders, notedBefore, whenRemoved } from "./holding.js";
@@ -97,6 +98,7 @@ export async function updateSet(
   const paths = secretArgumentsIn(inputs);
   maskSecretMembers(values, paths, runtime.secrets);
   const subject = refIn(name, inputs);
+  expectSameType(name, olds, id, subject.label);
   const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, inputs);
   if (isDeleting) await learnHolders(runtime);
   const members = membersOf(kind, stored, declared, circumstances);

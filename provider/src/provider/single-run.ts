@@ -24,7 +24,7 @@ import {
   staysLive,
   writeLeftLive,
 } from "../state/index.js";
-import { reconcileHeld, tellGone } from "./before.js";
+import { expectSameType, reconcileHeld, tellGone } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import { circumstancesOf, learnHolders, notedBefore, noteHeld, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
@@ -58,6 +58,7 @@ export async function planSingle(
   const subject = refIn(kind.name, news);
   const { key } = subject;
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
+  expectSameType(kind.name, olds, id, subject.label);
   const { wasDeleting, wasSecret } = run.checked(key);
   const circumstances = circumstancesOf(kind, runtime, subject, olds, wasDeleting);
   const secret = new Set([...secretArgumentsIn(news), ...wasSecret]);
