@@ -136,6 +136,21 @@ it("takes a pending create for history where the state holds it with the same ar
   expect(open({ inputs, delete: true })).toEqual({ open: [undefined], left: 2 });
 });
 
+it("a set that the state has is history with whatever arguments, and counted: `--replace` may have asked for all of it again", () => {
+  const urn = urnOf("ConversionEventSet", "funnel");
+  const events = (value: number) => ({ advertiserId: 1, events: { a: { eventName: "A", value } } });
+  const pendingWith = (value: number) => {
+    const inputs = events(value);
+    const set = resource(urn, { id: "set-1", inputs: events(1), outputs: { ...events(1), eventIds: { a: 5 } } });
+    const { open, history } = pendingIn(
+      stackOf([set], [{ type: "creating", resource: resource(urn, { inputs }) }]),
+      [],
+    );
+    return { open: open.length, history };
+  };
+  expect([1, 2].map(pendingWith)).toEqual([1, 2].map(() => ({ open: 0, history: 1 })));
+});
+
 it("does not take two secret arguments for the same", () => {
   const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:same" };
   const inputs = { eventName: secret, additionalFields: { note: secret } };

@@ -90,7 +90,7 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
   const objects = objectsIn(resources);
   const noted: Notes = Map.groupBy(notes, ({ key }) => aboutWhom(key).urn);
   const { open: sent, history } = creatingIn(deployment, current, noted);
-  const sets = sentSetsIn(deployment, current);
+  const { sets, history: ofSets } = sentSetsIn(deployment, current);
   const facts = [
     ...objects.flatMap(unresolvedIn),
     ...sent.flatMap((each) => sentIn(each, current.get(each.resource.urn), noted.get(each.resource.urn) ?? [])),
@@ -131,7 +131,13 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
     outputs: { ...visible(set), ...accountIn(resources), eventIds: {} },
   });
   // Of several runs that were killed while they created a set, the earliest has its arguments.
-  return { open, created, history, inFlight, newSets: new Map(sets.map((set) => [set.urn, saved(set)])) };
+  return {
+    open,
+    created,
+    history: history + ofSets,
+    inFlight,
+    newSets: new Map(sets.map((set) => [set.urn, saved(set)])),
+  };
 }
 
 /** A create and all that other runs sent of the same resource. */
@@ -236,12 +242,18 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
   );
 }
 
-/** The sets whose members a killed run may have sent, as the run would have saved them. */
-function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<string, Resource>): Resource[] {
-  return (pending_operations ?? []).flatMap(({ resource, type }) => {
-    const isSent = type === "updating" || (type === "creating" && !current.has(resource.urn));
-    return isSent && setOfType(resource.type) !== undefined ? [resource] : [];
-  });
+/**
+ * The sets whose members a killed run may have sent, as the run would have saved them. History is what the state has: a later run has
+ * created it, or `--replace` asked for it, and nobody can see which.
+ */
+function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<string, Resource>) {
+  const ofSets = (pending_operations ?? []).filter(({ resource }) => setOfType(resource.type) !== undefined);
+  const isHistory = ({ type, resource }: (typeof ofSets)[number]) => type === "creating" && current.has(resource.urn);
+  const isOpen = (each: (typeof ofSets)[number]) => ["creating", "updating"].includes(each.type) && !isHistory(each);
+  return {
+    sets: ofSets.filter(isOpen).map(({ resource }) => resource),
+    history: ofSets.filter(isHistory).length,
+  };
 }
 
 /**
