@@ -21,7 +21,6 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** The properties that have a value. */
 export function withoutUndefined<T extends object>(properties: T): Given<T> {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Given<T>;
 }

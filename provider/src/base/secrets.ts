@@ -12,7 +12,6 @@ const MASK = "[secret]";
  */
 const MIN_PASSING = 512;
 
-/** Masks registered secrets in texts. One for a process. */
 export class Secrets {
   readonly #lasting = new Set<string>();
   #passing = new Set<string>();

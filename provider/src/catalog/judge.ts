@@ -70,7 +70,6 @@ class Judge {
     };
   }
 
-  /** The subjects of which anything is wrong. */
   #wrong(): Set<string> {
     const errors = [...this.written.findings, ...this.#findings].filter(({ level }) => level === "error");
     return new Set(errors.map(({ subject }) => subject));

@@ -11,7 +11,6 @@ import { judgeCatalog } from "./judge.js";
 import { type Catalog, errorAt, type Finding, type WrittenCatalog } from "./written.js";
 import { readYaml, readYamlCatalog } from "./yaml-catalog.js";
 
-/** The rules of the arguments that a `Catalog` has in a program. */
 export const CATALOG_RULES = z.strictObject({
   file: expecting("the path of a file, known when the program runs", z.string().min(1)),
   sets: truth.optional(),
@@ -70,7 +69,6 @@ function unread(file: string, findings: readonly Finding[]): WrittenCatalog {
   return { file, defaults: undefined, rules, advertisers: undefined, events: [], findings };
 }
 
-/** More is no catalog. */
 const MAX_BYTES = 50_000_000;
 
 /** @param named the place at which a problem with the file itself is reported. */

@@ -5,7 +5,6 @@ import { z } from "zod";
 import { saidOnce, type Values, withoutValues } from "../base/index.js";
 import { expecting, type Problem, type Source } from "../rules/index.js";
 
-/** One object of a file. */
 export interface Written {
   /** As people know it: `acme/purchase`, `acme defaults`, `rules.errors`. */
   readonly subject: string;
@@ -46,7 +45,6 @@ export interface CatalogAdvertiser {
 
 export interface CatalogEvent {
   readonly key: string;
-  /** Its advertiser's key. */
   readonly advertiser: string;
   /** With the defaults of the catalog, without those of the platform. */
   readonly args: Values;
@@ -62,7 +60,6 @@ export interface Catalog {
   readonly findings: readonly Finding[];
 }
 
-/** Something to fix in a file, or to look at. */
 export interface Finding extends Problem {
   readonly level: "error" | "warning";
   readonly subject: string;

@@ -90,7 +90,6 @@ export function isSecretName(name: string): boolean {
   return words.some((word) => SECRET_WORD.test(word));
 }
 
-/** Tells whether a list or an object holds nothing. */
 export function isEmpty(value: object): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }

@@ -26,7 +26,6 @@ import { type Reading, saidIn, warningsOf, wordsOf } from "./words.js";
 
 interface CreateRequest {
   readonly operation: Operation;
-  /** The request's fields in wire names. */
   readonly fields: Values;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
@@ -38,27 +37,22 @@ interface CreateRequest {
 export interface Created {
   /** The platform's id, exact, as decimal digits. */
   readonly id: string;
-  /** The warnings that the platform gave beside its success. */
   readonly warnings: readonly string[];
 }
 
-/** One object, for the operations that are about an object that exists. */
 interface Target {
   readonly kind: Kind;
   readonly operation: Operation;
   readonly id: string;
-  /** The resource, for messages. */
   readonly label: string;
 }
 
 /** A create whose object is looked for by its mark. */
 export interface Wanted extends Omit<Target, "id"> {
-  /** The request field that holds the mark. */
   readonly field: string;
   readonly mark: string;
 }
 
-/** One operation as {@link Client} carries it out. */
 interface Request {
   readonly operation: Operation;
   /** Values for the placeholders of the operation's path. */
@@ -71,7 +65,6 @@ interface Request {
   readonly beforeSend?: BeforeSend;
 }
 
-/** An answer with its judgement. */
 interface Performed<T> extends Answered {
   readonly judged: T;
   /** ISO 8601. */

@@ -22,7 +22,6 @@ export interface TunnelTrouble {
   readonly variable: string;
   /** True if the proxy had granted the tunnel, which then failed between the platform and us. Absent if nobody knows. */
   readonly granted?: boolean;
-  /** With which the proxy refused. */
   readonly status?: number;
   /** About 407: what became of the credentials. */
   readonly credentials?: "missing" | "refused" | "of another kind" | undefined;

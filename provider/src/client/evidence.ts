@@ -20,7 +20,6 @@ import {
 } from "./answer.js";
 import { isSentence } from "./words.js";
 
-/** The object that a request was about. */
 export interface About {
   /** The name of its kind on the wire. */
   readonly noun: string;

@@ -203,7 +203,6 @@ export class Witness {
     }
   }
 
-  /** The operation has done what it is for. */
   works(): void {
     this.#hasWorked = true;
     this.#changed();

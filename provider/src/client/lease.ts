@@ -55,7 +55,6 @@ export class Lease<Login> {
     return this.#fate.openedAtMs;
   }
 
-  /** True if any request was accepted on the login. */
   get hasAccepted(): boolean {
     return this.#fate.accepted > 0;
   }
@@ -106,7 +105,6 @@ export class Leases<Login> {
     return this.#books.current !== undefined;
   }
 
-  /** From now on leases are on this login. */
   begin(login: Login, openedAtMs: number): void {
     this.#books.current = { login, openedAtMs, accepted: 0, held: 0, isUnreachable: false };
     changed(this.#books);

@@ -36,9 +36,7 @@ interface Standing {
   readonly isIncurable: boolean;
 }
 
-/** A login, or what stands in its place. */
 export interface Login {
-  /** Makes the headers that go with the next request to `url`. */
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
   /** Takes in what an answer brings. Never fails: what the answer says counts for more. */
   keep(answer: HttpAnswer, url: URL): Promise<void>;
@@ -48,7 +46,6 @@ export interface Login {
 /** Opens a login other than the one before, which is good for `url`. @throws LoginError */
 export type OpenLogin = (url: URL) => Promise<Login>;
 
-/** As the settings say. */
 export function credentialsOf(
   settings: Settings,
   surroundings: Surroundings,
@@ -109,7 +106,6 @@ async function cookieLogin(
   };
 }
 
-/** No login: the credentials go with every request. */
 function basicCredentials({ email, password }: Settings, { secrets }: Surroundings): OpenLogin {
   const encoded = Buffer.from(`${email}:${password ?? ""}`).toString("base64");
   secrets.add(encoded);

@@ -178,7 +178,6 @@ class Slots {
   }
 }
 
-/** The end of one attempt. */
 export type Attempt = { readonly answer: HttpAnswer } | { readonly failure: TransportFailure };
 
 interface RetryQuestion {

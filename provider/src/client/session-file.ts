@@ -26,7 +26,6 @@ const verifierSchema = z.object({
   hash: z.base64(),
 });
 
-/** This is stored in the place of a password. */
 type Verifier = z.infer<typeof verifierSchema>;
 
 /** This machine can't compute a verifier, as where scrypt is not allowed. */
@@ -42,7 +41,6 @@ const formatSchema = z.object({
   baseUrl: z.string(),
   email: z.string(),
   keepLoggedIn: z.boolean(),
-  /** Checks the password that opened the session. */
   verifier: verifierSchema,
   /** The login's id. */
   stamp: z.string().min(1),
@@ -125,7 +123,6 @@ export class SessionFile {
     this.#password.verifier().catch(() => undefined); // told by the write
   }
 
-  /** Does `work` while no other process writes the file. */
   locked<T>(work: (lock: Lock) => Promise<T>): Promise<T> {
     const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
     const { clock, newId, disk } = this.surroundings;
@@ -215,7 +212,6 @@ export class SessionJar {
     return (await this.#jar.serialize()).cookies.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
   }
 
-  /** Tells whether a session cookie would go with a request to `url`. */
   async hasSession(url: URL): Promise<boolean> {
     return (await this.#jar.getCookies(url.href)).some(isSession);
   }
@@ -231,7 +227,6 @@ export class SessionJar {
     return stated.length === 0 ? undefined : Math.max(...stated);
   }
 
-  /** Becomes a copy of `other`. */
   replaceWith(other: SessionJar): void {
     this.#jar = other.#jar;
     this.#last = undefined;

@@ -12,16 +12,13 @@ import type { Settings } from "../settings/index.js";
 import { NoVerifier, SessionFile, type SessionJar } from "./session-file.js";
 import type { Surroundings } from "./surroundings.js";
 
-/** A session as it was found or opened. */
 export interface OpenedSession {
   readonly jar: SessionJar;
-  /** Identifies the login. */
   readonly loginId: string;
   /** Opened by an earlier run or another process: its age and fate are not known. */
   readonly restored: boolean;
 }
 
-/** Cookies that an answer brought. */
 interface Arrival {
   readonly setCookies: readonly string[];
   readonly url: URL;

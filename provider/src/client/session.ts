@@ -36,12 +36,10 @@ interface SessionAnswer {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-/** A request as it is sent on a login. */
 interface SessionRequest {
   readonly method: HttpRequest["method"];
   readonly url: URL;
   readonly body?: string | undefined;
-  /** True if being carried out twice does no harm. */
   readonly repeatable: boolean;
 }
 
@@ -51,7 +49,6 @@ interface Sending extends SessionRequest {
   readonly patience: Patience;
 }
 
-/** An answer, and the lease that its request still holds. */
 interface Leased {
   readonly answer: Answer;
   readonly sign: SessionSign | undefined;

@@ -25,7 +25,6 @@ export interface Surroundings {
   readonly secrets: Secrets;
   /** Told what concerns the whole run, perhaps more than once. */
   readonly say: (message: string) => void;
-  /** Told each attempt's end, for the debug log. */
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
 }
 
@@ -40,7 +39,6 @@ export interface AttemptReport {
   readonly sent?: boolean;
 }
 
-/** The real connections that the settings ask for. */
 export function transportFor({ settings, proxy }: Reading, clock: Clock = systemClock): Transport {
   return createTransport({
     timeoutSeconds: settings.requestTimeoutSeconds,

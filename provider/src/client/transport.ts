@@ -28,7 +28,6 @@ import {
   undici,
 } from "./connections.js";
 
-/** A request. */
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
@@ -62,7 +61,6 @@ export class TransportFailure extends Error {
     readonly code: string,
     /** True if bytes of the request may have left: then nobody knows whether it was acted upon. */
     readonly sent: boolean,
-    /** Says what happened, for people. */
     message: string,
     { tunnel, ...options }: ErrorOptions & { readonly tunnel?: TunnelTrouble | undefined } = {},
   ) {
@@ -134,7 +132,6 @@ interface Received {
   readonly chunks: Buffer[];
 }
 
-/** undici's view of one request. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;

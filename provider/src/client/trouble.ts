@@ -23,7 +23,6 @@ import type { LetThrough } from "./session-refusal.js";
 import { TransportFailure } from "./transport.js";
 import { type Reading, refusalIn, saidIn, wordsOf } from "./words.js";
 
-/** A request, as messages tell of it. */
 export interface Asked {
   /** Such as `ConversionEvent "purchase": POST https://…` */
   readonly what: string;
@@ -32,7 +31,6 @@ export interface Asked {
   readonly settings: Settings;
 }
 
-/** A request with its answer. */
 export interface Answered extends Asked {
   readonly answer: Answer;
   readonly session: LetThrough;
@@ -90,7 +88,6 @@ function isData({ status, kind }: Answer): boolean {
   return status < 300 && kind === "json";
 }
 
-/** Says in words why there is no answer, and what is known of the request. */
 export function unanswered(
   error: unknown,
   { what, otherwise, settings }: Asked,
@@ -185,7 +182,6 @@ interface Hint {
   readonly advice: string;
   /** One clause of a statement, in full. */
   readonly clause: RegExp;
-  /** Codes that say the same. */
   readonly codes: RegExp;
   /** Only for an object that belongs to an advertiser. */
   readonly ofOwned?: true;
@@ -237,7 +233,6 @@ export function hintsFor(answer: Answer, operation: Pick<Operation, "fields">, s
   return [...(status === 404 || status === 405 ? [ADDRESS] : []), ...fitting.map(({ advice }) => advice)];
 }
 
-/** Advises what to do about a request that the session refused. */
 function sessionHint(session: LetThrough, settings: Settings): string | undefined {
   if (session === "accepted") return undefined;
   if (settings.authMode === "basic") {

@@ -27,7 +27,6 @@ const MAX_LABEL_CHARACTERS = 150;
 const PERSON = /^(users?|owner|customer|contact|person|profile|(created|updated|modified)_?by)$/i;
 const FLAG = /^(success(ful)?|ok|status|result|state|outcome)$/i;
 const FLAG_VALUE = /^(true|false|yes|no|0|1|n?ok|ko|success(ful)?|unsuccessful|err(or)?|fail(ed|ure)?)$/i;
-/** A name that may be told. */
 const NAME = /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u;
 
 /**
@@ -190,7 +189,6 @@ function looksLikeHtml(text: string): boolean {
   return /^\s*<[a-z!?]/i.test(text) || /<\/[a-z]/i.test(text);
 }
 
-/** The title first, then what is visible. */
 function pageText(html: string, isEcho: IsEcho): string {
   const blocks = visibleBlocks(html).filter(({ text }) => !isEcho(text));
   const title = blocks.find(({ isTitle }) => isTitle)?.text ?? "";
@@ -247,7 +245,6 @@ function visibleBlocks(html: string): Block[] {
 /** Room for what is wrong with each field. */
 const MAX_REFUSAL_CHARACTERS = 4000;
 
-/** The platform's words of a refusal, as sentences. */
 export function refusalIn(words: readonly string[]): string {
   if (words.length === 0) return "the response does not say why.";
   return asSentence(excerpt(joined(words), MAX_REFUSAL_CHARACTERS));

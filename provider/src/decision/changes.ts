@@ -25,7 +25,6 @@ export const ANY = "*";
 
 export const NO_CHANGES: Changes = { names: [], perhaps: false };
 
-/** The names of everything that is sent of an object. */
 export function argumentNames(kind: Kind): string[] {
   return [...Object.keys(kind.wireNames), "additionalFields"];
 }
@@ -107,7 +106,6 @@ export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Recor
   );
 }
 
-/** The state's arguments with the differences put in. */
 export function withDifferences(values: Values, differences: Differences): Record<string, unknown> {
   const updated = { ...values };
   for (const [property, theirs] of differences) {
@@ -117,7 +115,6 @@ export function withDifferences(values: Values, differences: Differences): Recor
   return updated;
 }
 
-/** `theirs` in the form of `ours`, where it has one. */
 function likeOurs(ours: unknown, theirs: unknown): unknown {
   if (!hasValue(ours)) return theirs ?? ours;
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
@@ -211,12 +208,10 @@ function isWhole({ kind, values }: Known, isHidden: (value: unknown) => boolean)
   return argumentNames(kind).every((name) => !holdsUnknown(values[name]) && !holds(values[name], isHidden));
 }
 
-/** What is known of a create that was sent. */
 interface SentCreate {
   readonly kind: Kind["name"];
   /** On the platform; absent where it is secret. */
   readonly name?: string | undefined;
-  /** By argument. */
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
 }
 

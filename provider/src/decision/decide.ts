@@ -13,7 +13,6 @@ import type { Holders } from "./holders.js";
 export interface Abilities {
   /** An object can be read, for refreshes, `.get` and adoptions. */
   readonly read: boolean;
-  /** An object can be changed in place. */
   readonly update: boolean;
   readonly delete: boolean;
   /**
@@ -82,11 +81,9 @@ export interface Situation {
   readonly unresolved?: CreateRecord | undefined;
   /** Absent where the program does not declare the object any more. */
   readonly wanted?: Wanted | undefined;
-  /** What differs from the object that the state holds. */
   readonly changed: Changes;
   /** The arguments whose change asks for another object, by Pulumi's option `replaceOnChanges`; `*` for all of them. */
   readonly replaceOn: readonly string[];
-  /** The object is deleted once it leaves the state. */
   readonly deletes: boolean;
   readonly can: Abilities;
 }
@@ -101,7 +98,6 @@ export type Action =
   | { readonly do: "create" }
   /** Another object is created. `perhaps`: only where values that are not known yet turn out to be others. */
   | { readonly do: "replace"; readonly perhaps: boolean }
-  /** The object that the state holds is changed in place. */
   | { readonly do: "update"; readonly changed: readonly string[] }
   /**
    * Somebody has named the object: nothing is created. No id where it is not known yet. `unlike`: the arguments that the state has
@@ -144,7 +140,6 @@ export function decide(facts: Situation): Action {
   return { do: "replace", perhaps: changed.perhaps || changed.names.length === 0 };
 }
 
-/** Somebody has named the object, by an id that is known. */
 function whereNamed(facts: Situation, adopts: string): Action {
   const { kind, held, unresolved, changed, can } = facts;
   if (adopts !== held || unresolved !== undefined) return { do: "adopt", id: adopts };

@@ -74,7 +74,6 @@ export class Holders {
       .toSorted((a, b) => STRENGTH.indexOf(a.how) - STRENGTH.indexOf(b.how) || (a.by < b.by ? -1 : 1));
   }
 
-  /** Whether something in the program names this object. */
   isAdopted(kind: Kind["name"], id: string): boolean {
     return this.of(kind, id, undefined, ["adopts"]).length > 0;
   }

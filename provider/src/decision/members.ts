@@ -36,7 +36,6 @@ export interface Member {
   /** Of the body that the object which the state holds was created with. */
   readonly fingerprint: string | undefined;
   readonly unresolved: CreateRecord | undefined;
-  /** The object that the state lets go of by its action. */
   readonly former: Former | undefined;
 }
 
@@ -45,7 +44,6 @@ export function stillToDelete(left: readonly LeftLive[], circumstances: Circumst
   return left.filter((each) => isDeleteOwed(each) && isDeleted(circumstances, each.id, each.key));
 }
 
-/** An object that a set is to delete. */
 export interface ToDelete {
   readonly id: string;
   /** Its key in the set, now or then. */
@@ -76,7 +74,6 @@ export function objectsToDelete(
   return [...wanted.values()].filter(({ id }) => !kept.has(id));
 }
 
-/** Nothing but creating, and nothing is deleted. */
 const PLAIN: Circumstances = { can: NO_ABILITIES, replaceOnChanges: [], deletes: () => false };
 
 /**

@@ -60,7 +60,6 @@ export interface LockOptions {
   readonly disk?: Disk | undefined;
 }
 
-/** A lock that is held until {@link Lock.release}. */
 export interface Lock {
   /** Never fails: a file that can't be removed is judged by whether this process lives. */
   release(): void;
@@ -164,12 +163,10 @@ function held(path: string, content: string, heartbeatMs: number, disk: Disk): L
   };
 }
 
-/** What stands at a lock's path. */
 type Sight =
   | { readonly kind: "free"; readonly content?: undefined }
   | { readonly kind: "held" | "stale"; readonly content: string };
 
-/** One waiter's view of a lock's holder. */
 class Watch {
   readonly #clock: Clock;
   readonly #staleAfterMs: number;

@@ -6,7 +6,6 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { withoutUndefined } from "../base/index.js";
 
-/** What a holder writes into its lock. */
 export interface ProcessIdentity {
   /** For people. */
   readonly host: string;
@@ -28,7 +27,6 @@ export type Fate =
 
 let known: ProcessIdentity | undefined;
 
-/** Who this process is; found out once. */
 export function thisProcess(): ProcessIdentity {
   known ??= identityOf(process.pid);
   return known;

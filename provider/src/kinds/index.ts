@@ -35,7 +35,6 @@ export {
 export { Attribution, days, EventType, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 export { advertiser, adviceFor, conversionEvent, conversionEventSet };
 
-/** Every kind of object. */
 export const KINDS: readonly Kind[] = [advertiser, conversionEvent];
 
 /** @param token a resource's type token; none for a resource of another package. */

@@ -45,7 +45,6 @@ export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   };
 }
 
-/** The data that every resource class has. */
 interface ResourceKind {
   /** The name under which `handlers.ts` exports its provider: a contract with every stored state. */
   readonly handler: "advertiser" | "conversionEvent" | "conversionEventSet";
@@ -55,7 +54,6 @@ interface ResourceKind {
   readonly exactIds: ReadonlySet<string>;
   /** Those of {@link exactIds} for which a program may give the other object's resource itself. */
   readonly refersTo: Readonly<Record<string, Kind>>;
-  /** The rules of every argument. */
   rules(limits: Limits): Rules;
   /** Values that are accepted and yet likely a mistake. */
   warnings(values: Values): readonly Problem[];
@@ -80,11 +78,9 @@ export interface Kind extends ResourceKind {
 /** A resource that is many objects of one kind, by key. */
 export interface SetKind extends ResourceKind {
   readonly name: "ConversionEventSet";
-  /** The kind of its members. */
   readonly member: Kind;
   /** The rules of one member. A member's default is the set's where it has one, so they fill in none. */
   memberRules(limits: Limits): Rules;
-  /** The rules of what all members share. */
   sharedRules(limits: Limits): Rules;
   /** The API's own defaults, for what neither a member nor the set's `defaults` give. */
   defaultsIn(limits: Limits): Values;
@@ -101,7 +97,6 @@ export function belongsAlready(id: string, by: string): string {
   return `${id} belongs to ${by} already: one object can't be two resources`;
 }
 
-/** Every output of a kind that is one object. */
 export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {
   return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];
 }

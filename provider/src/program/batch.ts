@@ -209,7 +209,6 @@ function lookupOfHeirs({ creates, objects }: Snapshot, declared: Declared) {
       .filter(({ key, adopts }) => adopts === undefined && !objects.has(key) && !known.has(key));
 }
 
-/** Makes the briefing of the provider about one resource. */
 function briefingOf(
   { key = "", setOf, objects = [], tells }: Declaration,
   declared: Declared,
@@ -328,7 +327,6 @@ export class Declared {
     return (sameAs === undefined ? undefined : this.#same.get(sameAs)) ?? NONE;
   }
 
-  /** The first object that adopts this one. */
   adopterOf(kind: Kind["name"], id: string): DeclaredObject | undefined {
     return this.#adopters.get(objectKey(kind, id));
   }
@@ -350,7 +348,6 @@ export class Declared {
 
 const NONE: readonly DeclaredObject[] = [];
 
-/** Adds to the values of one key. */
 function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
   const values = map.get(key);
   if (values === undefined) map.set(key, [value]);

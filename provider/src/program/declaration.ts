@@ -16,7 +16,6 @@ import { formerPlaces, journalKeyIn, type Place } from "./place.js";
 /** An object of the platform that the program declares: a resource of its own, or a member of a set. */
 export interface DeclaredObject {
   readonly kind: Kind;
-  /** The journal's key. */
   readonly key: string;
   /** In the program: `purchase`, or `funnel["purchase"]`. */
   readonly name: string;
@@ -32,10 +31,8 @@ export interface DeclaredObject {
   readonly sameAs: string | undefined;
 }
 
-/** An id that only the provider will know. */
 export const LATER = Symbol("known later");
 
-/** What the constructor of a resource or of a catalog says. */
 export interface Declaration {
   /** `ConversionEvent "purchase"` */
   readonly label: string;
@@ -43,7 +40,6 @@ export interface Declaration {
   readonly key: string | undefined;
   /** `get` refers to it: nothing is created, and there is no message about it. */
   readonly isRead: boolean;
-  /** The kind of its objects, if it is a set. */
   readonly setOf: Kind | undefined;
   /** Itself, or a set's members; `undefined` for a set whose members the program does not know yet. */
   readonly objects: readonly DeclaredObject[] | undefined;
@@ -59,7 +55,6 @@ export interface Declaration {
   readonly tells: Pick<Briefing, "deletes" | "replaceOnChanges" | "owners">;
 }
 
-/** A constructor call of a resource class. */
 export interface Call {
   readonly kind: Kind | SetKind;
   readonly name: string;
@@ -69,7 +64,6 @@ export interface Call {
   readonly options: pulumi.CustomResourceOptions;
 }
 
-/** What the looks at all constructor calls of a program share. */
 export interface Context {
   readonly settings: Settings;
   readonly outputs: Outputs;

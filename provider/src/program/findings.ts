@@ -39,7 +39,6 @@ import type { Live } from "../store/index.js";
 export interface Finding {
   readonly title: string;
   readonly lines: readonly string[];
-  /** How many problems the lines tell. */
   readonly problems: number;
 }
 
@@ -90,7 +89,6 @@ export function findingOf(title: string, problems: readonly Problem[]): Finding 
   return { title, lines: inWords(problems), problems: problems.length };
 }
 
-/** More names are counted. */
 const MAX_NAMES = 5;
 
 /** Warnings that several objects would be made of what was perhaps meant to be one. @param groups the names of each such several. */

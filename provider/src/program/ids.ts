@@ -8,7 +8,6 @@ import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import { InWords, isReadableId, type Problem, READABLE_ID, show } from "../rules/index.js";
 
-/** Whether `value` is an Output or a promise. */
 function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
   return pulumi.Output.isInstance(value) || value instanceof Promise;
 }

@@ -20,7 +20,6 @@ const ANYWHERE: Place = { name: ANY, parentTypes: ANY };
 
 const STACK_TYPE = "pulumi:pulumi:Stack";
 
-/** The stack that the program is of. */
 export function placeOfProgram(): Pick<Identity, "organization" | "project" | "stack"> {
   return { organization: organization(), project: pulumi.getProject(), stack: pulumi.getStack() };
 }
@@ -52,7 +51,6 @@ function settled<T>(output: pulumi.Output<T>): Promise<T> {
   });
 }
 
-/** The journal's key of a resource. */
 export function journalKeyIn(kind: Kind | SetKind, name: string, parent: pulumi.Resource | undefined): string {
   return journalKeyOf(kind.name, identityText({ ...placeOfProgram(), parentTypes: typesOf(parent), name }));
 }

@@ -14,7 +14,6 @@ import { expectNodeFits, type Finding, programError } from "./findings.js";
 import { Outputs } from "./ids.js";
 import { heardLater, hideStackTracesOfFailures, isEmbedded, mocksOfNow, placeOfProgram } from "./place.js";
 
-/** What is declared in one turn of the program's event loop. */
 interface Batch {
   readonly declarations: Declaration[];
   readonly briefings: Promise<Judgement["briefings"]>;
@@ -32,11 +31,9 @@ class Program {
   readonly #declared = new Declared();
   #batch: Batch | undefined;
   #hasBegun = false;
-  /** A batch of it was found wrong. */
   #isRefused = false;
   #snapshot: Snapshot | undefined;
 
-  /** What the look at a single constructor call needs of the program. */
   get context() {
     return { settings: this.reading.settings, outputs: this.outputs, isPreview: pulumi.runtime.isDryRun() };
   }

@@ -29,19 +29,14 @@ export interface Managed {
   readonly key: string;
   readonly subject: Ref;
   readonly action: Action;
-  /** Its whole checked arguments. */
   readonly values: Values;
   /** Arguments whose values must not be told. */
   readonly secret: ReadonlySet<string>;
-  /** The id that the state holds. */
   readonly held: string | undefined;
-  /** The arguments that the state holds. */
   readonly olds: Values;
-  /** When the object that the state holds was created. */
   readonly created?: Created | undefined;
   /** The mark that it is sent with; a new one by default. */
   readonly mark?: string | undefined;
-  /** A create of it of unknown outcome that the state holds. */
   readonly unresolved?: CreateRecord | undefined;
   /** Journal keys of what it may have been before. */
   readonly formerly?: readonly string[] | undefined;

@@ -93,11 +93,9 @@ export async function checkSet(
 
 interface Check {
   readonly subject: Ref;
-  /** What the program says of it. */
   readonly briefing: Briefing;
   /** No old inputs: the resource is new, or this is the second `check` of a replacement. */
   readonly isNew: boolean;
-  /** The inputs of before. */
   readonly olds: Properties;
   /** Those of now, with the ids of owners that keep theirs. */
   readonly news: Properties;

@@ -25,18 +25,14 @@ import type { Runtime, Services } from "./services.js";
 import { platformWarning, tellAll } from "./tell.js";
 
 interface Create {
-  /** The checked arguments. */
   readonly values: Values;
   readonly subject: Ref;
-  /** Arguments whose values must not be told. */
   readonly secret: ReadonlySet<string>;
-  /** The id of the object that it is to replace. */
   readonly replaces: string | undefined;
   /** What it is sent with; a new one by default. */
   readonly mark?: string | undefined;
   /** An earlier create of it that the state holds as unresolved, and that is looked for. The journal need not know of it. */
   readonly unsettled?: CreateRecord | undefined;
-  /** Journal keys of what it may have been before. */
   readonly formerly: readonly string[];
 }
 

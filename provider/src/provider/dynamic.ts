@@ -48,7 +48,6 @@ const SINGLE: Calls<Kind> = {
   delete: deleteSingle,
 };
 
-/** A set is updated member by member, and never replaced. */
 const SET: Calls<SetKind> = {
   check: checkSet,
   plan: planSet,

@@ -172,7 +172,6 @@ const COLLECT_MS = 200;
 export interface Messages {
   /** A message of the whole run; Pulumi shows it while the run goes on. Said once for each `topic`, by default itself. */
   readonly say: (message: string, topic?: string) => void;
-  /** A message at the resource with this URN. */
   readonly tellAt: (severity: Severity, urn: string, message: string) => void;
   /**
    * A warning at a resource, of a sort that may come for thousands: the first ones one by one, the others counted.
@@ -246,7 +245,6 @@ export class Progress {
     this.#nextMs = this.#beganMs + FIRST_AFTER_MS;
   }
 
-  /** One more is done. */
   done(): void {
     this.#done++;
     const nowMs = this.#clock.monotonicMs();

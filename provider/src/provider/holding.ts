@@ -59,11 +59,9 @@ function noteHolds(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: str
 
 interface Arguments {
   readonly values: Values;
-  /** The names of those that must not be told. */
   readonly secret: ReadonlySet<string>;
 }
 
-/** An object that the state holds, with its arguments there. */
 interface Held extends Arguments {
   readonly subject: Ref;
   readonly id: string;

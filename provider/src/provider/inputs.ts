@@ -43,7 +43,6 @@ export function briefingIn(
   return { briefing: briefing as Briefing, subject: refIn(resource, { [IDENTITY]: briefing?.identity }) };
 }
 
-/** The arguments alone. */
 export function argumentsIn({
   [IDENTITY]: _identity,
   [SECRET_ARGUMENTS]: _secret,
@@ -68,7 +67,6 @@ export function maskSecretsIn(value: unknown, secrets: Secrets): void {
   }
 }
 
-/** The names of a member's secret arguments, by its key. */
 export type SecretOf = (key: string) => ReadonlySet<string>;
 
 /** @returns the names of a member's secret arguments, by its key. */

@@ -26,7 +26,6 @@ import { goneInUpdate, platformWarning, tellAll, tooEarly } from "./tell.js";
 
 interface Named {
   readonly id: string;
-  /** For messages. */
   readonly label: string;
   readonly created?: Created | undefined;
 }
@@ -153,9 +152,7 @@ export async function deleteObject(kind: Kind, services: Services, named: Named)
 interface Adoption {
   readonly subject: Ref;
   readonly id: string;
-  /** The checked arguments. */
   readonly values: Values;
-  /** Arguments whose values must not be told. */
   readonly secret: ReadonlySet<string>;
   /** The mark of a create of unknown outcome that the state holds, and that this settles. */
   readonly settles: string | undefined;

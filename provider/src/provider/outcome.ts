@@ -36,7 +36,6 @@ export type Outcome =
   | {
       readonly kind: "created";
       readonly id: string;
-      /** In the journal. */
       readonly mark: string;
       /** By an earlier run, which was interrupted: no create was sent. */
       readonly isTakenOver: boolean;
@@ -67,16 +66,13 @@ export interface Deletions {
   readonly failed: ReadonlyMap<string, AdvertisingError>;
 }
 
-/** Nothing was begun. */
 export function heldBack(wanted: readonly ToDelete[]): Deletions {
   return { wanted, deleted: new Set(), failed: new Map() };
 }
 
 /** What is wrong after a run of a set, or would be. */
 export interface Result {
-  /** What was not done, and why. */
   readonly failed: readonly { readonly key: string; readonly error: AdvertisingError }[];
-  /** What was not deleted, and why. */
   readonly kept: readonly { readonly key: string; readonly error: AdvertisingError }[];
   /** Creates of unknown outcome: of this run, and those that wait for somebody. */
   readonly open: readonly { readonly key: string; readonly record: CreateRecord }[];
@@ -110,13 +106,11 @@ export function resultOf(
   return { failed, kept, open, waiting: wanted.length - deleted.size, isWell };
 }
 
-/** What a run of a set had before it, and what came of it. */
 interface SetRun {
   readonly stored: StoredSet;
   readonly members: readonly Member[];
   readonly outcomes: ReadonlyMap<string, Outcome>;
   readonly deletions: Deletions;
-  /** What all members share now. */
   readonly shared: Shared;
   /** Paths of the arguments that are secret now. */
   readonly secret: ReadonlySet<string>;
@@ -223,7 +217,6 @@ export function leftAfter(leaving: Leaving | undefined, by: string | undefined, 
   return [...before, withoutUndefined({ ...object, at, why: "replaced" as const, by })];
 }
 
-/** What tells people which object it is. */
 function tellingOf(kind: Kind, values: Values, secret: ReadonlySet<string>): Pick<LeftLive, "name" | "advertiserId"> {
   const { advertiserId } = values;
   const isKnown = kind.refersTo.advertiserId !== undefined && ["string", "number"].includes(typeof advertiserId);

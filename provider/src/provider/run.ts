@@ -15,9 +15,7 @@ import type { Kind } from "../kinds/index.js";
 import { type Briefing, objectKey, UNKNOWN } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
 
-/** What `check` learns of a resource. */
 interface Checked {
-  /** What the program's half said of it. */
   readonly briefing: Briefing;
   /** The names of the arguments that were secret when the state was written. */
   readonly wasSecret: ReadonlySet<string>;
@@ -30,7 +28,6 @@ export interface Decided {
   readonly member: Member;
   /** The object that the state lets go of if a `create` follows, which people may ask the engine for (`--replace`). */
   readonly former: Former | undefined;
-  /** What its replacement will leave live. */
   readonly leaves: Leaving;
 }
 
@@ -43,7 +40,6 @@ export class Run {
   identity: string | undefined;
   /** How many resources the program declares, as far as it said. */
   #declares = 0;
-  /** Whether anything was refused or failed. */
   hasFailed = false;
   /** Settled once the journal and the inventory of this machine are in {@link holders}. */
   holdersLearned: Promise<void> | undefined;
@@ -114,7 +110,6 @@ export class Run {
     return !this.declared.has(key) && holdsUnknown(news);
   }
 
-  /** What the program's half said of a resource. */
   briefingOf(key: string): Partial<Briefing> {
     return this.#checked.get(key)?.briefing ?? {};
   }

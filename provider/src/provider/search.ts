@@ -12,7 +12,6 @@ import { type CreateRecord, MARK, readMark, writeMark } from "../state/index.js"
 import { argumentsIn, type Properties } from "./inputs.js";
 import type { Services } from "./services.js";
 
-/** What a search has to know of a create that was sent. */
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
 
 export type Finding =
@@ -25,7 +24,6 @@ export type Finding =
 /** Before each look, growing: what was just made may be found only later. */
 const PAUSES_S = [1, 2, 4, 8, 15];
 
-/** What a search needs of the process. */
 type Searcher = Pick<Services, "reading" | "clock" | "client">;
 
 /**
@@ -97,7 +95,6 @@ export function isAnothers(sent: Pick<Sent, "field" | "mark">, id: string, other
   return `${searchedFor(sent)}: found ${id}, and ${belongsAlready(id, other)}.`;
 }
 
-/** How each sentence about a search begins. */
 function searchedFor({ field, mark }: Pick<Sent, "field" | "mark">): string {
   return `Searched for ${field} = ${mark}`;
 }

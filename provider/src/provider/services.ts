@@ -66,7 +66,6 @@ export interface Services extends Messages {
   abandon(): Promise<void>;
 }
 
-/** What everything that the engine calls is given. */
 export interface Runtime extends Services {
   readonly run: Run;
 }

@@ -73,7 +73,6 @@ export async function planSet(
   return { changes: isChange(declared, members) || stored.leftLive.some(isDeleteOwed), replaces: [] };
 }
 
-/** The objects that the state holds of a set. */
 function heldIn(kind: Kind, set: Ref, stored: StoredSet, members: readonly Member[], news: Properties) {
   const [is, was] = [secretArgumentsIn(news), stored.secret].map((paths) => secretOfMembers(kind, paths));
   return members.flatMap(({ key, id, former }) => {

@@ -47,7 +47,6 @@ import type { Runtime } from "./services.js";
 import { notDeleted, spared, tellAll } from "./tell.js";
 import { deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
 
-/** What a set is before a run, and what the program wants of it. */
 interface SetFacts {
   readonly stored: StoredSet;
   readonly declared: DeclaredSet;
@@ -178,7 +177,6 @@ function objectsOf(
   });
 }
 
-/** Creates of unknown outcome that the state holds, by key. */
 function openOf(members: readonly Member[]): ReadonlyMap<string, CreateRecord> {
   return new Map(members.flatMap(({ key, unresolved }) => (unresolved ? [[key, unresolved]] : [])));
 }

@@ -199,7 +199,6 @@ function existing(members: readonly Member[]): string {
   return members.some(({ former }) => former?.isUnread === true) ? " that exists" : "";
 }
 
-/** What an `up` has deleted; nothing where that is nothing. */
 export function deletedInWords({ create }: Kind, { deleted }: Deletions): string | undefined {
   if (deleted.size === 0) return undefined;
   return `Deleted on the platform, as retainOnDelete: false says: ${count(deleted.size, create.noun)}, ${idRanges([...deleted])}.`;

@@ -23,7 +23,6 @@ import type { Messages, Severity } from "./engine.js";
 type Notice =
   /** Of the whole run; said once for each `topic`. */
   | { readonly say: string; readonly topic?: string }
-  /** At a resource. */
   | { readonly tell: Severity; readonly urn: string; readonly text: string }
   /** At a resource, of a sort that may come for thousands: the first ones one by one, the others counted. */
   | {
@@ -42,9 +41,7 @@ export function tellAll({ say, tellAt, warnEach }: Messages, notices: readonly N
   }
 }
 
-/** What is known of an object that is about to be created, or adopted. */
 export interface Before {
-  /** The id that it adopts. */
   readonly adopts?:
     | {
         readonly id: string;
@@ -55,7 +52,6 @@ export interface Before {
     | undefined;
   /** A create of it that an interrupted run sent. */
   readonly unsettled?: CreateRecord | undefined;
-  /** Whether that can be looked for by its mark. */
   readonly isSearchable?: boolean;
   /** The same object, which an earlier run created and the state holds no longer. */
   readonly again?: Live | undefined;
@@ -88,7 +84,6 @@ export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, 
 
 const HOW_TO_AGREE = "Copy the refreshed values into your program, or change the object back on the platform";
 
-/** What an `up` does with an object that it adopts. */
 export function adoptionInWords({ read, update }: Pick<Abilities, "read" | "update">): string {
   if (!read) return "nothing is sent";
   return update ? "it is read, and changed in place if it differs" : "it is read, and refused if it differs";
@@ -164,7 +159,6 @@ function renameNotice(
   };
 }
 
-/** The state of both holds one object. */
 export function heldTwice({ label, resourceUrn: urn }: Ref, id: string, other: Ref): Notice {
   return {
     sort: "held twice",
@@ -211,7 +205,6 @@ function afterlifeOf(kind: Kind, { id, isUnread = false }: Former): string {
     : `${staysLive(kind, id)}.`;
 }
 
-/** After a replacement, with both ids. */
 export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, old: Former, id: string): Notice[] {
   if (old.id === id) return [];
   if (old.isDeleted) {

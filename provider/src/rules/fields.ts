@@ -15,7 +15,6 @@ export function expecting<T extends z.ZodType>(expected: string, schema: T, forE
   return schema.meta({ expected, ...forEditors });
 }
 
-/** The words given to {@link expecting}. */
 export function expectationOf(schema: z.ZodType): string {
   const described = unwrapped(schema).meta() as { readonly expected?: string } | undefined;
   return described?.expected ?? "another value";
@@ -96,10 +95,8 @@ export const finiteNumber = expecting(
   z.number().transform((number) => (number === 0 ? 0 : number)),
 );
 
-/** `true` or `false`. */
 export const truth = expecting("true or false", z.boolean());
 
-/** An integer from 0 up. */
 export const integerFromZero = expecting(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, z.int().min(0));
 
 /** A window to look back: whole seconds from 1 to the installation's limit. */

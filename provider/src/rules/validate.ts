@@ -12,7 +12,6 @@ import type { Problem, Source } from "./problem.js";
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
 export type Rules = z.ZodObject;
 
-/** Each caller says here how its values are to be read. */
 export interface Reading {
   /** Tells what is not known yet, or holds such a part: an Output in the program, the engine's placeholder in a preview. */
   readonly isUnknown: (value: unknown) => boolean;

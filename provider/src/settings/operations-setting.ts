@@ -226,7 +226,6 @@ export function searchedNouns(operations: unknown): string[] {
   return NOUNS.filter((noun) => own(own(operations, noun), "search") !== undefined);
 }
 
-/** A copy of a structured value with the edits made. */
 export function edited(value: object, edits: readonly Edit[]): Values {
   const copy = structuredClone(asRecord(value)) as Record<string, unknown>;
   for (const { path, value: content } of edits) {

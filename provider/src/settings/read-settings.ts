@@ -43,7 +43,6 @@ interface SettingsSource {
   readonly mayLackAll?: boolean;
 }
 
-/** Reads and checks all settings at once. */
 export function readSettings(source: SettingsSource): SettingsReading {
   const judged = SETTING_NAMES.map((key) => [key, judge(givenIn(source, key), source)] as const);
   const settings = Object.fromEntries(
@@ -118,7 +117,6 @@ interface Refusal {
   /** The path of an entry in a structured value, such as `.event.read`; empty for the whole value. */
   readonly path: string;
   readonly reason: string;
-  /** The edits that correct the entry of a structured value. */
   readonly fix?: readonly Edit[];
 }
 
@@ -239,7 +237,6 @@ export function describeSettingProblem({ source, reason, command, or }: SettingP
   return `${source} ${reason}; to fix it${or === undefined ? "" : ` (or set ${or})`}:\n${indent}  ${command}`;
 }
 
-/** The problems as lines of a message. */
 export function describeSettingProblems(problems: readonly SettingProblem[]): string {
   const lines = problems.map((problem) => `    ${describeSettingProblem(problem, "    ")}`);
   return [`  ${count(problems.length, "problem")} in the settings:`, ...lines].join("\n");

@@ -9,7 +9,6 @@ import { operationsSchema } from "./operations-setting.js";
 /** The configuration namespace, and the module part of the type tokens. */
 export const NAMESPACE = "advertising";
 
-/** One setting that has to be fixed, with the command that does it. */
 export interface SettingProblem {
   /** `advertising:baseUrl`, or the environment variable where the value came from there. */
   readonly source: string;
@@ -73,7 +72,6 @@ function wholeNumber(min: number, max: number) {
 /** A day: whatever is waited or allowed for longer is a mistake in the unit. */
 const MAX_SECONDS = 86_400;
 
-/** The table, by the setting's name. */
 const TABLE = {
   /** Read without a slash at its end; a path prefix is kept. */
   baseUrl: {
@@ -169,7 +167,6 @@ export type Settings = { readonly [Name in keyof typeof TABLE]: z.output<(typeof
 
 export const SETTINGS: Readonly<Record<keyof Settings, SettingRule>> = TABLE;
 
-/** The known keys of the namespace. */
 export const SETTING_NAMES = Object.keys(SETTINGS) as (keyof Settings)[];
 
 /** `requestTimeoutSeconds` → `ADVERTISING_REQUEST_TIMEOUT_SECONDS`. */

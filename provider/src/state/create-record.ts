@@ -40,7 +40,6 @@ export interface CreateRecord {
   readonly what?: string | undefined;
   /** What the last look for it told, scrubbed: the next one takes its place. */
   readonly searched?: string | undefined;
-  /** The names of the arguments whose values are secret. */
   readonly secret?: readonly string[] | undefined;
   /** The resource's URN, for the commands that people are told. */
   readonly urn?: string | undefined;
@@ -141,7 +140,6 @@ export function isUnresolvedId(id: string): boolean {
   return id.startsWith("unresolved-");
 }
 
-/** The mark in such an id. */
 export function markOf(id: string): string {
   return id.replace(/^unresolved-/, "");
 }
@@ -151,7 +149,6 @@ export function writeMark({ field, mark }: { readonly field: string; readonly ma
   return `${field} ${mark}`;
 }
 
-/** @returns none where the input holds none. */
 export function readMark(text: unknown): { readonly field: string; readonly mark: string } | undefined {
   const [, field, mark] = (typeof text === "string" ? /^(\S+) (\S+)$/.exec(text) : undefined) ?? [];
   return field === undefined || mark === undefined ? undefined : { field, mark };

@@ -138,13 +138,11 @@ export interface Ref {
   readonly parentTypes: string | undefined;
   /** Of a set, its member's key. */
   readonly member: string | undefined;
-  /** Under which the journal knows it. */
   readonly key: string;
   /** For commands that people are told; of a member, with its key behind it. */
   readonly urn: string;
   /** The resource's URN: where the engine shows messages. */
   readonly resourceUrn: string;
-  /** For messages. */
   readonly label: string;
 }
 
@@ -167,7 +165,6 @@ export function refOf(resource: ResourceName, identity: string): Ref {
   };
 }
 
-/** One member of a set. */
 export function memberRef(set: Ref, member: string): Ref {
   const { key, urn, label } = set;
   return { ...set, member, key: memberOf(key, member), urn: memberOf(urn, member), label: memberLabel(label, member) };
@@ -178,7 +175,6 @@ export function resourceKeyIn(journalKey: string): string {
   return isOfSet(journalKey.split("::", 1)[0] ?? "") ? splitMember(journalKey).of : journalKey;
 }
 
-/** What a note of the journal is about. */
 export function aboutWhom(journalKey: string): Ref {
   const [resource] = journalKey.split("::", 1) as [ResourceName];
   const { of, key } = isOfSet(resource) ? splitMember(journalKey) : { of: journalKey, key: undefined };

@@ -142,7 +142,6 @@ export function leftLiveIn(outputs: Values): readonly LeftLive[] {
   return Array.isArray(list) ? (list as LeftLive[]).filter((each) => typeof each?.id === "string") : [];
 }
 
-/** The output that holds them; none where there are none. */
 export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown> {
   return list.length === 0 ? {} : { [LEFT_LIVE]: list };
 }

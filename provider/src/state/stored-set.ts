@@ -17,7 +17,6 @@ import {
   writeLeftLive,
 } from "./properties.js";
 
-/** What all members of a set have in common. */
 export interface Shared {
   /** Perhaps not known yet, as all that follows. */
   readonly advertiserId: unknown;
@@ -34,7 +33,6 @@ export interface DeclaredSet extends Shared {
 export interface StoredSet extends Shared {
   /** What each object was created with, or adopted as: its entry of then. */
   readonly events: ReadonlyMap<string, Values>;
-  /** The platform's ids. */
   readonly eventIds: ReadonlyMap<string, string>;
   /** Of an object that was created with another advertiser or other defaults than the set has now: the body's fingerprint. */
   readonly earlier: ReadonlyMap<string, string>;

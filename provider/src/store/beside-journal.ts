@@ -85,7 +85,6 @@ const firstLine = z.object({
 });
 
 interface RunEnd extends z.infer<typeof firstLine> {
-  /** What the engine was handed. */
   readonly records: readonly CreateRecord[];
 }
 

@@ -19,15 +19,11 @@ const FIRST_LINE = `${JSON.stringify(HEADER)}\n`;
 const headerSchema = z.object({ inventory: z.literal(HEADER.inventory), version: z.number() });
 
 const lineSchema = z.object({
-  /** The journal's key of the resource. */
   key: z.string(),
   /** The platform's id; absent where the resource has left the state. */
   id: z.string().optional(),
-  /** Of the create's body. */
   fingerprint: z.string().optional(),
-  /** The name on the platform; absent where it is secret. */
   name: z.string().optional(),
-  /** Whether the object is deleted with its resource. */
   deletes: z.boolean().optional(),
   /** When it was created at the latest, ISO 8601; absent where it was adopted. */
   at: z.string().optional(),
@@ -85,7 +81,6 @@ function isWhole(text: string): boolean {
   return text === "" || (text.endsWith("\n") && headerSchema.safeParse(header).success);
 }
 
-/** One run's use of it. */
 export class Inventory {
   readonly #path: string;
   readonly #disk: Disk;

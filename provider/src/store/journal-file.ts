@@ -44,7 +44,6 @@ export interface JournalOptions {
   /** `<organization>/<project>/<stack>` */
   readonly stack: string;
   readonly clock: Clock;
-  /** Makes a text that nobody else has. */
   readonly newMark: () => string;
   /** How long another run of the same stack may be waited for. */
   readonly maxWaitMs: number;
@@ -199,7 +198,6 @@ export class JournalFile {
     return recordsIn(this.path, this.#disk);
   }
 
-  /** As `reviseNow` of `notes.ts`. */
   reviseNow(revise: Revise): void {
     reviseNow(this.path, revise, this.#disk);
   }

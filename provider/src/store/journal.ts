@@ -34,7 +34,6 @@ import { type Note, sentNote } from "./notes.js";
 /** A create that is about to be sent. */
 export type Unsent = Omit<CreateRecord, "at">;
 
-/** What the journal says to a create. */
 export type Beginning =
   | ({ readonly kind: "send" } & Sending)
   /** An interrupted run has made just this: it is the engine's now, and nothing is sent. */

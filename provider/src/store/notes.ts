@@ -20,28 +20,19 @@ import { aboutWhom, type CreateRecord, currentKey, objectKey } from "../state/in
 import { Inventory, type Live, readInventory } from "./inventory.js";
 import { everyStackIn, type StorePaths } from "./places.js";
 
-/** The first line of a journal. */
 export const HEADER = { journal: "pulumi-advertising", version: 1 } as const;
 
 const sent = z.object({
   note: z.literal("sent"),
-  /** Unique for this create. */
   mark: z.string(),
-  /** Which resource of which stack: kind and identity. */
   key: z.string(),
-  /** Of the request's body. */
   fingerprint: z.string(),
-  /** When, ISO 8601. */
   at: z.string(),
-  /** The object's name on the platform; absent where it is secret. */
   name: z.string().optional(),
-  /** Further arguments by which people tell the object from others; without secret ones. */
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-  /** The id of the object that it was to replace. */
   replaces: z.string().optional(),
   /** The request field that the mark was sent in. */
   trace: z.string().optional(),
-  /** Since then a run has gone through, and nothing in it asked for this resource. */
   unclaimed: z.literal(true).optional(),
 });
 const created = z.object({
@@ -95,7 +86,6 @@ export function readJournal(text: string): CreateRecord[] {
   return [...remembered.values()];
 }
 
-/** Adds one note to what is remembered. */
 function apply(remembered: Map<string, CreateRecord>, note: Note): void {
   switch (note.note) {
     case "sent": {
@@ -139,7 +129,6 @@ export function sentNote({ mark, key, fingerprint, at, name, facts, replaces, fi
   return { note: "sent", mark, key, fingerprint, at, name, facts, replaces, trace: field, unclaimed };
 }
 
-/** What this machine remembers of a stack. */
 export interface Snapshot {
   /** Creates that are not settled, in the order of sending. Several may be of one resource, each with a mark of its own. */
   readonly creates: readonly CreateRecord[];

@@ -7,20 +7,16 @@ import { basename, dirname, join, resolve } from "node:path";
 import { cacheFolder, type Disk, syncFolder, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 
-/** What files are kept apart by. */
 export type Account = Pick<Settings, "baseUrl" | "email">;
 
 export interface Places {
   /** None where the session is kept in memory only. */
   readonly cookieFile: string | undefined;
-  /** Of the notes about creates. */
   readonly journalFolder: string;
 }
 
-/** The files of a stack. */
 export interface StorePaths {
   readonly journal: string;
-  /** The hint file. */
   readonly objects: string;
   /** What the last run left that ended cleanly. */
   readonly runEnd: string;

@@ -10,7 +10,6 @@ import { holdsSecret, isSecret, objectsIn, type Resource, type StoredObject } fr
 /** Stands for a value that must not be shown. */
 export const SECRET: unique symbol = Symbol("secret");
 
-/** A value as a report may show it. */
 export type Shown = string | number | boolean | typeof SECRET | Values;
 
 /** One object of the platform, or one whose create has an unknown outcome. */

@@ -19,7 +19,6 @@ export interface Command {
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-/** What was given of a command's options. */
 export type Values<O extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: O }>>["values"];
 
 interface Declaration<O extends ParseArgsOptionsConfig> {
@@ -133,10 +132,8 @@ export function write(report: string, file: string | undefined): void {
   }
 }
 
-/** The options of a command that say which stack is meant. */
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
-/** Their lines in a command's help. */
 export const STACK_HELP = `  --stack NAME           another stack than the selected one
   --cwd FOLDER           the Pulumi program's folder`;
 

@@ -35,7 +35,6 @@ export interface Leftover {
   readonly key: string;
   /** ISO 8601; empty where it is not known. */
   readonly at: string;
-  /** In words. */
   readonly why: string;
   /**
    * `perhaps`: it was to be deleted with its resource, and is live only where that was not done. `unknown`: its create was sent, and it
@@ -98,7 +97,6 @@ function unsettledIn(current: Seen, former: readonly Seen[]): Leftover[] {
     }));
 }
 
-/** What one state says, read once. */
 function seenIn(state: State) {
   const marked = state.resources.filter((each) => each.delete === true).map((each) => ({ ...each, delete: false }));
   return {

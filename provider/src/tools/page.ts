@@ -71,7 +71,6 @@ function openSection(open: readonly Entry[]): Markup {
 `;
 }
 
-/** Which advertiser has events of which type. */
 function matrixSection(
   events: readonly Entry[],
   advertisers: readonly Entry[],
@@ -176,7 +175,6 @@ class Markup {
 
 type Part = string | number | Markup | readonly Markup[];
 
-/** A tagged template. */
 function markup(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   const filled = parts.map((part, index) => `${textOf(part)}${strings[index + 1] ?? ""}`);
   return new Markup(`${strings[0] ?? ""}${filled.join("")}`);

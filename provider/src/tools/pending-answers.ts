@@ -46,17 +46,13 @@ export interface Verdict {
   readonly mark?: string | undefined;
 }
 
-/** What answers are checked against. */
 export interface Known {
   readonly pending: readonly PendingCreate[];
   readonly stack: ExportedStack;
-  /** What the journals of this machine remember. */
   readonly notes: readonly CreateRecord[];
 }
 
-/** One answer, with all that a rule may ask. */
 interface Answer {
-  /** As it was typed. */
   readonly wanted: string;
   readonly createdAs: string | undefined;
   /** The creates that are meant, by their URN or by their name. */
@@ -65,7 +61,6 @@ interface Answer {
   readonly ofSet: readonly PendingCreate[];
   /** A create that a journal of this machine notes, and whose object the state has: settled elsewhere. */
   readonly settled: StoredObject | undefined;
-  /** The answers before this one. */
   readonly before: readonly Verdict[];
   readonly holders: Holders;
   kindOf(verdict: Verdict): string | undefined;

@@ -40,11 +40,9 @@ import {
   visible,
 } from "./stack-export.js";
 
-/** One of our creates that is not settled. */
 export interface PendingCreate {
   /** Of a set's member, with its key behind it. */
   readonly urn: string;
-  /** Of the object. */
   readonly kind: Kind["name"];
   /** The create, as the strongest of the records that know it has it. */
   readonly record: CreateRecord;
@@ -174,7 +172,6 @@ function fingerprintIn({ kind, resource, in: place }: StoredObject): string {
     : storedFingerprint(kind, place.set, place.key);
 }
 
-/** What the state holds as unresolved. */
 function unresolvedIn({ kind, urn, record, resource, in: place, id }: StoredObject): PendingCreate[] {
   // `--replace` of an unresolved resource leaves it there twice.
   if (record === undefined || (place !== undefined && resource.delete === true)) return [];
@@ -184,7 +181,6 @@ function unresolvedIn({ kind, urn, record, resource, in: place, id }: StoredObje
   return [{ ...create, held: heldIn(id, resource.inputs), entry }];
 }
 
-/** The object whose place another one takes. */
 function heldIn(id: string | undefined, inputs: Resource["inputs"]): PendingCreate["held"] {
   return id === undefined ? undefined : { id, isDeleted: inputs?.[DELETES] === true };
 }

@@ -17,7 +17,6 @@ export interface Searched {
   readonly found: readonly {
     readonly urn: string;
     readonly id: string;
-    /** By which it was found. */
     readonly mark: string;
   }[];
   /** URNs of what was certainly not carried out. */
@@ -26,7 +25,6 @@ export interface Searched {
   readonly told: readonly string[];
 }
 
-/** One create of one resource, and what its search told. */
 interface Look {
   readonly create: PendingCreate;
   readonly record: CreateRecord;

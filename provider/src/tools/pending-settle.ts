@@ -39,15 +39,12 @@ import {
   withResources,
 } from "./stack-export.js";
 
-/** What a settlement takes from the machine. */
 export interface Surroundings {
   /** ISO 8601. */
   readonly now: string;
-  /** Makes a text that no other create has. */
   readonly newMark: () => string;
 }
 
-/** By URN. */
 type Answers = ReadonlyMap<string, Verdict>;
 
 /**
@@ -247,7 +244,6 @@ function asUnresolved(
   return { ...resource, id: unresolvedId(record.mark), outputs, initErrors: [what] };
 }
 
-/** The set with those of these members settled that were answered. */
 function settleMembers(
   resource: Resource,
   open: readonly PendingCreate[],

@@ -69,7 +69,6 @@ export interface Change {
   readonly action: ShownAction;
   /** The name in the program; of a set's member, `<set>/<key>`. */
   readonly key: string;
-  /** Of the resource. */
   readonly urn: string;
   readonly isMember: boolean;
   /** The platform's id that the state holds. */
@@ -78,7 +77,6 @@ export interface Change {
   readonly former: Member["former"];
   /** Its arguments: as declared, or of what is let go, as stored. */
   readonly values: Values;
-  /** The names of arguments that differ. */
   readonly changed: readonly string[];
   /** URNs of resources whose ids its advertiser comes from. */
   readonly advertiserFrom: readonly string[];
@@ -100,10 +98,8 @@ export interface Environment {
   readonly markField?: string | undefined;
 }
 
-/** What the decision says of one object. */
 type Decided = Pick<ReturnType<typeof singleMember>, "action" | "id" | "former">;
 
-/** What is known of the whole preview, when one step of it is looked at. */
 interface Context {
   readonly holders: Holders;
   can(kind: Kind): Abilities;
@@ -166,7 +162,6 @@ interface Place {
   readonly urn: string;
   /** The object that the state holds there, and goes on with as far as the step tells. */
   readonly held: string | undefined;
-  /** The id that `existingId` names. */
   readonly adopts: string | undefined;
 }
 
@@ -188,7 +183,6 @@ function placesIn(step: Step): Place[] {
   });
 }
 
-/** Who has which object after the run, as far as the preview tells. */
 function holdersIn(places: readonly Place[]): Holders {
   const holders = new Holders();
   for (const { kind, urn, held, adopts } of places) {

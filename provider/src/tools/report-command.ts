@@ -123,7 +123,6 @@ function contentsIn(stack: ExportedStack): Contents {
   return contents;
 }
 
-/** An event or advertiser with its id. */
 type Identified = Entry & { readonly id: string };
 
 export interface Ids {

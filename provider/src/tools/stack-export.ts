@@ -71,7 +71,6 @@ export function readExport(text: string): ExportedStack {
   );
 }
 
-/** A state of a stack, as reports look at it. */
 export interface State {
   readonly resources: readonly Resource[];
   /** When it was written, ISO 8601; empty where it does not say. */
@@ -115,13 +114,11 @@ export interface StoredObject {
   readonly kind: Kind;
   /** Of a member, with its key behind it. */
   readonly urn: string;
-  /** The resource that has it. */
   readonly resource: Resource;
   /** Of a member: its set, as it is stored, and its key there. */
   readonly in?: { readonly set: StoredSet; readonly key: string };
   /** The platform's, in digits; none where no create is known to have arrived. */
   readonly id: string | undefined;
-  /** Its create of unknown outcome. */
   readonly record: CreateRecord | undefined;
 }
 
@@ -149,7 +146,6 @@ export function objectsIn(resources: readonly Resource[]): StoredObject[] {
   });
 }
 
-/** Whether Pulumi marked it as a secret. */
 export function isSecret(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
 }
@@ -163,7 +159,6 @@ export function readable(inputs: Resource["inputs"]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(inputs ?? {}).filter(([, value]) => typeof value !== "object"));
 }
 
-/** Whether it is a resource of this package's classes. */
 export function isOurs({ type }: Resource): boolean {
   return kindOfType(type) !== undefined || setOfType(type) !== undefined;
 }

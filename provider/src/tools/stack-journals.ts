@@ -42,7 +42,6 @@ export async function journalsOf(name: string | undefined, choice: StackChoice):
   return new StackJournals(name, { cookieFile: given.cookieFile, folder: choice.cwd ?? process.cwd(), reading });
 }
 
-/** What says where the journals of a stack are. */
 interface Place {
   /** The setting, where it is set: the journals stand beside that file. */
   readonly cookieFile: string | undefined;
@@ -248,7 +247,6 @@ function underWay(holder: string): Error {
   );
 }
 
-/** What a command has decided to do with the stack that it was shown. */
 export interface Decided<T> {
   /** The state as it is to be; none where it stays as it is. */
   readonly stack?: ExportedStack | undefined;
