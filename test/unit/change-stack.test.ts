@@ -126,6 +126,24 @@ it("while a run holds the journal, the command is refused, and nothing is change
   expect(imports()).toBe(1);
 });
 
+/** With what Pulumi said in it. */
+const REFUSED_IMPORT = `pulumi-advertising: \`pulumi stack import\` failed: error: the stack is locked
+Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.
+Only if you are sure that no run is under way (a killed run leaves its lock):
+  pulumi cancel
+[ADVERTISING_USAGE]
+`;
+
+it("an import that is refused: what to do is said, and a second try finds all as it was", async () => {
+  const { run, write, ids, folder } = newStack([unresolved("a")]);
+  write("on-import", 'echo "error: the stack is locked" >&2; exit 255');
+  expect(await run("pending", "--created", "a=5")).toEqual({ code: 2, output: REFUSED_IMPORT });
+  expect(ids()).toEqual(["unresolved-a"]);
+  rmSync(join(folder, "on-import"));
+  expect((await run("pending", "--created", "a=5")).code).toBe(0);
+  expect(ids()).toEqual(["5"]);
+});
+
 describe("relocate", () => {
   const AT = (host: string) => ({ __at: `${host}.example me@example.com` });
   const note = {
@@ -212,7 +230,7 @@ describe("relocate", () => {
     const { relocate, hosts, write } = moving();
     write("on-import", 'echo "error: the stack is locked" >&2; exit 255');
     const { code, output } = await relocate();
-    expect(output).toContain("error: the stack is locked");
+    expect(output).toBe(REFUSED_IMPORT);
     expect(code).toBe(2);
     expect(hosts()).toEqual({ state: "there", journal: ["there"], others: ["there"] });
   });
@@ -234,6 +252,8 @@ it("of a killed run's creates, those that this machine's journal has no note of 
   const elsewhere = await run("pending");
   expect(elsewhere.code).toBe(1);
   expect(elsewhere.output).not.toContain("has no note of");
+  const underWay = "A run that is still under way on another machine looks the same: let it end, then run this again.";
+  expect(elsewhere.output).toContain(underWay);
   const key = "ConversionEvent::organization/shop/dev::sent";
   const note = { mark: "m", key, fingerprint: "f", at: "2026-03-02T10:00:00.000Z" };
   writeFileSync(pathsIn(journals, NAME).journal, journalOf([note]), { mode: 0o600 });
@@ -241,6 +261,10 @@ it("of a killed run's creates, those that this machine's journal has no note of 
   expect(here.code).toBe(1);
   expect(here.output).toContain("2 creates may or may not have reached the platform");
   expect(here.output).toContain(words);
+  expect(here.output).toContain(underWay);
+  const all = ["sent", "unsent"].map((name) => ({ ...note, mark: name, key: note.key.replace(/sent$/, name) }));
+  writeFileSync(pathsIn(journals, NAME).journal, journalOf(all), { mode: 0o600 });
+  expect((await run("pending")).output).not.toContain(underWay);
 });
 
 it("a journal that can't be read is said, and nothing is changed", async () => {

@@ -174,6 +174,20 @@ export function exportOf(choice: StackChoice): Promise<string> {
   return pulumi(["stack", "export"], choice);
 }
 
+/** Only Pulumi's words say why one is refused; so what a lock asks for is said with every refusal. @throws Error in words. */
+export async function importInto(choice: StackChoice, stack: ExportedStack): Promise<void> {
+  try {
+    await pulumi(["stack", "import"], choice, JSON.stringify(stack));
+  } catch (error) {
+    const ways = [
+      "Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.",
+      "Only if you are sure that no run is under way (a killed run leaves its lock):",
+      "  pulumi cancel",
+    ];
+    throw new Error([(error as Error).message, ...ways].join("\n"));
+  }
+}
+
 /** The state that a report reads; of the selected stack where nothing else is said. Secrets stay encrypted. @throws Error in words. */
 export async function stateOf({
   state,

@@ -274,9 +274,8 @@ function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistor
 
 /** @param isNotedHere a journal of this machine has notes of this stack's creates: so each that a run here sent is among them. */
 function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
-  const notNoted = open.flatMap(({ urn, known, record }) =>
-    isNotedHere && known === "engine" && record.key === "" ? [nameInUrn(urn)] : [],
-  );
+  const ofRecordAlone = open.filter(({ known, record }) => known === "engine" && record.key === "");
+  const notNoted = isNotedHere ? ofRecordAlone.map(({ urn }) => nameInUrn(urn)) : [];
   const lines = open.map(({ urn, kind, record, held }) => {
     const butNot =
       held === undefined || held.id === record.replaces
@@ -295,6 +294,9 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
       : [
           `The journal on this machine has no note of ${enumerate(cut(notNoted, MAX_KNOWN, (others) => `${others} more`))}: if the killed run was on this machine, it did not send ${agree(notNoted.length, "it", "them")}.`,
         ]),
+    ...(ofRecordAlone.length === 0
+      ? []
+      : ["A run that is still under way on another machine looks the same: let it end, then run this again."]),
     open.length === 1 ? "Settle it." : "Settle each of them with its own URN, as here the first.",
     ...waysOut(open[0]?.urn ?? ""),
   ].join("\n");

@@ -28,7 +28,7 @@ import {
   withJournal,
   writeSettlements,
 } from "../store/index.js";
-import { exportOf, pulumi, type StackChoice, settingsOf, stackName } from "./harness.js";
+import { exportOf, importInto, type StackChoice, settingsOf, stackName } from "./harness.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
 /** The journals of a stack, beside the cookie file that its settings name. @param name none where nobody knows it. */
@@ -288,7 +288,7 @@ async function carryOut<T>(choice: StackChoice, { stack, before, after }: Decide
   const takeBack = before?.();
   if (stack !== undefined) {
     try {
-      await pulumi(["stack", "import"], choice, JSON.stringify(stack));
+      await importInto(choice, stack);
     } catch (error) {
       takeBack?.();
       throw error;
