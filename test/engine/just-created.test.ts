@@ -39,9 +39,9 @@ async function expectKept(stack: TestStack, of: TestStack = stack) {
   const { code, output } = await stack.refresh();
   expect(code, output).toBe(0);
   const single =
-    /(Advertiser|ConversionEvent) \d+ is not found on the platform, but it was created at 20\S+: until 20\S+ that proves nothing/g;
+    /(Advertiser|ConversionEvent) ("\w+" \(\d+\)|\d+) is not found on the platform, but it was created at 20\S+: until 20\S+ that proves nothing/g;
   const inSet =
-    /ConversionEvent \d+ is not found on the platform, but its set created the last of its events at 20\S+: until 20\S+ that/g;
+    /ConversionEvent(Set "\w+" \(\d+\)| \d+ \(events\["\w"\]\)) is not found on the platform, but its set created the last of its events at 20\S+: until 20\S+ that/g;
   // Each is told while it runs, and once more at the end.
   expect([new Set(output.match(single)).size, new Set(output.match(inSet)).size]).toEqual([2, 2]);
   expect(output).not.toContain("leaves the state");
@@ -61,7 +61,7 @@ it("a refresh at once, on another machine too: each is kept, and the next up sen
   sandbox.reset();
   const { code, output } = await stack.refresh();
   expect(code, output).toBe(0);
-  expect(output).toMatch(/ConversionEvent \d is no longer on the platform/);
+  expect(output).toMatch(/ConversionEvent "e" \(\d\) is no longer on the platform/);
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ creates: POSTS });
 });

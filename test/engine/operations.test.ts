@@ -238,7 +238,7 @@ new advertising.ConversionEventSet("s", { advertiserId, events: { g: of("g"), h:
   const { code, output } = await stack.refresh();
   sandbox.endFaults();
   expect(code, output).toBe(0);
-  expect(output).toMatch(/ConversionEvent \d+ is no longer on the platform/);
+  expect(output).toMatch(/ConversionEvent "[a-f]" \(\d+\) is no longer on the platform/);
   expect(await ids()).toEqual([expect.stringMatching(/^set-/)]);
   expect(sandbox).toMatchObject({ creates: 12, updates: 0, deletes: 0 });
 });
@@ -280,6 +280,26 @@ it("an adoption looks at its object first: what is wrong is an error of that res
   expect(sandbox).toMatchObject({ creates: 0, updates: 2, deletes: 0 });
   const changed = sandbox.events.filter(({ id }) => [11, 12, 20].includes(id));
   expect(changed.every(({ value }) => value === 1)).toBe(true);
+});
+
+it("an adopted event that was deleted by hand: the refresh says what the next up does, and nothing speaks of a live object", async () => {
+  const { sandbox, stack } = await start(
+    adopting(1),
+    { event: { read: ALL.event.read }, createdVisibleAfterSeconds: 0 },
+    { objects },
+  );
+  await upWell(stack);
+  sandbox.fail({ on: "read", with: GONE, times: 1000 });
+  const { output } = await stack.refresh();
+  expect(output).toContain('ConversionEvent "e1" (11) is no longer on the platform, so it leaves the state.');
+  const failed = await stack.up();
+  expect(failed.code, failed.output).not.toBe(0);
+  expect(failed.output).toContain("existingId 11: there is no event 11 on the platform");
+  stack.program(adopting(1).replace("existingId: n + 10", ""));
+  expect((await stack.preview()).output).not.toContain("second live");
+  sandbox.endFaults();
+  await upWell(stack);
+  expect(sandbox).toMatchObject({ creates: 1, deletes: 0 });
 });
 
 it("a set's event that can't be adopted stops only itself", async () => {

@@ -49,7 +49,7 @@ const shop = new Shop();`;
 
   // What is created after that is another object, and that is said before.
   const preview = await stack.preview();
-  for (const id of Object.values(ids)) expect(preview.output).toContain(`was created as ${id} before`);
+  for (const id of Object.values(ids)) expect(preview.output).toContain(`was ${id} before`);
 });
 
 it("the preview of --replace says how many live objects that is; of another advertiser by an Output it can't know, and the up says what stays live", async () => {

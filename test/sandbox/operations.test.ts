@@ -52,7 +52,7 @@ async function start(
   first.closeNow();
   const run = newRun(sandbox, folder, inThisRun);
   sandbox.resetCounts();
-  return { ...run, sandbox, id, outs: outs as Record<string, unknown> };
+  return { ...run, sandbox, folder, inThisRun, id, outs: outs as Record<string, unknown> };
 }
 
 it("R1: of what was created before the operation was known, the notes of this machine say when: it is not gone yet", async () => {
@@ -312,6 +312,67 @@ describe("what is gone", () => {
     const third = newRun(sandbox, folder, { settings });
     await third.event.check({}, { ...inputs, __identity: identity });
     expect(third.told).toEqual([]);
+  });
+
+  const deletedByHand = async (sandbox: Sandbox, id: string, outs: Record<string, unknown>) => {
+    const other = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(ALL) } });
+    await other.event.delete(id, outs);
+    sandbox.resetCounts();
+  };
+  const wordsOf = ({ told }: Pick<ReturnType<typeof newRun>, "told">) => told.map(({ message }) => message).join("\n");
+
+  it.each(["created", "adopted", "unknown to this machine"] as const)(
+    "is named, with what the next up does: %s",
+    async (how) => {
+      const { sandbox, folder, inThisRun, event, id, outs: created, closeNow } = await start();
+      let outs = created;
+      const isAdopted = how === "adopted";
+      if (isAdopted) {
+        const { inputs: news } = await event.check({}, { ...inputs, existingId: Number(id) });
+        outs = (await event.create(news)).outs as typeof outs;
+      }
+      closeNow();
+      await deletedByHand(sandbox, id, outs);
+      const refreshing = newRun(sandbox, how.startsWith("unknown") ? newFolder() : folder, inThisRun);
+      expect(await refreshing.event.read(id, outs)).toEqual({ id: "", props: {} });
+      const named = how.startsWith("unknown") ? `ConversionEvent ${id}` : `ConversionEvent "purchase" (${id})`;
+      const next = isAdopted
+        ? `The next \`pulumi up\` fails if existingId still names ${id}: remove existingId to create another one, or name another object.`
+        : "The next `pulumi up` creates another one.";
+      expect(wordsOf(refreshing)).toBe(`${named} is no longer on the platform, so it leaves the state. ${next}`);
+      refreshing.closeNow();
+      // The read is known to later runs as well: nothing of it is live.
+      const later = newRun(sandbox, folder, inThisRun);
+      const identity = { identity: inputs.__identity, run: { isUp: false, resources: 1 } };
+      await later.event.check({}, { ...inputs, __identity: identity });
+      expect(wordsOf(later).includes("second live object")).toBe(how.startsWith("unknown"));
+      expect(sandbox).toMatchObject({ creates: 0 });
+    },
+  );
+
+  it("is named by its key in a set", async () => {
+    const { sandbox, folder, inThisRun } = await start();
+    const engine = new SetEngine(sandbox, folder);
+    await engine.up({ advertiserId: 1, events: { a: { eventName: "A", value: 1 } } }, inThisRun);
+    const { a } = engine.eventIds;
+    await deletedByHand(sandbox, String(a), { ...engine.state?.outputs, eventName: "A" });
+    const refreshing = newRun(sandbox, folder, inThisRun);
+    await refreshing.set.read(engine.state?.id ?? "", engine.state?.outputs ?? {});
+    expect(wordsOf(refreshing)).toContain(
+      `events["a"] of ConversionEventSet "funnel" (${a}) is no longer on the platform`,
+    );
+  });
+
+  it("what the state lets go of was perhaps adopted: it is not said to have been created", async () => {
+    const { sandbox, folder, inThisRun, event, id, closeNow } = await start();
+    const { inputs: news } = await event.check({}, { ...inputs, existingId: Number(id) });
+    await event.create(news);
+    closeNow();
+    const later = newRun(sandbox, folder, inThisRun);
+    await later.event.check({}, inputs);
+    expect(wordsOf(later)).toContain(
+      `ConversionEvent "purchase" was ${id} before, and is no longer in the state: this creates a second live object. ${id} stays live`,
+    );
   });
 
   it.each([

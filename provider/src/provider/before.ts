@@ -77,11 +77,8 @@ export async function lookBefore(
   if (!fits) return {};
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
-  const inventory = runtime.inventory(identity);
-  const known = inventory.asItBegan;
-  const before = known.get(key);
+  const before = runtime.inventory(identity).asItBegan.get(key);
   const isGone = before !== undefined && runtime.run.isGone(kind, before.id);
-  if (isGone) inventory.noteGone(key);
   // A run that another one overtook sends nothing.
   const isNone = isGone || runtime.run.decided(key)?.former !== undefined || runtime.journal(identity).isOvertaken;
   return {

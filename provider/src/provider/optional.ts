@@ -21,7 +21,7 @@ import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import { aboutWhom, CREATED, type Ref, type StoredSet, staysLive } from "../state/index.js";
 import type { Outcome } from "./outcome.js";
-import type { Services } from "./services.js";
+import type { Runtime, Services } from "./services.js";
 import { goneInUpdate, platformWarning, tellAll, tooEarly } from "./tell.js";
 
 interface Named {
@@ -55,7 +55,8 @@ export function createdInSet({ created }: StoredSet): Created | undefined {
  */
 export function unproven(kind: Kind, services: Services, { id, created }: Named): Unproven | undefined {
   const { reading, clock, seen } = services;
-  const { at = services.createdHere(kind.name, id), isOfSet = false } = created ?? {};
+  const createdHere = () => services.rememberedOf(kind.name, id).find((each) => each.at !== undefined)?.at;
+  const { at = createdHere(), isOfSet = false } = created ?? {};
   const createdMs = Date.parse(at ?? "");
   if (at === undefined || Number.isNaN(createdMs)) return undefined;
   const fromMs = visibleFromMs(createdMs, reading.settings);
@@ -138,7 +139,7 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
 }
 
 /** What is not there is deleted. @throws AdvertisingError it was not deleted, or nobody knows: it may be asked again. */
-export async function deleteObject(kind: Kind, services: Services, named: Named): Promise<void> {
+export async function deleteObject(kind: Kind, services: Runtime, named: Named): Promise<void> {
   const operation = operationOf(kind, services, "delete");
   await services.expectNewest();
   const wasThere = await services.track(async (expectMayBegin) => {
@@ -146,7 +147,7 @@ export async function deleteObject(kind: Kind, services: Services, named: Named)
     return services.client().delete({ kind, operation, ...named });
   });
   if (!wasThere) expectProven(kind, services, named);
-  services.noteDeleted(kind.name, named.id);
+  services.run.noteGone(kind, named.id);
 }
 
 interface Adoption {

@@ -15,7 +15,16 @@ import {
 } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { exactId, isReadableId, READABLE_ID } from "../rules/index.js";
-import { ACCOUNT, eventIn, memberOf, readStoredSet, recordIn, type StoredSet, writeStoredSet } from "../state/index.js";
+import {
+  ACCOUNT,
+  aboutWhom,
+  eventIn,
+  memberOf,
+  readStoredSet,
+  recordIn,
+  type StoredSet,
+  writeStoredSet,
+} from "../state/index.js";
 import type { Properties } from "./inputs.js";
 import { createdIn, createdInSet, readLive, unproven } from "./optional.js";
 import { expectSameAccount, expectSettled, Incomplete } from "./outcome.js";
@@ -95,16 +104,16 @@ async function refreshed(
   adopts: string | undefined,
 ): Promise<Properties | undefined> {
   const { settings } = runtime.reading;
-  const { id, label } = named;
+  const { id } = named;
   const record = await readLive(kind, runtime, named);
   const early = record === undefined ? unproven(kind, runtime, named) : undefined;
   if (early !== undefined) {
-    tellAll(runtime, [justCreatedNotice(label, early)]);
+    tellAll(runtime, [justCreatedNotice(labelHere(kind, runtime, named), early)]);
     return properties;
   }
   if (record === undefined) {
     runtime.run.noteGone(kind, id);
-    tellAll(runtime, [goneNotice(label)]);
+    tellAll(runtime, [goneNotice(labelHere(kind, runtime, named), id, adopts === id)]);
     return undefined;
   }
   const differences = differencesIn(kind, settings, properties, record);
@@ -119,8 +128,18 @@ async function refreshed(
     deletes: false,
     can: abilitiesOf(kind, settings),
   });
-  tellAll(runtime, [driftNotice(label, names, shownAction(next))]);
+  tellAll(runtime, [driftNotice(labelHere(kind, runtime, named), names, shownAction(next))]);
   return withDifferences(properties, differences);
+}
+
+/** A refresh is not told which resource has the object: the notes of this machine may say it. `ConversionEvent "purchase" (5)` */
+function labelHere(
+  kind: Kind,
+  runtime: Runtime,
+  { id, label }: { readonly id: string; readonly label: string },
+): string {
+  const [known, ...others] = runtime.rememberedOf(kind.name, id);
+  return known === undefined || others.length > 0 ? label : `${aboutWhom(known.key).label} (${id})`;
 }
 
 /**

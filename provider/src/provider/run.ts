@@ -126,11 +126,16 @@ export class Run {
     return this.#decided.get(key);
   }
 
+  /** This run has deleted the object, or found that it is not on the platform any more: no stack of this machine has it. */
   noteGone(kind: Kind, id: string): void {
     this.#gone.add(objectKey(kind.name, id));
   }
 
-  /** Whether this run has found that the object is not on the platform any more. */
+  /** Each as {@link objectKey} makes it. */
+  get gone(): ReadonlySet<string> {
+    return this.#gone;
+  }
+
   isGone(kind: Kind, id: string): boolean {
     return this.#gone.has(objectKey(kind.name, id));
   }

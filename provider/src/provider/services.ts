@@ -43,8 +43,8 @@ export interface Services extends Messages {
   learnLater(): void;
   /** What this machine remembers of every stack of the account: for a `destroy`, which does not say whose objects it deletes. */
   everyStack(): Snapshot[];
-  /** When a run on this machine created an object, ISO 8601, for objects of which the state does not say it. */
-  createdHere(kind: Kind["name"], id: string): string | undefined;
+  /** What runs on this machine remember of an object, for what the state does not say: each resource that has it. */
+  rememberedOf(kind: Kind["name"], id: string): readonly Remembered[];
   /** What runs on this machine have read soon after its create. */
   readonly seen: Seen;
   readonly newMark: () => string;
@@ -56,14 +56,19 @@ export interface Services extends Messages {
   track<T>(work: (expectMayBegin: () => void) => Promise<T>): Promise<T>;
   /** Before anything is changed or deleted on the platform. @throws JournalError another run of the stack has overtaken this one. */
   expectNewest(): Promise<void>;
-  /** That an object is not on the platform any more, since this run has deleted it. */
-  noteDeleted(kind: Kind["name"], id: string): void;
   /** That an object was read: a long refresh tells how far it has come. */
   noteRead(): void;
   /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
   closeNow(): void;
   /** The engine is gone: begins nothing more, and resolves when what is under way has ended and is noted. */
   abandon(): Promise<void>;
+}
+
+export interface Remembered {
+  /** The journal key. */
+  readonly key: string;
+  /** When a run on this machine created it, ISO 8601. */
+  readonly at?: string | undefined;
 }
 
 export interface Runtime extends Services {
@@ -90,8 +95,7 @@ export function createRuntime(
   let journal: Journal | undefined;
   let inventory: Inventory | undefined;
   const everyStack = () => lookAround(places.journalFolder, disk);
-  const deleted = new Set<string>();
-  let createdHere: ReadonlyMap<string, string> | undefined;
+  let remembered: ReadonlyMap<string, readonly Remembered[]> | undefined;
   let reads: Progress | undefined;
 
   const now = () => momentOf(systemClock);
@@ -135,15 +139,12 @@ export function createRuntime(
     },
     everyStack,
     learnLater,
-    createdHere(kind, id) {
-      createdHere ??= new Map(
-        everyStack().flatMap(({ objects }) =>
-          [...objects].flatMap(([key, live]) =>
-            live.at === undefined ? [] : [[objectKey(aboutWhom(key).kind, live.id), live.at] as const],
-          ),
-        ),
+    rememberedOf(kind, id) {
+      remembered ??= Map.groupBy(
+        everyStack().flatMap(({ objects }) => [...objects].map(([key, live]) => ({ key, ...live }))),
+        (each) => objectKey(aboutWhom(each.key).kind, each.id),
       );
-      return createdHere.get(objectKey(kind, id));
+      return remembered.get(objectKey(kind, id)) ?? [];
     },
     journal(identity) {
       journal ??= new Journal({
@@ -165,7 +166,6 @@ export function createRuntime(
     },
     track: (work) => underWay.track(work),
     expectNewest: async () => journal?.expectNewest(),
-    noteDeleted: (kind, id) => void deleted.add(objectKey(kind, id)),
     noteRead() {
       reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
       reads.done();
@@ -176,7 +176,7 @@ export function createRuntime(
       // The program's half knows the same objects, and has said which of them leave the state.
       const isSaid = ({ key, id }: CreateRecord) => id !== undefined && inventory?.asItBegan.get(key)?.id === id;
       journal?.closeNow(isWell && run.isWhole ? run.declared : undefined, run.isUp === true, isSaid);
-      forgetObjects(places.journalFolder, deleted, disk);
+      forgetObjects(places.journalFolder, run.gone, disk);
       if (!isWell || run.isUp !== true || !run.isWhole) return;
       inventory?.closeNow(run.declared);
       if (run.identity !== undefined) {
@@ -186,7 +186,7 @@ export function createRuntime(
     async abandon() {
       await underWay.end();
       journal?.release();
-      forgetObjects(places.journalFolder, deleted, disk);
+      forgetObjects(places.journalFolder, run.gone, disk);
     },
   };
 }

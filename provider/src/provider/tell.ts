@@ -115,10 +115,10 @@ function againNotice(
     sort: "again",
     urn,
     text:
-      `${label} was created as ${id} before, and is no longer in the state: this creates a second ` +
+      `${label} was ${id} before, and is no longer in the state: this creates a second ` +
       `live object. ${id} ${kind.afterlife}. To go on with ${id}, set existingId: ${id}.`,
     brief: `${label} (${id})`,
-    more: objects("was created before and is created again", "were created before and are created again"),
+    more: objects("was live before and is created again", "were live before and are created again"),
   };
 }
 
@@ -245,11 +245,15 @@ export function platformWarning(label: string, warning: string): Notice {
   return { say: `Platform warning (first seen for ${label}): ${warning}`, topic: warning };
 }
 
-export function goneNotice(label: string): Notice {
+/** @param isAdopted whether its `existingId` names it, as far as the state says. */
+export function goneNotice(label: string, id: string, isAdopted: boolean): Notice {
+  const next = isAdopted
+    ? `fails if existingId still names ${id}: remove existingId to create another one, or name another object`
+    : "creates another one";
   return {
-    sort: "gone",
+    sort: isAdopted ? "gone, adopted" : "gone",
     urn: "",
-    text: `${label} is no longer on the platform, so it leaves the state; the next \`pulumi up\` creates another one.`,
+    text: `${label} is no longer on the platform, so it leaves the state. The next \`pulumi up\` ${next}.`,
     brief: label,
     more: objects("is no longer on the platform", "are no longer on the platform"),
   };
