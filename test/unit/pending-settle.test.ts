@@ -443,7 +443,10 @@ describe("a stack that was killed twice", () => {
       const [only] = settle(more, [{ urn: E, createdAs: "7", mark }]).deployment.resources ?? [];
       return only?.outputs?.value;
     };
-    expect(["one", "two", undefined].map((mark) => saved(mark))).toEqual([1, 3, 3]);
+    expect(["one", "two"].map((mark) => saved(mark))).toEqual([1, 3]);
+    // A person names the object, and nothing tells which of them made it: what differs is not known, and the next preview shows that.
+    expect(saved(undefined)).toBeUndefined();
+    expect(saved(undefined, stackOf([], [sent("one", { value: 3 }), sent("two", { value: 3 })]))).toBe(3);
     // What the state holds as unresolved is another create than the one that was found.
     const unresolved = { since: "then", what: "", trace: { field: "field", value: "zero" } };
     const open = resource(E, {
@@ -480,7 +483,7 @@ describe("a stack that was killed twice", () => {
     };
     const bodyWith = (value: number) => ({ a: fingerprintOf({ event_name: "A", advertiser_id: 1, value }) });
     expect(earlierAs("one")).toEqual(bodyWith(1));
-    expect(earlierAs("two")).toEqual(bodyWith(3));
+    expect(earlierAs("two")).toBeUndefined(); // as it is declared now
   });
 
   it("members of a set, each with the marks of both runs", () => {

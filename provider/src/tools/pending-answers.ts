@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { asRecord, enumerate } from "../base/index.js";
+import { asRecord, enumerate, own } from "../base/index.js";
 import { Holders } from "../decision/index.js";
 import {
   aboutWhom,
@@ -181,7 +181,7 @@ export function sliceOf(stack: ExportedStack, urn: string): Slice {
   const set = key === undefined ? undefined : currentByUrn(all).get(of);
   if (set === undefined || key === undefined) return { resources: all.filter((each) => each.urn === urn) };
   const outputs = set.outputs ?? {};
-  const member = Object.fromEntries(SET_PARTS.map((part) => [part, asRecord(outputs[part])[key]]));
+  const member = Object.fromEntries(SET_PARTS.map((part) => [part, own(outputs[part], key)]));
   const left = leftLiveIn(outputs).filter((each) => each.key === key);
   return JSON.parse(JSON.stringify({ member, left })) as Slice;
 }

@@ -185,8 +185,12 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
     stack: reopened === stack ? undefined : reopened,
     after: () => {
       journals.restore(settlements);
+      const gone = new Map(lives.map(({ key, live }) => [aboutWhom(key).urn, live.id]));
       for (const { key } of lives) journals.noteGone(key);
-      for (const urn of urns) console.log(`Reopened, as if it had not been answered: ${urn}`);
+      for (const urn of urns) {
+        console.log(`Reopened, as if it had not been answered: ${urn}`);
+        if (gone.has(urn)) console.log(`  ${gone.get(urn)} is no longer in the state.`);
+      }
       return tell(pendingIn(reopened, journals.notes()), () => false, true);
     },
   };
@@ -276,14 +280,17 @@ function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistor
 function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
   const ofRecordAlone = open.filter(({ known, record }) => known === "engine" && record.key === "");
   const notNoted = isNotedHere ? ofRecordAlone.map(({ urn }) => nameInUrn(urn)) : [];
-  const lines = open.map(({ urn, kind, record, held }) => {
+  const lines = open.map(({ urn, kind, record, also = [], held }) => {
     const butNot =
       held === undefined || held.id === record.replaces
         ? ""
         : ` (not ${held.id}: that one is in the state, with different or secret arguments)`;
     const sought = `${describe(kind, record)}${butNot}`;
+    // Other killed runs may have sent it with other arguments.
+    const others = new Set(also.map((each) => describe(kind, each)));
+    const orOthers = [...others].filter((other) => other !== sought).map((other) => `\n    or for ${other}`);
     return record.id === undefined
-      ? `  ${urn}\n    look into the account for ${sought}`
+      ? `  ${urn}\n    look into the account for ${sought}${orOthers.join("")}`
       : `  ${urn}\n    a journal on this machine has it as ${record.id}, with different arguments than the program has now: ${sought}`;
   });
   return [

@@ -145,15 +145,18 @@ export function recordsOf({ record, also = [] }: PendingCreate): CreateRecord[] 
 
 /**
  * The facts about one resource as one create. What the state holds goes before what the engine's record implies; of several
- * killed runs the earliest, which the engine notes last (measured with 3.259.0). If a later one has made the object, the next preview
- * shows a change; the other way round, the state would say for ever what the platform does not have. An id comes from the journal,
- * which alone knows answers. Every further mark is kept: each of those creates may have arrived.
+ * killed runs the earliest, which the engine notes last (measured with 3.259.0). An id comes from the journal, which alone knows
+ * answers. Every further create is kept: each may have arrived, and which of them made an object is asked when that is settled.
  */
 function together(facts: readonly PendingCreate[], notes: readonly CreateRecord[]): PendingCreate {
   const best = facts.find(({ known }) => known === "state") ?? (facts.at(-1) as PendingCreate);
   const id = notes.findLast((note) => note.id !== undefined)?.id ?? best.record.id;
-  const all = [...facts.map(({ record }) => record), ...notes].filter(({ mark }) => mark !== best.record.mark);
-  const also = [...new Map(all.map((record) => [record.mark, record])).values()];
+  // Without marks, what was sent tells one create from another.
+  const identityOf = ({ mark, name, facts, fingerprint }: CreateRecord) =>
+    mark === "" ? JSON.stringify([name, facts, fingerprint]) : mark;
+  const all = new Map([...facts.map(({ record }) => record), ...notes].map((record) => [identityOf(record), record]));
+  all.delete(identityOf(best.record));
+  const also = [...all.values()];
   return { ...best, record: { ...best.record, id }, also };
 }
 

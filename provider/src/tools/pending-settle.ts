@@ -2,6 +2,7 @@
  * Settles creates of unknown outcome. Pure: an exported stack in, an exported stack out.
  */
 
+import type { Values } from "../base/index.js";
 import { fingerprintOfBody, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
@@ -14,8 +15,10 @@ import {
   nameInUrn,
   objectKey,
   readMark,
+  readStoredSet,
   secretArgumentsIn,
   splitMember,
+  storedFingerprint,
   UNRESOLVED,
   unresolvedId,
   writeLeftLive,
@@ -71,7 +74,7 @@ export function settle(
     const { createdAs, mark } = answers.get(urn) as Verdict;
     const create = openByUrn.get(urn);
     if (createdAs !== undefined && create !== undefined) {
-      const sent = asSent(pending, create, madeBy(create, createdAs, mark), resource);
+      const sent = asSent(pending, create, madeBy(pending, create, createdAs, mark), resource);
       return [adopted(resource, createdAs, account, surroundings.now, sent)];
     }
     dropped.add(urn);
@@ -86,7 +89,7 @@ export function settle(
   const sets = new Map(
     [...members].flatMap(([urn, creates]) => {
       const set = current.get(urn) ?? pending.newSets.get(urn);
-      return set === undefined ? [] : [[urn, settleMembers(set, creates, answers, surroundings)] as const];
+      return set === undefined ? [] : [[urn, settleMembers(set, creates, pending, answers, surroundings)] as const];
     }),
   );
   const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
@@ -128,7 +131,7 @@ function fromEngineRecord(
     }
     const { createdAs, mark } = verdict;
     if (createdAs === undefined) return [];
-    const sent = asSent(pending, create, madeBy(create, createdAs, mark), creating.resource);
+    const sent = asSent(pending, create, madeBy(pending, create, createdAs, mark), creating.resource);
     return [adopted(creating.resource, createdAs, account, now, sent)];
   });
   return [...known, ...decided];
@@ -190,38 +193,65 @@ function adopted(
   return { ...resource, id, outputs };
 }
 
-/** Which create of a resource has made an object: the one that a search has found, or that a journal knows by its id. */
-function madeBy(create: PendingCreate, id: string, mark: string | undefined): CreateRecord {
+/**
+ * Which create of a resource has made an object: the one that a search has found, or that a journal knows by its id; any, if all sent the
+ * same. @returns none if killed runs sent different arguments, and nothing tells which of them made it.
+ */
+function madeBy(
+  { inFlight }: Pending,
+  create: PendingCreate,
+  id: string,
+  mark: string | undefined,
+): CreateRecord | undefined {
   const all = recordsOf(create);
-  return all.find((each) => each.mark === mark) ?? all.findLast((each) => each.id === id) ?? create.record;
+  const found = all.find((each) => each.mark === mark) ?? all.findLast((each) => each.id === id);
+  if (found !== undefined || all.length === 1) return found ?? create.record;
+  const recorded = (inFlight.get(create.urn) ?? []).map(({ kind, resource }) =>
+    fingerprintOfBody(kind, resource.inputs ?? {}),
+  );
+  const noted = all.map(({ fingerprint }) => fingerprint).filter((fingerprint) => fingerprint !== "");
+  return new Set([...recorded, ...noted]).size === 1 ? create.record : undefined;
 }
 
 /**
  * What the state says of an object is what was sent, if the program's arguments have changed since: so that the next run sees the change.
  * Its record has the arguments that people look for it by; if none of those has changed, what differs is not known, and the others are left
- * out.
+ * out. If it may be any of several creates, only those arguments are known on which they agree.
  */
 function asSent(
   { inFlight }: Pending,
   create: PendingCreate,
-  made: CreateRecord,
+  made: CreateRecord | undefined,
   resource: Resource,
 ): Record<string, unknown> {
-  const isMade = ({ resource: { inputs } }: Creating) => readMark(inputs?.[MARK])?.mark === made.mark;
-  const creating = inFlight.get(create.urn)?.find(isMade);
-  if (creating !== undefined) return visible(creating.resource);
   const now = visible(resource);
   const { record, known, kind: name } = create;
   const kind = kindNamed(name);
+  const lookedForBy = [kind.nameProperty, ...kind.tellingProperties];
+  const sentIn = ({ name: named, facts }: CreateRecord): Record<string, unknown> => ({
+    ...(named === undefined ? {} : { [kind.nameProperty]: named }),
+    ...facts,
+  });
+  const only = (properties: readonly string[]) =>
+    Object.fromEntries(Object.entries(now).filter(([property]) => properties.includes(property)));
+  if (made === undefined) {
+    const agreed = lookedForBy.filter((property) =>
+      recordsOf(create).every((each) => sentIn(each)[property] === now[property]),
+    );
+    return only(agreed);
+  }
+  const isMade = ({ resource: { inputs } }: Creating) => readMark(inputs?.[MARK])?.mark === made.mark;
+  const creating = inFlight.get(create.urn)?.find(isMade);
+  if (creating !== undefined) return visible(creating.resource);
   const isOfNow =
     made === record
       ? known === "engine" || made.fingerprint !== ""
       : made.fingerprint === fingerprintOfBody(kind, resource.inputs ?? {});
   if (isOfNow) return now;
-  const sent = { ...(made.name === undefined ? {} : { [kind.nameProperty]: made.name }), ...made.facts };
-  if (Object.entries(sent).some(([property, value]) => now[property] !== value)) return { ...now, ...sent };
-  const lookedForBy = [kind.nameProperty, ...kind.tellingProperties];
-  return Object.fromEntries(Object.entries(now).filter(([property]) => lookedForBy.includes(property)));
+  const sent = sentIn(made);
+  return Object.entries(sent).some(([property, value]) => now[property] !== value)
+    ? { ...now, ...sent }
+    : only(lookedForBy);
 }
 
 /** The resource as the provider would have had it saved after an unknown outcome. */
@@ -247,6 +277,7 @@ function asUnresolved(
 function settleMembers(
   resource: Resource,
   open: readonly PendingCreate[],
+  pending: Pending,
   answers: Answers,
   { now, newMark }: Surroundings,
 ): Resource {
@@ -254,6 +285,7 @@ function settleMembers(
   const { eventIds, earlier, events, [UNRESOLVED]: unresolved } = parts;
   const left = [...leftLiveIn(resource.outputs ?? {})];
   let created = {};
+  const sent: [string, string][] = [];
   for (const create of open) {
     const { urn, entry, record, held } = create;
     const { key = "" } = splitMember(urn);
@@ -273,9 +305,18 @@ function settleMembers(
     }
     eventIds[key] = exactId(id);
     events[key] ??= entry; // for reports, where it held nothing before
-    const made = madeBy(create, id, mark);
-    if (made !== record || made.fingerprint !== "") earlier[key] = made.fingerprint;
+    const made = madeBy(pending, create, id, mark);
+    if (made !== record || made.fingerprint !== "") sent.push([key, made?.fingerprint ?? ""]);
   }
+  const isOfNow = bodiesOf(resource, events);
+  for (const [key, fingerprint] of sent) if (!isOfNow(key, fingerprint)) earlier[key] = fingerprint;
   const { id = `set-${newMark()}`, outputs } = resource;
   return withParts({ ...resource, id, outputs: { ...outputs, ...created } }, parts, left);
+}
+
+/** Whether the entry of an event makes this body. */
+function bodiesOf({ type, outputs }: Resource, events: Values): (key: string, fingerprint: string) => boolean {
+  const kind = setOfType(type)?.member;
+  const set = readStoredSet({ ...outputs, events, earlier: {} });
+  return (key, fingerprint) => kind !== undefined && storedFingerprint(kind, set, key) === fingerprint;
 }

@@ -223,9 +223,10 @@ export const SET_PARTS = ["events", "eventIds", "earlier", UNRESOLVED] as const;
 
 type SetParts = Record<(typeof SET_PARTS)[number], Record<string, unknown>>;
 
-/** A copy of them as they are stored: what is secret stays encrypted. */
+/** A copy of them as they are stored: what is secret stays encrypted. An event's key may be `constructor`, so nothing is inherited. */
 export function partsOf({ outputs = {} }: Resource): SetParts {
-  return Object.fromEntries(SET_PARTS.map((part) => [part, { ...asRecord(outputs[part]) }])) as SetParts;
+  const copyOf = (part: string) => Object.assign(Object.create(null), asRecord(outputs[part]));
+  return Object.fromEntries(SET_PARTS.map((part) => [part, copyOf(part)])) as SetParts;
 }
 
 /** The set as the provider would have had it saved with these parts. */
