@@ -19,6 +19,10 @@ const answered = (before: ReturnType<typeof stackOf>, after: ReturnType<typeof s
   notes: new Map(),
 });
 
+const WAY_OUT =
+  "If a run has gone on with a wrong answer, look into the account, and set existingId to the id of the right object: nothing is created.";
+const tooLate = (urn: string) => `nothing was reopened: a run has gone on with the answer about "${urn}".\n${WAY_OUT}`;
+
 describe("a single resource", () => {
   const before = stackOf(
     single("a", "1"),
@@ -45,12 +49,14 @@ describe("a single resource", () => {
 
   it("that a run has gone on with stays as it is", () => {
     for (const now of [stackOf(single("e", "8")), stackOf(single("a", "1"))]) {
-      expect(() => reopen(now, ["e"], known)).toThrow(/nothing was reopened: the state has changed since/);
+      expect(() => reopen(now, ["e"], known)).toThrow(tooLate(urnOf("e")));
     }
   });
 
   it("without a noted answer is refused, and nothing else is reopened", () => {
-    expect(() => reopen(after, ["e", "b"], known)).toThrow(/no answer about "b" is noted on this machine/);
+    expect(() => reopen(after, ["e", "b"], known)).toThrow(
+      `nothing was reopened: no answer about "b" can be taken back here: it was given on another machine (take it back there), or a \`pulumi up\` of the whole program has succeeded since.\n${WAY_OUT}`,
+    );
   });
 });
 
@@ -86,7 +92,7 @@ describe("a member of a set with secret arguments", () => {
     ["sent again", { unresolved: { x: { ...open.unresolved.x, mark: "n" } } }],
     ["removed", { events: {} }],
   ])("that a run has %s stays as it is", (_, rest) => {
-    expect(() => reopenedIn(set("b", rest))).toThrow(/the state has changed since/);
+    expect(() => reopenedIn(set("b", rest))).toThrow(tooLate(member("x")));
   });
 });
 

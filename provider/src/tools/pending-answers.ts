@@ -231,7 +231,9 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
       [urn, nameInUrn(urn)].some((each) => each === text || splitMember(each).of === text);
     const meant = known.filter(({ urn }) => isMeant(urn));
     if (meant.length === 0) {
-      faults.push(`no answer about "${text}" is noted on this machine that no \`pulumi up\` has gone through since`);
+      faults.push(
+        `no answer about "${text}" can be taken back here: it was given on another machine (take it back there), or a \`pulumi up\` of the whole program has succeeded since`,
+      );
     }
     if (new Set(meant.map(({ urn }) => splitMember(urn).of)).size > 1)
       faults.push(`"${text}" is the name of several: give the URN`);
@@ -243,9 +245,13 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
   const changed = answered.filter(({ urn, after }) => !isSame(sliceOf(stack, urn), after));
   if (changed.length > 0) {
     const names = enumerate(changed.map(({ urn }) => `"${urn}"`));
-    faults.push(`the state has changed since what was answered about ${names}: a run has gone on with it`);
+    faults.push(`a run has gone on with the answer about ${names}`);
   }
-  if (faults.length > 0) throw new Error(`nothing was reopened: ${faults.join("; ")}`);
+  if (faults.length > 0) {
+    throw new Error(
+      `nothing was reopened: ${faults.join("; ")}.\nIf a run has gone on with a wrong answer, look into the account, and set existingId to the id of the right object: nothing is created.`,
+    );
+  }
   return {
     settlements,
     stack:
