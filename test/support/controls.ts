@@ -33,7 +33,7 @@ const rows: Row[] = [
     "unit/disk",
     LIFE,
   ],
-  ["J1: a note is synced before it counts", "files/disk.ts", "await this.#handle.datasync();", "", "unit/disk", LIFE],
+  ["J1: a note is synced before it counts", "files/disk.ts", "await this.handle.datasync();", "", "unit/disk", LIFE],
   [
     "J1: the journal's name is synced before anything is noted in it",
     JOURNAL_FILE,
@@ -101,7 +101,7 @@ const rows: Row[] = [
   [
     "J4: it asks before each write",
     "files/disk.ts",
-    "this.#confirm();\n        await this.#put",
+    "this.confirm();\n        await this.#put",
     "await this.#put",
     "sandbox/journal-file",
     "has lost it: no note counts",
@@ -165,7 +165,7 @@ const rows: Row[] = [
   [
     "an inventory that was torn is read on",
     "store/inventory.ts",
-    "if (!this.#isWhole && !isWhole(readHints(this.#path, this.#disk))) this.#rewrite();",
+    "if (!this.#isWhole && !isWhole(readHints(this.path, this.disk))) this.#rewrite();",
     "",
     "unit/disk",
     LIFE,

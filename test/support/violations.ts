@@ -115,8 +115,8 @@ const rows: Row[] = [
     "R2",
     "what another resource manages is adopted",
     HOLDERS,
-    "isCertain(holder) || this.#isDeclared(holder.by));",
-    "isCertain(holder) && this.#isDeclared(holder.how));",
+    "isCertain(holder) || this.isDeclared(holder.by));",
+    "isCertain(holder) && this.isDeclared(holder.how));",
   ],
   [
     "R2",

@@ -36,38 +36,37 @@ function changed(books: Books<unknown>): void {
 
 /** One request's hold on a login. Every way to give it back may be taken again, without effect. */
 export class Lease<Login> {
-  readonly #fate: Fate<Login>;
-  readonly #books: Books<Login>;
   #isHeld = true;
 
-  constructor(fate: Fate<Login>, books: Books<Login>) {
-    this.#fate = fate;
-    this.#books = books;
+  constructor(
+    private readonly fate: Fate<Login>,
+    private readonly books: Books<Login>,
+  ) {
     fate.held++;
     books.held++;
   }
 
   get login(): Login {
-    return this.#fate.login;
+    return this.fate.login;
   }
 
   get openedAtMs(): number {
-    return this.#fate.openedAtMs;
+    return this.fate.openedAtMs;
   }
 
   get hasAccepted(): boolean {
-    return this.#fate.accepted > 0;
+    return this.fate.accepted > 0;
   }
 
   get hasEnded(): boolean {
-    return this.#books.current !== this.#fate;
+    return this.books.current !== this.fate;
   }
 
   /** Gives it back: the login was no obstacle. */
   accept(): void {
     if (this.#isHeld) {
-      this.#fate.accepted++;
-      this.#fate.isUnreachable = false;
+      this.fate.accepted++;
+      this.fate.isUnreachable = false;
     }
     this.release();
   }
@@ -75,8 +74,8 @@ export class Lease<Login> {
   /** Ends the login for all. The lease is held on until {@link release}. */
   refuse(): void {
     if (this.hasEnded) return;
-    this.#books.current = undefined;
-    changed(this.#books);
+    this.books.current = undefined;
+    changed(this.books);
   }
 
   /**
@@ -84,7 +83,7 @@ export class Lease<Login> {
    * what others learn, or those that wait for a time-out would do so one after the other.
    */
   unreachable(): void {
-    if (this.#isHeld) this.#fate.isUnreachable = true;
+    if (this.#isHeld) this.fate.isUnreachable = true;
     this.release();
   }
 
@@ -92,9 +91,9 @@ export class Lease<Login> {
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    this.#fate.held--;
-    this.#books.held--;
-    changed(this.#books);
+    this.fate.held--;
+    this.books.held--;
+    changed(this.books);
   }
 }
 

@@ -134,13 +134,10 @@ export class SessionFile {
 
 /** For one password; each salt is computed once. */
 class PasswordCheck {
-  readonly #password: string;
   readonly #hashes = new Map<string, Promise<Buffer>>();
   #verifier: Promise<Verifier> | undefined;
 
-  constructor(password: string) {
-    this.#password = password;
-  }
+  constructor(private readonly password: string) {}
 
   async matches(stored: Verifier): Promise<boolean> {
     const [expected, found] = [await this.#hash(stored.salt), Buffer.from(stored.hash, "base64")];
@@ -161,7 +158,7 @@ class PasswordCheck {
   }
 
   #hash(salt: string): Promise<Buffer> {
-    const hash = this.#hashes.get(salt) ?? derive(this.#password, Buffer.from(salt, "base64"));
+    const hash = this.#hashes.get(salt) ?? derive(this.password, Buffer.from(salt, "base64"));
     this.#hashes.set(salt, hash);
     return hash;
   }

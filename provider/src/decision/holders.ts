@@ -36,12 +36,9 @@ export class Holders {
   readonly #released = new Map<string, Set<string>>();
   /** How often an object was to be deleted and was not: each time one of its holders has let go of it. */
   readonly #spared = new Map<string, number>();
-  readonly #isDeclared: (by: string) => boolean;
 
   /** @param isDeclared whether the program declares a resource or member: what only notes know counts for those. */
-  constructor(isDeclared: (by: string) => boolean = () => true) {
-    this.#isDeclared = isDeclared;
-  }
+  constructor(private readonly isDeclared: (by: string) => boolean = () => true) {}
 
   add(kind: Kind["name"], id: string, by: string, how: Knowledge): void {
     const object = objectKey(kind, id);
@@ -86,7 +83,7 @@ export class Holders {
   /** Who else has an object after this run. What only notes know counts for what the program declares. */
   rivalsOf(kind: Kind["name"], id: string, but?: string): Holder[] {
     const isCertain = ({ how }: Holder) => how === "state" || how === "adopts";
-    return this.of(kind, id, but).filter((holder) => isCertain(holder) || this.#isDeclared(holder.by));
+    return this.of(kind, id, but).filter((holder) => isCertain(holder) || this.isDeclared(holder.by));
   }
 
   /**

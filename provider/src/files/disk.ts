@@ -69,8 +69,6 @@ export const systemDisk: Disk = fs;
 
 /** A file that grows by whole lines. Writers that come while one write is under way share the next one: many creates in flight cost few syncs. */
 export class AppendFile {
-  readonly #handle: OpenFile;
-  readonly #confirm: () => void;
   #bytes: number;
   #waiting: { readonly line: string; readonly done: (error?: unknown) => void }[] = [];
   #writing = false;
@@ -80,9 +78,11 @@ export class AppendFile {
    * @param confirm throws where the file is not this writer's any more: called before each write, so that nothing is
    *   written then, and after it, since what was written meanwhile may be where nobody reads it.
    */
-  constructor(handle: OpenFile, bytes: number, confirm: () => void = () => undefined) {
-    this.#handle = handle;
-    this.#confirm = confirm;
+  constructor(
+    private readonly handle: OpenFile,
+    bytes: number,
+    private readonly confirm: () => void = () => undefined,
+  ) {
     this.#bytes = bytes;
   }
 
@@ -96,7 +96,7 @@ export class AppendFile {
 
   /** What is appended from now on fails; what is under way ends. */
   close(): void {
-    this.#handle.close().catch(() => undefined); // the end of the process does it too
+    this.handle.close().catch(() => undefined); // the end of the process does it too
   }
 
   async #write(): Promise<void> {
@@ -106,9 +106,9 @@ export class AppendFile {
       this.#waiting = [];
       let failure: unknown;
       try {
-        this.#confirm();
+        this.confirm();
         await this.#put(batch.map(({ line }) => line).join(""));
-        this.#confirm();
+        this.confirm();
       } catch (error) {
         failure = error;
       }
@@ -119,12 +119,12 @@ export class AppendFile {
 
   async #put(text: string): Promise<void> {
     try {
-      await this.#handle.appendFile(text);
-      await this.#handle.datasync();
+      await this.handle.appendFile(text);
+      await this.handle.datasync();
       this.#bytes += Buffer.byteLength(text);
     } catch (error) {
       // A full disk may have taken half a line, and what is noted after it must stay readable.
-      await this.#handle.truncate(this.#bytes).catch(() => undefined);
+      await this.handle.truncate(this.#bytes).catch(() => undefined);
       throw error;
     }
   }

@@ -84,14 +84,9 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
 }
 
 /** Holds the lock while `work` runs, at once. @returns whether it could: not where somebody who may live holds it. */
-export function withLockNow(
-  path: string,
-  work: () => void,
-  unique: string = randomUUID(),
-  disk: Disk = systemDisk,
-): boolean {
+export function withLockNow(path: string, work: () => void, disk: Disk = systemDisk): boolean {
   // There is no time to watch anybody's heartbeat.
-  const attempt = new Attempt(path, unique, disk, systemClock, Number.POSITIVE_INFINITY);
+  const attempt = new Attempt(path, randomUUID(), disk, systemClock, Number.POSITIVE_INFINITY);
   try {
     if (attempt.take() !== undefined) return false;
   } catch {
@@ -109,17 +104,12 @@ export function withLockNow(
  * Who holds the lock, in words; none where nobody does. For what only looks.
  * @param nowMs the wall clock, by which the heartbeat of a holder on another machine is judged.
  */
-export function holderNow(
-  path: string,
-  nowMs: number,
-  staleAfterMs = STALE_AFTER_MS,
-  disk: Disk = systemDisk,
-): string | undefined {
-  const content = readNow(path, disk);
+export function holderNow(path: string, nowMs: number): string | undefined {
+  const content = readNow(path);
   if (content === undefined) return undefined;
   const fate = fateOf(jsonIn(content)).kind;
-  const heartbeatMs = disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const isSilent = Math.abs(nowMs - heartbeatMs) > staleAfterMs;
+  const heartbeatMs = systemDisk.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const isSilent = Math.abs(nowMs - heartbeatMs) > STALE_AFTER_MS;
   return fate === "dead" || (fate === "elsewhere" && isSilent) ? undefined : wordsFor(path, content);
 }
 
@@ -168,28 +158,25 @@ type Sight =
   | { readonly kind: "held" | "stale"; readonly content: string };
 
 class Watch {
-  readonly #clock: Clock;
-  readonly #staleAfterMs: number;
-  readonly #disk: Disk;
   #seen = { sign: "", sinceMs: 0 };
 
-  constructor(clock: Clock, staleAfterMs: number, disk: Disk) {
-    this.#clock = clock;
-    this.#staleAfterMs = staleAfterMs;
-    this.#disk = disk;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly staleAfterMs: number,
+    private readonly disk: Disk,
+  ) {}
 
   look(path: string): Sight {
-    const content = readLock(path, this.#disk);
+    const content = readLock(path, this.disk);
     if (content === undefined) return { kind: "free" };
     const fate = fateOf(jsonIn(content)).kind;
     if (fate !== "elsewhere") return { kind: fate === "dead" ? "stale" : "held", content };
     // Two machines' clocks may differ, and each may be set: only what is watched here counts.
-    const now = this.#clock.monotonicMs();
-    const heartbeatMs = this.#disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    const now = this.clock.monotonicMs();
+    const heartbeatMs = this.disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     const sign = `${heartbeatMs} ${content}`;
     if (this.#seen.sign !== sign) this.#seen = { sign, sinceMs: now };
-    return { kind: now - this.#seen.sinceMs > this.#staleAfterMs ? "stale" : "held", content };
+    return { kind: now - this.#seen.sinceMs > this.staleAfterMs ? "stale" : "held", content };
   }
 }
 
@@ -217,18 +204,18 @@ function wordsFor(path: string, content: string): string {
 class Attempt {
   /** What stands in the lock once it is taken. */
   readonly content: string;
-  readonly #path: string;
-  readonly #unique: string;
-  readonly #disk: Disk;
   readonly #holder: Watch;
   /** Watches the process that is removing the same stale lock. */
   readonly #taker: Watch;
 
-  constructor(path: string, unique: string, disk: Disk, clock: Clock, staleAfterMs: number) {
+  constructor(
+    private readonly path: string,
+    private readonly unique: string,
+    private readonly disk: Disk,
+    clock: Clock,
+    staleAfterMs: number,
+  ) {
     this.content = JSON.stringify({ ...thisProcess(), unique });
-    this.#path = path;
-    this.#unique = unique;
-    this.#disk = disk;
     this.#holder = new Watch(clock, staleAfterMs, disk);
     this.#taker = new Watch(clock, staleAfterMs, disk);
   }
@@ -236,15 +223,15 @@ class Attempt {
   /** @returns what stands in the lock that is another's; none where it is taken now. */
   take(): string | undefined {
     for (let tries = 1; ; tries++) {
-      if (this.#create(this.#path)) return undefined;
-      const seen = this.#holder.look(this.#path);
+      if (this.#create(this.path)) return undefined;
+      const seen = this.#holder.look(this.path);
       if (seen.kind === "held" || tries === MAX_TRIES || (seen.kind === "stale" && !this.#removeStale()))
         return seen.content ?? "";
     }
   }
 
   #create(path: string): boolean {
-    return createExclusively(path, this.content, this.#unique, this.#disk);
+    return createExclusively(path, this.content, this.unique, this.disk);
   }
 
   /**
@@ -253,7 +240,7 @@ class Attempt {
    * @returns whether it is worth trying again at once.
    */
   #removeStale(): boolean {
-    const [path, disk] = [this.#path, this.#disk];
+    const [path, disk] = [this.path, this.disk];
     const guard = `${path}.takeover`;
     if (!this.#create(guard)) {
       const seen = this.#taker.look(guard);

@@ -29,22 +29,11 @@ import { learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holdi
 import { briefingIn, type Properties } from "./inputs.js";
 import { expectSameAccount } from "./outcome.js";
 import { markInputOfSet, newMarkInput } from "./search.js";
-import type { Runtime } from "./services.js";
+import type { Calls, CheckAnswer, Runtime } from "./services.js";
 import { tellBefore } from "./set-plan.js";
 import { beforeCreate, tellAll } from "./tell.js";
 
-/** The inputs, and all that is wrong with them, as the engine shows it at the resource. */
-export interface CheckAnswer {
-  readonly inputs: Properties;
-  readonly failures: { readonly property: string; readonly reason: string }[];
-}
-
-export async function checkSingle(
-  kind: Kind,
-  runtime: Runtime,
-  olds: Properties,
-  given: Properties,
-): Promise<CheckAnswer> {
+export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, given) => {
   const check = begin(kind, runtime, olds, given);
   const { subject, briefing, isNew, values, problems } = check;
   const id = knownAdoption(values);
@@ -62,14 +51,9 @@ export async function checkSingle(
     [ACCOUNT]: accountInInputs(olds, runtime.account, subject.label),
     [MARK]: own(olds, MARK) ?? mark,
   });
-}
+};
 
-export async function checkSet(
-  set: SetKind,
-  runtime: Runtime,
-  olds: Properties,
-  given: Properties,
-): Promise<CheckAnswer> {
+export const checkSet: Calls<SetKind>["check"] = async (set, runtime, olds, given) => {
   const kind = set.member;
   const check = begin(set, runtime, olds, given);
   const { subject, isNew, values, problems } = check;
@@ -89,7 +73,7 @@ export async function checkSet(
     await tellBefore(kind, runtime, subject, membersOf(kind, nothing, declared), nothing);
   }
   return answer(runtime, check, twice, { [MARK]: markInputOfSet(kind, runtime, olds, withoutUndefined(values)) });
-}
+};
 
 interface Check {
   readonly subject: Ref;

@@ -8,36 +8,14 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { AdvertisingError, InternalError, type Secrets, withCode } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
-import { type CheckAnswer, checkSet, checkSingle } from "./check.js";
+import { checkSet, checkSingle } from "./check.js";
 import type { Properties } from "./inputs.js";
 import { describeDefect, Incomplete } from "./outcome.js";
 import { readSet, readSingle } from "./refresh.js";
-import type { Runtime } from "./services.js";
+import type { Calls, Runtime } from "./services.js";
 import { planSet } from "./set-plan.js";
 import { createSet, deleteSet, updateSet } from "./set-run.js";
 import { createSingle, deleteSingle, planSingle, updateSingle } from "./single-run.js";
-
-/** What the engine asks of a resource. `Properties` are inputs, or what the state holds; `outs` is what it is to hold. */
-interface Calls<Resource> {
-  check(resource: Resource, runtime: Runtime, olds: Properties, given: Properties): Promise<CheckAnswer>;
-  /** @returns whether anything changes, and the arguments whose change replaces the resource. */
-  plan(
-    resource: Resource,
-    runtime: Runtime,
-    id: string,
-    olds: Properties,
-    news: Properties,
-  ): Promise<{ readonly changes: boolean; readonly replaces: string[] }>;
-  create(
-    resource: Resource,
-    runtime: Runtime,
-    inputs: Properties,
-  ): Promise<{ readonly id: string; readonly outs: Properties }>;
-  update(resource: Resource, runtime: Runtime, id: string, olds: Properties, news: Properties): Promise<Properties>;
-  /** @returns none where the object does not exist any more. */
-  read(resource: Resource, runtime: Runtime, id: string, properties: Properties): Promise<Properties | undefined>;
-  delete(resource: Resource, runtime: Runtime, id: string, properties: Properties): Promise<void>;
-}
 
 const SINGLE: Calls<Kind> = {
   check: checkSingle,

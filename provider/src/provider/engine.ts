@@ -226,9 +226,6 @@ const FIRST_AFTER_MS = 60_000;
 const LONGEST_SILENCE_MS = 20 * 60_000;
 
 export class Progress {
-  readonly #total: number | undefined;
-  readonly #clock: Pick<Clock, "monotonicMs">;
-  readonly #tell: (message: string) => void;
   readonly #beganMs: number;
   #nextMs: number;
   #done = 0;
@@ -237,24 +234,25 @@ export class Progress {
    * @param total none where nobody knows it.
    * @param tell is given `400 of 3000 done, 8.2 a second, about 6 minutes left`, or `400 done, 8.2 a second`.
    */
-  constructor(total: number | undefined, clock: Pick<Clock, "monotonicMs">, tell: (message: string) => void) {
-    this.#total = total;
-    this.#clock = clock;
-    this.#tell = tell;
+  constructor(
+    private readonly total: number | undefined,
+    private readonly clock: Pick<Clock, "monotonicMs">,
+    private readonly tell: (message: string) => void,
+  ) {
     this.#beganMs = clock.monotonicMs();
     this.#nextMs = this.#beganMs + FIRST_AFTER_MS;
   }
 
   done(): void {
     this.#done++;
-    const nowMs = this.#clock.monotonicMs();
-    if (nowMs < this.#nextMs || this.#done === this.#total) return;
+    const nowMs = this.clock.monotonicMs();
+    if (nowMs < this.#nextMs || this.#done === this.total) return;
     const elapsedMs = nowMs - this.#beganMs;
     this.#nextMs = nowMs + Math.min(elapsedMs, LONGEST_SILENCE_MS);
     const aSecond = (this.#done / elapsedMs) * 1000;
-    const total = this.#total;
+    const total = this.total;
     const left = total === undefined ? "" : `, about ${durationIn((total - this.#done) / aSecond)} left`;
-    this.#tell(`${this.#done}${total === undefined ? "" : ` of ${total}`} done, ${paceIn(aSecond)}${left}`);
+    this.tell(`${this.#done}${total === undefined ? "" : ` of ${total}`} done, ${paceIn(aSecond)}${left}`);
   }
 }
 

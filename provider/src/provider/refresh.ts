@@ -28,19 +28,14 @@ import {
 import type { Properties } from "./inputs.js";
 import { createdIn, createdInSet, readLive, unproven } from "./optional.js";
 import { expectSameAccount, expectSettled, Incomplete } from "./outcome.js";
-import type { Runtime, Services } from "./services.js";
+import type { Calls, Runtime, Services } from "./services.js";
 import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } from "./tell.js";
 
 /**
  * @param properties what the state holds of a single resource; of `.get` hardly anything.
  * @returns what it holds next; none where the object is gone.
  */
-export async function readSingle(
-  kind: Kind,
-  runtime: Runtime,
-  id: string,
-  properties: Properties,
-): Promise<Properties | undefined> {
+export const readSingle: Calls<Kind>["read"] = async (kind, runtime, id, properties) => {
   const { settings } = runtime.reading;
   const label = `${kind.name} ${id}`;
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
@@ -62,15 +57,10 @@ export async function readSingle(
   if (read && settings.password !== undefined) return { ...properties, ...(await argumentsOfLive(kind, runtime, id)) };
   if (isRefresh) tellAll(runtime, [nothingCompared(kind.create.noun)]);
   return { ...properties, [kind.idProperty]: exactId(id) };
-}
+};
 
 /** @param properties what the state holds of a set. @returns what it holds next. */
-export async function readSet(
-  { name, member: kind }: SetKind,
-  runtime: Runtime,
-  id: string,
-  properties: Properties,
-): Promise<Properties> {
+export const readSet: Calls<SetKind>["read"] = async ({ name, member: kind }, runtime, id, properties) => {
   expectSameAccount(properties[ACCOUNT], runtime.account, `${name} ${id}`);
   if (!abilitiesOf(kind, runtime.reading.settings).read) return properties;
   const stored = readStoredSet(properties);
@@ -78,7 +68,7 @@ export async function readSet(
   if (now === stored) return properties;
   const { earlier: _, ...others } = properties; // written where there are any
   return { ...others, ...writeStoredSet(now, exactId, String(properties[ACCOUNT] ?? "")) };
-}
+};
 
 /** What the program gets that refers to a live object by its id. @throws ArgumentsError there is none. */
 async function argumentsOfLive(kind: Kind, services: Services, id: string): Promise<Properties> {

@@ -23,6 +23,7 @@ import {
   seenIn,
 } from "../store/index.js";
 import { createMessages, debugLog, engineLog, type Messages, Progress, type TellAt, UnderWay } from "./engine.js";
+import type { Properties } from "./inputs.js";
 import { Run } from "./run.js";
 
 /** A run of the same stack that was just interrupted may still be ending. */
@@ -73,6 +74,34 @@ export interface Remembered {
 
 export interface Runtime extends Services {
   readonly run: Run;
+}
+
+/** The inputs, and all that is wrong with them, as the engine shows it at the resource. */
+export interface CheckAnswer {
+  readonly inputs: Properties;
+  readonly failures: { readonly property: string; readonly reason: string }[];
+}
+
+/** What the engine asks of a resource. `Properties` are inputs, or what the state holds; `outs` is what it is to hold. */
+export interface Calls<Resource> {
+  check(resource: Resource, runtime: Runtime, olds: Properties, given: Properties): Promise<CheckAnswer>;
+  /** @returns whether anything changes, and the arguments whose change replaces the resource. */
+  plan(
+    resource: Resource,
+    runtime: Runtime,
+    id: string,
+    olds: Properties,
+    news: Properties,
+  ): Promise<{ readonly changes: boolean; readonly replaces: string[] }>;
+  create(
+    resource: Resource,
+    runtime: Runtime,
+    inputs: Properties,
+  ): Promise<{ readonly id: string; readonly outs: Properties }>;
+  update(resource: Resource, runtime: Runtime, id: string, olds: Properties, news: Properties): Promise<Properties>;
+  /** @returns none where the object does not exist any more. */
+  read(resource: Resource, runtime: Runtime, id: string, properties: Properties): Promise<Properties | undefined>;
+  delete(resource: Resource, runtime: Runtime, id: string, properties: Properties): Promise<void>;
 }
 
 export function createRuntime(

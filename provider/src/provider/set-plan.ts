@@ -21,7 +21,7 @@ import { expectSameType, journalKeysOf, journalled, lookBefore, reconcileHeld, t
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
 import { expectSameAccount, resultOf } from "./outcome.js";
-import type { Runtime } from "./services.js";
+import type { Calls, Runtime } from "./services.js";
 import { setFacts } from "./set-run.js";
 import { adoptionInWords, beforeCreate, tellAll } from "./tell.js";
 import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
@@ -30,13 +30,7 @@ import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleIn
  * Decides what becomes of the members of a set that the state holds, and tells what a preview shows.
  * @returns whether anything changes; nothing replaces a set. @throws AdvertisingError nothing may be done.
  */
-export async function planSet(
-  { name, member: kind }: SetKind,
-  runtime: Runtime,
-  id: string,
-  olds: Properties,
-  news: Properties,
-): Promise<{ readonly changes: boolean; readonly replaces: string[] }> {
+export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, runtime, id, olds, news) => {
   const { run } = runtime;
   const subject = refIn(name, news);
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
@@ -71,7 +65,7 @@ export async function planSet(
   }
   // Also where the state is to forget that an object was to be deleted: a later run knows less of who has it.
   return { changes: isChange(declared, members) || stored.leftLive.some(isDeleteOwed), replaces: [] };
-}
+};
 
 function heldIn(kind: Kind, set: Ref, stored: StoredSet, members: readonly Member[], news: Properties) {
   const [is, was] = [secretArgumentsIn(news), stored.secret].map((paths) => secretOfMembers(kind, paths));

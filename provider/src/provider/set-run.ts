@@ -43,7 +43,7 @@ import { argumentsIn, maskSecretMembers, type Properties, refIn, type SecretOf, 
 import { createdInSet, momentToKeep } from "./optional.js";
 import { expectSameAccount, heldBack, Incomplete, idAfter, type Outcome, resultOf, setAfter } from "./outcome.js";
 import { markIn } from "./search.js";
-import type { Runtime } from "./services.js";
+import type { Calls, Runtime } from "./services.js";
 import { notDeleted, spared, tellAll } from "./tell.js";
 import { deletedInWords, leftLiveInWords, takenOverInWords, troubleInWords } from "./tell-set.js";
 
@@ -69,27 +69,17 @@ export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Prope
 }
 
 /** Creates a set, as {@link updateSet} does. Its id means nothing to the platform. */
-export async function createSet(
-  set: SetKind,
-  runtime: Runtime,
-  inputs: Properties,
-): Promise<{ readonly id: string; readonly outs: Properties }> {
+export const createSet: Calls<SetKind>["create"] = async (set, runtime, inputs) => {
   const id = `set-${runtime.newMark()}`;
   return { id, outs: await updateSet(set, runtime, id, {}, inputs) };
-}
+};
 
 /**
  * Makes the members of a set what is declared: first they, then the deletions, and these only if all else went well.
  * @param olds what the state holds; nothing of a set that is new.
  * @returns what the state is to hold. @throws Incomplete something is wrong; it carries what the state is to hold all the same.
  */
-export async function updateSet(
-  { name, member: kind }: SetKind,
-  runtime: Runtime,
-  id: string,
-  olds: Properties,
-  inputs: Properties,
-): Promise<Properties> {
+export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }, runtime, id, olds, inputs) => {
   const tell = (severity: Severity, text: string | undefined) => {
     if (text !== undefined) runtime.tellAt(severity, subject.resourceUrn, text);
   };
@@ -145,7 +135,7 @@ export async function updateSet(
   // What has no member is not saved: the next run creates it.
   const { text, code } = troubleInWords(kind, subject, members, result, after.eventIds);
   throw new Incomplete(text, isNothing ? undefined : saved, code);
-}
+};
 
 /** The members with something to carry out. @param mark from which theirs follow. */
 function objectsOf(
@@ -200,12 +190,7 @@ function handOver(
  * Deletes every object of a set that is removed as a whole. Reached only where `retainOnDelete` was turned off.
  * @throws Incomplete some were not deleted: all may be asked again, since what is not there counts as deleted.
  */
-export async function deleteSet(
-  { name, member: kind }: SetKind,
-  runtime: Runtime,
-  id: string,
-  properties: Properties,
-): Promise<void> {
+export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }, runtime, id, properties) => {
   const stored = readStoredSet(properties);
   const label = `${name} ${id}`;
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
@@ -237,4 +222,4 @@ export async function deleteSet(
   const remaining = idRanges(wanted.flatMap((each) => (deleted.has(each.id) ? [] : [each.id])));
   const done = `${deleted.size} of ${count(wanted.length, "event")} ${agree(deleted.size, "was", "were")} deleted. Not deleted: ${remaining}.`;
   throw new Incomplete(`${label}: ${done} ${first.message}`, undefined, first.code);
-}
+};

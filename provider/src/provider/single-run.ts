@@ -31,7 +31,7 @@ import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js"
 import { createdIn, deleteObject, momentToKeep } from "./optional.js";
 import { expectSameAccount, expectSettled, idOrError, leavingIn, leftAfter, type Outcome } from "./outcome.js";
 import { markIn } from "./search.js";
-import type { Runtime } from "./services.js";
+import type { Calls, Runtime } from "./services.js";
 import {
   afterReplacement,
   beforeReplacement,
@@ -47,13 +47,7 @@ import {
  * Decides what becomes of a resource that the state holds, notes that for `create`, and tells what a preview shows.
  * @returns its arguments whose change replaces it, as the engine shows them. @throws AdvertisingError, Incomplete nothing may be done.
  */
-export async function planSingle(
-  kind: Kind,
-  runtime: Runtime,
-  id: string,
-  olds: Properties,
-  news: Properties,
-): Promise<{ readonly changes: boolean; readonly replaces: string[] }> {
+export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, news) => {
   const { run } = runtime;
   const subject = refIn(kind.name, news);
   const { key } = subject;
@@ -92,7 +86,7 @@ export async function planSingle(
   // Before a replacement nothing is said: its create asks the journal, and says what it finds.
   if (replaces.length === 0) for (const sentence of words) runtime.say(sentence);
   return { changes: action.do !== "keep", replaces };
-}
+};
 
 /** What a run says of the object that a resource lets go of, it says once: before, or afterwards. */
 function leaving(key: string): string {
@@ -108,11 +102,7 @@ function replacesOf(kind: Kind, { action, changed, id: held }: Member, news: Pro
 }
 
 /** Creates or adopts an object. @throws AdvertisingError, Incomplete it has none, or nobody knows. */
-export async function createSingle(
-  kind: Kind,
-  runtime: Runtime,
-  inputs: Properties,
-): Promise<{ readonly id: string; readonly outs: Properties }> {
+export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs) => {
   const { run, account, now } = runtime;
   const values = argumentsIn(inputs);
   const secret = secretIn(runtime, inputs);
@@ -142,19 +132,13 @@ export async function createSingle(
   const created = outcome.kind === "created" ? momentToKeep(kind, runtime) : undefined;
   const kept = withoutUndefined({ [CREATED]: created });
   return { id, outs: { ...values, ...recorded, ...kept, ...leftFor(id), [kind.idProperty]: exactId(id) } };
-}
+};
 
 /**
  * Changes an object in place. Without a known update reached only for a resource that was saved with an error.
  * @returns what the state is to hold.
  */
-export async function updateSingle(
-  kind: Kind,
-  runtime: Runtime,
-  id: string,
-  olds: Properties,
-  news: Properties,
-): Promise<Properties> {
+export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, id, olds, news) => {
   expectSettled(kind, recordIn(kind, olds, id));
   const values = argumentsIn(news);
   const subject = refIn(kind.name, news);
@@ -178,13 +162,13 @@ export async function updateSingle(
   const { [ACCOUNT]: account, [CREATED]: created, [LEFT_LIVE]: left } = olds;
   const recorded = withoutUndefined({ [ACCOUNT]: account, [CREATED]: created, [LEFT_LIVE]: left });
   return { ...values, ...recorded, [kind.idProperty]: exactId(id) };
-}
+};
 
 /**
  * Reached only where `retainOnDelete` was turned off. Where there is no known way to delete, that is where this package can't
  * see it (a transformation), or by an earlier version: to fail would leave what was replaced in the state for ever.
  */
-export async function deleteSingle(kind: Kind, runtime: Runtime, id: string, properties: Properties): Promise<void> {
+export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, properties) => {
   if (!isReadableId(id)) return; // unresolved: nobody knows what there is to delete
   const label = deletedLabel(kind, id, properties, !isUnresolved(properties));
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
@@ -196,7 +180,7 @@ export async function deleteSingle(kind: Kind, runtime: Runtime, id: string, pro
     const can = abilitiesOf(kind, runtime.reading.settings);
     tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, `${label} left the state and`)}.`)]);
   }
-}
+};
 
 async function carryOut(kind: Kind, runtime: Runtime, object: Omit<Managed, "key">): Promise<Outcome> {
   const key = "";

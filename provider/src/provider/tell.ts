@@ -69,16 +69,17 @@ function objects(one: string, many: string) {
   return (amount: number) => count(amount, `more object ${one}`, `more objects ${many}`);
 }
 
-export function beforeCreate(kind: Kind, { key, label, resourceUrn: urn }: Ref, before: Before): Notice[] {
+export function beforeCreate(kind: Kind, ref: Ref, before: Before): Notice[] {
+  const { label, resourceUrn: urn } = ref;
   const { adopts, unsettled, isSearchable = false, again, former = [] } = before;
-  if (adopts?.unlike !== undefined) return [unlikeNotice({ label, urn }, adopts.id, adopts.unlike)];
+  if (adopts?.unlike !== undefined) return [unlikeNotice(ref, adopts.id, adopts.unlike)];
   if (adopts !== undefined) return [{ tell: "info", urn, text: `adopts ${adopts.id}; ${adoptionInWords(adopts.can)}` }];
   if (unsettled !== undefined) {
     return [{ say: unsettledInWords(label, unsettled, isSearchable), topic: takingOver(label) }];
   }
   return [
-    ...(again === undefined ? [] : [againNotice(kind, { label, urn }, again)]),
-    ...former.map((each) => (each.isSame ? renameNotice(kind, { key, urn }, each) : removalNotice(kind, urn, each))),
+    ...(again === undefined ? [] : [againNotice(kind, ref, again)]),
+    ...former.map((each) => (each.isSame ? renameNotice(kind, ref, each) : removalNotice(kind, urn, each))),
   ];
 }
 
@@ -90,11 +91,7 @@ export function adoptionInWords({ read, update }: Pick<Abilities, "read" | "upda
 }
 
 /** An object that the state holds, and that the program names with other arguments. */
-function unlikeNotice(
-  { label, urn }: { readonly label: string; readonly urn: string },
-  id: string,
-  unlike: readonly string[],
-): Notice {
+function unlikeNotice({ label, resourceUrn: urn }: Ref, id: string, unlike: readonly string[]): Notice {
   const text = `${label}: the state has ${id} with another ${enumerate(unlike)}. \`pulumi up\` reads it, and fails if it still differs. ${HOW_TO_AGREE}.`;
   return { tell: "warn", urn, text };
 }
@@ -106,11 +103,7 @@ function unsettledInWords(label: string, record: CreateRecord, isSearchable: boo
   return `${whatHappened(label, record)} \`pulumi up\` will ${next}.`;
 }
 
-function againNotice(
-  kind: Kind,
-  { label, urn }: { readonly label: string; readonly urn: string },
-  { id }: Live,
-): Notice {
+function againNotice(kind: Kind, { label, resourceUrn: urn }: Ref, { id }: Live): Notice {
   return {
     sort: "again",
     urn,
@@ -138,7 +131,7 @@ function removalNotice(kind: Kind, urn: string, { key, live: { id }, isDeleted }
 
 function renameNotice(
   kind: Kind,
-  { key, urn }: { readonly key: string; readonly urn: string },
+  { key, resourceUrn: urn }: Ref,
   { key: former, live: { id }, isDeleted }: Formerly,
 ): Notice {
   const old = aboutWhom(former);

@@ -82,15 +82,13 @@ function isWhole(text: string): boolean {
 }
 
 export class Inventory {
-  readonly #path: string;
-  readonly #disk: Disk;
   #isWhole = false;
   #asItBegan: ReadonlyMap<string, Live> | undefined;
 
-  constructor(path: string, disk: Disk = systemDisk) {
-    this.#path = path;
-    this.#disk = disk;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly disk: Disk = systemDisk,
+  ) {}
 
   /** The engine is handed this object. Never fails. */
   note(key: string, live: Live): void {
@@ -116,13 +114,13 @@ export class Inventory {
 
   /** What is known by now, if the program of the run has noted that it declares more than it said before. */
   later(program: string): { readonly objects: ReadonlyMap<string, Live>; readonly declares: number } | undefined {
-    const { live, later } = read(this.#path, this.#disk);
+    const { live, later } = read(this.path, this.disk);
     return later?.program === program ? { objects: live, declares: later.declares } : undefined;
   }
 
   /** What was known as this run began: read once, since a run may ask for thousands. */
   get asItBegan(): ReadonlyMap<string, Live> {
-    this.#asItBegan ??= readInventory(this.#path, this.#disk);
+    this.#asItBegan ??= readInventory(this.path, this.disk);
     return this.#asItBegan;
   }
 
@@ -132,7 +130,7 @@ export class Inventory {
    * @param declared the journal keys of all that the program declares.
    */
   closeNow(declared: ReadonlySet<string>): void {
-    const { live, lines } = read(this.#path, this.#disk);
+    const { live, lines } = read(this.path, this.disk);
     const gone = [...live.keys()].filter((key) => !declared.has(key));
     this.#append(gone.map((key) => ({ key })));
     if (lines - live.size > MAX_OLD_LINES) this.#rewrite();
@@ -140,14 +138,14 @@ export class Inventory {
 
   #append(entries: readonly z.infer<typeof lineSchema>[]): void {
     if (entries.length === 0) return;
-    if (!this.#isWhole && !isWhole(readHints(this.#path, this.#disk))) this.#rewrite();
+    if (!this.#isWhole && !isWhole(readHints(this.path, this.disk))) this.#rewrite();
     this.#isWhole = true;
-    appendHints(this.#path, linesOf(entries), this.#disk, FIRST_LINE);
+    appendHints(this.path, linesOf(entries), this.disk, FIRST_LINE);
   }
 
   #rewrite(): void {
-    const entries = [...readInventory(this.#path, this.#disk)].map(([key, live]) => ({ key, ...live }));
-    replaceHints(this.#path, FIRST_LINE + linesOf(entries), this.#disk);
+    const entries = [...readInventory(this.path, this.disk)].map(([key, live]) => ({ key, ...live }));
+    replaceHints(this.path, FIRST_LINE + linesOf(entries), this.disk);
   }
 }
 
@@ -173,16 +171,13 @@ const MAX_BYTES = 1024 * 1024;
  * absence is believed later, never too early.
  */
 export class Seen {
-  readonly #path: string;
-  readonly #clock: Pick<Clock, "wallMs">;
-  readonly #disk: Disk;
   #known: Map<string, string> | undefined;
 
-  constructor(path: string, clock: Pick<Clock, "wallMs">, disk: Disk = systemDisk) {
-    this.#path = path;
-    this.#disk = disk;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly clock: Pick<Clock, "wallMs">,
+    private readonly disk: Disk = systemDisk,
+  ) {}
 
   has(kind: Kind["name"], id: string): boolean {
     return this.#objects.has(objectKey(kind, id));
@@ -193,9 +188,9 @@ export class Seen {
     const seen = objectKey(kind, id);
     const known = this.#objects;
     if (known.has(seen)) return;
-    const at = momentOf(this.#clock);
+    const at = momentOf(this.clock);
     known.set(seen, at);
-    appendHints(this.#path, seenLine(seen, at), this.#disk);
+    appendHints(this.path, seenLine(seen, at), this.disk);
   }
 
   get #objects(): Map<string, string> {
@@ -204,7 +199,7 @@ export class Seen {
   }
 
   #read(): Map<string, string> {
-    const text = readHints(this.#path, this.#disk);
+    const text = readHints(this.path, this.disk);
     const known = new Map(
       text.split("\n").flatMap((line) => {
         const { data } = seenSchema.safeParse(jsonIn(line));
@@ -216,9 +211,9 @@ export class Seen {
   }
 
   #tidy(known: Map<string, string>): void {
-    const oldest = new Date(this.#clock.wallMs() - MAX_AGE_MS).toISOString();
+    const oldest = new Date(this.clock.wallMs() - MAX_AGE_MS).toISOString();
     for (const [seen, at] of known) if (at < oldest) known.delete(seen);
-    replaceHints(this.#path, [...known].map(([seen, at]) => seenLine(seen, at)).join(""), this.#disk);
+    replaceHints(this.path, [...known].map(([seen, at]) => seenLine(seen, at)).join(""), this.disk);
   }
 }
 

@@ -190,7 +190,7 @@ export class JournalFile {
     const records = this.#lookForOvertaking() ?? [];
     if (records.length === 0) return;
     const work = () => writeNow(this.path, withThose(this.recordsNow(), records), this.#disk);
-    withLockNow(`${this.path}.lock`, work, undefined, this.#disk);
+    withLockNow(`${this.path}.lock`, work, this.#disk);
   }
 
   /** What stands in it, at once. @throws JournalDamaged; the system's errors. */

@@ -173,7 +173,7 @@ export function reviseNow(journal: string, revise: Revise, disk: Disk = systemDi
   const work = () => {
     forgotten = reviseHeld(journal, revise, disk);
   };
-  withLockNow(`${journal}.lock`, work, undefined, disk);
+  withLockNow(`${journal}.lock`, work, disk);
   return forgotten;
 }
 

@@ -130,15 +130,12 @@ const READING: Reading = {
 
 /** Each program under test has one of its own. */
 class Platform {
-  readonly #reading: () => SettingsReading;
   readonly #findings: Finding[] = [];
   #ids = 0;
   #isTold = false;
 
   /** @param reading the settings of the program that is under test. */
-  constructor(reading: () => SettingsReading) {
-    this.#reading = reading;
-  }
+  constructor(private readonly reading: () => SettingsReading) {}
 
   /**
    * Checks a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that nobody can
@@ -158,7 +155,7 @@ class Platform {
   expectGood(): void {
     if (this.#findings.length === 0) return;
     this.#isTold = true;
-    throw programError(this.#reading(), this.#findings, "`pulumi up` would stop there");
+    throw programError(this.reading(), this.#findings, "`pulumi up` would stop there");
   }
 
   /** Called before the next program begins: it throws the same, unless the test has seen it already. */
@@ -172,7 +169,7 @@ class Platform {
   }
 
   #createSet(set: SetKind, name: string, outputs: Record<string, unknown>): DeclaredResource {
-    const defaults = { ...set.defaultsIn(this.#reading().settings), ...asRecord(outputs.defaults) };
+    const defaults = { ...set.defaultsIn(this.reading().settings), ...asRecord(outputs.defaults) };
     const eventIds = Object.entries(asRecord(outputs.events)).map(([key, entry]) => [
       key,
       exactId(this.#idOf(asRecord(entry))),
@@ -190,7 +187,7 @@ class Platform {
   /** Keeps what is wrong with the arguments, and returns those that passed, with their defaults. */
   #checked(kind: Kind | SetKind, name: string, inputs: unknown): Record<string, unknown> {
     const given = Object.entries(asRecord(inputs)).map(([property, value]) => [property, unwrapRpcSecret(value)]);
-    const { values, problems } = validate(Object.fromEntries(given), kind.rules(this.#reading().settings), READING);
+    const { values, problems } = validate(Object.fromEntries(given), kind.rules(this.reading().settings), READING);
     if (problems.length > 0) this.#findings.push(findingOf(labelOf(kind.name, name), problems));
     return values;
   }
