@@ -200,9 +200,9 @@ const acme = Advertiser.get("acme", 7);
       bare(`${label}:\n id expected an id of the platform, an integer from 0; got ${words}\n`),
     );
   const e = (index: number) => `ConversionEvent "e${index}"`;
-  expectRefused(`Advertiser "a" (the same in ${e(0)}, ${e(1)} and ${e(2)})`, 'the string ""');
-  expectRefused(`${e(3)} (the same in ${e(4)})`, "-1");
-  expectRefused(`${e(5)} (the same in ${e(6)})`, "nothing");
+  expectRefused('Advertiser "a"', `the string "" (the same in ${e(0)}; also " " in ${e(1)} and "abc" in ${e(2)})`);
+  expectRefused(e(3), `-1 (also 1.5 in ${e(4)})`);
+  expectRefused(e(5), `nothing (the same in ${e(6)})`);
   expectRefused(e(7), "an object");
   expectRefused(e(8), "an Advertiser");
   // Nothing is read of a program that is refused.

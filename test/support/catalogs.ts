@@ -59,10 +59,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   "another attribution": [yamlWith("attribution: whitelist"), '"ALL" or "WHITELIST"; got the string "whitelist"'],
   "another event type": [yamlWith("eventTypeId: purchase"), "or write Purchase or LandingPage"],
   "an id of 0": [yamlWith("existingId: 0"), "an integer from 1 to 9007199254740991; got 0"],
-  "a field with a typed argument": [
-    yamlWith("additionalFields: { event_name: x }"),
-    'with a fault at the string "event_name"',
-  ],
+  "a field with a typed argument": [yamlWith("additionalFields: { event_name: x }"), 'with a fault at "event_name"'],
   "a name that is a number": ["advertisers: { acme: { advertiserName: 2024 } }", 'got 2024; put it in quotes: "2024"'],
   "a name that is blank": [
     "advertisers: { acme: { advertiserName: ' ' } }",
@@ -119,19 +116,19 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   "digits as an advertiser's key": ['advertisers: { "12": { advertiserName: A } }', "not a number"],
   "a key with a slash": [
     "advertisers: { a/b: { advertiserName: A } }",
-    'the string "a/b" is not a valid key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
+    '"a/b" is not valid: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
   ],
   "a key with spaces at its end": [
     'advertisers: { "a ": { advertiserName: A } }',
-    'the string "a " is not a valid key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
+    '"a " is not valid: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends, not a number',
   ],
   "__proto__ as a key": [
     "advertisers: { acme: { advertiserName: A, events: { __proto__: { eventName: E, value: 1 } } } }",
-    'the string "__proto__" is not a valid key: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends',
+    '"__proto__" is not valid: expected 1 to 100 characters without / and ::, without control characters, and without spaces at the ends',
   ],
   "events in a file that is no CSV": [
     "eventsFile: events.xlsx",
-    'eventsFile the string "events.xlsx" is not a CSV file: expected a name that ends in .csv or .tsv',
+    'eventsFile "events.xlsx" is not a CSV file: expected a name that ends in .csv or .tsv',
   ],
   "nothing that is declared": ["defaults: { clickWindow: 7d }", "has no advertisers and no events"],
 };

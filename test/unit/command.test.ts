@@ -110,7 +110,7 @@ describe("validate", () => {
     expect(await check(["good.csv"])).toEqual({
       code: 0,
       stdout:
-        'warning: good.csv:3:8 Acme/b: eventName the string "a" is the name of Acme/a too, case and separators aside\n' +
+        'warning: good.csv:3:8 Acme/b: eventName "a" is also the name of "Acme/a", case and separators aside\n' +
         "good.csv: 1 advertiser, 2 conversion events; 0 errors, 1 warning\n",
       stderr: "",
     });

@@ -31,19 +31,22 @@ function judged(...declarations: readonly Declaration[]) {
   return { lines: message.split("\n"), warnings };
 }
 
-describe("the same mistake", () => {
+const inEvents = (...values: string[]) =>
+  values.map((value, index) => `${value} in ConversionEvent "e${index + 2}"`).join(", ");
+
+describe("a mistake of the same rule", () => {
   it.each([
     [1, ""],
-    [2, ' (the same in ConversionEvent "e2")'],
-    [3, ' (the same in ConversionEvent "e2" and ConversionEvent "e3")'],
-    [50, ' (the same in ConversionEvent "e2", ConversionEvent "e3", ConversionEvent "e4" and 46 more)'],
+    [2, ' (also "2,5" in ConversionEvent "e2")'],
+    [3, ' (also "2,5" in ConversionEvent "e2" and "3,5" in ConversionEvent "e3")'],
+    [50, ` (also ${inEvents('"2,5"', '"3,5"', '"4,5"')} and 46 more)`],
   ])("of %i events of a program is one section, and another one is seen beside it", (amount, others) => {
     const wrong = upTo(amount).map((each) => event(`e${each}`, { value: `${each},5` }));
     const { lines } = judged(...wrong, event("other", { value: 1, clickWindow: 0 }));
     expect(lines).toEqual([
       `${amount + 1} problems; nothing was sent.`,
-      `  ConversionEvent "e1"${others}:`,
-      '    value expected a finite number; got the string "1,5"',
+      '  ConversionEvent "e1":',
+      `    value expected a finite number; got the string "1,5"${others}`,
       '  ConversionEvent "other":',
       "    clickWindow expected whole seconds from 1 to 2592000; got 0 [ADVERTISING_ARGUMENTS]",
     ]);
@@ -51,8 +54,8 @@ describe("the same mistake", () => {
 
   it.each([
     [1, ""],
-    [2, ' (the same in events["e2"].value)'],
-    [50, ' (the same in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)'],
+    [2, ' (also "2,5" in events["e2"].value)'],
+    [50, ' (also "2,5" in events["e2"].value, "3,5" in events["e3"].value, "4,5" in events["e4"].value and 46 more)'],
   ])("of %i events of a set is one line", (amount, others) => {
     const wrong = upTo(amount).map((each): [string, object] => [`e${each}`, { eventName: "E", value: `${each},5` }]);
     const events = Object.fromEntries([...wrong, ["other", { eventName: "", value: 1 }]]);
@@ -70,8 +73,8 @@ describe("the same mistake", () => {
 
   it.each([
     [1, ""],
-    [2, " (the same in acme/e2 at 3:11)"],
-    [50, " (the same in acme/e2 at 3:11, acme/e3 at 4:11, acme/e4 at 5:11 and 46 more)"],
+    [2, ' (also "2,5" in acme/e2 at 3:11)'],
+    [50, ' (also "2,5" in acme/e2 at 3:11, "3,5" in acme/e3 at 4:11, "4,5" in acme/e4 at 5:11 and 46 more)'],
   ])("of %i rows of a catalog is one line, with the first places", (amount, others) => {
     const rows = upTo(amount).map((each) => `e${each};acme;E;${each},5`);
     const findings = catalogFindings("c.csv", ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n"));
@@ -84,12 +87,36 @@ describe("the same mistake", () => {
 
   it.each([
     [1, ""],
-    [2, ' (the same in ConversionEvent "e2")'],
-    [50, ' (the same in ConversionEvent "e2", ConversionEvent "e3", ConversionEvent "e4" and 46 more)'],
+    [2, ' (also 3 in ConversionEvent "e2")'],
+    [50, ` (also ${inEvents("3", "4", "5")} and 46 more)`],
   ])("that is likely one, of %i events, is one warning", (amount, others) => {
     const { warnings } = judged(...upTo(amount).map((each) => event(`e${each}`, { value: 1, clickWindow: each + 1 })));
     expect(warnings).toEqual([
       `ConversionEvent "e1": clickWindow is 2 seconds; windows are seconds here. If days were meant, write advertising.days(2)${others}`,
+    ]);
+  });
+
+  it("with the same value is the same; each other value is named once, with its own place, and the rest is counted", () => {
+    const windows = ["1m", "1m", "a week; or so", "-1d", "a week; or so", "1m"];
+    const events = windows.map((clickWindow, index) => event(`e${index + 1}`, { value: 1, clickWindow }));
+    expect(judged(...events).lines).toEqual([
+      "6 problems; nothing was sent.",
+      '  ConversionEvent "e1":',
+      '    clickWindow expected whole seconds from 1 to 2592000; got the string "1m"; write seconds, such as advertising.days(7) (the same in ConversionEvent "e2" and ConversionEvent "e6"; also "a week; or so" in ConversionEvent "e3", "-1d" in ConversionEvent "e4" and 1 more) [ADVERTISING_ARGUMENTS]',
+    ]);
+  });
+
+  it("names the other one of each that is there twice", () => {
+    const told = (text: string) => describeAlike(catalogFindings("events.csv", text));
+    const keys = ["A;acme", "b;Nord K", "a;acme", "B;Nord K", "c;acme", "C;acme"];
+    expect(
+      told(["key;advertiser;eventName;value", ...keys.map((row, i) => `${row};E ${"uvwxyz"[i]};1`), ""].join("\n")),
+    ).toEqual([
+      'events.csv:4:1 acme/a: key "a" is already used at events.csv:2; keys must differ in more than case (also "B" is already used at events.csv:3 in Nord K/B at 5:1 and "C" is already used at events.csv:6 in acme/C at 7:1)',
+    ]);
+    const names = ["A 1", "A-1", "B 2", "B-2", "B_2"].map((name, index) => `k${index};acme;${name};1`);
+    expect(told(["key;advertiser;eventName;value", ...names, ""].join("\n"))).toEqual([
+      'events.csv:3:9 acme/k1: eventName "A-1" is also the name of "acme/k0", case and separators aside (also "B-2" is also the name of "acme/k2" in acme/k3 at 5:9 and "B_2" is also the name of "acme/k2" in acme/k4 at 6:9)',
     ]);
   });
 });

@@ -44,26 +44,68 @@ export function cut(
 const MAX_SHARING = 3;
 
 /**
- * What is wrong with many for one reason is said once: the first in full, then the names of the next, and how many more there are.
- * @param nameOf names one that is not said in full. @param likeOf equal where the reason is. @default the text, but for what was
- *   written: what stands in quotes, and digits
+ * What is wrong with many for one reason is said once: the first in full, then the names of the next with the same value, then other
+ * values with a name for each, and how many more there are.
+ * @param nameOf names one that is not said in full. @param reasonOf the text without the name. Equal but for its values where the
+ *   rule is the same.
  */
 export function saidOnce<T>(
   items: readonly T[],
   textOf: (item: T) => string,
   nameOf: (item: T) => string,
-  likeOf: (item: T) => string = (item) => withoutValues(textOf(item)),
+  reasonOf: (item: T) => string,
 ): string[] {
-  return [...Map.groupBy(items, likeOf).values()].map(([first, ...others]) => {
-    const text = first === undefined ? "" : textOf(first);
-    if (others.length === 0) return text;
-    return `${text} (the same in ${enumerate(cut(others.map(nameOf), MAX_SHARING, (more) => `${more} more`))})`;
+  return [...Map.groupBy(items, (item) => withoutValues(reasonOf(item))).values()].map((alike) => {
+    const [[first, ...same] = [], ...rest] = [...Map.groupBy(alike, reasonOf).values()];
+    if (first === undefined) return "";
+    const told = rest.flatMap(([each]) =>
+      each === undefined ? [] : [`${valueIn(reasonOf(each), reasonOf(first))} in ${nameOf(each)}`],
+    );
+    const clauses = [
+      ...(same.length === 0 ? [] : [`the same in ${listed(same.map(nameOf), same.length)}`]),
+      ...(told.length === 0 ? [] : [`also ${listed(told, rest.flat().length)}`]),
+    ];
+    return `${textOf(first)}${clauses.length === 0 ? "" : ` (${clauses.join("; ")})`}`;
   });
+}
+
+/** The first few of `names`, and how many more of `amount` there are. */
+function listed(names: readonly string[], amount: number): string {
+  const shown = names.slice(0, MAX_SHARING);
+  return enumerate(shown.length === amount ? shown : [...shown, `${amount - shown.length} more`]);
+}
+
+/**
+ * What a sentence has that another one of the same rule has not: the words from the first that differs to the last, of the first clause
+ * with any. What is advised behind it follows from that.
+ */
+function valueIn(sentence: string, other: string): string {
+  const others = clausesIn(other);
+  for (const [index, words] of clausesIn(sentence).entries()) {
+    const differing = words.flatMap((word, place) => (word === others[index]?.[place] ? [] : [place]));
+    const [first, last = first] = [differing[0], differing.at(-1)];
+    if (first !== undefined && last !== undefined)
+      return words
+        .slice(first, last + 1)
+        .join(" ")
+        .replace(/[.,:]$/, "");
+  }
+  return "";
+}
+
+/** The words of each clause. What stands in quotes is one word, with all that is in it. */
+function clausesIn(sentence: string): string[][] {
+  const clauses: string[][] = [[]];
+  for (const [word] of sentence.matchAll(/(?:"(?:[^"\\]|\\.)*"|[^\s;"])+|;/g)) {
+    if (word === ";") clauses.push([]);
+    else clauses.at(-1)?.push(word);
+  }
+  return clauses;
 }
 
 /** A sentence without the values in it: equal for two of one reason. */
 export function withoutValues(sentence: string): string {
-  return sentence.replaceAll(/"(?:[^"\\]|\\.)*"/g, '"').replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");
+  return sentence.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""').replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");
 }
 
 /** Ids in their order, neighbours together: `3, 7–12`. Those of a number's size; others as they are. */

@@ -4,7 +4,7 @@
  */
 import { didYouMean, letters } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
-import { type Source, show } from "../rules/index.js";
+import { quoted, type Source } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import { errorAt, type Finding, keyOf, type WrittenEvent } from "./written.js";
 
@@ -70,9 +70,9 @@ function readHeader(header: readonly Cell[]) {
   for (const { text, source } of header) {
     const column = BY_LETTERS.get(letters(text));
     if (column !== undefined && columns.includes(column)) {
-      findings.push(errorAt(source, "", `column ${show(text)} is there twice: both are ${column}`));
+      findings.push(errorAt(source, "", `the column ${quoted(text)} is there twice: both are ${column}`));
     } else if (column === undefined && text !== "") {
-      findings.push(errorAt(source, "", `column ${show(text)} is not known; ${didYouMean(text, COLUMNS)}`));
+      findings.push(errorAt(source, "", `the column ${quoted(text)} is not known; ${didYouMean(text, COLUMNS)}`));
     }
     columns.push(column);
   }
@@ -89,7 +89,7 @@ function strayCells(row: readonly Cell[], header: readonly Cell[]): Finding[] {
       errorAt(
         source,
         "",
-        `the row has more cells than the header (${show(text)}); put a value that contains the delimiter in quotes`,
+        `the row has more cells than the header (${quoted(text)}); put a value that contains the delimiter in quotes`,
       ),
     );
 }
@@ -99,7 +99,7 @@ const isFormula = (text: string) => text.startsWith("=");
 function formulasIn(row: readonly Cell[], columns: readonly (Column | undefined)[]): Finding[] {
   return row
     .filter(({ text }, index) => isFormula(text) && columns[index] !== undefined)
-    .map(({ text, source }) => errorAt(source, "", `${show(text)} is a formula: write the value that it has`));
+    .map(({ text, source }) => errorAt(source, "", `${quoted(text)} is a formula: write the value that it has`));
 }
 
 function eventIn(

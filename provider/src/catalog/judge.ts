@@ -13,7 +13,7 @@ import {
   type Kind,
   type Limits,
 } from "../kinds/index.js";
-import { expectationOf, type Rules, show, validate } from "../rules/index.js";
+import { expectationOf, quoted, type Rules, validate } from "../rules/index.js";
 import { DEFAULT_WARNINGS, lint, misspeltAdvertisers, RULES, type RuleValues } from "./lint.js";
 import { fieldNamed } from "./spelling.js";
 import {
@@ -89,7 +89,7 @@ class Judge {
       const meant = nearest(owner, defaultsOf.keys());
       const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
       const reason =
-        owner === "" ? "is required: expected the key of an advertiser" : `${show(owner)} is not declared${hint}`;
+        owner === "" ? "is required: expected the key of an advertiser" : `${quoted(owner)} is not declared${hint}`;
       this.#find(written, "advertiser", reason);
     }
     const values = this.#values(written, conversionEventSet.memberRules(this.limits));
@@ -130,7 +130,7 @@ class Judge {
   #key(written: Written & { readonly key: string }, rule: z.ZodType, owner: string): void {
     const { key } = written;
     if (!rule.safeParse(key).success) {
-      const got = key === "" ? "is required" : `${show(key)} is not a valid key`;
+      const got = key === "" ? "is required" : `${quoted(key)} is not valid`;
       this.#find(written, "key", `${got}: expected ${expectationOf(rule)}`);
       return;
     }
@@ -143,7 +143,7 @@ class Judge {
     // Looked up for a finding only: in a long file that takes its time.
     const { file, line } = other.sourceOf("key");
     const at = `${file}:${line}`;
-    this.#find(written, "key", `${show(key)} is there already, at ${at}; keys must differ in more than case`);
+    this.#find(written, "key", `${quoted(key)} is already used at ${at}; keys must differ in more than case`);
   }
 
   #existingId(written: Written, kind: Kind, { existingId }: Values): void {

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { differsLittle, letters } from "../base/index.js";
 import { conversionEventSet, type Limits } from "../kinds/index.js";
-import { duration, expecting, show, truth } from "../rules/index.js";
+import { duration, expecting, quoted, truth } from "../rules/index.js";
 import { type CatalogEvent, type Finding, type WrittenEvent, withoutCase } from "./written.js";
 
 /** The styles of names, as people call them in a catalog's rules. */
@@ -60,13 +60,13 @@ export function lint(
         find(
           event,
           "eventName",
-          `${show(name)} is the name of ${first.written.subject} too, case and separators aside`,
+          `${quoted(name)} is also the name of ${quoted(first.written.subject)}, case and separators aside`,
         );
     }
     if (rules.nameCasing !== undefined && !fitsCasing(name, rules.nameCasing))
-      find(event, "eventName", `${show(name)} is not in ${rules.nameCasing} case`);
+      find(event, "eventName", `${quoted(name)} is not in ${rules.nameCasing} case`);
     if (rules.keyCasing !== undefined && !fitsCasing(event.key, rules.keyCasing))
-      find(event, "key", `${show(event.key)} is not in ${rules.keyCasing} case`);
+      find(event, "key", `${quoted(event.key)} is not in ${rules.keyCasing} case`);
     for (const [property, most] of [
       ["clickWindow", rules.maxClickWindow],
       ["viewWindow", rules.maxViewWindow],
@@ -89,7 +89,7 @@ export function misspeltAdvertisers(events: readonly WrittenEvent[]): Finding[] 
     .flatMap(([name, [event]]) => {
       const meant = settled.find((other) => isAlmost(name, other));
       if (event === undefined || meant === undefined) return [];
-      const reason = `${show(name)} is almost ${show(meant)}: it is another advertiser, with this event alone`;
+      const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
       const source = event.sourceOf("advertiser");
       return [{ level: "warning" as const, subject: event.subject, property: "advertiser", reason, source }];
     });

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Limits } from "../kinds/index.js";
-import { expecting, type Source, show, truth } from "../rules/index.js";
+import { expecting, quoted, type Source, truth } from "../rules/index.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import { judgeCatalog } from "./judge.js";
 import { type Catalog, errorAt, type Finding, type WrittenCatalog } from "./written.js";
@@ -57,7 +57,7 @@ function eventsIn(path: string, named: Source, catalog: string, folder: string) 
     return {
       events: [],
       findings: [
-        errorAt(named, "", `eventsFile ${show(path)} is not a CSV file: expected a name that ends in .csv or .tsv`),
+        errorAt(named, "", `eventsFile ${quoted(path)} is not a CSV file: expected a name that ends in .csv or .tsv`),
       ],
     };
   const text = textOf(file, folder, named);
@@ -75,7 +75,7 @@ const MAX_BYTES = 50_000_000;
 function textOf(file: string, folder: string, named: Source): string | Finding {
   const path = resolve(folder, file);
   const problem = (reason: string) =>
-    errorAt(named, "", named.file === file ? reason : `eventsFile ${show(file)} ${reason}`);
+    errorAt(named, "", named.file === file ? reason : `eventsFile ${quoted(file)} ${reason}`);
   try {
     if (statSync(path).isDirectory()) return problem("is a folder");
     if (statSync(path).size > MAX_BYTES) return problem(`is larger than ${MAX_BYTES / 1_000_000} MB`);

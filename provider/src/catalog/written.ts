@@ -2,7 +2,7 @@
  * A catalog as it was written, whichever format the file has, and as it was judged: its objects, their keys, and what is wrong.
  */
 import { z } from "zod";
-import { saidOnce, type Values, withoutValues } from "../base/index.js";
+import { saidOnce, type Values } from "../base/index.js";
 import { expecting, type Problem, type Source } from "../rules/index.js";
 
 export interface Written {
@@ -85,7 +85,7 @@ export function describeAlike(findings: readonly Finding[]): string[] {
     findings,
     describeFinding,
     ({ subject, source }) => `${subject === "" ? "" : `${subject} at `}${placeOf(source)}`,
-    ({ property, reason }) => withoutValues(`${property} ${reason}`),
+    ({ property, reason }) => `${property} ${reason}`,
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
 import { didYouMean, jsonIn, type Values } from "../base/index.js";
-import { isContainer, type Source, show } from "../rules/index.js";
+import { isContainer, quoted, type Source, show } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
 import {
   errorAt,
@@ -112,7 +112,7 @@ class Reader {
   #refuseUnknown(path: Path, subject: string, given: Values, known: readonly string[]): void {
     for (const name of Object.keys(given).filter((each) => !known.includes(each))) {
       const source = this.yaml.sourceOf([...path, name], "name");
-      this.#findings.push(errorAt(source, subject, `${show(name)} is not known; ${didYouMean(name, known)}`));
+      this.#findings.push(errorAt(source, subject, `${quoted(name)} is not known; ${didYouMean(name, known)}`));
     }
   }
 }

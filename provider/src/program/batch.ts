@@ -8,7 +8,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { saidOnce, withoutValues } from "../base/index.js";
+import { saidOnce } from "../base/index.js";
 import { matchesCreate } from "../decision/index.js";
 import { belongsAlready, type Kind, type ResourceName } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
@@ -75,7 +75,7 @@ function warningsOf(batch: readonly Declaration[]): string[] {
     all,
     ({ text }) => text,
     ({ label }) => label,
-    ({ label, text }) => withoutValues(text.replace(label, "")),
+    ({ label, text }) => text.replace(label, ""),
   );
 }
 

@@ -66,15 +66,18 @@ export function programError(
   return unchanging(new pulumi.RunError(withCode(text, code)));
 }
 
-/** Resources with the same problems have one section. What is told in several lines is about one alone. */
+/** Resources with problems of the same rules have one section. What is told in several lines is about one alone. */
 function saidOfSeveral(findings: readonly Finding[]): { readonly title: string; readonly lines: readonly string[] }[] {
-  const titleOf = ({ title }: Finding) => title;
   const alike = Map.groupBy(findings, ({ title, lines, problems }) =>
     lines.length <= problems ? withoutValues(lines.join("\n")) : title,
   );
   return [...alike.values()].map((those) => {
-    const [title = ""] = saidOnce(those, titleOf, titleOf, () => "");
-    return { title, lines: those[0]?.lines ?? [] };
+    const [{ title, lines } = { title: "", lines: [] }] = those;
+    const said = (_: string, index: number) => {
+      const lineOf = (finding: Finding) => finding.lines[index] ?? "";
+      return saidOnce(those, lineOf, ({ title: other }) => other, lineOf);
+    };
+    return { title, lines: those.length === 1 ? lines : lines.flatMap(said) };
   });
 }
 
@@ -101,12 +104,9 @@ export function sameArguments(kind: Kind["name"], groups: readonly (readonly str
         (others) => `${others} more`,
       ),
     );
-  return saidOnce(
-    groups,
-    (names) =>
-      `${kind} ${told(names)} have the same arguments: that makes ${names.length} live objects; if you meant one, remove the others`,
-    told,
-  );
+  const textOf = (names: readonly string[]) =>
+    `${kind} ${told(names)} have the same arguments: that makes ${names.length} live objects; if you meant one, remove the others`;
+  return saidOnce(groups, textOf, told, (names) => withoutValues(textOf(names)));
 }
 
 /** A create that is not settled and that nothing declares any longer. */

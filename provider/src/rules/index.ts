@@ -25,4 +25,4 @@ export {
   windowOf,
 } from "./fields.js";
 export type { Problem, Source } from "./problem.js";
-export { InWords, inWords, type Reading, type Rules, show, validate } from "./validate.js";
+export { InWords, inWords, quoted, type Reading, type Rules, show, validate } from "./validate.js";

@@ -5,7 +5,7 @@
  * no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
  */
 import type { z } from "zod";
-import { didYouMean, printable, saidOnce, type Values } from "../base/index.js";
+import { didYouMean, excerpt, printable, saidOnce, type Values, withoutValues } from "../base/index.js";
 import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
 import type { Problem, Source } from "./problem.js";
 
@@ -43,6 +43,7 @@ export function inWords(problems: readonly Problem[]): string[] {
     problems,
     ({ property, reason }) => `${property} ${reason}`,
     ({ property }) => property,
+    ({ property, reason }) => `${withoutValues(property)} ${reason}`,
   );
 }
 
@@ -117,7 +118,7 @@ class Walk {
     const expected = `expected ${expectationOf(rule)}`;
     if (value === undefined) return `is required: ${[this.reading.arrivedUndefined ?? [], expected].flat().join(" ")}`;
     const inside = issues[0]?.path ?? [];
-    const place = inside.length === 0 ? "" : `, with a fault at ${show(inside.map(String).join("."))}`;
+    const place = inside.length === 0 ? "" : `, with a fault at ${quoted(inside.map(String).join("."))}`;
     if (this.#isSecret(path)) return `${expected}; got a secret value that does not fit${place}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
     const said = issues.find(({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE);
@@ -173,8 +174,7 @@ export function show(value: unknown): string {
   switch (typeof value) {
     case "string": {
       const length = [...value].length;
-      if (length > SHOWN_CHARACTERS) return `a string of ${length} characters`;
-      return value === printable(value) ? `the string "${value}"` : `the string ${escaped(value)}`;
+      return length > SHOWN_CHARACTERS ? `a string of ${length} characters` : `the string ${quoted(value)}`;
     }
     case "number":
     case "boolean":
@@ -184,6 +184,12 @@ export function show(value: unknown): string {
     default:
       return `a ${typeof value}`;
   }
+}
+
+/** A name or a cell in a sentence: its first characters, in quotes. */
+export function quoted(text: string): string {
+  const shown = excerpt(text, SHOWN_CHARACTERS);
+  return shown === printable(shown) ? `"${shown}"` : escaped(shown);
 }
 
 /** JSON's escapes for all that is not printable ASCII, so that control characters are visible and harmless. */
