@@ -104,7 +104,7 @@ it("R2: an object that the state of two resources holds is told, whichever is lo
     const both = run();
     for (const each of [one, other, other]) expect(await look(both, each)).toBe("");
     expect(told(both)).toEqual([
-      `ConversionEvent "${other.name}" and ConversionEvent "${one.name}" both have ${held.id} in the state: one object can't be two resources. Remove one of them from the program; ${held.id} stays, since the other one has it.`,
+      `ConversionEvent "${other.name}" and ConversionEvent "${one.name}" both have ${held.id} in the state: one object can't be two resources. Remove one of them from the program; ${held.id} stays, because the other one has it.`,
     ]);
     const replacing = run();
     expect(await look(replacing, one, { value: 2 })).toBe("");
