@@ -223,3 +223,43 @@ advertisers:
   expect(await urns()).toHaveLength(5);
   expect(sandbox.creates).toBe(5);
 });
+
+it.each([false, true])(
+  "with retainOnDelete: false it deletes what can be deleted, and nothing else; as sets: %s",
+  async (sets) => {
+    const sandbox = await useSandbox({ operations: true });
+    const catalog = (more = "") =>
+      program(
+        `new advertising.Catalog("shop", { file: "events.csv", sets: ${sets} }, { retainOnDelete: false${more} });`,
+      );
+    const operations = { event: { delete: "DELETE rest/event/{id}" }, createdVisibleAfterSeconds: 0 };
+    const stack = await newStack(catalog(), {
+      sandbox,
+      environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
+    });
+    const rows = ["key,advertiser,eventName,value", "a,Acme,A,1", "b,Acme,B,2", "c,Hats,C,3"];
+    stack.write("events.csv", rows.join("\n"));
+    const { code, output } = await stack.up();
+    expect(code, output).toBe(0);
+    const retained = ({ urn, retainOnDelete = false }: { readonly urn: string; readonly retainOnDelete?: boolean }) =>
+      retainOnDelete ? [urn.split("::").at(-1)] : [];
+    const { deployment } = JSON.parse(await stack.exported());
+    expect(deployment.resources.flatMap(retained)).toEqual(["shop/Acme", "shop/Hats"]);
+
+    const of = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+    const [b, c] = [of("B"), of("C")];
+    stack.write("events.csv", rows.slice(0, 2).join("\n"));
+    const preview = (await stack.preview()).output;
+    expect(preview).toContain(
+      sets ? `to delete, if everything else goes well: b (${b})` : `ConversionEvent "shop/Acme/b" (${b})`,
+    );
+    expect(preview).toMatch(/deleted on the platform, as retainOnDelete: false says/);
+    expect(preview).toMatch(/Advertiser "shop\/Hats" \(\d+\) is no longer declared.* leaves the state. \d+ stays live/);
+    const removed = await stack.up();
+    expect(removed.code, removed.output).toBe(0);
+    expect(sandbox.events.map(({ id }) => id)).not.toContain(b);
+    expect(sandbox.events.map(({ id }) => id)).not.toContain(c);
+    expect(sandbox).toMatchObject({ creates: 5, deletes: 2 });
+    expect(sandbox.advertisers).toHaveLength(2);
+  },
+);

@@ -7,7 +7,8 @@ import {
   type Finding,
   readCatalog,
 } from "../catalog/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE } from "../kinds/index.js";
+import { abilitiesOf } from "../decision/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, kindNamed } from "../kinds/index.js";
 import { exactId, InWords, inWords, validate } from "../rules/index.js";
 import { type Identity, identityText, journalKeyOf, labelOf, memberOf } from "../state/index.js";
 import type { Live } from "../store/index.js";
@@ -56,16 +57,22 @@ export class Catalog extends pulumi.ComponentResource {
 
   /**
    * @param name unique among the stack's catalogs; the names of its resources begin with it.
-   * @param options Pulumi's own; `protect`, `parent` and `aliases` reach its resources as with any component.
+   * @param options Pulumi's own; `protect`, `parent` and `aliases` reach its resources as with any component. So does
+   *   `retainOnDelete: false`, each resource of a kind for which a delete is known.
    */
   constructor(name: string, args: CatalogArgs, options: pulumi.ComponentResourceOptions = {}) {
-    const { content, sets, judged } = declared(name, { ...args }, options);
+    const { content, sets, judged, deleting } = declared(name, { ...args }, options);
     // It is registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: judged }));
+    const optionsOf = (kind: Kind["name"]) => ({
+      parent: this,
+      ...(deleting.has(kind) ? { retainOnDelete: false } : {}),
+    });
     const advertisers = new Map(
-      content.advertisers.map((each) => [each.key, advertiserIn(this, name, each.key, each.args)]),
+      content.advertisers.map((each) => [each.key, advertiserIn(optionsOf("Advertiser"), name, each.key, each.args)]),
     );
-    const eventIds = (sets ? idsOfSets : idsOfEvents)(this, name, content.events, advertisers);
+    const idsOf = sets ? idsOfSets : idsOfEvents;
+    const eventIds = idsOf(optionsOf("ConversionEvent"), name, content.events, advertisers);
     this.advertiserIds = pulumi.output(Object.fromEntries(advertisers)) as pulumi.Output<Record<string, number>>;
     this.eventIds = pulumi.output(Object.fromEntries(eventIds)) as pulumi.Output<Record<string, number>>;
     this.registerOutputs({ advertiserIds: this.advertiserIds, eventIds: this.eventIds });
@@ -79,37 +86,47 @@ export class Catalog extends pulumi.ComponentResource {
 
 /** @param args `undefined` if the advertiser lives already: then its key is its id. @returns its id. */
 function advertiserIn(
-  catalog: Catalog,
+  options: pulumi.CustomResourceOptions,
   name: string,
   key: string,
   args: Values | undefined,
 ): pulumi.Input<number | string> {
   if (args === undefined) return exactId(key);
   const all = args as unknown as AdvertiserArgs;
-  return new Advertiser(`${name}${CATALOG_SEPARATOR}${key}`, all, { parent: catalog }).advertiserId;
+  return new Advertiser(`${name}${CATALOG_SEPARATOR}${key}`, all, options).advertiserId;
 }
 
 type Ids = readonly (readonly [key: string, id: pulumi.Output<number>])[];
 type Advertisers = ReadonlyMap<string, pulumi.Input<number | string>>;
 
-function idsOfEvents(catalog: Catalog, name: string, events: CatalogFile["events"], advertisers: Advertisers): Ids {
+function idsOfEvents(
+  options: pulumi.CustomResourceOptions,
+  name: string,
+  events: CatalogFile["events"],
+  advertisers: Advertisers,
+): Ids {
   const keyOf = shownKeys(events);
   return events.map((each) => {
     const { key, advertiser } = each;
     const args = { ...each.args, advertiserId: advertisers.get(advertiser) } as unknown as ConversionEventArgs;
     const full = [name, advertiser, key].join(CATALOG_SEPARATOR);
-    return [keyOf(each), new ConversionEvent(full, args, { parent: catalog }).eventId];
+    return [keyOf(each), new ConversionEvent(full, args, options).eventId];
   });
 }
 
-function idsOfSets(catalog: Catalog, name: string, events: CatalogFile["events"], advertisers: Advertisers): Ids {
+function idsOfSets(
+  options: pulumi.CustomResourceOptions,
+  name: string,
+  events: CatalogFile["events"],
+  advertisers: Advertisers,
+): Ids {
   const keyOf = shownKeys(events);
   return [...Map.groupBy(events, ({ advertiser }) => advertiser)].flatMap(([advertiser, own]) => {
     const args = {
       advertiserId: advertisers.get(advertiser),
       events: Object.fromEntries(own.map(({ key, args: entry }) => [key, entry])),
     } as unknown as ConversionEventSetArgs;
-    const set = new ConversionEventSet([name, advertiser].join(CATALOG_SEPARATOR), args, { parent: catalog });
+    const set = new ConversionEventSet([name, advertiser].join(CATALOG_SEPARATOR), args, options);
     return own.map((each) => [keyOf(each), set.eventIds.apply((ids) => ids[each.key] as number)] as const);
   });
 }
@@ -119,6 +136,8 @@ function shownKeys(events: CatalogFile["events"]): (event: CatalogFile["events"]
   const times = Map.groupBy(events, ({ key }) => key);
   return ({ key, advertiser }) => (times.get(key)?.length === 1 ? key : [advertiser, key].join(CATALOG_SEPARATOR));
 }
+
+const KINDS = ["Advertiser", "ConversionEvent"] as const;
 
 const NOTHING: CatalogFile = { advertisers: [], events: [], findings: [] };
 
@@ -136,6 +155,7 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
   const parentTypes = [typesOf(options.parent) ?? [], CATALOG_TYPE].flat().join("$");
   const form = formProblem(content, sets, program.snapshot.objects, { ...placeOfProgram(), parentTypes, name });
   const label = labelOf("Catalog", name);
+  const canDelete = new Set(KINDS.filter((kind) => abilitiesOf(kindNamed(kind), program.reading.settings).delete));
   const errors = content.findings.filter(({ level }) => level === "error");
   const warnings = linesOf(
     content.findings.filter(({ level }) => level === "warning"),
@@ -145,7 +165,7 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
   const others = [
     ...inWords(problems),
     ...(form === undefined ? [] : [`sets ${form}`]),
-    ...inWords(optionProblems(options, false)),
+    ...inWords(optionProblems(options, canDelete.size > 0)),
   ];
   const declaration: Declaration = {
     ...NO_RESOURCE,
@@ -154,7 +174,8 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
     amount: errors.length + others.length,
     warnings: warnings.length === 0 ? [] : [[`${label}:`, ...warnings.map((line) => `  ${line}`)].join("\n")],
   };
-  return { content, sets, judged: heardLater(program.add(declaration).then(() => [])) };
+  const deleting = options.retainOnDelete === false ? canDelete : new Set<Kind["name"]>();
+  return { content, sets, deleting, judged: heardLater(program.add(declaration).then(() => [])) };
 }
 
 /** A catalog declares its resources by their own constructors. */
