@@ -289,7 +289,7 @@ export function troubleInWords(
       ...cut(
         open.map(
           ({ key, record }) =>
-            `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${whatIsKnown(record)}`,
+            `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${withoutLabel(set, key, whatIsKnown(record))}`,
         ),
         MAX_LISTED,
         morePending,
@@ -304,11 +304,15 @@ export function troubleInWords(
   };
 }
 
+/** A sentence about a member, where its key stands before it. */
+function withoutLabel(set: Ref, key: string, sentence: string): string {
+  return sentence.replace(memberRef(set, key).label, "").replace(/^[:\s]+/, "");
+}
+
 /** The same reason is told once, with all whom it is about. */
 function byReason(set: Ref, failed: readonly { readonly key: string; readonly error: AdvertisingError }[]) {
   const groups = Map.groupBy(failed, ({ key, error }) => {
-    const { label } = memberRef(set, key);
-    return withCode(error.message.replace(label, "").replace(/^[:\s]+/, ""), error.code);
+    return withCode(withoutLabel(set, key, error.message), error.code);
   });
   return [...groups].map(([reason, those]) => ({ reason, keys: those.map(({ key }) => shownKey(key)) }));
 }
