@@ -126,7 +126,7 @@ it("a live event that is renamed, and one that is removed, are warned of before;
   expect(preview.code).toBe(0);
   expect(preview.output).toContain(`ConversionEvent (purchase-eu):\n    warning: ${warning}`);
   const removal =
-    /ConversionEvent "other" \(\d+\) is no longer declared, so it leaves the state\. \d+ stays live on the platform, and tags/;
+    /ConversionEvent "other" \(\d+\) is no longer declared\. If the state still has it, it leaves the state\. \d+ stays live on the platform, and tags/;
   expect(preview.output).toMatch(removal);
 
   stack.program(shop({ "purchase-eu": "Purchase" }, { "purchase-eu": `{ aliases: [{ name: "purchase" }] }` }));

@@ -207,6 +207,7 @@ it("the object of a former name that something else in the program adopts is not
   };
   expect(await words({})).toContain(`creates a second live event and deletes ${id}`);
   expect(await words({ adopted: String(id) })).toContain(`creates a second live event and leaves ${id} live`);
+  expect(await words({ adoptsUnknown: true })).toContain(`creates a second live event and perhaps deletes ${id}`);
   expect(sandbox.creates).toBe(1);
 });
 
@@ -217,7 +218,7 @@ it("R9: what leaves the state is said, also where what it might have become is i
   await engine.up({ advertiserId: 1, events }, { settings });
   const [gone, held] = (await created("gone", "held")) as [Known, Known];
   const wordsOf = ({ told }: ReturnType<typeof run>) => told.map(({ message }) => message).join("\n");
-  const leaves = `ConversionEvent "gone" (${gone.id}) is no longer declared, so it leaves the state.`;
+  const leaves = `ConversionEvent "gone" (${gone.id}) is no longer declared. If the state still has it, it leaves the state.`;
   const formerly = [key("gone")];
   const single = run();
   expect(await look(single, held, { __identity: { identity: "tiny/dev::held", formerly } })).toBe("");

@@ -249,7 +249,9 @@ describe("a live object", () => {
     const many = snapshotOf(Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`e${index}`, `E${index}`])));
     const { warnings } = atEnd(many, [declared("e3", "E3")]);
     expect(warnings).toHaveLength(21);
-    expect(warnings.at(-1)).toBe("4 more objects leave the state and stay live on the platform: 22–25.");
+    expect(warnings.at(-1)).toBe(
+      "4 more objects are no longer declared. If the state still has them, they leave the state and stay live on the platform: 22–25.",
+    );
   });
 
   it("that is deleted with its resource is told so, where a delete is known", () => {
@@ -260,17 +262,33 @@ describe("a live object", () => {
     });
     const [first, ...more] = atEnd({ objects: deleted, creates: [] }, [], canDelete).warnings;
     expect(first).toBe(
-      'ConversionEvent "e0" (1) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.',
+      'ConversionEvent "e0" (1) is no longer declared. If the state still has it, it is deleted on the platform, as retainOnDelete: false says.',
     );
-    expect(more.at(-1)).toBe("2 more objects leave the state and are deleted on the platform: 21–22.");
+    expect(more.at(-1)).toBe(
+      "2 more objects are no longer declared. If the state still has them, they are deleted on the platform, as retainOnDelete: false says: 21–22.",
+    );
     expect(atEnd({ objects: deleted, creates: [] }, []).warnings[0]).toContain("1 stays live on the platform");
 
     const objects = new Map(
       ["a", "b"].map((key, id) => [memberKey(key), { id: `${id}`, fingerprint: "f", deletes: true }]),
     );
     expect(atEnd({ objects, creates: [] }, [], canDelete).warnings).toEqual([
-      'ConversionEventSet "funnel" is no longer declared, so its 2 events are deleted on the platform, as retainOnDelete: false says: 0–1.',
+      'ConversionEventSet "funnel" is no longer declared. If the state still has its 2 events, they are deleted on the platform, as retainOnDelete: false says: 0–1.',
     ]);
+
+    // Something in the program adopts an event, and nobody knows yet which one.
+    const later = atEnd({ objects, creates: [] }, [declared("later", "L", { adopts: LATER })], canDelete).warnings;
+    expect(later).toEqual([
+      expect.stringMatching(
+        /retainOnDelete: false says, unless an existingId that is not known yet names one of them: 0–1/,
+      ),
+    ]);
+    const single = new Map([[keyOf("e"), { id: "1", fingerprint: "f", deletes: true }]]);
+    expect(
+      atEnd({ objects: single, creates: [] }, [declared("later", "L", { adopts: LATER })], canDelete).warnings,
+    ).toEqual([expect.stringMatching(/says, unless an existingId that is not known yet names it\.$/)]);
+    const other = declared("later", "L", { adopts: LATER, kind: advertiser });
+    expect(atEnd({ objects: single, creates: [] }, [other], canDelete).warnings[0]).not.toContain("unless");
   });
 });
 

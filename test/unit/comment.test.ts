@@ -360,6 +360,28 @@ describe("on an installation with more than the documented operations", () => {
       expect(unknown).not.toContain("deleted");
     });
 
+    it("what a secret `existingId` may name, or a set whose events are secret, is deleted only perhaps", () => {
+      const secretSet = urnOf("ConversionEventSet", "secret");
+      const hidden = (events: unknown) => create(secretSet, { advertiserId: 1, defaults: {}, events });
+      for (const adopter of [
+        create(E("own"), event("A", { existingId: "[secret]" })),
+        create(E("own"), event("A", { existingId: UNKNOWN })),
+        hidden("[secret]"),
+        hidden({ a: "[secret]" }),
+        hidden({ a: { ...entry(1), existingId: "[secret]" } }),
+      ]) {
+        const told = tell([gone, replaced, adopter]);
+        expect(told).toContain(
+          "1 leave the state, and be deleted unless an existingId that this preview does not show names it",
+        );
+        expect(told).toContain("Up to 2 objects would be deleted");
+        // As in the `up`, a set deletes nothing then.
+        expect(tell([step(DELETES), adopter])).toContain("leave the state, and stay live");
+      }
+      const ofAdvertiser = create(urnOf("Advertiser", "a"), { advertiserName: "A", existingId: "[secret]" });
+      expect(tell([gone, ofAdvertiser])).toContain("1 leave the state, and be deleted**");
+    });
+
     it("an adoption of its own whose id is not known yet spares nothing, as in the `up`", () => {
       const events = { ...EVENTS, new: { ...entry(5), existingId: UNKNOWN } };
       expect(tell([step({ ...DELETES, events })])).toContain("leave the state, and be deleted");

@@ -6,7 +6,7 @@
  */
 import type { Kind } from "../kinds/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
-import { type CreateRecord, UNKNOWN } from "../state/index.js";
+import { type CreateRecord, type Removal, UNKNOWN } from "../state/index.js";
 import { ANY, type Changes } from "./changes.js";
 import type { Holders } from "./holders.js";
 
@@ -46,6 +46,8 @@ export interface Circumstances {
   readonly replaceOnChanges: readonly string[];
   /** Whether this object is to be deleted when it leaves the state, as {@link deletesUnlessHeld} decides. */
   deletes(id: string, key: string): boolean;
+  /** Whether something may adopt such an object whose `existingId` is not known yet: what would be deleted is so only perhaps. */
+  readonly mayBeAdopted?: boolean;
 }
 
 /**
@@ -71,6 +73,15 @@ export function isDeleted(
   return id !== undefined && can.delete && deletes(id, key);
 }
 
+/** What becomes of an object that nothing declares any more, as far as it is known before the run has seen all adoptions. */
+export function removalOf(
+  { mayBeAdopted, ...circumstances }: Pick<Circumstances, "can" | "deletes" | "mayBeAdopted">,
+  id: string,
+): Removal {
+  if (!isDeleted(circumstances, id)) return "stays live";
+  return mayBeAdopted === true ? "is perhaps deleted" : "is deleted";
+}
+
 export interface Situation {
   readonly kind: Kind;
   /** The platform's id that the state holds. */
@@ -85,6 +96,8 @@ export interface Situation {
   /** The arguments whose change asks for another object, by Pulumi's option `replaceOnChanges`; `*` for all of them. */
   readonly replaceOn: readonly string[];
   readonly deletes: boolean;
+  /** As {@link Circumstances.mayBeAdopted}. */
+  readonly mayBeAdopted?: boolean | undefined;
   readonly can: Abilities;
 }
 
@@ -114,10 +127,12 @@ export type Action =
   | { readonly do: "delete" };
 
 /** An action as messages name it, which may say more than the action: that it may not be needed, or will fail. */
-export type ShownAction = Action["do"] | "perhaps replace" | "refuse";
+export type ShownAction = Action["do"] | "perhaps replace" | "perhaps delete" | "refuse";
 
-export function shownAction(action: Action): ShownAction {
+/** @param former the object that the state lets go of by it. */
+export function shownAction(action: Action, former?: Former): ShownAction {
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
+  if (action.do === "delete" && former?.mayBeAdopted === true) return "perhaps delete";
   return action.do === "adopt" && action.unlike !== undefined ? "refuse" : action.do;
 }
 
@@ -167,6 +182,8 @@ export interface Former {
   readonly id: string;
   /** It is deleted; otherwise it stays live, with nothing to manage it. */
   readonly isDeleted: boolean;
+  /** It is not deleted if something adopts it whose `existingId` is not known yet. */
+  readonly mayBeAdopted?: boolean;
   /** It was adopted where nothing can be read, so it may never have existed. */
   readonly isUnread?: boolean;
 }
@@ -177,12 +194,24 @@ export interface Former {
  * @returns none where the state goes on with what it holds, or holds nothing.
  */
 export function formerOf(
-  { held, wasAdopted = false, deletes, can }: Pick<Situation, "held" | "wasAdopted" | "deletes" | "can">,
+  {
+    held,
+    wasAdopted = false,
+    deletes,
+    mayBeAdopted = false,
+    can,
+  }: Pick<Situation, "held" | "wasAdopted" | "deletes" | "mayBeAdopted" | "can">,
   action: Action,
 ): Former | undefined {
   if (held === undefined || !letsGo(action, held)) return undefined;
   const isUnread = wasAdopted && !can.read;
-  return { id: held, isDeleted: action.do !== "let go" && deletes, ...(isUnread ? { isUnread } : {}) };
+  const isDeleted = action.do !== "let go" && deletes;
+  return {
+    id: held,
+    isDeleted,
+    ...(isDeleted && mayBeAdopted ? { mayBeAdopted } : {}),
+    ...(isUnread ? { isUnread } : {}),
+  };
 }
 
 function letsGo(action: Action, held: string): boolean {

@@ -28,6 +28,7 @@ export {
   deletesUnlessHeld,
   type Former,
   isDeleted,
+  removalOf,
   type ShownAction,
   shownAction,
   type Unproven,

@@ -100,6 +100,7 @@ export function singleMember(
     changed,
     replaceOn: circumstances.replaceOnChanges.map(propertyOf),
     deletes: isDeleted(circumstances, held),
+    mayBeAdopted: circumstances.mayBeAdopted,
     can: circumstances.can,
   };
   const action = decide(facts);
@@ -140,7 +141,7 @@ export function formerIfReplaced(
   circumstances: Circumstances,
 ): Former | undefined {
   const facts = { held, wasAdopted: adoptedBy(olds) === held, deletes: isDeleted(circumstances, held) };
-  return formerOf({ ...facts, can: circumstances.can }, { do: "replace", perhaps: false });
+  return formerOf({ ...circumstances, ...facts }, { do: "replace", perhaps: false });
 }
 
 /** The members of a set. @param stored an empty one for a set that is new. */
@@ -168,6 +169,7 @@ export function membersOf(
       changed: id === undefined || !isDeclared ? NO_CHANGES : changesOf(kind, stored, declared, key, given, values),
       replaceOn,
       deletes: isDeleted(circumstances, id, key),
+      mayBeAdopted: circumstances.mayBeAdopted,
       can: circumstances.can,
     };
     const action = decide(facts);

@@ -27,6 +27,8 @@ import {
   type Finding,
   type LeftOpen,
   noLongerDeclared,
+  type Remembered,
+  removalFor,
   removalWarnings,
   renamedTooEarly,
   sameArguments,
@@ -101,9 +103,10 @@ export function judgeRemovals(
       declared.adopterOf(aboutWhom(key).kind, id) === undefined &&
       heirsOf(key, name).length === 0,
   );
+  const becomes = (each: Remembered) => removalFor(each, settings, (kind) => declared.othersAdoptLater(kind, ""));
   return {
     findings: [...noLongerDeclared(open), ...[...early].map(renamedTooEarly)],
-    warnings: [...(left.length === 0 ? [] : [leftBehind(left, NOT_DECLARED)]), ...removalWarnings(gone, settings)],
+    warnings: [...(left.length === 0 ? [] : [leftBehind(left, NOT_DECLARED)]), ...removalWarnings(gone, becomes)],
   };
 }
 

@@ -5,11 +5,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
   ArgumentsError,
-  agree,
   count,
   cut,
   enumerate,
-  idRanges,
   printable,
   SettingsError,
   saidOnce,
@@ -18,7 +16,7 @@ import {
   withCode,
   withoutValues,
 } from "../base/index.js";
-import { abilitiesOf, isDeleted } from "../decision/index.js";
+import { abilitiesOf, removalOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
 import { inWords, type Problem } from "../rules/index.js";
 import { describeSettingProblems, type Settings, type SettingsReading } from "../settings/index.js";
@@ -26,7 +24,9 @@ import {
   aboutWhom,
   type CreateRecord,
   forgetCommand,
+  moreRemoved,
   type Ref,
+  type Removal,
   removalWarning,
   renamedFrom,
   resourceKeyIn,
@@ -181,38 +181,37 @@ export function renamedTooEarly(resourceKey: string): Finding {
   };
 }
 
+/** An object that an earlier run knew, by its journal key. */
+export type Remembered = readonly [key: string, live: Live];
+
+/** What becomes of it when it leaves the state. @param mayBeAdopted whether something may adopt one of this kind that nobody knows yet. */
+export function removalFor(
+  [key, { id, deletes }]: Remembered,
+  settings: Settings,
+  mayBeAdopted: (kind: Kind["name"]) => boolean,
+): Removal {
+  const { kind } = aboutWhom(key);
+  const can = abilitiesOf(kindNamed(kind), settings);
+  return removalOf({ can, deletes: () => deletes === true, mayBeAdopted: mayBeAdopted(kind) }, id);
+}
+
 /** A warning for each object that leaves the state with nothing to take its place; a set's members are told together. */
-export function removalWarnings(gone: readonly (readonly [key: string, live: Live])[], settings: Settings): string[] {
-  const isToGo = ([key, { id, deletes }]: readonly [string, Live]) =>
-    isDeleted({ can: abilitiesOf(kindNamed(aboutWhom(key).kind), settings), deletes: () => deletes === true }, id);
-  const isMember = ([key]: readonly [string, Live]) => resourceKeyIn(key) !== key;
-  const idsOf = (those: typeof gone) => idRanges(those.map(([, { id }]) => id));
+export function removalWarnings(gone: readonly Remembered[], becomes: (each: Remembered) => Removal): string[] {
+  const isMember = ([key]: Remembered) => resourceKeyIn(key) !== key;
+  const idsOf = (those: typeof gone) => those.map(([, { id }]) => id);
 
   const sets = [...Map.groupBy(gone.filter(isMember), ([key]) => resourceKeyIn(key))].map(([setKey, those]) => {
     const { kind, label } = aboutWhom(setKey);
-    const ids = those.map(([, { id }]) => id);
-    return setRemovalWarning(kindNamed(kind), label, ids, those.every(isToGo));
+    const [first] = those.map(becomes);
+    const removal = first === undefined || those.some((each) => becomes(each) !== first) ? "stays live" : first;
+    return setRemovalWarning(kindNamed(kind), label, idsOf(those), removal);
   });
   const singles = gone.filter((each) => !isMember(each));
   const lines = singles.slice(0, MAX_TOLD).map((each) => {
     const [key, { id }] = each;
     const { label, kind } = aboutWhom(key);
-    return removalWarning(kindNamed(kind), label, id, isToGo(each));
+    return removalWarning(kindNamed(kind), label, id, becomes(each));
   });
-  const more = singles.slice(MAX_TOLD);
-  const inAll = (those: typeof gone, what: (amount: number) => string) =>
-    those.length === 0
-      ? []
-      : [
-          `${count(those.length, "more object leaves", "more objects leave")} the state and ${what(those.length)} on the platform: ${idsOf(those)}.`,
-        ];
-  return [
-    ...sets,
-    ...lines,
-    ...inAll(
-      more.filter((each) => !isToGo(each)),
-      (amount) => agree(amount, "stays live", "stay live"),
-    ),
-    ...inAll(more.filter(isToGo), (amount) => agree(amount, "is deleted", "are deleted")),
-  ];
+  const more = Map.groupBy(singles.slice(MAX_TOLD), becomes);
+  return [...sets, ...lines, ...[...more].map(([removal, those]) => moreRemoved(idsOf(those), removal))];
 }

@@ -8,9 +8,9 @@ import {
   deletesUnlessHeld,
   hasValue,
   holdsUnknown,
-  isDeleted,
   isSameBody,
   knownAdoption,
+  removalOf,
 } from "../decision/index.js";
 import { fingerprintOfBody, KINDS, type Kind, type ResourceName, SETS } from "../kinds/index.js";
 import {
@@ -103,7 +103,8 @@ async function formerOnes(
     if (live === undefined) return [];
     const isSame = values !== undefined && isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
     const deletes = deletesUnlessHeld(kind, runtime.run.holders, live.deletes === true, () => former);
-    return [{ key: former, live, isSame, isDeleted: isDeleted({ can, deletes }, live.id) }];
+    const mayBeAdopted = runtime.run.mayAdoptMore(kind);
+    return [{ key: former, live, isSame, removal: removalOf({ can, deletes, mayBeAdopted }, live.id) }];
   });
 }
 

@@ -206,6 +206,7 @@ export function circumstancesOf(
     can: abilitiesOf(kind, reading.settings),
     replaceOnChanges: run.briefingOf(subject.key).replaceOnChanges ?? [],
     deletes: deletesUnlessHeld(kind, run.holders, isDeleting && isOfKnownAccount(olds), keyOf),
+    mayBeAdopted: run.mayAdoptMore(kind),
   };
 }
 
@@ -224,8 +225,7 @@ export async function whenRemoved(
   await learnHolders(runtime);
   if (run.beginOnce("removals")) runtime.learnLater();
   // In a run of some targets, an id that nobody knows may be this one.
-  const mayBeAdopted = !run.isWhole && run.adoptsLater.has(kind.name);
-  if (mayBeAdopted || run.holders.goesOn(kind.name, id)) {
+  if (run.mayAdoptMore(kind) || run.holders.goesOn(kind.name, id)) {
     run.holders.noteSpared(kind.name, id);
     return "spared";
   }

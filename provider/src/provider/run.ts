@@ -73,6 +73,11 @@ export class Run {
     return this.#declares > 0 && this.#resources.size >= this.#declares;
   }
 
+  /** Whether the program may adopt an object of this kind whose id the run does not know yet. */
+  mayAdoptMore(kind: Kind): boolean {
+    return this.adoptsLater.has(kind.name) && !(this.isUp === true && this.isWhole);
+  }
+
   /**
    * @param isNew whether the engine named no old inputs: a resource that is new, or the second `check` of a replacement.
    * @param members of a set, the journal keys of its objects.

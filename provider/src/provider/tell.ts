@@ -10,8 +10,10 @@ import { type Kind, nameToTell } from "../kinds/index.js";
 import {
   aboutWhom,
   type CreateRecord,
+  deletedInWords,
   nameInProgram,
   type Ref,
+  type Removal,
   removalWarning,
   renamedFrom,
   staysLive,
@@ -60,7 +62,7 @@ export interface Before {
     readonly key: string;
     readonly live: Live;
     readonly isSame: boolean;
-    readonly isDeleted: boolean;
+    readonly removal: Removal;
   }[];
 }
 
@@ -117,23 +119,26 @@ function againNotice(kind: Kind, { label, resourceUrn: urn }: Ref, { id }: Live)
 
 type Formerly = NonNullable<Before["former"]>[number];
 
-function removalNotice(kind: Kind, urn: string, { key, live: { id }, isDeleted }: Formerly): Notice {
+function removalNotice(kind: Kind, urn: string, { key, live: { id }, removal }: Formerly): Notice {
   return {
-    sort: isDeleted ? "removal, deleted" : "removal",
+    sort: `removal, ${removal}`,
     urn,
-    text: removalWarning(kind, aboutWhom(key).label, id, isDeleted),
+    text: removalWarning(kind, aboutWhom(key).label, id, removal),
     brief: id,
-    more: isDeleted
-      ? objects("is no longer declared, and is deleted", "are no longer declared, and are deleted")
-      : objects("is no longer declared, and stays live", "are no longer declared, and stay live"),
+    more: objects(`is no longer declared, and ${removal}`, `are no longer declared, and each ${removal}`),
   };
 }
 
 function renameNotice(
   kind: Kind,
   { key, resourceUrn: urn }: Ref,
-  { key: former, live: { id }, isDeleted }: Formerly,
+  { key: former, live: { id }, removal }: Formerly,
 ): Notice {
+  const becomes = {
+    "stays live": `leaves ${id} live`,
+    "is deleted": `deletes ${id}`,
+    "is perhaps deleted": `perhaps deletes ${id}`,
+  };
   const old = aboutWhom(former);
   const [oldName, newName] = [old, aboutWhom(key)].map(nameInProgram);
   const renamed = renamedFrom(old, key);
@@ -142,7 +147,7 @@ function renameNotice(
     urn,
     text:
       `\`${oldName}\` (${id}) is no longer declared and \`${newName}\` has the same arguments: this creates ` +
-      `a second live ${kind.create.noun} and ${isDeleted ? `deletes ${id}` : `leaves ${id} live`}. ` +
+      `a second live ${kind.create.noun} and ${becomes[removal]}. ` +
       (renamed === undefined
         ? `To go on with ${id}, set existingId: ${id}.`
         : `If it is a rename, add \`${renamed}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed earlier, set existingId: ${id} to go on with it.`),
@@ -171,14 +176,14 @@ export function beforeReplacement(
   former: Former,
   adopts: string | undefined,
 ): Notice {
-  const { id, isDeleted } = former;
+  const { id, isDeleted, mayBeAdopted = false } = former;
   const by = adopts === undefined ? "The replacement creates another live object" : `${adopts} is adopted in its place`;
   const brief = `${label} (${id})`;
   if (isDeleted) {
     return {
       sort: "replacement, deleted",
       urn,
-      text: `${label}: ${by}, and then ${id} is deleted on the platform, as retainOnDelete: false says.`,
+      text: `${label}: ${by}, and then ${id} is ${deletedInWords(mayBeAdopted)}.`,
       brief,
       more: (amount) => `${count(amount, "more replacement")}, deleting on the platform`,
     };
@@ -201,7 +206,8 @@ function afterlifeOf(kind: Kind, { id, isUnread = false }: Former): string {
 export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, old: Former, id: string): Notice[] {
   if (old.id === id) return [];
   if (old.isDeleted) {
-    const text = `${label} is ${id} now. ${old.id} is deleted on the platform at the end of this run.`;
+    const unless = old.mayBeAdopted === true ? ", unless something adopts it" : "";
+    const text = `${label} is ${id} now. ${old.id} is deleted on the platform at the end of this run${unless}.`;
     return [{ tell: "info", urn, text }];
   }
   return [

@@ -68,11 +68,14 @@ export {
   writeLeftLive,
 } from "./properties.js";
 export {
+  deletedInWords,
   describe,
   explain,
   forgetCommand,
   leftBehind,
   morePending,
+  moreRemoved,
+  type Removal,
   removalWarning,
   reopenCommand,
   setRemovalWarning,

@@ -120,21 +120,39 @@ export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: strin
   return `${subject} ${afterlife}; deactivate it there by hand`;
 }
 
-/** Tells people that a set is no longer declared. @param isDeleted whether its objects are deleted with it. */
-export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], isDeleted: boolean): string {
-  const events = count(ids.length, member.create.noun);
-  if (isDeleted) {
-    return `${label} is no longer declared, so its ${events} ${agree(ids.length, "is", "are")} deleted on the platform, as retainOnDelete: false says: ${idRanges(ids)}.`;
-  }
-  return (
-    `${label} is no longer declared, so its ${events} ${agree(ids.length, "leaves", "leave")} the state: ${idRanges(ids)}. ` +
-    `${staysLive(member, "Each")}.`
-  );
+/** What becomes of an object that is no longer declared, if the state has it: this machine's notes do not say whether it does. */
+export type Removal = "stays live" | "is deleted" | "is perhaps deleted";
+
+/** What `retainOnDelete: false` does. @param isPerhaps something may adopt the object. @param amount of objects. */
+export function deletedInWords(isPerhaps: boolean, amount = 1): string {
+  const unless = `, unless an existingId that is not known yet names ${agree(amount, "it", "one of them")}`;
+  return `deleted on the platform, as retainOnDelete: false says${isPerhaps ? unless : ""}`;
 }
 
-/** Tells people that a single object is no longer declared. @param isDeleted whether the object is deleted with its resource. */
-export function removalWarning(kind: Kind, label: string, id: string, isDeleted: boolean): string {
-  if (isDeleted)
-    return `${label} (${id}) is no longer declared, so it is deleted on the platform, as retainOnDelete: false says.`;
-  return `${label} (${id}) is no longer declared, so it leaves the state. ${staysLive(kind, id)}.`;
+/** Tells people that a set is no longer declared. */
+export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], removal: Removal): string {
+  const amount = ids.length;
+  const has = `${label} is no longer declared. If the state still has its ${count(amount, member.create.noun)},`;
+  if (removal === "stays live")
+    return `${has} ${agree(amount, "it leaves", "they leave")} the state: ${idRanges(ids)}. ${staysLive(member, "Each")}.`;
+  const deleted = deletedInWords(removal === "is perhaps deleted", amount);
+  return `${has} ${agree(amount, "it is", "they are")} ${deleted}: ${idRanges(ids)}.`;
+}
+
+/** Tells people that a single object is no longer declared. */
+export function removalWarning(kind: Kind, label: string, id: string, removal: Removal): string {
+  const has = `${label} (${id}) is no longer declared. If the state still has it,`;
+  if (removal === "stays live") return `${has} it leaves the state. ${staysLive(kind, id)}.`;
+  return `${has} it is ${deletedInWords(removal === "is perhaps deleted")}.`;
+}
+
+/** The same of more objects than are told one by one. */
+export function moreRemoved(ids: readonly string[], removal: Removal): string {
+  const amount = ids.length;
+  const fate =
+    removal === "stays live"
+      ? `${agree(amount, "it leaves the state and stays", "they leave the state and stay")} live on the platform`
+      : `${agree(amount, "it is", "they are")} ${deletedInWords(removal === "is perhaps deleted", amount)}`;
+  const are = count(amount, "more object is", "more objects are");
+  return `${are} no longer declared. If the state still has ${agree(amount, "it", "them")}, ${fate}: ${idRanges(ids)}.`;
 }

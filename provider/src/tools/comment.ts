@@ -24,6 +24,7 @@ const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
   "perhaps replace": "replace, if its advertiser's id changes",
   update: "update in place",
   delete: "leave the state, and be deleted",
+  "perhaps delete": "leave the state, and be deleted unless an existingId that this preview does not show names it",
   "let go": "leave the state, and stay live",
   "look for": "look for what an earlier run sent, and create it if that is not there",
   wait: "stay unresolved, until somebody settles it",
@@ -106,7 +107,9 @@ function summaryTable(changes: readonly Change[]): string {
 }
 
 function renameItems(changes: readonly Change[]): string[] {
-  const gone = changes.filter(({ action, former }) => (action === "let go" || action === "delete") && former);
+  const gone = changes.filter(
+    ({ action, former }) => ["let go", "delete", "perhaps delete"].includes(action) && former,
+  );
   const fresh = changes.filter(({ action }) => action === "create");
   return renamesIn(gone, fresh, (value) => value === SECRET_TEXT).map(({ from, to, isWhole }) => {
     const same = isWhole ? "all its arguments are" : "as far as this preview shows, its arguments are";

@@ -5,7 +5,7 @@
  * is given.)
  */
 import { z } from "zod";
-import { asRecord, jsonIn, type Values } from "../base/index.js";
+import { asRecord, jsonIn, own, type Values } from "../base/index.js";
 import {
   type Abilities,
   abilitiesOf,
@@ -169,7 +169,9 @@ function placesIn(step: Step): Place[] {
   const { op, urn, oldState, newState } = step;
   const goesOn = oldState != null && newState != null && op !== "replace";
   const placeOf = (kind: Kind, at: string, id: string | undefined, given: unknown, isDeclared = true): Place => {
-    return { kind, urn: at, held: goesOn && isDeclared ? id : undefined, adopts: adoptedBy(given) };
+    const existingId = adoptedBy(given);
+    const adopts = isHidden(given) || isHidden(existingId) ? UNKNOWN : existingId;
+    return { kind, urn: at, held: goesOn && isDeclared ? id : undefined, adopts };
   };
   const kind = kindOfType(typeOf(step));
   if (kind !== undefined) return [placeOf(kind, urn, oldState?.id, newState?.inputs)];
@@ -177,10 +179,17 @@ function placesIn(step: Step): Place[] {
   if (set === undefined) return [];
   const { events } = readDeclaredSet(newState?.inputs ?? {});
   const { eventIds } = readStoredSet(oldState?.outputs ?? {});
-  return [...new Set([...(events?.keys() ?? []), ...eventIds.keys()])].map((key) => {
+  const members = [...new Set([...(events?.keys() ?? []), ...eventIds.keys()])].map((key) => {
     const isDeclared = events?.has(key) !== false;
     return placeOf(set.member, memberOf(urn, key), eventIds.get(key), events?.get(key), isDeclared);
   });
+  const all = own(newState?.inputs, "events");
+  return isHidden(all) ? [...members, placeOf(set.member, urn, undefined, all)] : members;
+}
+
+/** A value that this preview does not show, perhaps a whole object. */
+function isHidden(value: unknown): boolean {
+  return value === UNKNOWN || value === SECRET_TEXT;
 }
 
 function holdersIn(places: readonly Place[]): Holders {
@@ -207,7 +216,8 @@ function changesOf(step: Step, context: Context): Change[] | undefined {
 
 const DECIDED_BY_ENGINE = ["create", "replace", "update", "delete"];
 
-function singleChange(kind: Kind, step: Step, { holders, can, isDeletedByEngine }: Context): Change[] {
+function singleChange(kind: Kind, step: Step, context: Context): Change[] {
+  const { holders, can, othersAdoptUnknown, isDeletedByEngine } = context;
   const { op, urn, oldState, newState } = step;
   if (!DECIDED_BY_ENGINE.includes(op)) return [];
   const stored = oldState == null ? {} : { ...oldState.inputs, ...oldState.outputs };
@@ -222,6 +232,7 @@ function singleChange(kind: Kind, step: Step, { holders, can, isDeletedByEngine 
     can: { ...can(kind), ...(op === "update" ? { update: true } : {}) },
     replaceOnChanges: op === "replace" ? ["*"] : (newState?.replaceOnChanges ?? []),
     deletes: deletesUnlessHeld(kind, holders, isDeletedByEngine(oldState), () => urn),
+    mayBeAdopted: othersAdoptUnknown(kind, urn),
   };
   const member = singleMember(kind, oldState?.id, old, news, circumstances);
   // Asked for by `--replace`: nothing differs, and another object takes the place of this one.
@@ -244,6 +255,7 @@ function memberChanges({ member: kind }: SetKind, step: Step, context: Context):
     can: can(kind),
     replaceOnChanges: newState?.replaceOnChanges ?? [],
     deletes: deletesUnlessHeld(kind, holders, isDeleting, (key) => memberOf(urn, key)),
+    mayBeAdopted: othersAdoptUnknown(kind, urn),
   };
   const membersWith = (inputs: Values) => membersOf(kind, stored, readDeclaredSet(inputs), circumstances);
   const shown = membersWith(given);
@@ -282,7 +294,7 @@ function changeOf(
   const by = isMember ? memberOf(urn, memberKey) : urn;
   const goesOn = former !== undefined && holders.goesOn(kind.name, former.id, by);
   // A new object has nothing to differ from.
-  const shown = shownAction(action);
+  const shown = shownAction(action, former);
   const differs = now !== undefined && ["replace", "perhaps replace", "update", "refuse"].includes(shown);
   return {
     kind,
