@@ -50,10 +50,7 @@ vi.mock("../../provider/src/tools/harness.js", async (original) => {
       reading: readSettings({ config: (key) => cliNow().settings[key], environment: {}, mayLackPassword: false }),
       origin: "of the world",
     }),
-    pulumi: async (args: readonly string[], _: unknown, input: string) => {
-      if (args[1] === "import") await cliNow().imported(input);
-      return "";
-    },
+    importInto: (_: unknown, stack: object) => cliNow().imported(JSON.stringify(stack)),
   };
 });
 

@@ -357,3 +357,12 @@ it("a create that carried no mark is not searched for", async () => {
   expect((await failureOf(next.advertiser.create(inputs))).id).toBe(failure.id);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, searches: 0 });
 });
+
+it("a create's mark stands in its inputs before any search is known: it may be when somebody looks for it", async () => {
+  const { sandbox, advertiser } = await start({}, {});
+  const { inputs: checked = {} } = await advertiser.check({}, inputs);
+  await advertiser.create({ ...checked });
+  const { alternative_id: sent } = sandbox.advertisers[0] as unknown as Record<string, unknown>;
+  expect(checked).toHaveProperty("__mark", `alternative_id ${sent}`);
+  expect(sandbox.advertiserPosts).toBe(1);
+});

@@ -46,7 +46,7 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
     const isToldLater = before.unsettled !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
   }
-  const mark = isNew && adoptedBy(values) === undefined ? newMarkInput(kind, runtime) : undefined;
+  const mark = isNew && adoptedBy(values) === undefined ? newMarkInput(runtime) : undefined;
   return answer(runtime, check, twice, {
     [ACCOUNT]: accountInInputs(olds, runtime.account, subject.label),
     [MARK]: own(olds, MARK) ?? mark,
@@ -72,7 +72,7 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, olds, give
     const nothing = readStoredSet({});
     await tellBefore(kind, runtime, subject, membersOf(kind, nothing, declared), nothing);
   }
-  return answer(runtime, check, twice, { [MARK]: markInputOfSet(kind, runtime, olds, withoutUndefined(values)) });
+  return answer(runtime, check, twice, { [MARK]: markInputOfSet(runtime, olds, withoutUndefined(values)) });
 };
 
 interface Check {

@@ -99,11 +99,13 @@ function searchedFor({ field, mark }: Pick<Sent, "field" | "mark">): string {
   return `Searched for ${field} = ${mark}`;
 }
 
-/** What a create can be searched for by, as it stands in its inputs; none where it can't. */
-export function newMarkInput(kind: Kind, { reading: { settings }, newMark }: Services): string | undefined {
+/**
+ * The mark of a create as it stands in its inputs, and so in the engine's record of a killed run. Also if no search is known yet: it may
+ * be when somebody looks for the create. None without a field for it.
+ */
+export function newMarkInput({ reading: { settings }, newMark }: Services): string | undefined {
   const { markField: field } = settings;
-  const isKnown = knownOperations(kind, settings).search !== undefined && field !== undefined;
-  return isKnown ? writeMark({ field, mark: newMark() }) : undefined;
+  return field === undefined ? undefined : writeMark({ field, mark: newMark() });
 }
 
 /** The mark to send, where the inputs hold one for the field that is used now. */
@@ -115,16 +117,11 @@ export function markIn(inputs: Properties, { reading: { settings } }: Services):
 /**
  * The mark of a set as it stands in its inputs, from which those of its members follow: a new one with other arguments, so that a
  * run which changes nothing leaves the state as it is.
- * @param kind of the members. @param olds the inputs of before. @param values the checked arguments of now.
- * @returns none where the installation has no known search.
+ * @param olds the inputs of before. @param values the checked arguments of now.
+ * @returns none without a field for it.
  */
-export function markInputOfSet(
-  kind: Kind,
-  runtime: Services,
-  olds: Properties,
-  values: Properties,
-): string | undefined {
-  const mark = newMarkInput(kind, runtime);
+export function markInputOfSet(runtime: Services, olds: Properties, values: Properties): string | undefined {
+  const mark = newMarkInput(runtime);
   if (mark === undefined) return undefined;
   const isOfNow = markIn(olds, runtime) !== undefined && isDeepStrictEqual(argumentsIn(olds), values);
   return isOfNow ? String(olds[MARK]) : mark;
