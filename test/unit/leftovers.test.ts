@@ -1,7 +1,7 @@
 /** What is live and managed by nobody any more. */
 import { describe, expect, it } from "vitest";
 import { LEFT_LIVE, leftLiveIn } from "../../provider/src/state/properties.js";
-import { LEFTOVER_FORMATS, leftoversOf, otherStackThan } from "../../provider/src/tools/leftovers.js";
+import { LEFTOVER_FORMATS, leftoversOf, nothingSince, otherStackThan } from "../../provider/src/tools/leftovers.js";
 import { markDone } from "../../provider/src/tools/leftovers-command.js";
 import { pendingIn } from "../../provider/src/tools/pending-facts.js";
 import { settle } from "../../provider/src/tools/pending-settle.js";
@@ -115,7 +115,7 @@ describe("an earlier export and a later one", () => {
     ];
     const left = leftoversOf(stateOf([]), [stateOf(resources)]);
     expect(left.map(({ id, live }) => `${id} ${live}`)).toEqual(["1 yes", "2 perhaps", "3 perhaps"]);
-    const [live = "", deleted = ""] = (LEFTOVER_FORMATS.text?.(left, true) ?? "").split(/^(?=2 objects)/m);
+    const [live = "", deleted = ""] = (LEFTOVER_FORMATS.text?.(left, "") ?? "").split(/^(?=2 objects)/m);
     expect(live).toMatch(/^1 object is live on the platform, and this stack no longer manages it:[\s\S]* 1 /);
     expect(deleted).toMatch(
       /^2 objects were deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /,
@@ -147,7 +147,7 @@ describe("an earlier export and a later one", () => {
 
 it.each(Object.keys(LEFTOVER_FORMATS))("%s shows no secret", (format) => {
   const before = stateOf([storedEvent("a", 12, { eventName: encrypted, advertiserId: encrypted })]);
-  const told = LEFTOVER_FORMATS[format]?.(leftoversOf(stateOf([]), [before]), true) ?? "";
+  const told = LEFTOVER_FORMATS[format]?.(leftoversOf(stateOf([]), [before]), "") ?? "";
   expect(told).toContain("12");
   expect(told).toContain("(secret)");
   expect(told).not.toContain(CIPHERTEXT);
@@ -164,7 +164,7 @@ it("R9: a create of unknown outcome that left the state is listed, unless someth
     ["", "buy", "unknown", `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and was never settled`],
     ["", "funnel/a", "unknown", "its create was sent at 2026-03-01T08:00:00Z, and was never settled"],
   ]);
-  expect(LEFTOVER_FORMATS.text?.(left, true)).toMatch(
+  expect(LEFTOVER_FORMATS.text?.(left, "")).toMatch(
     /^2 creates of unknown outcome, no longer in the state\. Look into/,
   );
   expect(leftoversOf(before, [before])).toEqual([]);
@@ -173,8 +173,23 @@ it("R9: a create of unknown outcome that left the state is listed, unless someth
 });
 
 it("nothing is told in words, with what can't be known", () => {
-  expect(LEFTOVER_FORMATS.text?.([], false)).toMatch(/^Nothing is known[\s\S]*--before/);
-  expect(LEFTOVER_FORMATS.text?.([], true)).toMatch(/^Nothing that is live on the platform has left the state/);
+  expect(LEFTOVER_FORMATS.text?.([])).toMatch(/^Nothing is known[\s\S]*--before/);
+  const event = storedEvent("a", 1);
+  const [now, earlier] = [stateOf([event]), stateOf([event], "2026-03-01T10:00:00Z")];
+  const since = (...states: (typeof now)[]) => LEFTOVER_FORMATS.text?.([], nothingSince(now, states));
+  expect(since(earlier)).toBe("Nothing that is live on the platform has left the state since the earlier export.\n");
+  expect(since(stateOf([], ""), earlier)).toMatch(/^Nothing that is live/);
+  // The newest checkpoint of a stack is what the last run left of it.
+  for (const [states, why] of [
+    [[now], "is the state of now"],
+    [[stateOf([])], "has no object of this package"],
+    [[stateOf([], ""), stateOf([], "2026-03-01T10:00:00Z")], "has no object of this package"],
+  ] as const) {
+    expect(since(...states)).toContain(`The earlier export ${why}, so it shows nothing that a run took out.`);
+    expect(since(...states)).toContain("pulumi stack export --version N");
+  }
+  const unresolved = stateOf([storedEvent("buy", "unresolved-x", UNRESOLVED_OUTPUT)], "");
+  expect(since(unresolved)).toMatch(/^Nothing that is live/);
 });
 
 it("a set whose create in doubt is settled as created notes what that took the place of", () => {

@@ -18,7 +18,7 @@ import {
   type Values,
   write,
 } from "./harness.js";
-import { LEFTOVER_FORMATS, type Leftover, leftoversOf, otherStackThan } from "./leftovers.js";
+import { LEFTOVER_FORMATS, type Leftover, leftoversOf, nothingSince, otherStackThan } from "./leftovers.js";
 import { type ExportedStack, objectsIn, readExport, stackIn, stateIn, withEach } from "./stack-export.js";
 import { changeStack } from "./stack-journals.js";
 
@@ -30,8 +30,9 @@ Lists what this stack left live, as the state notes it: objects that were replac
 left the state since an earlier export, so also removed resources and those of a \`pulumi destroy\`. What the state still has, for
 example by \`existingId\`, is not listed. Sends nothing.
 
-  --before EXPORT        what \`pulumi stack export\` printed earlier, or a checkpoint that a file backend keeps in .pulumi/history
-                         (- for standard input); may be given several times
+  --before EXPORT        what \`pulumi stack export\` printed earlier (- for standard input), or the checkpoint of an earlier update that
+                         a file backend keeps in .pulumi/history: not the newest one, which is the state of now; may be given
+                         several times
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to a file instead of standard output
@@ -83,7 +84,8 @@ async function listed({ before = [], format = "text", out: _, ...choice }: Optio
   const earlier = files.map(({ state }) => stateIn(state));
   warnOfSecretSets(contentsOf(stateIn(now).resources), "so what is listed may be one of its events");
   for (const { resources } of earlier) warnOfSecretSets(contentsOf(resources), "so its events can't be listed");
-  return inFormat(leftoversOf(stateIn(now), earlier), earlier.length > 0);
+  const nothing = earlier.length === 0 ? undefined : nothingSince(stateIn(now), earlier);
+  return inFormat(leftoversOf(stateIn(now), earlier), nothing);
 }
 
 /**

@@ -167,8 +167,24 @@ function asLeftover(entry: Entry, why: string): Leftover {
   return { kind: kind.name, id, name: nameOf(entry), advertiserId, key, at: "", why, live };
 }
 
-/** Each ends with a line break. @param isSince earlier states were given: what left the state since then is told. */
-export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[], isSince: boolean) => string>> =
+/** What is said if nothing is listed. An earlier state with nothing in it, or the one of now, shows of no run what it took out. */
+export function nothingSince(now: State, earlier: readonly State[]): string {
+  const isOfNow = ({ time }: State) => time !== "" && time === now.time;
+  const holdsNothing = (state: State) =>
+    Object.values(seenIn(state)).every((part) => typeof part === "string" || part.length === 0);
+  const why = earlier.every(holdsNothing)
+    ? "has no object of this package"
+    : earlier.every(isOfNow)
+      ? "is the state of now"
+      : undefined;
+  if (why === undefined) return "Nothing that is live on the platform has left the state since the earlier export.\n";
+  return `The earlier export ${why}, so it shows nothing that a run took out. That needs the state from before the run: an export, with Pulumi
+Cloud also \`pulumi stack export --version N\`, with a file backend also the checkpoint of the update before it in .pulumi/history.
+`;
+}
+
+/** Each ends with a line break. @param nothing if earlier states were given: what is said if nothing has left the state since. */
+export const LEFTOVER_FORMATS: Readonly<Record<string, (leftovers: readonly Leftover[], nothing?: string) => string>> =
   {
     text: asText,
     json: (leftovers) => jsonOf({ leftovers }),
@@ -185,19 +201,16 @@ const WHAT_IS_KNOWN = `Known are replacements, and events that left a set. What 
 earlier export of this stack: --before EXPORT.
 `;
 
-function asText(leftovers: readonly Leftover[], isSince: boolean): string {
+function asText(leftovers: readonly Leftover[], nothing?: string): string {
   const thoseThatAre = (live: Leftover["live"]) => leftovers.filter((each) => each.live === live);
   const [live, perhaps, unknown] = [thoseThatAre("yes"), thoseThatAre("perhaps"), thoseThatAre("unknown")];
-  const nothing = isSince
-    ? "Nothing that is live on the platform has left the state since the earlier export.\n"
-    : "Nothing is known to be left live on the platform.\n";
   // What was removed with its resource is on no list that it could be taken off.
   const done = live.some(({ at }) => at !== "")
     ? " What was replaced, or left a\nset, is on the list until it is taken off:\n  npx pulumi-advertising leftovers --done '<id>'"
     : "";
   const tidy = `Tags that were placed for them keep firing: deactivate them in the platform's own interface.${done}\n`;
   return [
-    leftovers.length === 0 ? nothing : "",
+    leftovers.length === 0 ? (nothing ?? "Nothing is known to be left live on the platform.\n") : "",
     live.length === 0
       ? ""
       : `${count(live.length, "object is", "objects are")} live on the platform, and this stack no longer manages ${agree(live.length, "it", "them")}:\n${tableOf(live)}${tidy}`,
@@ -207,7 +220,7 @@ function asText(leftovers: readonly Leftover[], isSince: boolean): string {
     unknown.length === 0
       ? ""
       : `${count(unknown.length, "create")} of unknown outcome, no longer in the state. Look into the account: if an object is there, nothing manages it (adopt it with existingId), unless it was settled meanwhile:\n${tableOf(unknown)}`,
-    isSince ? "" : WHAT_IS_KNOWN,
+    nothing === undefined ? WHAT_IS_KNOWN : "",
   ].join("");
 }
 
