@@ -132,6 +132,10 @@ exports.are = [catalogs[0], exports, advertising].map((each) => advertising.Cata
     are: [true, false, false],
   });
 
+  stack.program(body("zwei", ""));
+  expect((await stack.preview()).output).toContain(
+    'If you renamed Catalog "two", add `{ aliases: [{ name: "two" }] }` to Catalog "zwei"',
+  );
   stack.program(body("zwei", ', aliases: [{ name: "two" }]'));
   const renamed = await stack.preview("--expect-no-changes");
   expect(renamed.output).not.toContain("to create");

@@ -1,6 +1,6 @@
 /** One live object is one resource, whatever the engine asks about first; and what else follows from who has what. */
 import { describe, expect, it } from "vitest";
-import { aboutWhom } from "../../provider/src/state/identity.js";
+import { aboutWhom, identityText, journalKeyOf } from "../../provider/src/state/identity.js";
 import { newFolder } from "../support/folder.js";
 import { failureOf, newRun } from "../support/run.js";
 import { SetEngine } from "../support/set-engine.js";
@@ -209,6 +209,36 @@ it("the object of a former name that something else in the program adopts is not
   expect(await words({ adopted: String(id) })).toContain(`creates a second live event and leaves ${id} live`);
   expect(await words({ adoptsUnknown: true })).toContain(`creates a second live event and perhaps deletes ${id}`);
   expect(sandbox.creates).toBe(1);
+});
+
+it("what to do about a catalog that was renamed is said once, for all of its rows", async () => {
+  const { run } = await start();
+  const stack = {
+    organization: "organization",
+    project: "tiny",
+    stack: "dev",
+    parentTypes: "advertising:index:Catalog",
+  };
+  const row = (name: string, formerly: readonly string[] = []) =>
+    inputsOf(name, { eventName: name.slice(-1), __identity: { identity: identityText({ ...stack, name }), formerly } });
+  const first = run();
+  for (const each of ["a", "b"]) {
+    const { inputs = {} } = await first.event.check({}, row(`shop/1/${each}`));
+    await first.event.create(inputs as Properties);
+  }
+  first.closeNow();
+  const renamed = run();
+  for (const each of ["a", "b"])
+    await renamed.event.check(
+      {},
+      row(`store/1/${each}`, [journalKeyOf("ConversionEvent", identityText({ ...stack, name: `shop/1/${each}` }))]),
+    );
+  const words = renamed.told.map(({ message }) => message).join("\n");
+  expect(words.match(/creates a second live event/g)).toHaveLength(2);
+  expect(words).not.toContain("existingId");
+  expect([...new Set(renamed.said)]).toEqual([
+    'If you renamed Catalog "shop", add `{ aliases: [{ name: "shop" }] }` to Catalog "store": nothing is created then. Otherwise set existingId in the rows that go on with an object.',
+  ]);
 });
 
 it("R9: what leaves the state is said, also where what it might have become is in the state already", async () => {

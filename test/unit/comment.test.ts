@@ -118,6 +118,41 @@ describe("the rename guard", () => {
     expect(unescaped(commentOn(steps))).toContain("add <code>existingId: 5</code> to <code>shop/1/bought</code>");
   });
 
+  it("a catalog that was renamed is known again by one alias, on the catalog", () => {
+    const row = (name: string) => E(name).replace("::pulumi-nodejs", "::advertising:index:Catalog$pulumi-nodejs");
+    const steps = ["a", "b"].flatMap((key, index) => [
+      create(row(`store/1/${key}`), event(key)),
+      remove(row(`shop/1/${key}`), String(index + 5), event(key)),
+    ]);
+    const told = unescaped(commentOn(steps));
+    expect(told.match(/aliases/g)).toHaveLength(1);
+    expect(told).toContain(
+      "<code>store/1/a</code> and 1 more are new, and all their arguments are those of <code>shop/1/a</code> (5)",
+    );
+    expect(told).toContain(
+      'This would make second live objects. If you renamed <code>Catalog "shop"</code>, add <code>aliases: [{ name: "shop" }]</code> to <code>Catalog "store"</code>.',
+    );
+    expect(told).not.toContain("existingId: ");
+  });
+
+  it("a catalog in another place, too; not a row of another advertiser, nor one that came out of a catalog", () => {
+    const catalog = "advertising:index:Catalog$";
+    const at = (parents: string, name: string) => E(name).replace("::pulumi-nodejs", `::${parents}pulumi-nodejs`);
+    const advice = (from: string, to: string) =>
+      /add <code>([^<]*)<[/]code>/.exec(
+        unescaped(commentOn([create(to, event("A")), remove(from, "5", event("A"))])),
+      )?.[1];
+    const old = at(catalog, "shop/1/a");
+    expect(advice(old, at(`my:own:Shop$${catalog}`, "shop/1/a"))).toBe(
+      "aliases: [{ parent: pulumi.rootStackResource }]",
+    );
+    expect(advice(at(`my:own:Shop$${catalog}`, "shop/1/a"), at(catalog, "store/1/a"))).toBe(
+      'aliases: ["urn:pulumi:dev::shop::my:own:Shop$advertising:index:Catalog::shop"]',
+    );
+    expect(advice(old, at(catalog, "store/2/a"))).toBe("existingId: 5");
+    expect(advice(E("a"), old)).toBe("existingId: 5");
+  });
+
   it("not where one argument differs, nor for a second create of the same body", () => {
     const told = commentOn([
       create(E("x"), event("Buy", { value: 2 })),

@@ -141,10 +141,12 @@ function leftOpen({ create, heir }: LeftOpen): Finding {
 /** What to do if the create goes on under another name. */
 function asHeir(old: Ref, heirKey: string): string {
   const { label } = aboutWhom(heirKey);
-  const option = renamedFrom(old, heirKey);
-  return option === undefined
+  const alias = renamedFrom(old, heirKey);
+  if (alias?.catalog !== undefined)
+    return `If you renamed ${alias.catalog.before}, add ${alias.option} to ${alias.catalog.now}.`;
+  return alias === undefined
     ? `If you moved it to ${label}: settle it, and if it is there, set existingId on ${label}.`
-    : `If ${label} is its new name or place, add ${option} to it.`;
+    : `If ${label} is its new name or place, add ${alias.option} to it.`;
 }
 
 function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {

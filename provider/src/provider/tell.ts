@@ -8,6 +8,7 @@ import { count, enumerate, printable } from "../base/index.js";
 import type { Abilities, Created, Former, ShownAction, Unproven } from "../decision/index.js";
 import { type Kind, nameToTell } from "../kinds/index.js";
 import {
+  type Alias,
   aboutWhom,
   type CreateRecord,
   deletedInWords,
@@ -81,7 +82,7 @@ export function beforeCreate(kind: Kind, ref: Ref, before: Before): Notice[] {
   }
   return [
     ...(again === undefined ? [] : [againNotice(kind, ref, again)]),
-    ...former.map((each) => (each.isSame ? renameNotice(kind, ref, each) : removalNotice(kind, urn, each))),
+    ...former.flatMap((each) => (each.isSame ? renameNotices(kind, ref, each) : removalNotice(kind, urn, each))),
   ];
 }
 
@@ -129,11 +130,12 @@ function removalNotice(kind: Kind, urn: string, { key, live: { id }, removal }: 
   };
 }
 
-function renameNotice(
+/** If it may be a catalog that was renamed, what to do is said once for all of its rows. */
+function renameNotices(
   kind: Kind,
   { key, resourceUrn: urn }: Ref,
   { key: former, live: { id }, removal }: Formerly,
-): Notice {
+): Notice[] {
   const becomes = {
     "stays live": `leaves ${id} live`,
     "is deleted": `deletes ${id}`,
@@ -142,19 +144,27 @@ function renameNotice(
   const old = aboutWhom(former);
   const [oldName, newName] = [old, aboutWhom(key)].map(nameInProgram);
   const renamed = renamedFrom(old, key);
-  return {
+  const advice = {
+    none: ` To go on with ${id}, set existingId: ${id}.`,
+    alias: ` If it is a rename, add \`${renamed?.option}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed earlier, set existingId: ${id} to go on with it.`,
+    catalog: "",
+  }[renamed === undefined ? "none" : renamed.catalog === undefined ? "alias" : "catalog"];
+  const notice: Notice = {
     sort: "rename",
     urn,
     text:
       `\`${oldName}\` (${id}) is no longer declared and \`${newName}\` has the same arguments: this creates ` +
-      `a second live ${kind.create.noun} and ${becomes[removal]}. ` +
-      (renamed === undefined
-        ? `To go on with ${id}, set existingId: ${id}.`
-        : `If it is a rename, add \`${renamed}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed earlier, set existingId: ${id} to go on with it.`),
+      `a second live ${kind.create.noun} and ${becomes[removal]}.${advice}`,
     brief: `${newName} (${id})`,
     more: (amount) =>
       `${count(amount, `more second live ${kind.create.noun}`)}, because new names have the arguments of old ones`,
   };
+  return renamed?.catalog === undefined ? [notice] : [catalogNotice(renamed.catalog, renamed.option), notice];
+}
+
+function catalogNotice({ now, before }: NonNullable<Alias["catalog"]>, option: string): Notice {
+  const text = `If you renamed ${before}, add \`${option}\` to ${now}: nothing is created then. Otherwise set existingId in the rows that go on with an object.`;
+  return { say: text, topic: text };
 }
 
 export function heldTwice({ label, resourceUrn: urn }: Ref, id: string, other: Ref): Notice {

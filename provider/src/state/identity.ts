@@ -3,7 +3,15 @@
  * in the journal: its form is a contract. Earlier versions wrote `<organization>/<project>/<stack>…`.
  */
 
-import { CATALOG_TYPE, type Kind, type ResourceName, type SetKind, setNamed, typeTokenOf } from "../kinds/index.js";
+import {
+  CATALOG_SEPARATOR,
+  CATALOG_TYPE,
+  type Kind,
+  type ResourceName,
+  type SetKind,
+  setNamed,
+  typeTokenOf,
+} from "../kinds/index.js";
 
 /** `<project>/<stack>[@<organization>][::<types of parents>$]::<name>` */
 export interface Identity {
@@ -191,30 +199,60 @@ export function nameInProgram({ name, member }: Pick<Ref, "name" | "member">): s
   return member === undefined ? name : memberOf(name, member);
 }
 
+/** How the program says that a resource is an earlier one under a new name or in a new place. */
+export interface Alias {
+  /** Pulumi's option, as it is written. */
+  readonly option: string;
+  /** What takes it, as messages name it, and what it was: of a row, which takes no options, the catalog. Else the resource itself, or its set. */
+  readonly catalog?: { readonly now: string; readonly before: string };
+}
+
 /**
- * The option that makes the resource with journal key `key` an earlier one under a new name, or its set; none where there is no
- * such option: a member of a set is no resource.
+ * What makes the resource with journal key `key` an earlier one under a new name, or its set; none where there is no such option: a
+ * member of a set is no resource.
  */
-export function renamedFrom(old: Ref, key: string): string | undefined {
+export function renamedFrom(old: Ref, key: string): Alias | undefined {
   const current = aboutWhom(key);
   // With its set, under the same key, a member is renamed too.
   if (old.resource !== current.resource || old.member !== current.member) return undefined;
   return aliasFor({ ...old, urn: old.resourceUrn }, current);
 }
 
-/**
- * The option that tells Pulumi that a resource is an earlier one under a new name or in a new place; none in a catalog, whose rows take no
- * options.
- */
-export function aliasFor(
-  old: Pick<Ref, "name" | "parentTypes" | "urn">,
-  { name, parentTypes }: Pick<Ref, "name" | "parentTypes">,
-): string | undefined {
-  if (parentTypes?.split("$").at(-1) === CATALOG_TYPE) return undefined;
+type Place = Pick<Ref, "name" | "parentTypes">;
+
+/** What tells Pulumi that a resource is an earlier one; in a catalog only if nothing but the catalog has another name or place. */
+export function aliasFor(old: Place & Pick<Ref, "urn">, now: Place): Alias | undefined {
+  if (!isInCatalog(now)) return { option: optionFor(old, now) };
+  if (!isInCatalog(old)) return undefined;
+  const [before, after] = [old, now].map(catalogOf) as [CatalogPlace, CatalogPlace];
+  if (before.row === "" || before.row !== after.row) return undefined;
+  const [urn = "", project, types = ""] = old.urn.split("::", 3);
+  const catalogUrn = [urn, project, types.split("$").slice(0, -1).join("$"), before.name].join("::");
+  const [is, was] = [after, before].map(({ name }) => labelOf("Catalog", name)) as [string, string];
+  return { option: optionFor({ ...before, urn: catalogUrn }, after), catalog: { now: is, before: was } };
+}
+
+function optionFor(old: Place & Pick<Ref, "urn">, { name, parentTypes }: Place): string {
   if (old.parentTypes === parentTypes) return `{ aliases: [{ name: "${old.name}" }] }`;
   if (old.parentTypes !== undefined) return `{ aliases: ["${old.urn}"] }`;
   const named = old.name === name ? "" : `name: "${old.name}", `;
   return `{ aliases: [{ ${named}parent: pulumi.rootStackResource }] }`;
+}
+
+function isInCatalog({ parentTypes }: Place): boolean {
+  return parentTypes?.split("$").at(-1) === CATALOG_TYPE;
+}
+
+interface CatalogPlace extends Place {
+  /** What stands behind the catalog's name in that of its resource. */
+  readonly row: string;
+}
+
+/** The catalog that a resource is in. One whose own name has a separator in it is not known again, since its row is not. */
+function catalogOf({ name, parentTypes = "" }: Place): CatalogPlace {
+  const [own = "", ...row] = name.split(CATALOG_SEPARATOR);
+  const above = parentTypes.split("$").slice(0, -1).join("$");
+  return { name: own, row: row.join(CATALOG_SEPARATOR), parentTypes: above === "" ? undefined : above };
 }
 
 /** `events["purchase"] of ConversionEventSet "funnel"` */

@@ -20,6 +20,7 @@ export {
   writeRecord,
 } from "./create-record.js";
 export {
+  type Alias,
   aboutWhom,
   aliasFor,
   currentKey,

@@ -6,7 +6,7 @@
 import { agree, count, cut, enumerate, excerpt, printable } from "../base/index.js";
 import { renamesIn, type ShownAction } from "../decision/index.js";
 import { advertiser } from "../kinds/index.js";
-import { aliasFor, placeInUrn, UNKNOWN } from "../state/index.js";
+import { type Alias, aliasFor, placeInUrn, UNKNOWN } from "../state/index.js";
 import { type Change, type Preview, SECRET_TEXT } from "./preview.js";
 
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
@@ -111,22 +111,47 @@ function renameItems(changes: readonly Change[]): string[] {
     ({ action, former }) => ["let go", "delete", "perhaps delete"].includes(action) && former,
   );
   const fresh = changes.filter(({ action }) => action === "create");
-  return renamesIn(gone, fresh, (value) => value === SECRET_TEXT).map(({ from, to, isWhole }) => {
-    const same = isWhole ? "all its arguments are" : "as far as this preview shows, its arguments are";
-    const happens =
-      from.former?.isDeleted === true ? "delete that object, and make another one" : "make a second live object";
-    return (
-      `- ${code(to.key)} is new, and ${same} those of ${code(from.key)} (${from.id}), which leaves the state. ` +
-      `This would ${happens}. It looks like a rename: add ${code(adviceFor(from, to))} to ${code(to.key)}.`
-    );
-  });
+  const renames = renamesIn(gone, fresh, (value) => value === SECRET_TEXT).map((each) => ({
+    ...each,
+    alias: aliasOf(each.from, each.to),
+  }));
+  const groups = Map.groupBy(renames, (each) =>
+    each.alias?.catalog === undefined ? each : `${each.alias.catalog.now} ${each.from.former?.isDeleted}`,
+  );
+  return [...groups.values()].map(renameItem);
 }
 
-/** What to do about a rename, as code: an alias where both are resources that take options. */
-function adviceFor(from: Change, to: Change): string {
-  const isResource = !from.isMember && !to.isMember;
-  const alias = isResource ? aliasFor({ urn: from.urn, ...placeInUrn(from.urn) }, placeInUrn(to.urn)) : undefined;
-  return alias?.replace(/^\{ (.*) \}$/, "$1") ?? `existingId: ${from.id}`;
+/** @param renames one, or those of a catalog, which one alias on the catalog serves. */
+function renameItem(
+  renames: readonly { from: Change; to: Change; isWhole: boolean; alias: Alias | undefined }[],
+): string {
+  const [first] = renames;
+  if (first === undefined) return "";
+  const { from, to, alias } = first;
+  const more = renames.length === 1 ? "" : ` and ${count(renames.length - 1, "more")}`;
+  const say = (one: string, several: string) => agree(renames.length, one, several);
+  const same = renames.every(({ isWhole }) => isWhole)
+    ? `all ${say("its", "their")} arguments are`
+    : `as far as this preview shows, ${say("its", "their")} arguments are`;
+  const happens =
+    from.former?.isDeleted === true
+      ? say("delete that object, and make another one", "delete those objects, and make other ones")
+      : say("make a second live object", "make second live objects");
+  const option = alias?.option.replace(/^\{ (.*) \}$/, "$1") ?? `existingId: ${from.id}`;
+  const advice =
+    alias?.catalog === undefined
+      ? `It looks like a rename: add ${code(option)} to ${code(to.key)}.`
+      : `If you renamed ${code(alias.catalog.before)}, add ${code(option)} to ${code(alias.catalog.now)}. Otherwise set existingId in the ${say("row", "rows")}.`;
+  return (
+    `- ${code(to.key)}${more} ${say("is", "are")} new, and ${same} those of ${code(from.key)} (${from.id})${more}, which ${say("leaves", "leave")} the state. ` +
+    `This would ${happens}. ${advice}`
+  );
+}
+
+/** None where one of them takes no options. */
+function aliasOf(from: Change, to: Change): Alias | undefined {
+  if (from.isMember || to.isMember) return undefined;
+  return aliasFor({ urn: from.urn, ...placeInUrn(from.urn) }, placeInUrn(to.urn));
 }
 
 function advertiserItems(changes: readonly Change[]): string[] {
