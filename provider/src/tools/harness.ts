@@ -151,7 +151,7 @@ function given(choice: StackChoice): { readonly option: string; readonly value: 
 }
 
 /** Runs it. @param input for its standard input. @throws Error with what it said. */
-export async function pulumi(args: readonly string[], choice: StackChoice, input = ""): Promise<string> {
+async function pulumi(args: readonly string[], choice: StackChoice, input = ""): Promise<string> {
   const options = given(choice).flatMap(({ option, value }) => [option, value]);
   const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
     maxBuffer: 1024 ** 3,

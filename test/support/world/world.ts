@@ -121,7 +121,7 @@ const EMPTY: Deployment = { manifest: { time: "2026-01-01T00:00:00.000Z" }, reso
 const COMMANDS = { pending: pendingCommand, relocate: relocateCommand };
 
 /** The exit code of a command that was killed. */
-export const KILLED = 137;
+const KILLED = 137;
 
 /** What comes to its end while a command is under way. */
 interface Meanwhile {
