@@ -290,6 +290,35 @@ describe("a live object", () => {
     const other = declared("later", "L", { adopts: LATER, kind: advertiser });
     expect(atEnd({ objects: single, creates: [] }, [other], canDelete).warnings[0]).not.toContain("unless");
   });
+
+  it("that would be deleted with its resource, and moves to another one, is told: half of a move leaves it in both", () => {
+    const canDelete = settingsOf({
+      operations: operationsSchema.parse({ event: { delete: "DELETE rest/event/{id}" } }),
+    });
+    const known = (deletes: boolean) => ({
+      creates: [],
+      objects: new Map([
+        [keyOf("p"), { id: "12", fingerprint: "f", deletes }],
+        [memberKey("x"), { id: "2", fingerprint: "f", deletes }],
+        [memberKey("y"), { id: "3", fingerprint: "f", deletes }],
+      ]),
+    });
+    const batch = [
+      aSet([member("x", "X"), objectOf(memberKey("p"), "P", { adopts: "12" })]),
+      declared("y", "Y", { adopts: "3" }),
+    ];
+    expect(atEnd(known(true), batch, canDelete).warnings).toEqual([
+      'As far as this machine knows, this program moves 12 from ConversionEvent "p" to ConversionEventSet "funnel" and 3 from ' +
+        'ConversionEventSet "funnel" to ConversionEvent "y". Run it without --target and --exclude: otherwise the state may keep an object ' +
+        "in both places, and removing the old one on another machine deletes it.",
+    ]);
+    expect(atEnd(known(false), batch, canDelete).warnings).toEqual([]);
+    expect(atEnd(known(true), batch).warnings).toEqual([]);
+    // Between keys of one set, and where an alias says that both are one resource.
+    const within = aSet([objectOf(memberKey("z"), "Z", { adopts: "3" }), member("x", "X")]);
+    const renamed = declared("new", "P", { adopts: "12" }, { formerly: [{ name: "p", parentTypes: undefined }] });
+    expect(atEnd(known(true), [within, renamed], canDelete).warnings).toEqual([]);
+  });
 });
 
 describe("a create of unknown outcome", () => {

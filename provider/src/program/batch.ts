@@ -26,6 +26,7 @@ import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
 import {
   type Finding,
   type LeftOpen,
+  moveWarnings,
   noLongerDeclared,
   type Remembered,
   removalFor,
@@ -104,9 +105,19 @@ export function judgeRemovals(
       heirsOf(key, name).length === 0,
   );
   const becomes = (each: Remembered) => removalFor(each, settings, (kind) => declared.othersAdoptLater(kind, ""));
+  const moves = [...snapshot.objects].flatMap((each) => {
+    const [from, { id }] = each;
+    const to = declared.adopterOf(aboutWhom(from).kind, id)?.key;
+    const isOther = to !== undefined && resourceKeyIn(to) !== resourceKeyIn(declared.movedTo(from) ?? from);
+    return isOther && becomes(each) !== "stays live" ? [{ from, to, id }] : [];
+  });
   return {
     findings: [...noLongerDeclared(open), ...[...early].map(renamedTooEarly)],
-    warnings: [...(left.length === 0 ? [] : [leftBehind(left, NOT_DECLARED)]), ...removalWarnings(gone, becomes)],
+    warnings: [
+      ...(left.length === 0 ? [] : [leftBehind(left, NOT_DECLARED)]),
+      ...removalWarnings(gone, becomes),
+      ...moveWarnings(moves),
+    ],
   };
 }
 

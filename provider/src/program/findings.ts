@@ -8,6 +8,7 @@ import {
   count,
   cut,
   enumerate,
+  idRanges,
   printable,
   SettingsError,
   saidOnce,
@@ -216,4 +217,23 @@ export function removalWarnings(gone: readonly Remembered[], becomes: (each: Rem
   });
   const more = Map.groupBy(singles.slice(MAX_TOLD), becomes);
   return [...sets, ...lines, ...[...more].map(([removal, those]) => moreRemoved(idsOf(those), removal))];
+}
+
+/**
+ * A warning about what this program moves from one resource to another and what would be deleted with the former one. A run of the whole
+ * program takes it from there. After a run of some targets both may have it, and a `destroy` on another machine can't know that.
+ * @param moves each with the journal keys of both.
+ */
+export function moveWarnings(
+  moves: readonly { readonly id: string; readonly from: string; readonly to: string }[],
+): string[] {
+  if (moves.length === 0) return [];
+  const labelAt = (key: string) => aboutWhom(resourceKeyIn(key)).label;
+  const pairs = Map.groupBy(moves, ({ from, to }) => `from ${labelAt(from)} to ${labelAt(to)}`);
+  const told = [...pairs].map(([way, those]) => `${idRanges(those.map(({ id }) => id))} ${way}`);
+  const some = enumerate(cut(told, MAX_NAMES, (others) => `${others} more`));
+  return [
+    `As far as this machine knows, this program moves ${some}. Run it without --target and --exclude: otherwise the state may keep an ` +
+      "object in both places, and removing the old one on another machine deletes it.",
+  ];
 }
