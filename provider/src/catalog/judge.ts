@@ -237,7 +237,10 @@ export function catalogJsonSchema(): object {
         .regex(/\.(csv|tsv)$/)
         .optional(),
     })
-    .meta({ title: "Advertisers and conversion events", anyOf: ["advertisers", "eventsFile"].map(required) });
+    .meta({
+      title: "Advertisers and conversion events",
+      anyOf: [{ required: ["advertisers"] }, { required: ["eventsFile"] }],
+    });
   return z.toJSONSchema(catalog, {
     // The version that editors' plug-ins know.
     target: "draft-7",
@@ -251,10 +254,6 @@ export function catalogJsonSchema(): object {
       jsonSchema.description = `Expected: ${expected}`;
     },
   });
-}
-
-function required(name: string) {
-  return { required: [name] };
 }
 
 /** The rules of an object with the spellings that a file may use for each field. */

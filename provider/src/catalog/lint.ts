@@ -117,7 +117,7 @@ const FITS: Readonly<Record<Casing, (text: string) => boolean>> = {
   upper: isUpper,
   kebab: (text) => isLower(text) && /^[\p{L}\p{N}]+(-[\p{L}\p{N}]+)*$/u.test(text),
   snake: (text) => isLower(text) && /^[\p{L}\p{N}]+(_[\p{L}\p{N}]+)*$/u.test(text),
-  camel: (text) => !beginsUpperLetter(text) && /^[\p{L}\p{N}]+$/u.test(text),
+  camel: (text) => (!beginsUpper(text) || isLower([...text][0] ?? "")) && /^[\p{L}\p{N}]+$/u.test(text),
   pascal: (text) => beginsUpper(text) && /^[\p{L}\p{N}]+$/u.test(text),
 };
 
@@ -127,8 +127,4 @@ export function fitsCasing(text: string, casing: Casing): boolean {
 
 function wordsIn(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-}
-
-function beginsUpperLetter(text: string): boolean {
-  return beginsUpper(text) && !isLower([...text][0] ?? "");
 }

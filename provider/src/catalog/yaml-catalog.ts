@@ -188,7 +188,12 @@ function offsetOf(document: Document.Parsed, path: Path, part: "value" | "name")
   let [name, value] = [startOf(document.contents) ?? 0, startOf(document.contents) ?? 0];
   for (const segment of path) {
     const pair = typeof segment === "string" ? pairIn(document, node, segment) : undefined;
-    const next = pair === undefined ? itemIn(node, segment) : (pair.value as Node | null);
+    const next =
+      pair === undefined
+        ? yamlLibrary().isSeq(node)
+          ? (node.items[Number(segment)] as Node | undefined)
+          : undefined
+        : (pair.value as Node | null);
     if (pair === undefined && next === undefined) return name;
     name = startOf(pair?.key as Node | undefined) ?? startOf(next) ?? name;
     value = (isEmpty(next) ? undefined : startOf(next)) ?? name;
@@ -209,10 +214,6 @@ function isEmpty(node: Node | null | undefined): boolean {
 function resolved(document: Document.Parsed, node: Node | null | undefined): Node | undefined {
   const seen = yamlLibrary().isAlias(node) ? (node as Alias).resolve(document) : node;
   return seen ?? undefined;
-}
-
-function itemIn(node: Node | undefined, segment: string | number): Node | undefined {
-  return yamlLibrary().isSeq(node) ? (node.items[Number(segment)] as Node | undefined) : undefined;
 }
 
 /** Its own, or one that `<<` brings in. */

@@ -24,12 +24,7 @@ import type { Surroundings } from "./surroundings.js";
 import { type Answered, hintsFor, refusal, troubled, unanswered } from "./trouble.js";
 import { type Reading, saidIn, warningsOf, wordsOf } from "./words.js";
 
-interface CreateRequest {
-  readonly operation: Operation;
-  readonly fields: Values;
-  /** The resource, for messages: `ConversionEvent "purchase"`. */
-  readonly label: string;
-  readonly beforeSend: BeforeSend;
+interface CreateRequest extends Required<Pick<Request, "operation" | "fields" | "label" | "beforeSend">> {
   /** Awaited as soon as the id is known, before anything else that may take time. Must not fail. */
   readonly onCreated: (id: string) => Promise<void>;
 }
@@ -59,6 +54,7 @@ interface Request {
   readonly values?: Readonly<Record<string, string>>;
   /** The request's fields in wire names; absent for a request without a body. */
   readonly fields?: Values;
+  /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
   /** One sentence that says what a request that was not carried out left as it was: `Nothing was created.` */
   readonly otherwise: string;

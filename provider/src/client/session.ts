@@ -36,10 +36,7 @@ interface SessionAnswer {
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
-interface SessionRequest {
-  readonly method: HttpRequest["method"];
-  readonly url: URL;
-  readonly body?: string | undefined;
+interface SessionRequest extends Pick<HttpRequest, "method" | "url" | "body"> {
   readonly repeatable: boolean;
 }
 

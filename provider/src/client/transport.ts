@@ -205,7 +205,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const message = `${what} within ${seconds} s (advertising:requestTimeoutSeconds)`;
     return new TransportFailure(this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT", this.#sent, message, {
       cause,
-      tunnel: this.#sent ? undefined : tunnelOf(cause),
+      tunnel: this.#sent || !(cause instanceof TunnelFailure) ? undefined : cause.trouble,
     });
   }
 }
@@ -225,10 +225,6 @@ function joined(headers: Readonly<Record<string, string | string[] | undefined>>
   const all: Record<string, string> = {};
   for (const name in headers) all[name] = String(headers[name]);
   return all;
-}
-
-function tunnelOf(error: Error): TunnelTrouble | undefined {
-  return error instanceof TunnelFailure ? error.trouble : undefined;
 }
 
 function failureFrom(error: Error, sent: boolean): TransportFailure {

@@ -135,12 +135,10 @@ function isSame(ours: unknown, theirs: unknown): boolean {
   if (isDeepStrictEqual(ours, theirs)) return true;
   // An id is a number, or its digits where a number could not hold it.
   return (
-    [ours, theirs].every((each) => /^(number|string)$/.test(typeof each)) && isId(ours) && `${ours}` === `${theirs}`
+    [ours, theirs].every((each) => /^(number|string)$/.test(typeof each)) &&
+    (typeof ours === "number" || isPlatformId(ours as string)) &&
+    `${ours}` === `${theirs}`
   );
-}
-
-function isId(value: unknown): boolean {
-  return typeof value === "number" || (typeof value === "string" && isPlatformId(value));
 }
 
 /** An object as far as it is known: by its arguments, or, of what only a note remembers, by its body's fingerprint. */

@@ -139,10 +139,7 @@ export function addressOf({ path }: Operation, baseUrl: string, values?: Readonl
 }
 
 /** The names of a kind that its bodies are made with. */
-interface Named {
-  readonly wireNames: Readonly<Record<string, string>>;
-  readonly exactIds: ReadonlySet<string>;
-}
+type Named = Pick<Kind, "wireNames" | "exactIds">;
 
 /** The request's fields under their wire names; optional ones only where they were given or have a default. */
 export function bodyOf({ wireNames, exactIds }: Named, values: Values): Record<string, unknown> {

@@ -94,7 +94,7 @@ export function declare(call: Call, { settings, outputs, isPreview }: Context): 
     objects:
       "member" in kind
         ? membersOf(kind, { key, name }, values, settings, textOf)
-        : [itself(kind, { key, name }, values, textOf)],
+        : [objectOf(kind, { key, name, existingIdPath: "existingId" }, values, values.existingId, textOf)],
     formerly: formerPlaces(name, options),
     problems: inWords(problems),
     amount: problems.length,
@@ -105,10 +105,6 @@ export function declare(call: Call, { settings, outputs, isPreview }: Context): 
       owners: isPreview && args !== undefined ? outputs.ownersIn(kind, args) : undefined,
     },
   };
-}
-
-function itself(kind: Kind, names: Names, values: Values, textOf: TextOf): DeclaredObject {
-  return objectOf(kind, { ...names, existingIdPath: "existingId" }, values, values.existingId, textOf);
 }
 
 /** The members of a set, each with the arguments of a whole event: its own before the set's defaults before the API's. */

@@ -9,10 +9,5 @@
  * `registration.ts`, which makes a declaration of the call (`declaration.ts`) and adds it to the program (`program.ts`), which has
  * each batch judged by all that is declared (`batch.ts`), and tells what is wrong (`findings.ts`). Then the engine asks.
  */
-export { Advertiser, type AdvertiserArgs, type AdvertiserReference } from "./advertiser.js";
-export { Catalog, type CatalogArgs } from "./catalog.js";
-export { ConversionEvent, type ConversionEventArgs, type ConversionEventReference } from "./conversion-event.js";
-export { type ConversionEventEntry, ConversionEventSet, type ConversionEventSetArgs } from "./conversion-event-set.js";
 export { type Finding, findingOf, programError } from "./findings.js";
 export { currentReading } from "./program.js";
-export { type ValidateOptions, validate } from "./public-validate.js";

@@ -35,7 +35,9 @@ export function registrationOf(
   const call = { kind, name, args: isRead ? undefined : given, options: merged };
   const briefing = program.add(declare(call, program.context));
   const hidden = isRead ? {} : hiddenInputs(briefing, given, name, merged.parent);
-  const properties = { ...outputsOf(kind), ...given, ...hidden, [PROVIDER]: referenceTo(kind) };
+  // Every output, so that it is there even if the argument is left to its default.
+  const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
+  const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: referenceTo(kind) };
   // The program ends with the error that names it; the engine would read it first, and fail without the name.
   const { id } = merged;
   const isWrong = typeof id === "string" && readIdProblem(merged).length > 0;
@@ -73,11 +75,6 @@ function hiddenInputs(
  */
 function referenceTo({ handler }: Kind | SetKind): string {
   return `exports.handler=()=>require("pulumi-advertising/handlers").${handler}`;
-}
-
-/** Every output, so that it is there even if the argument is left to its default. */
-function outputsOf({ outputs }: Kind | SetKind): Record<string, undefined> {
-  return Object.fromEntries(outputs.map((name) => [name, undefined]));
 }
 
 /** Inside these arguments each part is looked at by itself: a set's `defaults.value`, its `events["purchase"].value`. */

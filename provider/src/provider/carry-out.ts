@@ -14,24 +14,21 @@ import {
 } from "../base/index.js";
 import type { Action, Created, ToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
-import { type CreateRecord, memberLabel, memberOf, type Ref } from "../state/index.js";
+import { type CreateRecord, memberLabel, memberOf } from "../state/index.js";
 import { expectNotUnresolvedElsewhere } from "./before.js";
 import { createOnce } from "./create.js";
 import type { Progress } from "./engine.js";
 import { noteLive } from "./holding.js";
+import type { WithArguments } from "./inputs.js";
 import { adoptExisting, deleteObject, updateLive } from "./optional.js";
 import { type Deletions, describeDefect, idAfter, type Outcome } from "./outcome.js";
 import type { Runtime } from "./services.js";
 
 /** One object of a run: a single resource, or a member of a set. */
-export interface Managed {
+export interface Managed extends WithArguments {
   /** In its set; empty for a single resource. */
   readonly key: string;
-  readonly subject: Ref;
   readonly action: Action;
-  readonly values: Values;
-  /** Arguments whose values must not be told. */
-  readonly secret: ReadonlySet<string>;
   readonly held: string | undefined;
   readonly olds: Values;
   readonly created?: Created | undefined;
@@ -49,15 +46,15 @@ function asOurs(error: unknown): AdvertisingError {
 
 /** @param expectMayBegin throws once nothing may be sent. */
 async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegin: () => void): Promise<Outcome> {
-  const { action, subject, values, secret, held, olds, mark, unresolved, created, formerly = [] } = object;
-  const { label } = subject;
+  const { action, values, held, olds, unresolved, created, formerly = [] } = object;
+  const { label } = object.subject;
   switch (action.do) {
     case "create":
     case "replace":
     case "look for": {
       const unsettled = action.do === "look for" ? action.record : undefined;
       return runtime.track((expectEngineThere) =>
-        createOnce(kind, runtime, { values, subject, secret, replaces: held, mark, unsettled, formerly }, () => {
+        createOnce(kind, runtime, { ...object, replaces: held, unsettled, formerly }, () => {
           expectEngineThere();
           expectMayBegin();
         }),
@@ -69,16 +66,8 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
       await updateLive(kind, runtime, { id, label, created }, olds, news, action.changed);
       return { kind: "updated", id };
     }
-    case "adopt": {
-      return adoptExisting(kind, runtime, {
-        subject,
-        id: action.id ?? "",
-        values,
-        secret,
-        settles: unresolved?.mark,
-        formerly,
-      });
-    }
+    case "adopt":
+      return adoptExisting(kind, runtime, { ...object, id: action.id ?? "", settles: unresolved?.mark, formerly });
     default:
       throw new Error(`nothing to carry out for ${action.do}`);
   }
@@ -89,6 +78,9 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
  * the platform is in trouble and no further create is begun.
  */
 const MAX_UNRESOLVED = 16;
+
+/** Failures that say nothing about other members. An adoption that names a wrong object is an error in the arguments. */
+const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, ArgumentsError];
 
 /** Whether there is something to carry out for an object. (What is deleted comes last: {@link deleteAll}.) */
 export function hasWork({ action }: Pick<Managed, "action">): boolean {
@@ -122,7 +114,7 @@ export async function carryOutAll(
     if (tally.unresolved >= MAX_UNRESOLVED && tally.unresolved > tally.created) {
       trouble ??= `the outcomes of ${tally.unresolved} events before it are unknown`;
     }
-    if (outcome.kind === "failed" && !isAboutItself(outcome.error)) {
+    if (outcome.kind === "failed" && !ABOUT_ITSELF.some((each) => outcome.error instanceof each)) {
       trouble ??= `${memberOf("events", key)} failed`;
     }
   };
@@ -200,9 +192,4 @@ export async function deleteAll(
   };
   await Promise.all(Array.from({ length: runtime.reading.settings.maxConcurrentRequests }, worker));
   return { wanted, deleted, failed };
-}
-
-/** Whether the failure says nothing about other members. An adoption that names a wrong object is an error in the arguments. */
-function isAboutItself(error: AdvertisingError): boolean {
-  return [RefusedError, OutcomeUnknownError, ArgumentsError].some((each) => error instanceof each);
 }

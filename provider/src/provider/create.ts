@@ -15,19 +15,17 @@ import { AdvertisingError, OutcomeUnknownError, type Values } from "../base/inde
 import { abilitiesOf, hasSameOwner } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { type CreateRecord, type Ref, tellingIn, whatHappened } from "../state/index.js";
+import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Sending, Unsent } from "../store/index.js";
 import { ownerOf } from "./holding.js";
+import type { WithArguments } from "./inputs.js";
 import { setFields } from "./optional.js";
 import { describeDefect, type Outcome } from "./outcome.js";
 import { isAnothers, lookFor } from "./search.js";
 import type { Runtime, Services } from "./services.js";
 import { platformWarning, tellAll } from "./tell.js";
 
-interface Create {
-  readonly values: Values;
-  readonly subject: Ref;
-  readonly secret: ReadonlySet<string>;
+interface Create extends WithArguments {
   readonly replaces: string | undefined;
   /** What it is sent with; a new one by default. */
   readonly mark?: string | undefined;

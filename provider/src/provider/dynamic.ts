@@ -97,7 +97,7 @@ export function createSetProvider(set: SetKind, runtime: () => Runtime, configur
  */
 function forEngine(error: unknown, secrets: Secrets): Error {
   const message = secrets.scrub(messageOf(error));
-  const shown = withoutStack(new Error(message));
+  const shown = Object.assign(new Error(message), { stack: "" });
   if (!(error instanceof Incomplete) || error.saved === undefined) return shown;
   return Object.assign(shown, { ...error.saved, reasons: [message] });
 }
@@ -122,11 +122,6 @@ export function silenceShown(): void {
   console.error = (...values: unknown[]) => {
     if (values[0] !== `${SHOWN_AT_RESOURCE}: ${SHOWN_AT_RESOURCE}`) print(...values);
   };
-}
-
-function withoutStack(error: Error): Error {
-  error.stack = "";
-  return error;
 }
 
 function messageOf(error: unknown): string {

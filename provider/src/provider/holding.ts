@@ -16,6 +16,7 @@ import {
 import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { aboutWhom, type Briefing, isOfKnownAccount, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
+import type { WithArguments } from "./inputs.js";
 import type { Runtime } from "./services.js";
 import { heldTwice, tellAll } from "./tell.js";
 
@@ -57,13 +58,9 @@ function noteHolds(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: str
   runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, live, id, deletes));
 }
 
-interface Arguments {
-  readonly values: Values;
-  readonly secret: ReadonlySet<string>;
-}
+type Arguments = Pick<WithArguments, "values" | "secret">;
 
-interface Held extends Arguments {
-  readonly subject: Ref;
+interface Held extends WithArguments {
   readonly id: string;
   /** The same object, where the state lets go of it. */
   readonly former: Former | undefined;

@@ -3,7 +3,7 @@
  * program's half names secret arguments by path: `advertiserId`, `events`, `events["purchase"]`,
  * `events["purchase"].additionalFields`, `defaults`, `defaults.additionalFields`.
  */
-import { ArgumentsError, own, type Secrets } from "../base/index.js";
+import { ArgumentsError, own, type Secrets, type Values } from "../base/index.js";
 import type { Kind, ResourceName } from "../kinds/index.js";
 import {
   ACCOUNT,
@@ -21,6 +21,14 @@ import {
 } from "../state/index.js";
 
 export type Properties = Record<string, unknown>;
+
+/** A resource or member with its arguments: those that it is declared with, or those that the state holds. */
+export interface WithArguments {
+  readonly subject: Ref;
+  readonly values: Values;
+  /** The names of those whose values must not be told. */
+  readonly secret: ReadonlySet<string>;
+}
 
 /**
  * Which resource checked inputs are about.

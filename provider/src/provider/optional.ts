@@ -19,7 +19,8 @@ import {
 import { bodyOf, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { aboutWhom, CREATED, type Ref, type StoredSet, staysLive } from "../state/index.js";
+import { aboutWhom, CREATED, type StoredSet, staysLive } from "../state/index.js";
+import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
 import { goneInUpdate, platformWarning, tellAll, tooEarly } from "./tell.js";
@@ -150,11 +151,8 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
   services.run.noteGone(kind, named.id);
 }
 
-interface Adoption {
-  readonly subject: Ref;
+interface Adoption extends WithArguments {
   readonly id: string;
-  readonly values: Values;
-  readonly secret: ReadonlySet<string>;
   /** The mark of a create of unknown outcome that the state holds, and that this settles. */
   readonly settles: string | undefined;
   /** Journal keys of what the program declares no longer, and what may be this under its former name. */

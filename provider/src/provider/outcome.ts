@@ -141,7 +141,7 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
     const outcome = outcomes.get(key);
     const isNow = idAfter(outcome);
     if (outcome?.kind === "unresolved") after.unresolved.set(key, outcome.record);
-    else if (unresolved !== undefined && isNow === undefined && !wasNotMade(outcome))
+    else if (unresolved !== undefined && isNow === undefined && !(outcome?.kind === "failed" && outcome.wasNotMade))
       after.unresolved.set(key, unresolved);
     const held = isNow ?? id;
     if (held === undefined) continue;
@@ -158,11 +158,6 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
     }
   }
   return after;
-}
-
-/** The create that the state holds as unresolved is settled then, though nothing has taken its place. */
-function wasNotMade(outcome: Outcome | undefined): boolean {
-  return outcome?.kind === "failed" && outcome.wasNotMade === true;
 }
 
 function withoutNames(values: Values, names: ReadonlySet<string>): Values {

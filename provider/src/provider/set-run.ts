@@ -17,7 +17,6 @@ import type { Kind, SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
-  type CreateRecord,
   DELETES,
   type DeclaredSet,
   eventIn,
@@ -103,7 +102,8 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
   const toDo = members.filter((each) => hasWork(each) || each.action.do === "delete").length;
   const total = toDo + stillToDelete(stored.leftLive, circumstances).length;
   const progress = new Progress(total, runtime.clock, (text) => tell("info", `${subject.label}: ${text}`));
-  const outcomes = await carryOutAll(kind, runtime, objects, openOf(members), progress);
+  const open = new Map(members.flatMap(({ key, unresolved }) => (unresolved ? [[key, unresolved] as const] : [])));
+  const outcomes = await carryOutAll(kind, runtime, objects, open, progress);
   const idNow = (key: string) => idAfter(outcomes.get(key));
   const wanted = objectsToDelete(members, idNow, stored.leftLive, circumstances);
   const { isWell } = resultOf(members, outcomes);
@@ -165,10 +165,6 @@ function objectsOf(
       formerly: membersFormerly[member.key],
     };
   });
-}
-
-function openOf(members: readonly Member[]): ReadonlyMap<string, CreateRecord> {
-  return new Map(members.flatMap(({ key, unresolved }) => (unresolved ? [[key, unresolved]] : [])));
 }
 
 /** The engine is handed what was created, perhaps beside an error. */

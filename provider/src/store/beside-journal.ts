@@ -34,10 +34,7 @@ const fileSchema = z.object({
   answers: z.array(written),
 });
 
-export interface Settlement {
-  readonly urn: string;
-  readonly before: unknown;
-  readonly after: unknown;
+export interface Settlement extends Omit<z.infer<typeof written>, "notes"> {
   /** By the journal's path. */
   readonly notes: ReadonlyMap<string, readonly CreateRecord[]>;
 }

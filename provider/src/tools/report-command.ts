@@ -78,14 +78,13 @@ const REPORTS: Readonly<Record<string, Report>> = {
   page: { takes: FROM_STATE, text: page },
   comment: {
     takes: ["preview"],
-    text: async ({ preview = "-" }) => commentOf(readPreview(await textOf(preview), settingsInEnvironment())),
+    text: async ({ preview = "-" }) => {
+      // They decide what becomes of an object. A preview holds them if the stack sets them.
+      const [operations, markField] = [settingInEnvironment("operations"), settingInEnvironment("markField")];
+      return commentOf(readPreview(await textOf(preview), { operations, markField }));
+    },
   },
 };
-
-/** The settings that decide what becomes of an object. A preview holds them if the stack sets them. */
-function settingsInEnvironment() {
-  return { operations: settingInEnvironment("operations"), markField: settingInEnvironment("markField") };
-}
 
 export const reportCommand = command({
   help: HELP,
