@@ -46,7 +46,7 @@ it("the same platform under a new address is declared with `relocate`; nothing i
   const wrong = await relocate(stack, "elsewhere.example ops@example.com");
   expect(wrong.code).toBe(2);
   expect(wrong.output).toContain(`its resources were created at '${account}'`);
-  expect((await relocate(stack, "elsewhere")).output).toContain("it takes '<host> <e-mail>'");
+  expect((await relocate(stack, "elsewhere")).output).toContain("expected '<host> <e-mail>'");
   const done = await relocate(stack, account);
   expect(done.code, done.output).toBe(0);
   expect(done.output).toContain(

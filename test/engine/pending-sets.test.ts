@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
+import { commandsIn } from "../support/printed-commands.js";
 import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
@@ -77,7 +78,12 @@ it("a killed run's journal tells which members were sent; without it each may ha
   const stopped = await stack.up();
   expect(stopped.code).not.toBe(0);
   expect(sandbox.eventPosts).toBe(2);
-  expect((await pendingCommand(stack, "--not-created", "funnel")).code).toBe(0);
+  const others = await pendingCommand(stack, "--not-created", "funnel");
+  expect(others.code, others.output).toBe(0);
+  expect(others.output).toContain(`Settled as not created: 3 events of ${SET}: `);
+  expect(commandsIn(others.output).filter((line) => line.includes("--reopen"))).toEqual([
+    `npx pulumi-advertising pending --reopen '${SET}'`,
+  ]);
 
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.eventPosts).toBe(5);

@@ -164,8 +164,8 @@ describe("validate", () => {
   });
 
   it.each([
-    [[], "it takes one file; got none"],
-    [["a.csv", "b.csv"], "it takes one file; got a.csv b.csv"],
+    [[], "expected one file; got none"],
+    [["a.csv", "b.csv"], "expected one file; got a.csv b.csv"],
     [["a.csv", "--format", "jsn"], 'there is no format "jsn"; did you mean json?'],
     [["a.csv", "--fromat", "json"], "there is no option --fromat; did you mean --format?"],
   ])("%j is no call", async (args, sentence) => {
@@ -201,18 +201,18 @@ describe("report", () => {
     [["leftovers", "--done", "7", "--before", "one.json"], "`leftovers --done` takes no --before"],
     [["leftovers", "--before", "none.json", "--state", "one.json"], "none.json could not be read: ENOENT"],
     [["leftovers", "--dnoe", "7"], "there is no option --dnoe; did you mean --done?"],
-    [["report"], "it takes one report: ids, page and comment"],
+    [["report"], "expected one report: ids, page and comment"],
     [["report", "idz"], 'there is no report "idz"; did you mean ids?'],
     [["report", "ids", "--format", "xml"], 'there is no format "xml"; known are json, csv, dotenv and ts'],
     [["report", "page", "--template", "x{id}"], "`report page` takes no --template"],
     [["report", "ids", "--state", "none.json"], "none.json could not be read: ENOENT"],
     [["report", "ids", "--state", "one.json", "--stack", "dev"], "--state already says which state: leave out --stack"],
     [["report", "ids"], "the `pulumi` command is not on the PATH"],
-    [["compare", "one"], "it takes two stacks, or --state FILE twice; got one"],
+    [["compare", "one"], "expected two stacks, or --state FILE twice; got one"],
     [["compare", "--state", "one.json"], "--state is given twice, once for each of the two; got one"],
     [
       ["compare", "a", "b", "--state", "one.json", "--state", "one.json"],
-      "it takes two stacks, or --state FILE twice; got a b",
+      "expected two stacks, or --state FILE twice; got a b",
     ],
   ])("%j is told, with exit code 2", async (args, told) => {
     const { code, stdout, stderr } = await runIn(folderWith(files), {}, ...args);

@@ -45,7 +45,7 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: Dec
       if (isHelpWanted === true) return say(help);
       const amount = typeof takes?.amount === "function" ? takes.amount(given as Values<O>) : takes?.amount;
       if (takes !== undefined && ![amount].flat().includes(positionals.length)) {
-        throw new UsageError(`it takes ${takes.words}; got ${positionals.join(" ") || "none"}`);
+        throw new UsageError(`expected ${takes.words}; got ${positionals.join(" ") || "none"}`);
       }
       return run(given as Values<O>, ...positionals);
     },

@@ -165,11 +165,14 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
       const made = new Set(verdicts.flatMap(({ urn, createdAs }) => (createdAs === undefined ? [] : [urn])));
       if (settled !== undefined) for (const { key, live } of livesIn(settled, made)) journals.noteLive(key, live);
       settleNotes(pending, verdicts, isInState, journals);
-      for (const verdict of verdicts) tellVerdict(verdict, byUrn.get(verdict.urn));
+      for (const [of, those] of Map.groupBy(verdicts, ({ urn }) => splitMember(urn).of)) tellVerdicts(of, those, byUrn);
       forgetNotes(forget, journals);
       if (isNoted) {
         console.log("If an answer was wrong, take it back before the next `pulumi up`:");
-        for (const { urn } of answers) console.log(`  ${reopenCommand(urn)}`);
+        for (const [of, those] of Map.groupBy(answers, ({ urn }) => splitMember(urn).of)) {
+          const [only, ...others] = those;
+          console.log(`  ${reopenCommand(others.length === 0 && only !== undefined ? only.urn : of)}`);
+        }
       }
       return tell(pending, (urn) => isForgotten(urn) || answered.has(urn), verdicts.length === 0);
     },
@@ -248,11 +251,22 @@ function forgetNotes(wanted: readonly string[], journals: StackJournals): void {
   }
 }
 
-function tellVerdict({ urn, createdAs }: Verdict, create: PendingCreate | undefined): void {
-  if (createdAs === undefined) {
-    console.log(`Settled as not created: ${urn}`);
-    return;
-  }
+/** @param of the URN of a resource, or of the set that has these. */
+function tellVerdicts(of: string, verdicts: readonly Verdict[], creates: ReadonlyMap<string, PendingCreate>): void {
+  const not = verdicts.filter(({ createdAs }) => createdAs === undefined);
+  const [only, ...others] = not;
+  if (others.length > 0) {
+    const keys = cut(
+      not.map(({ urn }) => String(splitMember(urn).key)),
+      MAX_KNOWN,
+      (more) => `${more} more`,
+    );
+    console.log(`Settled as not created: ${count(not.length, "event")} of ${of}: ${enumerate(keys)}`);
+  } else if (only !== undefined) console.log(`Settled as not created: ${only.urn}`);
+  for (const verdict of verdicts) if (verdict.createdAs !== undefined) tellCreated(verdict, creates.get(verdict.urn));
+}
+
+function tellCreated({ urn, createdAs }: Verdict, create: PendingCreate | undefined): void {
   console.log(`Settled as created with id ${createdAs}: ${urn}`);
   if (create?.known === "journal") {
     console.log(
@@ -304,7 +318,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     ...(ofRecordAlone.length === 0
       ? []
       : ["A run that is still under way on another machine looks the same: let it end, then run this again."]),
-    open.length === 1 ? "Settle it." : "Settle each of them with its own URN, as here the first.",
+    open.length === 1 ? "Settle it." : "Settle each with its own URN; for the first of them:",
     ...waysOut(open[0]?.urn ?? ""),
   ].join("\n");
 }

@@ -28,7 +28,7 @@ export const relocateCommand = command({
   takes: { amount: [1, 2], words: WORDS },
   run: async (choice, ...words) => {
     const from = words.join(" ");
-    if (!/^\S+ \S+$/.test(from)) throw new UsageError(`it takes ${WORDS}; got ${from}`);
+    if (!/^\S+ \S+$/.test(from)) throw new UsageError(`expected ${WORDS}; got ${from}`);
     return changeStack(choice, (exported, journals) => {
       const to = accountOf(journals.account());
       const notes = journals.standingAt(from, stackIn(exported));
