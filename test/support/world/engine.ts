@@ -442,7 +442,12 @@ function faceOf(faces: Faces, { type }: Saved) {
 export async function destroy(before: Deployment, options: RunOptions): Promise<Ended> {
   const work = new Work(before, options);
   const { targets, targetDependents = false, faces } = options;
-  await askDependents(before.resources, targets, faces);
+  try {
+    await askDependents(before.resources, targets, faces);
+  } catch (error) {
+    work.fail(error);
+    return work.ended;
+  }
   const allowed = targets && withDependents(before.resources, targets);
   const condemned = work.resources.filter(({ urn }) => allowed?.has(urn) !== false);
   for (const { urn } of targetDependents ? [] : condemned)
