@@ -23,7 +23,7 @@ it("one login with the stack's settings; an up on another machine needs none", a
 
   const { code, output } = await login();
   expect(output).toContain(
-    `Logged in as ${sandbox.email} at ${sandbox.url} (settings of the stack organization/tiny/dev)`,
+    `Logged in as ${sandbox.email} at ${sandbox.url} (settings of the stack organization/tiny/dev), with ADVERTISING_EMAIL and advertising:password`,
   );
   expect(output).not.toContain(sandbox.password);
   expect(code).toBe(0);

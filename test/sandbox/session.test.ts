@@ -40,7 +40,7 @@ describe("S3: one login", () => {
     const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
     expect(messageOf(ending)).toMatch(
-      /refused with status 401.*Nothing was created.*Check advertising:email, advertising:password/,
+      /refused with status 401.*Nothing was created.*Check advertising:email and advertising:password, and/,
     );
     expect(messageOf(ending)).not.toContain("wrong-password");
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });

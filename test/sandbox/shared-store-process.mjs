@@ -58,6 +58,7 @@ const client = new Client(settings, {
   random: Math.random,
   newId: randomUUID,
   cookieFile,
+  credentials: "advertising:email and advertising:password",
   secrets: secretsIn({ settings }),
   say: (message) => said.push(message),
 });

@@ -72,6 +72,7 @@ export class TestClient {
       random: seededRandom(seed ?? 1),
       newId: randomUUID,
       cookieFile,
+      credentials: "advertising:email and advertising:password",
       secrets: this.secrets,
       say: (message) => void this.said.push(this.secrets.scrub(message)),
       onAttempt: (report) => void this.attempts.push(report),

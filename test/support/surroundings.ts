@@ -12,6 +12,7 @@ export function surroundingsOf(more: Partial<Surroundings> = {}): Surroundings {
     random: () => 0,
     newId: randomUUID,
     cookieFile: undefined,
+    credentials: "advertising:email and advertising:password",
     secrets: new Secrets(),
     say: (message) => expect.fail(message),
     ...more,

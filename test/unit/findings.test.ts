@@ -17,7 +17,14 @@ await pulumi.runtime.setMocks({
 });
 
 const context = { settings: settingsOf(), outputs: new Outputs(), isPreview: true };
-const RIGHT: SettingsReading = { settings: settingsOf(), proxy: undefined, problems: [], warnings: [], notes: [] };
+const RIGHT: SettingsReading = {
+  settings: settingsOf(),
+  proxy: undefined,
+  problems: [],
+  warnings: [],
+  notes: [],
+  credentials: "",
+};
 const upTo = (amount: number) => Array.from({ length: amount }, (_, index) => index + 1);
 
 const event = (name: string, args: object) =>

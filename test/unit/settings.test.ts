@@ -24,6 +24,7 @@ describe("defaults and sources", () => {
       problems: [],
       warnings: [],
       notes: [],
+      credentials: "advertising:email and advertising:password",
       settings: {
         ...complete,
         authMode: "session",
@@ -37,6 +38,20 @@ describe("defaults and sources", () => {
         markField: undefined,
       },
     });
+  });
+
+  it("says where the credentials come from, and which variable is not used", () => {
+    const { email, password, ...rest } = complete;
+    const environment = { ADVERTISING_EMAIL: email, ADVERTISING_PASSWORD: "another" };
+    const from = (config: Record<string, string>) => read(config, environment).credentials;
+    expect(from(rest)).toBe("ADVERTISING_EMAIL and ADVERTISING_PASSWORD");
+    expect(from({ ...rest, password: "another" })).toBe("ADVERTISING_EMAIL and advertising:password");
+    expect(from(complete)).toBe(
+      "advertising:email and advertising:password (not ADVERTISING_PASSWORD, which has another value: the configuration counts first)",
+    );
+    expect(from({ ...complete, email: "x@y.z" })).toContain(
+      "(not ADVERTISING_EMAIL and ADVERTISING_PASSWORD, which have other values: the configuration counts first)",
+    );
   });
 
   it("names an environment variable for each key", () => {

@@ -76,6 +76,7 @@ const NOTHING_DELETED = "Nothing was deleted.";
 
 export class Client {
   readonly #settings: Settings;
+  readonly #credentials: string;
   readonly #session: Session;
   readonly #clean: Reading["clean"];
   /** The addresses of operations without placeholders: thousands of creates go to one. */
@@ -84,6 +85,7 @@ export class Client {
 
   constructor(settings: Settings, surroundings: Surroundings) {
     this.#settings = settings;
+    this.#credentials = surroundings.credentials;
     this.#session = new Session(settings, surroundings);
     this.#clean = (text) => surroundings.secrets.scrub(text);
   }
@@ -194,7 +196,7 @@ export class Client {
     const { operation, values, fields, label, otherwise, beforeSend } = request;
     const { method, repeatable } = operation;
     const url = this.#addressOf(operation, values);
-    const settings = this.#settings;
+    const [settings, credentials] = [this.#settings, this.#credentials];
     const what = `${label}: ${method} ${url.href}`;
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     let sentAt = "";
@@ -205,12 +207,12 @@ export class Client {
     const { answer, session, kept } = await this.#session
       .send({ method, url, body, repeatable }, noted)
       .catch((error: unknown) => {
-        throw unanswered(error, { what, otherwise, settings }, url, sentAt, operation);
+        throw unanswered(error, { what, otherwise, settings, credentials }, url, sentAt, operation);
       });
     const reading = { fields: operation.fields, sent: fields ?? {}, clean: this.#clean };
     const judged = await judge(answer, session, reading);
     await kept;
-    return { what, otherwise, settings, judged, answer, session, sentAt, reading };
+    return { what, otherwise, settings, credentials, judged, answer, session, sentAt, reading };
   }
 
   #addressOf(operation: Operation, values: Request["values"]): URL {

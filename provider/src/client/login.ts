@@ -125,7 +125,7 @@ function basicCredentials({ email, password }: Settings, { secrets }: Surroundin
  */
 async function logIn(
   settings: Settings,
-  { secrets }: Surroundings,
+  { secrets, credentials }: Surroundings,
   sender: PatientSender,
   usedAt: URL,
 ): Promise<SessionJar> {
@@ -157,7 +157,7 @@ async function logIn(
     throw error;
   }
 
-  const refusal = refusalOf(answer, sent, (text) => secrets.scrub(text));
+  const refusal = refusalOf(answer, sent, credentials, (text) => secrets.scrub(text));
   if (refusal !== undefined) throw new LoginError(`${asked}: ${refusal} ${nothingSent}`);
   const jar = new SessionJar();
   jar.store(answer.setCookies, url);
@@ -171,12 +171,11 @@ async function logIn(
 }
 
 /** Says in sentences why the answer is no success; none if it is one. */
-function refusalOf(answer: Answer, sent: Values, clean: (text: string) => string): string | undefined {
+function refusalOf(answer: Answer, sent: Values, from: string, clean: (text: string) => string): string | undefined {
   const { status } = answer;
   const words = wordsOf(answer, { fields: [], sent, clean });
   const said = words.length === 0 ? `status ${status}` : `status ${status}: ${words.join("; ")}`;
-  const credentials =
-    "Check advertising:email and advertising:password; it was tried once and is not tried again in this run.";
+  const credentials = `Check ${from}; it was tried once and is not tried again in this run.`;
 
   if (status >= 200 && status < 300) {
     if (answer.kind === "html")

@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly cookieFile: string | undefined;
   /** Where the cookie file is. @default the machine's */
   readonly disk?: Disk | undefined;
+  /** Where e-mail and password come from, in words. */
+  readonly credentials: string;
   /** Gets to know the session's cookies too. */
   readonly secrets: Secrets;
   /** Told what concerns the whole run, perhaps more than once. */
@@ -62,7 +64,7 @@ export function secretsIn({ settings, proxy }: Reading): Secrets {
  * @param say is given scrubbed text.
  */
 export function systemSurroundings(
-  reading: Reading,
+  reading: Reading & Pick<SettingsReading, "credentials">,
   cookieFile: string | undefined,
   say: (message: string) => void,
   secrets = secretsIn(reading),
@@ -73,6 +75,7 @@ export function systemSurroundings(
     random: Math.random,
     newId: randomUUID,
     cookieFile,
+    credentials: reading.credentials,
     secrets,
     say: (message) => say(secrets.scrub(message)),
   };

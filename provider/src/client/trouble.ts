@@ -29,6 +29,8 @@ export interface Asked {
   /** One sentence that says what a request that was not carried out left as it was: `Nothing was created.` */
   readonly otherwise: string;
   readonly settings: Settings;
+  /** Where e-mail and password come from, in words. */
+  readonly credentials: string;
 }
 
 export interface Answered extends Asked {
@@ -39,11 +41,11 @@ export interface Answered extends Asked {
 
 /** @param words the platform's, and ours beside them. */
 export function refusal(
-  { what, otherwise, settings, answer, session }: Answered,
+  { what, otherwise, answer, ...rest }: Answered,
   words: readonly string[],
   hints: readonly string[] = [],
 ): RefusedError {
-  const hint = sessionHint(session, settings);
+  const hint = sessionHint(rest);
   const sentences = [refusalIn(words), otherwise, ...(hint === undefined ? [] : [hint]), ...hints];
   return new RefusedError(
     `${what} was refused with status ${answer.status}: ${sentences.filter((each) => each !== "").join(" ")}`,
@@ -233,10 +235,10 @@ export function hintsFor(answer: Answer, operation: Pick<Operation, "fields">, s
   return [...(status === 404 || status === 405 ? [ADDRESS] : []), ...fitting.map(({ advice }) => advice)];
 }
 
-function sessionHint(session: LetThrough, settings: Settings): string | undefined {
+function sessionHint({ session, settings, credentials }: Pick<Answered, "session" | "settings" | "credentials">) {
   if (session === "accepted") return undefined;
   if (settings.authMode === "basic") {
-    return "Check advertising:email, advertising:password and whether this installation takes Basic credentials.";
+    return `Check ${credentials}, and whether this installation takes Basic credentials.`;
   }
   return session === "refused-again"
     ? "It was sent again on a new session and refused again: the account may lack the permission, or the login may not be valid there" +

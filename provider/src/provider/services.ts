@@ -145,6 +145,7 @@ export function createRuntime(
       random: Math.random,
       newId: randomUUID,
       cookieFile: places.cookieFile,
+      credentials: reading.credentials,
       disk,
       secrets,
       say: messages.say,

@@ -2,7 +2,7 @@
  * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with the command that fixes it.
  * No I/O: both processes call it with what they can read.
  */
-import { count, didYouMean, nearest, printable, shellWord, structureIn } from "../base/index.js";
+import { agree, count, didYouMean, enumerate, nearest, printable, shellWord, structureIn } from "../base/index.js";
 import { show } from "../rules/index.js";
 import { type Edit, edited, searchedNouns } from "./operations-setting.js";
 import {
@@ -24,6 +24,8 @@ export interface SettingsReading {
   readonly proxy: ProxySetting | undefined;
   readonly problems: readonly SettingProblem[];
   readonly warnings: readonly string[];
+  /** Where e-mail and password come from, in words. */
+  readonly credentials: string;
   /** What nobody has to do anything about, such as a preview without a password. */
   readonly notes: readonly string[];
 }
@@ -63,6 +65,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
       ...unknownKeys(source.keys ?? []),
     ],
     warnings: [...unknownVariables(source.environment), ...plainSecrets(source)],
+    credentials: credentialsIn(source),
     notes: judged.flatMap(([, { note }]) => note ?? []),
   };
 }
@@ -83,6 +86,19 @@ function givenIn({ config, environment }: SettingsSource, key: keyof Settings): 
   const raw = configured ?? environment[variable];
   const label = configured !== undefined || raw === undefined ? `${NAMESPACE}:${key}` : variable;
   return { key, rule: SETTINGS[key], raw, isConfigured: configured !== undefined, label };
+}
+
+/** A variable beside a key that is set is not used: one who has changed only that looks for the mistake elsewhere. */
+function credentialsIn(source: SettingsSource): string {
+  const given = (["email", "password"] as const).map((key) => givenIn(source, key));
+  const unused = given.flatMap(({ key, raw, isConfigured }) => {
+    const variable = environmentNameOf(key);
+    return isConfigured && (source.environment[variable] ?? raw) !== raw ? [variable] : [];
+  });
+  const labels = given.map(({ label }) => label).join(" and ");
+  if (unused.length === 0) return labels;
+  const values = agree(unused.length, "has another value", "have other values");
+  return `${labels} (not ${enumerate(unused)}, which ${values}: the configuration counts first)`;
 }
 
 /** The result for one setting; it has no part where the setting is absent and may be. */

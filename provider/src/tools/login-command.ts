@@ -64,7 +64,7 @@ async function logIn(reading: SettingsReading, folder: string, secrets: Secrets,
   const onAttempt = debugLog(process.env.ADVERTISING_LOG, () => momentOf(clock), scrub, tell);
   try {
     const session = await logInAnew(settings, { ...surroundings, onAttempt });
-    const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}).`;
+    const loggedIn = `Logged in as ${settings.email} at ${settings.baseUrl} (settings ${origin}), with ${reading.credentials}.`;
     if (cookieFile === undefined) {
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none: each run logs in for itself.`;
     }
