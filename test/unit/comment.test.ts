@@ -1,7 +1,7 @@
 /** A preview as a comment on a pull request. */
 import { describe, expect, it } from "vitest";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
-import { commentOf, MARKER, MAX_CHARACTERS } from "../../provider/src/tools/comment.js";
+import { commentOf, MAX_CHARACTERS } from "../../provider/src/tools/comment.js";
 import { readPreview } from "../../provider/src/tools/preview.js";
 import { EVENT, urnOf } from "../support/stored.js";
 
@@ -39,7 +39,7 @@ const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_, code) => Strin
 
 const E = (name: string) => urnOf("ConversionEvent", name);
 
-it("begins with a marker and counts; adoptions and other resources are counted apart", () => {
+it("begins with counts; adoptions and other resources are counted apart", () => {
   const told = commentOn([
     create(E("a"), event("A")),
     create(E("b"), event("B", { existingId: 12 })),
@@ -57,7 +57,7 @@ it("begins with a marker and counts; adoptions and other resources are counted a
       newState: { type: "pulumi:pulumi:Stack" },
     },
   ]);
-  expect(told.startsWith(MARKER)).toBe(true);
+  expect(told).toMatch(/^### /);
   expect(told).toContain("**1 create, 1 adopt, 1 leave the state, and stay live**; and 1 change of other");
   expect(told).toContain("| ConversionEvent | 1 | 1 | 1 |");
   expect(told).toContain("Up to 1 object would stay live");
@@ -231,6 +231,17 @@ it("many long errors leave room for nothing more than themselves", () => {
   const told = commentOn([create(E("a"), event("A"))], errors);
   expect(told.length).toBeLessThanOrEqual(MAX_CHARACTERS);
   expect(told).toContain("**The preview failed: 500 errors.**");
+});
+
+it("a failed preview never says that nothing changes: it did not see everything", () => {
+  const errors = [{ severity: "error", message: "no" }];
+  const other = { op: "create", urn: "urn:pulumi:dev::shop::random:index:X::x", newState: { type: "random:index:X" } };
+  const [none, some, others] = [[], [create(E("a"), event("A"))], [other]].map((steps) => commentOn(steps, errors));
+  for (const told of [none, some, others]) expect(told).toContain("**The preview failed: 1 error.**");
+  for (const told of [none, some, others]) expect(told).not.toContain("Nothing changes");
+  expect(none).not.toContain("As far as it got");
+  expect(some).toContain("As far as it got: **1 create**\n");
+  expect(others).toContain("As far as it got: 1 change of other resources\n");
 });
 
 it("names can't be markup, mention people, or turn the reading direction", () => {

@@ -12,9 +12,6 @@ import { type Change, type Preview, SECRET_TEXT } from "./preview.js";
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
 
-/** By which a workflow finds the comment that it wrote before. */
-export const MARKER = "<!-- pulumi-advertising -->";
-
 /** Not what stays: Pulumi leaves unchanged resources out of what it prints. */
 const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
   create: "create",
@@ -38,10 +35,9 @@ export function commentOf({ changes, showsUnchanged, others, diagnostics }: Prev
     ({ severity, about }) => severity !== "error" && (severity !== "info" || about !== ""),
   );
   const head = [
-    MARKER,
     "### Advertisers and conversion events",
     ...(errors.length === 0 ? [] : [`**The preview failed: ${count(errors.length, "error")}.**`]),
-    `**${countsOf(changes)}**${others === 0 ? "" : `; and ${count(others, "change")} of other resources`}`,
+    ...countsOf(changes, others, errors.length > 0),
     ...fates(changes, showsUnchanged),
     summaryTable(changes),
   ].join("\n\n");
@@ -63,12 +59,16 @@ interface Part {
   readonly folded?: { readonly header: number };
 }
 
-function countsOf(changes: readonly Change[]): string {
+/** @param isPart the preview failed: what it did not get to may change too. */
+function countsOf(changes: readonly Change[], others: number, isPart: boolean): string[] {
   const parts = ACTIONS.map((action) => ({ action, amount: withAction(changes, action).length }));
   const some = parts.filter(({ amount }) => amount > 0);
-  return some.length === 0
-    ? "Nothing changes"
-    : some.map(({ action, amount }) => `${amount} ${WORDS[action]}`).join(", ");
+  const ours = some.map(({ action, amount }) => `${amount} ${WORDS[action]}`).join(", ");
+  const told = [
+    ...(ours === "" && isPart ? [] : [`**${ours || "Nothing changes"}**`]),
+    ...(others === 0 ? [] : [`${count(others, "change")} of other resources`]),
+  ].join("; and ");
+  return told === "" ? [] : [`${isPart ? "As far as it got: " : ""}${told}`];
 }
 
 function withAction(changes: readonly Change[], action: ShownAction): Change[] {
