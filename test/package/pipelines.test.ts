@@ -1,6 +1,6 @@
 /** The shell steps of the pipelines in examples/ci, run for real: examples/starter's project, and a sandbox. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
@@ -41,19 +41,40 @@ const { "github.yml": github, "gitlab.yml": gitlab, "self-hosted.yml": selfHoste
 /** One run on a fresh runner: its cache folder is gone, and what the pipeline kept is there. */
 async function apply(pipeline: Pipeline, stack: TestStack, settle = "") {
   const kept = join(project(), ".kept");
-  for (const old of [kept, join(project(), "before.json")]) rmSync(old, { recursive: true, force: true });
+  const written = ["before.json", "settle.txt", "pending.txt", "apply.txt", "unresolved.txt", "left.txt"];
+  for (const old of [kept, ...written.map((file) => join(project(), file))])
+    rmSync(old, { recursive: true, force: true });
+  const summary = join(stack.folder, "summary.md");
+  rmSync(summary, { force: true });
   const environment = {
     ...stack.environment,
     STACK: "dev",
     KEEP_KEY: "a key of a test",
     XDG_CACHE_HOME: kept,
-    GITHUB_STEP_SUMMARY: join(stack.folder, "summary.md"),
+    GITHUB_STEP_SUMMARY: summary,
     SETTLE: settle,
   };
   const { code, output } = await runAll(pipeline.apply, environment);
+  const hasApplied = output.includes("Updating (dev)");
   let rest = "";
-  for (const script of pipeline.after) rest += (await runAll([script], environment)).output;
-  return { code, output: output + rest };
+  for (const script of pipeline.after) {
+    // As its condition says.
+    if (script.includes("> unresolved.txt") && !(hasApplied && code !== 0)) continue;
+    rest += (await runAll([script], environment)).output;
+  }
+  return { code, output: output + rest, summary: existsSync(summary) ? readFileSync(summary, "utf8") : "" };
+}
+
+/** The headings of a summary. */
+const partsOf = (summary: string) => [...summary.matchAll(/^### (.*)$/gm)].map(([, title]) => title);
+
+/** Locks the stack, as Pulumi does while it runs. @returns what unlocks it. */
+function lock({ folder }: TestStack): () => void {
+  const locks = join(folder, "backend", ".pulumi", "locks", "organization", "starter", "dev");
+  mkdirSync(locks, { recursive: true });
+  const file = join(locks, "0d9f3f9e-0000-4000-8000-000000000000.json");
+  writeFileSync(file, JSON.stringify({ pid: 1, username: "ci", hostname: "runner", timestamp: new Date(0) }));
+  return () => rmSync(file);
 }
 
 // Both keep the same file in the same way: so one goes on with what the other has kept.
@@ -65,12 +86,18 @@ it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved
   const lost = await apply(github, stack);
   expect(lost.code).not.toBe(0);
   expect(lost.output).toContain("[ADVERTISING_OUTCOME_UNKNOWN]");
+  expect(partsOf(lost.summary)).toEqual(["Before the apply", "Apply", "After the apply", "Left live"]);
+  expect(lost.summary).toMatch(/### Apply\n```\n[\s\S]*\[ADVERTISING_OUTCOME_UNKNOWN\][\s\S]*?\n```\n/);
+  expect(lost.summary.split("look into the account for")).toHaveLength(2);
+  expect(lost.summary).toContain("Its input takes");
   expect(readFileSync(join(project(), "kept.enc"), "latin1")).not.toContain("service_cookie");
   const sent = sandbox.creates;
 
   const stopped = await apply(github, stack);
   expect(stopped.code).toBe(1);
-  expect(readFileSync(join(stack.folder, "summary.md"), "utf8")).toContain("look into the account");
+  expect(partsOf(stopped.summary)).toEqual(["Before the apply"]);
+  expect(stopped.summary.split("look into the account for")).toHaveLength(2);
+  expect(stopped.summary).toContain("Its input takes");
   const [, name = ""] = /(shop\/\w+\/\w+)/.exec(stopped.output.slice(stopped.output.indexOf("ConversionEvent"))) ?? [];
   const live = sandbox.events.find(({ event_name, advertiser_id }) =>
     isNamed(name, event_name, advertiser_id, sandbox),
@@ -78,6 +105,15 @@ it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved
   const mistyped = await apply(github, stack, `--created 'shop/no one=${live?.id}'`);
   expect(mistyped.code).not.toBe(0);
   expect(mistyped.output).toContain("shop/no one");
+  expect(mistyped.summary).toMatch(/^### Settle\n```\n[\s\S]*shop\/no one[\s\S]*\n```\n$/);
+
+  // As a runner leaves it that died.
+  const unlock = lock(stack);
+  const locked = await apply(github, stack, `--created '${name}=${live?.id}'`);
+  expect(locked.code).not.toBe(0);
+  expect(partsOf(locked.summary)).toEqual(["Settle"]);
+  expect(locked.summary).toMatch(/locked[\s\S]*pulumi cancel/);
+  unlock();
 
   const stoppedToo = await apply(gitlab, stack);
   expect(stoppedToo.code).toBe(1);
@@ -98,8 +134,8 @@ it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved
   writeFileSync(catalog, text.replace(landing, ""));
   const removed = await apply(github, stack);
   expect(removed.code, removed.output).toBe(0);
-  const summary = readFileSync(join(stack.folder, "summary.md"), "utf8");
-  for (const told of [summary, removed.output])
+  expect(partsOf(removed.summary)).toEqual(["Before the apply", "Apply", "Left live"]);
+  for (const told of [removed.summary, removed.output])
     expect(told).toMatch(new RegExp(`ConversionEvent +${gone?.id} .*removed`));
   const changed = sandbox.events.find((event) =>
     isNamed("shop/shoes/purchase", event.event_name, event.advertiser_id, sandbox),
@@ -169,12 +205,20 @@ it("ci/github.yml, ci/gitlab.yml: a pull request's preview in one comment, which
   const { NOTES_TOKEN: _, ...withoutToken } = lab.environment;
   expect((await runAll(behind, withoutToken)).code).toBe(0);
 
-  // What is wrong with the program ends the job, and stands in its log.
+  // What is wrong with the program is in the comment and in the log, and fails the job at its end.
   writeFileSync(catalog, text.replace("value: 25", "value: many"));
   const wrong = await runAll(github.preview, hub.environment);
-  expect(wrong.code).not.toBe(0);
-  expect(wrong.output).toMatch(/catalog\.yaml:\d+:\d+/);
-  expect(hub.mine()).toContain("**4 create**");
+  const wrongToo = await runAll(behind, lab.environment);
+  for (const { code, output } of [wrong, wrongToo]) {
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/catalog\.yaml:\d+:\d+/);
+    expect(output).not.toContain('"steps"');
+  }
+  for (const body of [hub.mine(), lab.mine()]) {
+    expect(body).toContain("**The preview failed: 1 error.**");
+    expect(body).toMatch(/catalog\.yaml:\d+:\d+/);
+    expect(body).not.toContain("Nothing changes");
+  }
   expect(sandbox).toMatchObject({ creates: 0, logins: 0 });
 });
 

@@ -27,6 +27,7 @@ export interface Job {
 }
 export interface GitHub {
   readonly on: Readonly<Record<string, unknown>>;
+  readonly defaults?: { readonly run?: { readonly shell?: string } };
   readonly jobs: Readonly<Record<string, Job>>;
 }
 interface GitLabJob {

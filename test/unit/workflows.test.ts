@@ -24,6 +24,10 @@ describe.each([...ofGitHub, "../.github/workflows/release.yml"])("%s", (file) =>
   });
 });
 
+it.each(Object.entries(WORKFLOWS))("ci/%s: a step that pipes fails if what it pipes does", (_file, { defaults }) => {
+  expect(defaults?.run?.shell).toBe("bash"); // with `-o pipefail`, which GitHub leaves out if no shell is named
+});
+
 it("ci/github.yml has the platform's credentials in the job that applies alone", () => {
   const parts = read("ci/github.yml")
     .replaceAll(/^ *#.*$/gm, "")
@@ -33,7 +37,7 @@ it("ci/github.yml has the platform's credentials in the job that applies alone",
   expect(holders[0]).toContain("github.event_name != 'pull_request'");
 });
 
-describe.each(Object.entries(PIPELINES))("ci/%s", (_file, { apply, after }) => {
+describe.each(Object.entries(PIPELINES))("ci/%s", (file, { apply, after }) => {
   const placeOf = (part: string) => apply.findIndex((script) => script.includes(part));
 
   it("settles before it applies, and lists what left the state afterwards, also where that failed", () => {
@@ -45,7 +49,13 @@ describe.each(Object.entries(PIPELINES))("ci/%s", (_file, { apply, after }) => {
   });
 
   it("has an apply preceded by its own preview: what it finds stops it before anything is sent", () => {
-    expect(apply[placeOf("pulumi up")]).toMatch(/pulumi up --yes --stack "\$STACK"$/);
+    expect(apply[placeOf("pulumi up")]).toMatch(/pulumi up --yes --stack "\$STACK"( 2>&1 \| tee apply\.txt)?$/);
+  });
+
+  it("says at its top that a stack which a dead runner has locked is unlocked first", () => {
+    expect(read(`ci/${file}`)).toMatch(
+      /^# .*runner died, the stack stays locked[\s\S]*?first run `pulumi cancel --yes --stack /m,
+    );
   });
 });
 
