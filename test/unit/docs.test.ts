@@ -62,6 +62,11 @@ describe("links", () => {
   });
 });
 
+const tsBlocksOf = (path: string) =>
+  codeBlocksOf(page(path))
+    .filter(({ language }) => language === "ts")
+    .map(({ code }) => code);
+
 const helpOf = (command: string): string => {
   const file = { "pulumi-advertising": "tools", "advertising-sandbox": "sandbox" }[command];
   const built = join(repository, "provider", "dist", String(file), "command.js");
@@ -76,6 +81,7 @@ describe("code", () => {
         .map(({ code }, index) => [join(repository, "test", `${each.path.replaceAll("/", "-")}-${index}.ts`), code]),
     );
     const files = new Map(blocks as [string, string][]);
+    files.set(join(repository, "test", "index.ts"), tsBlocksOf("README.md")[0] ?? ""); // which one of them imports
     expect(files.size).toBeGreaterThan(2);
     const { options } = ts.parseJsonConfigFileContent(
       ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile).config,
@@ -102,19 +108,24 @@ describe("code", () => {
     expect(told).toEqual([]);
   });
 
-  it("the example of docs/testing.md runs in a CommonJS project", { timeout: 60_000 }, () => {
-    const [example] = codeBlocksOf(page("docs/testing.md")).filter(({ language }) => language === "ts");
+  it("the examples of docs/testing.md run in a CommonJS project", { timeout: 60_000 }, () => {
+    const [events = "", program = ""] = tsBlocksOf("docs/testing.md");
     mkdirSync(join(repository, ".pulumi-local"), { recursive: true });
     const folder = mkdtempSync(join(repository, ".pulumi-local", "docs-")); // within it, programs find the package
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "commonjs" }));
-    writeFileSync(join(folder, "events.test.mts"), example?.code ?? "");
-    const told = execFileSync(process.execPath, ["--test", "--test-reporter=tap", "events.test.mts"], {
-      cwd: folder,
-      encoding: "utf8",
-      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
-    });
-    expect(told).toMatch(/^# pass 2$[\s\S]*^# fail 0$/m);
+    writeFileSync(join(folder, "events.test.mts"), events);
+    writeFileSync(join(folder, "index.test.ts"), program);
+    writeFileSync(join(folder, "index.ts"), tsBlocksOf("README.md")[0] ?? "");
+    const run = (...args: string[]) =>
+      execFileSync(process.execPath, args, {
+        cwd: folder,
+        encoding: "utf8",
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: "1" },
+      });
+    expect(run("--test", "--test-reporter=tap", "events.test.mts")).toMatch(/^# pass 2$[\s\S]*^# fail 0$/m);
+    const vitest = join(repository, "node_modules", "vitest", "vitest.mjs");
+    expect(run(vitest, "run", "index.test.ts")).toMatch(/Tests +1 passed/);
   });
 
   const shellLines = pages.flatMap((each) =>
