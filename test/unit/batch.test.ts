@@ -106,6 +106,19 @@ const { isReported: _, ...killed } = unresolved;
 
 const moved: Partial<Declaration> = { formerly: [{ name: "old", parentTypes: undefined }] };
 
+it("an advertiser that the program uses by its id is not said to leave, nor to be deactivated", () => {
+  const acme = keyOf("shop/Acme", "Advertiser");
+  const snapshot: Snapshot = { creates: [], objects: new Map([[acme, { id: "9", fingerprint: "f", name: "Acme" }]]) };
+  const warningsFor = (advertiserId: number, at = snapshot) =>
+    atEnd(at, [declared("e", "E", { facts: { advertiserId } })]).warnings;
+  expect(warningsFor(9)).toEqual([
+    'Advertiser "shop/Acme" (9) is no longer declared, and stays live: the program uses 9 as an advertiser.',
+  ]);
+  expect(warningsFor(8)).toEqual([expect.stringContaining("deactivate it there by hand")]);
+  const events = { ...snapshot, objects: new Map([[keyOf("old"), { id: "9", fingerprint: "f", name: "Old" }]]) };
+  expect(warningsFor(9, events)).toEqual([expect.stringContaining("deactivate it there by hand")]);
+});
+
 describe("between resources", () => {
   it("one object that two resources adopt is wrong, whichever batch the first one came with", () => {
     const one = declared("one", "A", { adopts: "7" });

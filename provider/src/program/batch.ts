@@ -33,6 +33,7 @@ import {
   removalWarnings,
   renamedTooEarly,
   sameArguments,
+  stillUsed,
 } from "./findings.js";
 import { isAt, type Place } from "./place.js";
 
@@ -111,11 +112,15 @@ export function judgeRemovals(
     const isOther = to !== undefined && resourceKeyIn(to) !== resourceKeyIn(declared.movedTo(from) ?? from);
     return isOther && becomes(each) !== "stays live" ? [{ from, to, id }] : [];
   });
+  const isInUse = (each: Remembered) =>
+    declared.isUsed(aboutWhom(each[0]).kind, each[1].id) && becomes(each) === "stays live";
+  const unused = gone.filter((each) => !isInUse(each));
   return {
     findings: [...noLongerDeclared(open), ...[...early].map(renamedTooEarly)],
     warnings: [
       ...(left.length === 0 ? [] : [leftBehind(left, NOT_DECLARED)]),
-      ...removalWarnings(gone, becomes),
+      ...gone.filter(isInUse).map(([key, { id }]) => stillUsed(key, id)),
+      ...removalWarnings(unused, becomes),
       ...moveWarnings(moves),
     ],
   };
@@ -270,6 +275,8 @@ export class Declared {
   readonly #same = new Map<string, DeclaredObject[]>();
   /** By {@link objectKey}: the first object that adopts it. */
   readonly #adopters = new Map<string, DeclaredObject>();
+  /** By {@link objectKey}: what other objects refer to by its id. */
+  readonly #used = new Set<string>();
   /** By kind: the ids of the objects that something adopts. */
   readonly #adopted = new Map<string, { ids: string[]; text: string | undefined }>();
   /** By kind: the journal keys of resources that may adopt an object whose id is not known yet. */
@@ -287,8 +294,11 @@ export class Declared {
   }
 
   #addObject(object: DeclaredObject): void {
-    const { kind, key, platformName, adopts, sameAs } = object;
+    const { kind, key, platformName, facts, adopts, sameAs } = object;
     this.#keys.add(key);
+    for (const [property, owner] of Object.entries(kind.refersTo)) {
+      if (facts[property] !== undefined) this.#used.add(objectKey(owner.name, String(facts[property])));
+    }
     if (platformName !== undefined) addTo(this.#named, `${kind.name} ${platformName}`, object);
     if (sameAs !== undefined) addTo(this.#same, sameAs, object);
     if (adopts === LATER) this.#addAdoptingLater(kind, resourceKeyIn(key));
@@ -343,6 +353,11 @@ export class Declared {
 
   adopterOf(kind: Kind["name"], id: string): DeclaredObject | undefined {
     return this.#adopters.get(objectKey(kind, id));
+  }
+
+  /** Whether an object of the program names this one, as its advertiser, by its id. */
+  isUsed(kind: Kind["name"], id: string): boolean {
+    return this.#used.has(objectKey(kind, id));
   }
 
   /** The ids of objects of this kind that something adopts, with blanks between them: the same text until one more is declared. */

@@ -198,6 +198,12 @@ export function removalFor(
   return removalOf({ can, deletes: () => deletes === true, mayBeAdopted: mayBeAdopted(kind) }, id);
 }
 
+/** Of an object that is no longer declared, and that the program refers to by its id. Whether the state still has it, nobody knows. */
+export function stillUsed(key: string, id: string): string {
+  const { label } = aboutWhom(key);
+  return `${label} (${id}) is no longer declared, and stays live: the program uses ${id} as an advertiser.`;
+}
+
 /** A warning for each object that leaves the state with nothing to take its place; a set's members are told together. */
 export function removalWarnings(gone: readonly Remembered[], becomes: (each: Remembered) => Removal): string[] {
   const isMember = ([key]: Remembered) => resourceKeyIn(key) !== key;
