@@ -44,7 +44,7 @@ function resources(events: number): Resource[] {
 async function open(context: TestContext, events: number, options: BrowserContextOptions = {}): Promise<Page> {
   if (typeof browser === "string") return context.skip(browser);
   const file = join(newFolder(), "page.html");
-  writeFileSync(file, pageOf(contentsOf(resources(events)), { stack: "shop/dev", time: "2026-03-02T10:00:00Z" }));
+  writeFileSync(file, pageOf(contentsOf(resources(events)), "shop/dev", "2026-03-02T10:00:00Z"));
   const page = await (await browser.newContext(options)).newPage();
   const requests: string[] = [];
   const errors: string[] = [];

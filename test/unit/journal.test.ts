@@ -10,7 +10,6 @@ import {
   currentKey,
   identityText,
   journalKeyOf,
-  nameOf,
   parseIdentity,
   stackOf,
   urnOf,
@@ -89,7 +88,7 @@ it.each([
   ["o/p/s::a:b:C$d:e:F::e::f", "e::f", "urn:pulumi:s::p::a:b:C$d:e:F$my:index:Type::e::f"],
   ["o/p/s::e::f", "e::f", "urn:pulumi:s::p::my:index:Type::e::f"],
 ])("the identity %s is named %s", (identity, name, urn) => {
-  expect(nameOf(identity)).toBe(name);
+  expect(parseIdentity(identity).name).toBe(name);
   expect(urnOf(identity, "my:index:Type")).toBe(urn);
   expect(parseIdentity(identityText(parseIdentity(identity)))).toEqual(parseIdentity(identity));
 });

@@ -6,7 +6,7 @@ import type { Resource } from "../../provider/src/tools/stack-export.js";
 import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
 
 const page = (resources: readonly Resource[], stack = "shop/dev") =>
-  pageOf(contentsOf(resources), { stack, time: "2026-03-02T10:00:00Z" });
+  pageOf(contentsOf(resources), stack, "2026-03-02T10:00:00Z");
 
 it("needs no network, and lets nothing of the kind through", () => {
   const text = page([storedAdvertiser("acme", 1), storedEvent("buy", 2)]);
@@ -31,7 +31,7 @@ describe("what it shows", () => {
   });
 
   it("when the state was written, to the minute; another way of writing it as it is", () => {
-    const at = (time: string) => pageOf(contentsOf([]), { stack: "", time });
+    const at = (time: string) => pageOf(contentsOf([]), "", time);
     expect(at("2026-11-22T01:39:22.494287156Z")).toContain("state of 2026-11-22 01:39 UTC<");
     expect(at("2026-11-22T01:39:22.5+01:00")).toContain("state of 2026-11-22T01:39:22.5+01:00<");
     expect(at("")).not.toContain("state of");

@@ -90,8 +90,11 @@ export interface Situation {
   readonly wasAdopted?: boolean;
   /** A create of it that was sent, and of which nobody knows what became. */
   readonly unresolved?: CreateRecord | undefined;
-  /** Absent where the program does not declare the object any more. */
-  readonly wanted?: Wanted | undefined;
+  /**
+   * Absent where the program does not declare the object any more. `adopts`: the id that `existingId` names; the engine's text for unknown
+   * values where it is not known yet.
+   */
+  readonly wanted?: { readonly adopts?: string | undefined } | undefined;
   readonly changed: Changes;
   /** The arguments whose change asks for another object, by Pulumi's option `replaceOnChanges`; `*` for all of them. */
   readonly replaceOn: readonly string[];
@@ -99,11 +102,6 @@ export interface Situation {
   /** As {@link Circumstances.mayBeAdopted}. */
   readonly mayBeAdopted?: boolean | undefined;
   readonly can: Abilities;
-}
-
-export interface Wanted {
-  /** The id that `existingId` names; the engine's text for unknown values where it is not known yet. */
-  readonly adopts?: string | undefined;
 }
 
 export type Action =

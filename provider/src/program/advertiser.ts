@@ -1,8 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { advertiser, typeTokenOf } from "../kinds/index.js";
 import { isOfType, readIdOf } from "./ids.js";
-import { pauseStackTraces } from "./place.js";
-import { noteOwner, registrationOf } from "./registration.js";
+import { journalKeyIn, pauseStackTraces } from "./place.js";
+import { currentProgram } from "./program.js";
+import { registrationOf } from "./registration.js";
 
 /** What an {@link Advertiser} is declared with. */
 export interface AdvertiserArgs {
@@ -55,7 +56,7 @@ export class Advertiser extends pulumi.CustomResource {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(advertiser, name, args, options));
-      noteOwner(this.advertiserId, advertiser, name, options);
+      currentProgram().outputs.noteOwner(this.advertiserId, journalKeyIn(advertiser, name, options?.parent));
     } catch (error) {
       throw traces.retrace(error, Advertiser);
     } finally {

@@ -10,4 +10,4 @@
  * each batch judged by all that is declared (`batch.ts`), and tells what is wrong (`findings.ts`). Then the engine asks.
  */
 export { type Finding, findingOf, programError } from "./findings.js";
-export { currentReading } from "./program.js";
+export { currentProgram } from "./program.js";

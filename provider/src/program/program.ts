@@ -158,11 +158,6 @@ function begin(): Program {
   return program;
 }
 
-/** The settings of the program of now, for the mocks of users' tests. */
-export function currentReading(): SettingsReading {
-  return currentProgram().reading;
-}
-
 const NOTHING_REMEMBERED: Snapshot = { creates: [], objects: new Map() };
 
 function pathsOfNotes({ settings }: SettingsReading): StorePaths {

@@ -10,7 +10,7 @@ import { isContainer } from "../rules/index.js";
 import { type Briefing, IDENTITY, memberOf, PROVIDER, SECRET_ARGUMENTS, writeBriefing } from "../state/index.js";
 import { declare } from "./declaration.js";
 import { isNotPlain, readIdProblem } from "./ids.js";
-import { heardLater, identityOf, journalKeyIn } from "./place.js";
+import { heardLater, identityOf } from "./place.js";
 import { currentProgram } from "./program.js";
 
 /**
@@ -43,16 +43,6 @@ export function registrationOf(
   const isWrong = typeof id === "string" && readIdProblem(merged).length > 0;
   const later = isWrong ? { id: heardLater(briefing.then(() => id)) } : {};
   return [typeTokenOf(kind.name), name, properties, { ...merged, ...later }];
-}
-
-/** The constructor of a class calls this whose id other resources take. */
-export function noteOwner(
-  id: pulumi.Output<unknown>,
-  kind: Kind,
-  name: string,
-  options: pulumi.CustomResourceOptions | undefined,
-): void {
-  currentProgram().outputs.noteOwner(id, journalKeyIn(kind, name, options?.parent));
 }
 
 /** These settle only once the whole program was found good: until then Pulumi registers nothing. */

@@ -251,20 +251,14 @@ function cutLines(lines: readonly string[]): string[] {
   return cut(lines, MAX_LISTED, (others) => `  and ${others} more`);
 }
 
-/** What failed, or waits for somebody: what the error of the whole set says. */
-export interface Trouble {
-  readonly text: string;
-  readonly code: string;
-}
-
-/** Called where the result is not well. @param held the keys that the state holds afterwards. */
+/** What failed, or waits for somebody: the error of the whole set. Called where the result is not well. @param held the keys that the state holds afterwards. */
 export function troubleInWords(
   kind: Kind,
   set: Ref,
   members: readonly Member[],
   { failed: refused, kept, open, waiting }: Result,
   held: ReadonlyMap<string, unknown>,
-): Trouble {
+): { readonly text: string; readonly code: string } {
   const failed = [...refused, ...kept];
   const [first] = failed;
   const [anyOpen] = open;

@@ -199,12 +199,6 @@ export interface ProxySetting {
   readonly secrets: readonly string[];
 }
 
-interface ProxyReading {
-  readonly proxy?: ProxySetting;
-  /** The variable names no usable proxy. The value may hold a password, so it is not told. */
-  readonly problem?: SettingProblem;
-}
-
 const EXAMPLE = "http://proxy.example.com:3128";
 
 /**
@@ -214,7 +208,7 @@ const EXAMPLE = "http://proxy.example.com:3128";
 export function readProxy(
   environment: Readonly<Record<string, string | undefined>>,
   baseUrl: string | undefined,
-): ProxyReading {
+): { readonly proxy?: ProxySetting; readonly problem?: SettingProblem } {
   const given = ["https_proxy", "http_proxy"]
     .map((name) => firstOf(environment, name))
     .find(({ value }) => value !== "");

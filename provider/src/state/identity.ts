@@ -78,12 +78,7 @@ function stackIn({ organization, project, stack }: Identity): string {
   return `${organization}/${project}/${stack}`;
 }
 
-/** The name in the program. */
-export function nameOf(identity: string): string {
-  return parseIdentity(identity).name;
-}
-
-/** The same, as a URN holds it. */
+/** The name in the program, as a URN holds it. */
 export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

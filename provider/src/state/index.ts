@@ -34,7 +34,6 @@ export {
   memberRef,
   nameInProgram,
   nameInUrn,
-  nameOf,
   objectKey,
   placeInUrn,
   type Ref,

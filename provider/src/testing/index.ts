@@ -8,7 +8,7 @@ import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord } from "../base/index.js";
 import { adviceFor, type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
-import { currentReading, type Finding, findingOf, programError } from "../program/index.js";
+import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
 import { exactId, type Reading, validate } from "../rules/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import { labelOf, UNKNOWN } from "../state/index.js";
@@ -64,7 +64,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   // Registrations that an earlier test has left under way belong to that test's program.
   await waitForRPCs();
   const earlier = current;
-  const platform = new Platform(currentReading);
+  const platform = new Platform(() => currentProgram().reading);
   current = platform;
   earlier?.expectTold();
   const registered: DeclaredResource[] = [];

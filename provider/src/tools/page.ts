@@ -7,14 +7,8 @@ import { EventType, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { duration } from "../rules/index.js";
 import { type Contents, type Entry, nameOf, type Shown, shown } from "./contents.js";
 
-interface PageHead {
-  /** Of the stack; empty where the state does not say. */
-  readonly stack: string;
-  /** When the state was written, ISO 8601; empty where it does not say. */
-  readonly time: string;
-}
-
-export function pageOf(contents: Contents, { stack, time }: PageHead): string {
+/** @param stack its name, and @param time when its state was written, ISO 8601: each is empty where the state does not say. */
+export function pageOf(contents: Contents, stack: string, time: string): string {
   const { advertiserKeys } = contents;
   const advertisers = contents.advertisers.toSorted(byKey);
   const events = contents.events.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)) || byKey(a, b));

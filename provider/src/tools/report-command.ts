@@ -116,7 +116,7 @@ async function ids({ format = "json", template, ...choice }: Options): Promise<s
 
 async function page(choice: Options): Promise<string> {
   const state = await stateOf(choice);
-  return pageOf(contentsIn(state), { stack: stackIn(state) ?? "", time: stateIn(state).time });
+  return pageOf(contentsIn(state), stackIn(state) ?? "", stateIn(state).time);
 }
 
 function contentsIn(stack: ExportedStack): Contents {
