@@ -72,7 +72,9 @@ export interface Made {
 }
 
 /** Stops a run at a request: nothing that it asked for is answered any more. */
-export interface Guard extends Pick<Made, "machine" | "isDated"> {
+export interface Guard extends Pick<Made, "machine"> {
+  /** Whether more is known of such objects than how to create them: then the state says when they were. */
+  isDated(noun: Noun): boolean;
   readonly isDead: boolean;
   /** Told each request, before and after it is carried out. */
   request(when: "before" | "after", operation: Operation | undefined): void;
@@ -210,11 +212,12 @@ export class MemoryPlatform implements Objects {
     return madeMs !== undefined && madeMs + lagSeconds * 1000 > time.clock.wallMs();
   }
 
-  #create(noun: Noun, body: Record<string, unknown>, { machine, isDated }: Guard): Handled {
+  #create(noun: Noun, body: Record<string, unknown>, guard: Guard): Handled {
+    const made = { machine: guard.machine, isDated: guard.isDated(noun) };
     this.posts++;
     const { faults, fields } = this.judge(noun, body);
     if (faults.length > 0) return { answer: refusal("406-errors", noun, faults) };
-    const object = this.#put(noun, { ...fields }, { label: whoAsks.getStore(), machine, isDated });
+    const object = this.#put(noun, { ...fields }, { label: whoAsks.getStore(), ...made });
     return { created: object, answer: success("payload", noun, object, []) };
   }
 

@@ -73,7 +73,7 @@ export interface Kill {
 /** A process that is killed at one moment, if it gets there. */
 class Mortal implements Guard, Process {
   readonly machine: number;
-  readonly isDated: boolean;
+  readonly isDated: Guard["isDated"];
   isDead = false;
   readonly #kill: Kill | undefined;
   readonly #met = new Map<string, number>();
@@ -82,7 +82,7 @@ class Mortal implements Guard, Process {
     this.#die = () => resolve(undefined);
   });
 
-  constructor(machine: number, isDated: boolean, kill?: Kill) {
+  constructor(machine: number, isDated: Guard["isDated"], kill?: Kill) {
     this.machine = machine;
     this.isDated = isDated;
     this.#kill = kill;
@@ -392,9 +392,10 @@ export class World {
   }
 
   /** Anything is known apart from creating. */
-  get #isDated(): boolean {
-    return ["read", "update", "delete"].some((each) => this.operations[each]);
-  }
+  #isDated = (noun: Noun): boolean => {
+    const { read, update, delete: deletes } = this.operations;
+    return read === true || update === true || (deletes === true && noun === "event");
+  };
 
   #countProcess(machine: number, more: number): void {
     this.#processes.set(machine, (this.#processes.get(machine) ?? 0) + more);
