@@ -12,7 +12,10 @@ it("one login with the stack's settings; an up on another machine needs none", a
     config: { "advertising:baseUrl": sandbox.url, "advertising:email": sandbox.email },
   });
   const login = (...args: string[]) =>
-    runProcess("node", [command, "login", ...args], stack.programFolder, stack.environment);
+    runProcess("node", [command, "login", ...args], stack.programFolder, {
+      ...stack.environment,
+      ADVERTISING_PASSWORD: "not-used",
+    });
   const set = await stack.run(["config", "set", "--secret", "advertising:password", sandbox.password]);
   expect(set.code, set.output).toBe(0);
 
@@ -23,9 +26,9 @@ it("one login with the stack's settings; an up on another machine needs none", a
 
   const { code, output } = await login();
   expect(output).toContain(
-    `Logged in as ${sandbox.email} at ${sandbox.url} (settings of the stack organization/tiny/dev), with ADVERTISING_EMAIL and advertising:password`,
+    `Logged in as ${sandbox.email} at ${sandbox.url} (settings of the stack organization/tiny/dev), with advertising:email and advertising:password (not ADVERTISING_PASSWORD, which has another value`,
   );
-  expect(output).not.toContain(sandbox.password);
+  for (const password of [sandbox.password, "not-used"]) expect(output).not.toContain(password);
   expect(code).toBe(0);
 
   const other = await stack.onAnotherMachine();
