@@ -6,7 +6,7 @@ import { didYouMean, letters } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
 import { quoted, type Source } from "../rules/index.js";
 import { fieldNamed } from "./spelling.js";
-import { errorAt, type Finding, keyOf, type WrittenEvent } from "./written.js";
+import { errorAt, type Finding, keyOf, type WrittenCatalog, type WrittenEvent } from "./written.js";
 
 /** In the order in which messages list them. */
 const COLUMNS = [
@@ -34,12 +34,7 @@ const BY_LETTERS = new Map<string, Column>([
   [letters(conversionEvent.wireNames.advertiserId ?? ""), "advertiser"],
 ]);
 
-interface CsvEvents {
-  readonly events: readonly WrittenEvent[];
-  readonly findings: readonly Finding[];
-}
-
-export function readCsvEvents(text: string, file: string): CsvEvents {
+export function readCsvEvents(text: string, file: string): Pick<WrittenCatalog, "events" | "findings"> {
   const knownIn = (header: readonly string[]) => header.filter((name) => BY_LETTERS.has(letters(name))).length;
   const { rows, findings: unread } = readCsv(text, file, knownIn);
   const [header, ...body] = rows;
@@ -139,16 +134,13 @@ interface Cell {
   readonly source: Source;
 }
 
-interface CsvFile {
-  /** Without empty rows. As far as the file could be read. */
-  readonly rows: readonly (readonly Cell[])[];
-  readonly findings: readonly Finding[];
-}
-
 const DELIMITERS = [",", ";", "\t", "|"];
 
-/** @param scoreOf how much a row looks like the header: the delimiter with which it does most is taken. */
-function readCsv(text: string, file: string, scoreOf: (header: readonly string[]) => number): CsvFile {
+/**
+ * @param scoreOf how much a row looks like the header: the delimiter with which it does most is taken.
+ * @returns the rows that are not empty, as far as the file could be read.
+ */
+function readCsv(text: string, file: string, scoreOf: (header: readonly string[]) => number) {
   // Some programs write the delimiter into a line of its own, for spreadsheets.
   const stated = /^sep=(.)\r?\n/.exec(text);
   const skipped = stated?.[0].length ?? 0;

@@ -67,10 +67,7 @@ function withKeys(found: readonly StoredObject[]): Entry[] {
     for (const name of new Set(namesOf(object))) holders.set(name, (holders.get(name) ?? 0) + 1);
   }
   return found.map((object) => ({
-    kind: object.kind,
-    urn: object.urn,
-    id: object.id,
-    resource: object.resource,
+    ...object,
     key: namesOf(object).find((name) => holders.get(name) === 1) ?? object.urn,
     openSince: object.record?.at,
     values: valuesOf(object),
