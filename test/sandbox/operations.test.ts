@@ -375,6 +375,33 @@ describe("what is gone", () => {
     );
   });
 
+  it("in a catalog it is said where existingId stands", async () => {
+    const { sandbox, folder, inThisRun, event, advertiser, closeNow } = await start();
+    const inShop = (name: string) => `tiny/dev::advertising:index:Catalog$::shop/${name}`;
+    const acme = { advertiserName: "Acme", __identity: inShop("acme") };
+    const many = Array.from({ length: 12 }, (_, index) => ({ ...inputs, __identity: inShop(`acme/e${index}`) }));
+    await advertiser.create(acme);
+    for (const each of many) await event.create(each);
+    closeNow();
+    sandbox.resetCounts();
+    const later = newRun(sandbox, folder, inThisRun);
+    await later.advertiser.check({}, acme);
+    for (const each of many) await later.event.check({}, each);
+    later.runtime.tellCollected();
+    const words = wordsOf(later).split("\n");
+    expect(words[0]).toContain("in the catalog's YAML file (a CSV file has no place for it: declare the advertiser");
+    expect(words.slice(1, 10)).toEqual(
+      Array.from({ length: 9 }, () =>
+        expect.stringMatching(/in the catalog's file \(in a CSV file, the column existingId/),
+      ),
+    );
+    // The others are counted, with their ids.
+    expect(words.slice(10)).toEqual([
+      expect.stringMatching(/^3 more objects were live before .*"shop\/acme\/e11" \(\d+\)/),
+    ]);
+    expect(sandbox.creates).toBe(0);
+  });
+
   it.each([
     { payload: null, errors: [] },
     { success: true, payload: {} },

@@ -20,6 +20,8 @@ const runtime: Runtime = {
     throw new Error("nothing may be sent");
   },
   say: (message) => void said.push(message),
+  // All cases share one run, which would count what comes after the first ones.
+  warnEach: (_sort, urn, message) => void told.push(`warn ${urn.split("::").at(-1)}: ${message}`),
   journal: () =>
     ({
       reconcile: async () => [],

@@ -166,7 +166,7 @@ export function watchEngine(address: string | undefined, onGone: () => void): vo
 }
 
 /** So many warnings of a sort are told one by one; what comes within this time after them, together. */
-const MAX_WARNINGS = 20;
+const MAX_WARNINGS = 10;
 const COLLECT_MS = 200;
 
 export interface Messages {

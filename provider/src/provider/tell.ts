@@ -18,6 +18,7 @@ import {
   removalWarning,
   renamedFrom,
   staysLive,
+  toGoOnWith,
   whatHappened,
 } from "../state/index.js";
 import type { Live } from "../store/index.js";
@@ -106,13 +107,14 @@ function unsettledInWords(label: string, record: CreateRecord, isSearchable: boo
   return `${whatHappened(label, record)} \`pulumi up\` will ${next}.`;
 }
 
-function againNotice(kind: Kind, { label, resourceUrn: urn }: Ref, { id }: Live): Notice {
+function againNotice(kind: Kind, ref: Ref, { id }: Live): Notice {
+  const { label, resourceUrn: urn } = ref;
   return {
     sort: "again",
     urn,
     text:
       `${label} was ${id} before, and is no longer in the state: this creates a second ` +
-      `live object. ${id} ${kind.afterlife}. To go on with ${id}, set existingId: ${id}.`,
+      `live object. ${id} ${kind.afterlife}. ${toGoOnWith(ref, id)}`,
     brief: `${label} (${id})`,
     more: objects("was live before and is created again", "were live before and are created again"),
   };
@@ -145,7 +147,7 @@ function renameNotices(
   const [oldName, newName] = [old, aboutWhom(key)].map(nameInProgram);
   const renamed = renamedFrom(old, key);
   const advice = {
-    none: ` To go on with ${id}, set existingId: ${id}.`,
+    none: ` ${toGoOnWith(aboutWhom(key), id)}`,
     alias: ` If it is a rename, add \`${renamed?.option}\`${old.member === undefined ? "" : " to the set"}. If \`${oldName}\` was removed earlier, set existingId: ${id} to go on with it.`,
     catalog: "",
   }[renamed === undefined ? "none" : renamed.catalog === undefined ? "alias" : "catalog"];
@@ -157,7 +159,7 @@ function renameNotices(
       `a second live ${kind.create.noun} and ${becomes[removal]}.${advice}`,
     brief: `${newName} (${id})`,
     more: (amount) =>
-      `${count(amount, `more second live ${kind.create.noun}`)}, because new names have the arguments of old ones`,
+      `${count(amount, `more second live ${kind.create.noun}`)}, because new names have the arguments of old ones. To go on with the old ones, set existingId; \`npx pulumi-advertising report ids\` lists the ids`,
   };
   return renamed?.catalog === undefined ? [notice] : [catalogNotice(renamed.catalog, renamed.option), notice];
 }

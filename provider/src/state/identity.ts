@@ -234,7 +234,7 @@ function optionFor(old: Place & Pick<Ref, "urn">, { name, parentTypes }: Place):
   return `{ aliases: [{ ${named}parent: pulumi.rootStackResource }] }`;
 }
 
-function isInCatalog({ parentTypes }: Place): boolean {
+export function isInCatalog({ parentTypes }: Place): boolean {
   return parentTypes?.split("$").at(-1) === CATALOG_TYPE;
 }
 

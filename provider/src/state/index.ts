@@ -80,6 +80,7 @@ export {
   reopenCommand,
   setRemovalWarning,
   staysLive,
+  toGoOnWith,
   waysOut,
   whatHappened,
   whatIsKnown,

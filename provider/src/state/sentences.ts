@@ -7,7 +7,7 @@
 import { agree, count, idRanges, isPlain, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { CreateRecord } from "./create-record.js";
-import { aboutWhom } from "./identity.js";
+import { aboutWhom, isInCatalog, type Ref } from "./identity.js";
 
 /** What a person looks for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
 export function describe(
@@ -118,6 +118,15 @@ export function whatIsKnown({ what, searched }: CreateRecord): string {
 /** What becomes of an object that nothing manages any more; without a full stop. @param subject whatever stays live. */
 export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: string): string {
   return `${subject} ${afterlife}; deactivate it there by hand`;
+}
+
+/** How the program goes on with a live object that is new to a resource. In a catalog, that stands in its file. */
+export function toGoOnWith(ref: Ref, id: string): string {
+  const inFile =
+    ref.kind === "Advertiser"
+      ? " in the catalog's YAML file (a CSV file has no place for it: declare the advertiser in a YAML file that names the CSV file as eventsFile)"
+      : " in the catalog's file (in a CSV file, the column existingId of its row)";
+  return `To go on with ${id}, set existingId: ${id}${isInCatalog(ref) ? inFile : ""}.`;
 }
 
 /** What becomes of an object that is no longer declared, if the state has it: this machine's notes do not say whether it does. */
