@@ -9,6 +9,7 @@ import {
   cut,
   enumerate,
   idRanges,
+  OutcomeUnknownError,
   printable,
   SettingsError,
   saidOnce,
@@ -41,6 +42,8 @@ export interface Finding {
   readonly title: string;
   readonly lines: readonly string[];
   readonly problems: number;
+  /** A create of an earlier run that is to be settled; otherwise arguments are wrong. */
+  readonly isUnresolved?: true;
 }
 
 /** @throws pulumi.RunError the program runs on a Node.js that lacks what this package needs. */
@@ -63,7 +66,11 @@ export function programError(
       [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n"),
     ),
   ].join("\n");
-  const code = findings.length > 0 ? ArgumentsError.code : SettingsError.code;
+  const { code } = findings.some(({ isUnresolved }) => isUnresolved !== true)
+    ? ArgumentsError
+    : findings.length > 0
+      ? OutcomeUnknownError
+      : SettingsError;
   return unchanging(new pulumi.RunError(withCode(text, code)));
 }
 
@@ -136,6 +143,7 @@ function leftOpen({ create, heir }: LeftOpen): Finding {
     title: `${old.label} is no longer declared, and ${outcome}`,
     lines: whatIsOpen(old.kind, create, old.urn, heir === undefined ? [] : [asHeir(old, heir)]),
     problems: 1,
+    isUnresolved: true,
   };
 }
 
@@ -168,6 +176,7 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
       `  ${forgetCommand(urn)}`,
     ],
     problems: 1,
+    isUnresolved: true,
   };
 }
 
@@ -181,6 +190,7 @@ export function renamedTooEarly(resourceKey: string): Finding {
       "Undo the rename, run `pulumi up` once (it takes over what is there), and rename it then, with an alias.",
     ],
     problems: 1,
+    isUnresolved: true,
   };
 }
 

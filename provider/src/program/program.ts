@@ -125,7 +125,8 @@ class Program {
       if (this.#isRefused) return;
       const { findings, warnings } = judgeRemovals(this.#declared, this.snapshot, this.reading.settings);
       if (findings.length > 0) {
-        throw programError(this.reading, findings, "nothing was sent for it, and it stays in the state");
+        const [it, stays] = findings.length === 1 ? ["it", "it stays"] : ["them", "they stay"];
+        throw programError(this.reading, findings, `nothing was sent for ${it}, and ${stays} in the state`);
       }
       for (const warning of warnings) void pulumi.log.warn(warning);
     };
