@@ -248,7 +248,7 @@ it.each([false, true])(
     const retained = ({ urn, retainOnDelete = false }: { readonly urn: string; readonly retainOnDelete?: boolean }) =>
       retainOnDelete ? [urn.split("::").at(-1)] : [];
     const { deployment } = JSON.parse(await stack.exported());
-    expect(deployment.resources.flatMap(retained)).toEqual(["shop/Acme", "shop/Hats"]);
+    expect(deployment.resources.flatMap(retained).toSorted()).toEqual(["shop/Acme", "shop/Hats"]);
 
     const of = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
     const [b, c] = [of("B"), of("C")];
@@ -258,6 +258,7 @@ it.each([false, true])(
       sets ? `to delete, if everything else goes well: b (${b})` : `ConversionEvent "shop/Acme/b" (${b})`,
     );
     expect(preview).toMatch(/deleted on the platform, as retainOnDelete: false says/);
+    if (!sets) expect(preview).toContain("To keep an object that would be deleted, declare it again without");
     expect(preview).toMatch(/Advertiser "shop\/Hats" \(\d+\) is no longer declared.* leaves the state. \d+ stays live/);
     const removed = await stack.up();
     expect(removed.code, removed.output).toBe(0);
@@ -265,5 +266,14 @@ it.each([false, true])(
     expect(sandbox.events.map(({ id }) => id)).not.toContain(c);
     expect(sandbox).toMatchObject({ creates: 5, deletes: 2 });
     expect(sandbox.advertisers).toHaveLength(2);
+
+    // The way to keep an object: the option first, the resource afterwards.
+    stack.program(program(`new advertising.Catalog("shop", { file: "events.csv", sets: ${sets} });`));
+    expect((await stack.up()).code).toBe(0);
+    stack.program(program(""));
+    const kept = await stack.up();
+    expect(kept.code, kept.output).toBe(0);
+    expect(kept.output).not.toContain("To keep an object");
+    expect(sandbox).toMatchObject({ creates: 5, deletes: 2 });
   },
 );

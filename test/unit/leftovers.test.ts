@@ -117,6 +117,7 @@ describe("an earlier export and a later one", () => {
     expect(left.map(({ id, live }) => `${id} ${live}`)).toEqual(["1 yes", "2 perhaps", "3 perhaps"]);
     const [live = "", deleted = ""] = (LEFTOVER_FORMATS.text?.(left, "") ?? "").split(/^(?=2 objects)/m);
     expect(live).toMatch(/^1 object is live on the platform, and this stack no longer manages it:[\s\S]* 1 /);
+    expect(live).toContain("Tags that were placed for it keep firing: deactivate it in the platform's own interface.");
     expect(deleted).toMatch(
       /^2 objects were deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /,
     );

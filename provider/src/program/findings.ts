@@ -232,8 +232,18 @@ export function removalWarnings(gone: readonly Remembered[], becomes: (each: Rem
     return removalWarning(kindNamed(kind), label, id, becomes(each));
   });
   const more = Map.groupBy(singles.slice(MAX_TOLD), becomes);
-  return [...sets, ...lines, ...[...more].map(([removal, those]) => moreRemoved(idsOf(those), removal))];
+  const areDeleted = gone.some((each) => becomes(each) !== "stays live");
+  return [
+    ...sets,
+    ...lines,
+    ...[...more].map(([removal, those]) => moreRemoved(idsOf(those), removal)),
+    ...(areDeleted ? [KEEP_INSTEAD] : []),
+  ];
 }
+
+/** The engine deletes by the option that the state has: to take it out together with the resource is too late. */
+const KEEP_INSTEAD =
+  "To keep an object that would be deleted, declare it again without retainOnDelete: false, run `pulumi up`, and remove it after that.";
 
 /**
  * A warning about what this program moves from one resource to another and what would be deleted with the former one. A run of the whole

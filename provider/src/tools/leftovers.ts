@@ -205,15 +205,16 @@ function asText(leftovers: readonly Leftover[], nothing?: string): string {
   const thoseThatAre = (live: Leftover["live"]) => leftovers.filter((each) => each.live === live);
   const [live, perhaps, unknown] = [thoseThatAre("yes"), thoseThatAre("perhaps"), thoseThatAre("unknown")];
   // What was removed with its resource is on no list that it could be taken off.
+  const them = agree(live.length, "it", "them");
   const done = live.some(({ at }) => at !== "")
     ? " What was replaced, or left a\nset, is on the list until it is taken off:\n  npx pulumi-advertising leftovers --done '<id>'"
     : "";
-  const tidy = `Tags that were placed for them keep firing: deactivate them in the platform's own interface.${done}\n`;
+  const tidy = `Tags that were placed for ${them} keep firing: deactivate ${them} in the platform's own interface.${done}\n`;
   return [
     leftovers.length === 0 ? (nothing ?? "Nothing is known to be left live on the platform.\n") : "",
     live.length === 0
       ? ""
-      : `${count(live.length, "object is", "objects are")} live on the platform, and this stack no longer manages ${agree(live.length, "it", "them")}:\n${tableOf(live)}${tidy}`,
+      : `${count(live.length, "object is", "objects are")} live on the platform, and this stack no longer manages ${them}:\n${tableOf(live)}${tidy}`,
     perhaps.length === 0
       ? ""
       : `${count(perhaps.length, "object was", "objects were")} deleted with the resource, as retainOnDelete: false says, and ${agree(perhaps.length, "is", "are")} live only if that was not done, for example after \`pulumi state delete\`:\n${tableOf(perhaps)}`,
