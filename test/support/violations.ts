@@ -164,8 +164,8 @@ const rows: Row[] = [
     "R5",
     "the engine's delete is sent, whoever else has the object",
     "provider/holding.ts",
-    "if (mayBeAdopted || run.holders.goesOn(kind.name, id)) {",
-    "if (mayBeAdopted) {",
+    "if (run.mayAdoptMore(kind) || run.holders.goesOn(kind.name, id)) {",
+    "if (run.mayAdoptMore(kind)) {",
   ],
   [
     "R5",
@@ -210,7 +210,7 @@ const rows: Row[] = [
     `\`\${kind.name} \${textOf(values)}\``,
     `\`\${kind.name} \${platformName}\``,
   ],
-  ["R9", "what is removed is not said", "program/batch.ts", ", ...removalWarnings(gone, settings)],", "],"],
+  ["R9", "what is removed is not said", "program/batch.ts", "...removalWarnings(unused, becomes),", ""],
 ];
 
 /** Found within a few lives. */
