@@ -283,7 +283,7 @@ export function justCreatedNotice(label: string, { created, until }: Unproven): 
 
 /** An update or a delete was answered as if its object were not there. */
 export function tooEarly(label: string, id: string, { created, until }: Unproven): string {
-  return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing, so nothing was changed. Run this again after that.`;
+  return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing, so it stays in the state. Run this again after that.`;
 }
 
 function whenCreated({ at, isOfSet = false }: Created): string {

@@ -188,6 +188,8 @@ export class World {
   readonly #processes = new Map<number, number>();
   /** How many runs are under way that change the state. */
   #updating = 0;
+  /** What was deleted before the run that began last. */
+  #deletedBefore: ReadonlySet<string> = new Set();
   /** The state as a command imported it last, and where. */
   #imported: { readonly machine: number; readonly deployment: Deployment } | undefined;
   /** What went wrong where nobody could be told. */
@@ -310,8 +312,13 @@ export class World {
     this.#diskSince.set(machine, time.clock.wallMs());
     // Of what the program declares no longer, the engine has no record any more.
     const declared = this.#labels();
-    // A set that was being updated leaves the engine's record with the next run, even if that stops before it gets there.
-    const inFlight = new Set((this.backend.pending_operations ?? []).map(({ resource }) => resource.urn));
+    // What was being done to a set leaves the engine's record with the next run, even if that does not get to each of its events.
+    const inState = new Set(this.backend.resources.map(({ urn }) => urn));
+    const inFlight = new Set(
+      (this.backend.pending_operations ?? []).flatMap(({ type, resource: { urn } }) =>
+        type === "creating" && inState.has(urn) ? [] : [urn],
+      ),
+    );
     for (const { key } of this.#notes(machine)) {
       const { label, urn, member } = aboutWhom(key);
       const isOutOfRecord = member !== undefined && !inFlight.has(splitMember(urn).of);
@@ -339,6 +346,7 @@ export class World {
   ): Promise<Ended | undefined> {
     const guard = new Mortal(machine, this.#isDated, kill);
     this.platform.arm(faults);
+    this.#deletedBefore = new Set(this.platform.deleted);
     this.#freeLocks(machine);
     const told: string[] = [];
     const runtime = this.#runtime(machine, guard, told);
@@ -382,6 +390,7 @@ export class World {
       await turn(); // whatever was under way fails
       runtime.journal(IDENTITY).release();
       this.counts.kills++;
+      this.#noteGone();
       if (!isPreview) this.killedOn = machine;
       return undefined;
     }
@@ -635,6 +644,11 @@ export class World {
         throw new Violation(`a refresh let go of ${label}, ${noun} ${id}, which is live`);
       }
     }
+  }
+
+  /** What a run deleted and did not get to save: a refresh shows that, if reading is known. */
+  #noteGone(): void {
+    for (const { noun, id } of heldIn(this.backend)) if (!this.platform.isLive(noun, id)) this.platform.meddled.add(id);
   }
 
   /** Just created while nothing but creating was known, by a run of which nobody here remembers it: docs/guarantees.md. */
@@ -996,7 +1010,8 @@ export class World {
 
   /** What a run has deleted is held by nobody afterwards, and was not retained. */
   #expectOwnDeletes(before: Deployment, { errors, deployment }: Ended): void {
-    const deleted = this.platform.deleted;
+    // What an earlier run deleted and did not get to save is not this one's.
+    const deleted = new Set([...this.platform.deleted].filter((object) => !this.#deletedBefore.has(object)));
     if (deleted.size === 0) return;
     const had = new Map(heldIn(before).map((each) => [`${each.noun} ${each.id}`, each]));
     for (const object of deleted) {
