@@ -368,10 +368,15 @@ describe("a create of unknown outcome", () => {
       notes: [],
       credentials: "",
     };
-    const codeWith = (...findings: Finding[]) => / \[(\w+)\]$/.exec(programError(reading, findings, "").message)?.[1];
+    const codeWith = (...findings: Finding[]) => /\s\[(\w+)\]$/.exec(programError(reading, findings, "").message)?.[1];
     const wrong = { title: "x", lines: ["value is wrong"], problems: 1 };
     expect(gone && codeWith(gone)).toBe("ADVERTISING_OUTCOME_UNKNOWN");
     expect(gone && codeWith(gone, wrong)).toBe("ADVERTISING_ARGUMENTS");
+    // The state may have nothing of it, if it was settled on another machine.
+    expect(gone?.lines.slice(-2)).toEqual([
+      "This is what the journal on this machine says. If it was settled on another machine, and the state no longer has it:",
+      expect.stringMatching(/^ {2}npx pulumi-advertising pending --forget '.*::old'$/),
+    ]);
     expect(look(snapshot, declared("new", "Signup")).findings[0]?.lines).toContainEqual(
       expect.stringContaining(
         'If ConversionEvent "new" is its new name or place, add { aliases: [{ name: "old" }] } to it.',

@@ -267,6 +267,23 @@ it("of a killed run's creates, those that this machine's journal has no note of 
   expect((await run("pending")).output).not.toContain(underWay);
 });
 
+it("of a create that only this machine's journal has, it says so, with the way out if it was settled elsewhere", async () => {
+  const { run, folder } = newStack([]);
+  const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
+  mkdirSync(journals, { recursive: true, mode: 0o700 });
+  const key = "ConversionEvent::organization/shop/dev::p";
+  const note = { mark: "m", key, fingerprint: "f", at: "2026-03-02T10:00:00.000Z", isReported: true as const };
+  writeFileSync(pathsIn(journals, NAME).journal, journalOf([note]), { mode: 0o600 });
+  const listed = await run("pending");
+  expect(listed.code).toBe(1);
+  expect(listed.output).toContain(
+    "Only the journal on this machine has p: the state does not. If you settled it on another machine:",
+  );
+  const [, urn = ""] = /pending --forget '([^']+)'/.exec(listed.output) ?? [];
+  expect(await run("pending", "--forget", urn)).toMatchObject({ code: 0 });
+  expect(await run("pending")).toMatchObject({ code: 0 });
+});
+
 it("a journal that can't be read is said, and nothing is changed", async () => {
   const { run, folder, imports } = newStack([unresolved("a")]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);

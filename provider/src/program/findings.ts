@@ -33,6 +33,7 @@ import {
   renamedFrom,
   resourceKeyIn,
   setRemovalWarning,
+  settledElsewhere,
   whatIsOpen,
 } from "../state/index.js";
 import type { Live } from "../store/index.js";
@@ -141,7 +142,10 @@ function leftOpen({ create, heir }: LeftOpen): Finding {
   const outcome = id === undefined ? "the outcome of its create is unknown" : `an interrupted run created it as ${id}`;
   return {
     title: `${old.label} is no longer declared, and ${outcome}`,
-    lines: whatIsOpen(old.kind, create, old.urn, heir === undefined ? [] : [asHeir(old, heir)]),
+    lines: [
+      ...whatIsOpen(old.kind, create, old.urn, heir === undefined ? [] : [asHeir(old, heir)]),
+      ...(id === undefined ? settledElsewhere(old.urn) : []),
+    ],
     problems: 1,
     isUnresolved: true,
   };
@@ -174,6 +178,7 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
       `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
       "To stop managing those that were created (they stay live):",
       `  ${forgetCommand(urn)}`,
+      ...settledElsewhere(urn),
     ],
     problems: 1,
     isUnresolved: true,

@@ -125,8 +125,12 @@ class Program {
       if (this.#isRefused) return;
       const { findings, warnings } = judgeRemovals(this.#declared, this.snapshot, this.reading.settings);
       if (findings.length > 0) {
-        const [it, stays] = findings.length === 1 ? ["it", "it stays"] : ["them", "they stay"];
-        throw programError(this.reading, findings, `nothing was sent for ${it}, and ${stays} in the state`);
+        const them = findings.length === 1 ? "it" : "them";
+        throw programError(
+          this.reading,
+          findings,
+          `nothing was sent for ${them}, and this run takes nothing out of the state`,
+        );
       }
       for (const warning of warnings) void pulumi.log.warn(warning);
     };

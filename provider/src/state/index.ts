@@ -79,6 +79,7 @@ export {
   removalWarning,
   reopenCommand,
   setRemovalWarning,
+  settledElsewhere,
   staysLive,
   toGoOnWith,
   waysOut,

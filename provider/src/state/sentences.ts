@@ -54,6 +54,17 @@ export function forgetCommand(urn: string): string {
   return `npx pulumi-advertising pending --forget ${shellWord(urn)}`;
 }
 
+/**
+ * Said of creates of unknown outcome that the journal of this machine has, and of which the state may have nothing: another machine keeps
+ * no word of what was answered there.
+ */
+export function settledElsewhere(urn: string): string[] {
+  return [
+    "This is what the journal on this machine says. If it was settled on another machine, and the state no longer has it:",
+    `  ${forgetCommand(urn)}`,
+  ];
+}
+
 /** The command that takes an answer about a create of unknown outcome back. */
 export function reopenCommand(urn: string): string {
   return `npx pulumi-advertising pending --reopen ${shellWord(urn)}`;

@@ -293,7 +293,16 @@ function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistor
 /** @param isNotedHere a journal of this machine has notes of this stack's creates: so each that a run here sent is among them. */
 function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
   const ofRecordAlone = open.filter(({ known, record }) => known === "engine" && record.key === "");
-  const notNoted = isNotedHere ? ofRecordAlone.map(({ urn }) => nameInUrn(urn)) : [];
+  const notNoted = isNotedHere ? ofRecordAlone : [];
+  const ofJournal = open.filter(({ known, held }) => known === "journal" && held === undefined);
+  const namesOf = (those: Pending["open"]) =>
+    enumerate(
+      cut(
+        those.map(({ urn }) => nameInUrn(urn)),
+        MAX_KNOWN,
+        (others) => `${others} more`,
+      ),
+    );
   const lines = open.map(({ urn, kind, record, also = [], held }) => {
     const butNot =
       held === undefined || held.id === record.replaces
@@ -313,11 +322,17 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     ...(notNoted.length === 0
       ? []
       : [
-          `The journal on this machine has no note of ${enumerate(cut(notNoted, MAX_KNOWN, (others) => `${others} more`))}: if the killed run was on this machine, it did not send ${agree(notNoted.length, "it", "them")}.`,
+          `The journal on this machine has no note of ${namesOf(notNoted)}: if the killed run was on this machine, it did not send ${agree(notNoted.length, "it", "them")}.`,
         ]),
     ...(ofRecordAlone.length === 0
       ? []
       : ["A run that is still under way on another machine looks the same: let it end, then run this again."]),
+    ...(ofJournal.length === 0
+      ? []
+      : [
+          `Only the journal on this machine has ${namesOf(ofJournal)}: the state does not. If you settled ${agree(ofJournal.length, "it", "them")} on another machine:`,
+          `  ${forgetCommand(ofJournal[0]?.urn ?? "")}`,
+        ]),
     open.length === 1 ? "Settle it." : "Settle each with its own URN; for the first of them:",
     ...waysOut(open[0]?.urn ?? ""),
   ].join("\n");
