@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
-import { eventsProgram, newStack, runProcess, type TestStack, useSandbox } from "../support/stack.js";
+import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 /** A stack whose event was carried out, with its answer lost. */
 async function unresolvedStack(options: { markField?: string } = {}) {
@@ -104,5 +104,45 @@ it("a replacement whose outcome is unknown is sent once, and taken as created; a
   const settled = await stack.up();
   expect(settled.code, settled.output).toBe(0);
   expect((await stack.resources()).map((resource) => resource.id).sort()).toEqual(["1", "3"]);
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("R4: existingId of quite another object settles neither an event's create nor that of a set's event: the run stops, and pending lists both", async () => {
+  const advertisers = [{ id: 1, advertiser_name: "A", active: true }];
+  const sandbox = await useSandbox({ objects: { advertisers, events: [] } });
+  const declared = (q: string, y: string) =>
+    program(`
+new advertising.ConversionEvent("q", { advertiserId: 1, ${q} });
+new advertising.ConversionEventSet("s", { advertiserId: 1, events: { y: { ${y} } } });`);
+  sandbox.fail({ on: "event", times: 2, act: true, with: { kind: "close-without-answer" } });
+  const stack = await newStack(declared('eventName: "Q", value: 1', 'eventName: "Y", value: 1'), { sandbox });
+  expect((await stack.up()).code).not.toBe(0);
+  expect(sandbox.events.map(({ event_name }) => event_name).sort()).toEqual(["Q", "Y"]);
+
+  stack.program(
+    declared('eventName: "Other", value: 7, existingId: 900', 'eventName: "Other2", value: 7, existingId: 901'),
+  );
+  for (const run of [stack.preview, stack.up]) {
+    const { code, output } = await run();
+    expect(code, output).not.toBe(0);
+    expect(output).toContain('the ConversionEvent named "Q" (advertiserId 1, value 1)');
+    expect(output).toContain("existingId: 900 does not settle it, because 900 has other arguments");
+    expect(output).toContain('the ConversionEvent named "Y" (advertiserId 1, value 1)');
+    expect(output).toContain("existingId: 901 does not settle it");
+    expect(output).not.toContain("adopts 900");
+  }
+  const listed = await pending(stack);
+  expect(listed.code, listed.output).toBe(1);
+  expect(listed.output).toContain('named "Q"');
+  expect(listed.output).toContain('named "Y"');
+  expect(sandbox.eventPosts).toBe(2);
+
+  // The way out: what was made is taken into the state, and the program names it again.
+  const [q, y] = ["Q", "Y"].map((name) => sandbox.events.find(({ event_name }) => event_name === name)?.id);
+  const settled = await pending(stack, "--created", `q=${q}`, "--created", `s["y"]=${y}`);
+  expect(settled.code, settled.output).toBe(0);
+  stack.program(declared('eventName: "Q", value: 1', 'eventName: "Y", value: 1'));
+  const { code, output } = await stack.up();
+  expect(code, output).toBe(0);
   expect(sandbox.eventPosts).toBe(2);
 });

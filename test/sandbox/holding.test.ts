@@ -150,6 +150,114 @@ it("an adoption settles a create under a former name only where the advertiser a
   expect(sandbox.creates).toBe(1);
 });
 
+describe("R4: an adoption of another object settles nothing, and the create of unknown outcome stops the run as before", () => {
+  const lost = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
+  const OTHER = { eventName: "Other", value: 7, existingId: 900 };
+  const DIFFERS =
+    "existingId: 900 does not settle it, because 900 has other arguments in the program, or on the platform, than were sent";
+
+  /** An event whose create was carried out, with its answer lost. @param isSaved whether the engine has saved that. */
+  async function lostSingle(isSaved: boolean, operations: object = {}) {
+    const started = await start(operations);
+    const first = started.run();
+    started.sandbox.fail(lost);
+    const { inputs = {} } = await first.event.check({}, inputsOf("q", { eventName: "Q" }));
+    const failed = await failureOf(first.event.create(inputs as Properties));
+    if (isSaved) first.closeNow();
+    else await first.kill();
+    const { id = "", properties } = failed as Error & { id: string; properties: Properties };
+    return { ...started, known: { name: "q", id, outs: properties, inputs: inputs as Properties } };
+  }
+  const stillOpen = async ({ runtime }: ReturnType<typeof newRun>) =>
+    (await runtime.journal("tiny/dev::q").notSettled()).map(({ name }) => name);
+
+  it("of a resource that the state has", async () => {
+    const { sandbox, run, known } = await lostSingle(true);
+    const now = run();
+    const words = await look(now, known, OTHER);
+    expect(words).toContain(
+      'Look into the account for the ConversionEvent named "Q" (advertiserId 1, value 1), sent at',
+    );
+    expect(words).toContain(DIFFERS);
+    expect(await stillOpen(now)).toEqual(["Q"]);
+    now.closeNow();
+    const own = run();
+    expect(await look(own, known, { existingId: 2 })).toBe("");
+    const { inputs = {} } = await own.event.check({}, { ...known.inputs, existingId: 2 });
+    expect(await own.event.create(inputs as Properties)).toMatchObject({ id: "2" });
+    expect(await stillOpen(own)).toEqual([]);
+    expect(sandbox.creates).toBe(1);
+  });
+
+  it.each([false, true])("of a resource that only the journal knows (in an up: %s)", async (isUp) => {
+    const { sandbox, run, known } = await lostSingle(false);
+    const now = run();
+    const identity = { identity: "tiny/dev::q", run: { isUp, resources: 1 } };
+    const { inputs = {} } = await now.event.check({}, inputsOf("q", { ...OTHER, __identity: identity }));
+    if (!isUp)
+      expect(now.said.join()).toContain(`${DIFFERS}; nothing is adopted until you settle it. \`pulumi up\` will`);
+    const failed = await failureOf(now.event.create(inputs as Properties));
+    expect(failed).toMatchObject({ id: known.id, properties: { unresolved: { name: "Q", facts: { value: 1 } } } });
+    expect(failed.message).toContain(
+      'Look into the account for the ConversionEvent named "Q" (advertiserId 1, value 1)',
+    );
+    expect(failed.message).toContain(DIFFERS);
+    expect(await stillOpen(now)).toEqual(["Q"]);
+    expect(sandbox.creates).toBe(1);
+  });
+
+  it("of a member of a set, whether the state or only the journal knows its create", async () => {
+    for (const isSaved of [true, false]) {
+      const { sandbox, folder } = await start();
+      const engine = new SetEngine(sandbox, folder);
+      const declared = (y: object) => ({ advertiserId: 1, events: { x: { eventName: "X", value: 1 }, y } });
+      sandbox.fail({ ...lost, after: 1 });
+      const first = engine.newRun();
+      expect(await engine.apply(first, declared({ eventName: "Y", value: 1 }))).toContain(
+        "outcome of 1 event is unknown",
+      );
+      const [key = ""] = Object.keys(engine.unresolved);
+      if (isSaved) first.closeNow();
+      else {
+        await first.kill();
+        engine.state = undefined;
+      }
+      const other = (existingId: number) => ({
+        advertiserId: 1,
+        events: {
+          x: { eventName: "X", value: 1 },
+          y: { eventName: "Y", value: 1 },
+          [key]: { ...OTHER, existingId },
+        },
+      });
+      const preview = await engine.preview(other(900));
+      expect(preview).toContain(DIFFERS);
+      expect(preview).not.toContain("to adopt");
+      const { error } = await engine.up(other(900));
+      expect(error).toContain(
+        `events["${key}"]: the ConversionEvent named "${key.toUpperCase()}" (advertiserId 1, value 1)`,
+      );
+      expect(error).toContain(DIFFERS);
+      expect(Object.keys(engine.unresolved)).toEqual([key]);
+      expect(engine.eventIds).not.toHaveProperty(key);
+      expect(sandbox.eventPosts).toBe(2);
+    }
+  });
+
+  it("of an object that a known update would have made the same", async () => {
+    const { sandbox, run, created, known } = await lostSingle(true, ALL);
+    const [other] = (await created("other")) as [Known];
+    const now = run();
+    expect(await look(now, known, { existingId: Number(other.id) })).toBe("");
+    const { inputs = {} } = await now.event.check({}, { ...known.inputs, existingId: Number(other.id) });
+    const failed = await failureOf(now.event.create(inputs as Properties));
+    expect(failed.id).toBe(known.id);
+    expect(failed.message).toContain(`existingId: ${other.id} does not settle it`);
+    expect(await stillOpen(now)).toEqual(["Q"]);
+    expect(sandbox).toMatchObject({ creates: 2, updates: 0 });
+  });
+});
+
 it("what a set lets go of is not called unmanaged where another resource goes on with it", async () => {
   const { sandbox, folder, run, created } = await start();
   const [held] = await created("held");

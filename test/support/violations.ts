@@ -161,6 +161,13 @@ const rows: Row[] = [
     "",
   ],
   [
+    "R4",
+    "an adoption of quite another object settles a create",
+    "decision/changes.ts",
+    "return !isPlain(now) ||",
+    "return isPlain(then) || !isPlain(now) ||",
+  ],
+  [
     "R5",
     "the engine's delete is sent, whoever else has the object",
     "provider/holding.ts",

@@ -29,7 +29,7 @@ const MARKED = {
 interface Situation {
   /** The id that the state holds. */
   readonly held?: number;
-  readonly unresolved?: typeof MARKED;
+  readonly unresolved?: typeof MARKED & { readonly replaces?: string };
   /** What the state holds beside the advertiser, 7. */
   readonly before?: Values;
   /** None: it is declared no longer. */
@@ -185,6 +185,31 @@ const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) =>
     "wait",
   ],
   ["unresolved, and the object is named", { unresolved: MARKED, wanted: { ...A, existingId: 9 } }, "adopt"],
+  [
+    "R4: unresolved, and an object of another name is named",
+    { unresolved: MARKED, wanted: { ...A, eventName: "B", existingId: 9 } },
+    "wait",
+  ],
+  [
+    "R4: unresolved, and an object with another value is named",
+    { unresolved: MARKED, wanted: { ...A, value: 2, existingId: 9 } },
+    "wait",
+  ],
+  [
+    "R4: unresolved, and an object of another advertiser is named",
+    { unresolved: MARKED, wanted: { ...A, existingId: 9 }, advertiserId: 8 },
+    "wait",
+  ],
+  [
+    "unresolved, and an object is named whose advertiser is not known yet",
+    { unresolved: MARKED, wanted: { ...A, existingId: 9 }, advertiserId: UNKNOWN },
+    "adopt",
+  ],
+  [
+    "R4: unresolved, and the object is named that the create was to replace",
+    { unresolved: { ...MARKED, replaces: "9" }, wanted: { ...A, existingId: 9 } },
+    "wait",
+  ],
   [
     "unresolved, and an object is named that is not known yet",
     { unresolved: MARKED, wanted: { ...A, existingId: UNKNOWN } },

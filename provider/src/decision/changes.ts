@@ -211,17 +211,22 @@ interface SentCreate {
   /** On the platform; absent where it is secret. */
   readonly name?: string | undefined;
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
+  readonly replaces?: string | undefined;
 }
 
 /**
- * @param values the arguments of what adopts; those that are no plain values are not known yet, and contradict nothing.
- * @returns whether kind and name agree, and none of the other facts that both sides know contradicts it: the advertiser above all.
+ * Whether an adoption may settle a create of unknown outcome (R4).
+ * @param id of the object that is adopted; none where it is not known yet.
+ * @param values its arguments: as the platform has them where it was read, otherwise as the program declares them. Those that are no plain
+ *   values are not known yet, and contradict nothing.
+ * @returns whether it is not the object that the create was to replace, kind and name agree, and none of the other facts that both sides
+ *   know contradicts it: the advertiser above all.
  */
-export function matchesCreate(kind: Kind, values: Values, sent: SentCreate): boolean {
-  if (kind.name !== sent.kind) return false;
+export function matchesCreate(kind: Kind, id: string | undefined, values: Values, sent: SentCreate): boolean {
+  if (kind.name !== sent.kind || (id !== undefined && id === sent.replaces)) return false;
   const agrees = (property: string, then: unknown) => {
     const now = values[property];
-    return !isPlain(now) || !isPlain(then) || String(now) === String(then);
+    return !isPlain(now) || now === UNKNOWN || !isPlain(then) || String(now) === String(then);
   };
   return (
     agrees(kind.nameProperty, sent.name) &&

@@ -4,10 +4,11 @@
  * {@link visibleFromMs} from when on it proves something that one is not found. The engine's
  * calls, the words of a preview, the comment on a pull request and `pending` ask here, so that what is said is what is done. Pure.
  */
+import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
 import { type CreateRecord, type Removal, UNKNOWN } from "../state/index.js";
-import { ANY, type Changes } from "./changes.js";
+import { ANY, type Changes, matchesCreate } from "./changes.js";
 import type { Holders } from "./holders.js";
 
 export interface Abilities {
@@ -94,7 +95,7 @@ export interface Situation {
    * Absent where the program does not declare the object any more. `adopts`: the id that `existingId` names; the engine's text for unknown
    * values where it is not known yet.
    */
-  readonly wanted?: { readonly adopts?: string | undefined } | undefined;
+  readonly wanted?: { readonly adopts?: string | undefined; readonly values: Values } | undefined;
   readonly changed: Changes;
   /** The arguments whose change asks for another object, by Pulumi's option `replaceOnChanges`; `*` for all of them. */
   readonly replaceOn: readonly string[];
@@ -117,8 +118,11 @@ export type Action =
   | { readonly do: "adopt"; readonly id: string | undefined; readonly unlike?: readonly string[] }
   /** An earlier create has an unknown outcome, and is looked for on the platform. */
   | { readonly do: "look for"; readonly record: CreateRecord }
-  /** An earlier create has an unknown outcome: nothing is done before somebody settles that. */
-  | { readonly do: "wait"; readonly record: CreateRecord }
+  /**
+   * An earlier create has an unknown outcome: nothing is done before somebody settles that. `adopts`: the object that the program names,
+   * which is not the one that this create made.
+   */
+  | { readonly do: "wait"; readonly record: CreateRecord; readonly adopts?: string }
   /** The object leaves the state and stays live. */
   | { readonly do: "let go" }
   /** As "let go", and the object is deleted. */
@@ -154,8 +158,12 @@ export function decide(facts: Situation): Action {
 }
 
 function whereNamed(facts: Situation, adopts: string): Action {
-  const { kind, held, unresolved, changed, can } = facts;
-  if (adopts !== held || unresolved !== undefined) return { do: "adopt", id: adopts };
+  const { kind, held, unresolved, wanted, changed, can } = facts;
+  if (unresolved !== undefined) {
+    const isItsObject = matchesCreate(kind, adopts, wanted?.values ?? {}, { ...unresolved, kind: kind.name });
+    return isItsObject ? { do: "adopt", id: adopts } : { do: "wait", record: unresolved, adopts };
+  }
+  if (adopts !== held) return { do: "adopt", id: adopts };
   if (changed.names.length === 0) return { do: "keep" };
   if (canUpdate(facts)) return { do: "update", changed: changed.names };
   if (changed.perhaps) return { do: "keep" };

@@ -186,14 +186,10 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   };
 
   for (const create of snapshot.creates) {
-    const { key, name, facts, isReported, unclaimed } = create;
+    const { key, name, isReported, unclaimed } = create;
     const standing = declared.standingOf(key);
     if (standing === "declared") continue;
-    const { kind } = aboutWhom(key);
-    // The provider, which sees the values of Outputs, asks the same again.
-    const adopters = declared
-      .named(kind, name)
-      .filter((each) => each.adopts !== undefined && matchesCreate(each.kind, each.facts, { kind, facts }));
+    const adopters = adoptersOf(create, declared);
     if (standing === "moved") {
       if (isReported === undefined && adopters.length === 0) early.add(resourceKeyIn(key));
       continue;
@@ -216,6 +212,15 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     for (const heir of heirsOf(key, name)) addTo(formerly, heir.key, key);
   }
   return { open, left, renamedTooEarly: early, formerly, settled };
+}
+
+/** What adopts the object that a create may have made. The provider, which sees the values of Outputs, asks the same again. */
+function adoptersOf({ key, name, facts, replaces }: CreateRecord, declared: Declared): DeclaredObject[] {
+  const { kind } = aboutWhom(key);
+  return declared.named(kind, name).filter((each) => {
+    const id = typeof each.adopts === "string" ? each.adopts : undefined;
+    return each.adopts !== undefined && matchesCreate(each.kind, id, each.facts, { kind, facts, replaces });
+  });
 }
 
 /** Answers what would be created with the kind and name of something that an earlier run knew: it may be that under a new name. */

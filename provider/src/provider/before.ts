@@ -10,6 +10,7 @@ import {
   holdsUnknown,
   isSameBody,
   knownAdoption,
+  matchesCreate,
   removalOf,
 } from "../decision/index.js";
 import { fingerprintOfBody, KINDS, type Kind, type ResourceName, SETS } from "../kinds/index.js";
@@ -20,6 +21,7 @@ import {
   leftBehind,
   type Ref,
   renamedFrom,
+  unlessAdopted,
   waysOut,
   whatHappened,
 } from "../state/index.js";
@@ -50,10 +52,15 @@ export function expectSameType(name: ResourceName, olds: Values, id: string, lab
 /** The topic of what is told once a run. */
 const UNCLAIMED = "unclaimed";
 
+interface WhatIsKnown {
+  /** Nothing is wrong with its arguments: only then more is known of it. */
+  readonly fits: boolean;
+  /** What is no longer declared, and may be this under another name: by journal key. */
+  readonly formerly: readonly string[] | undefined;
+}
+
 /**
  * Looks at what is known of an object that is to be created, or adopted, before anything is sent.
- * @param fits whether nothing is wrong with its arguments: only then more is known of it.
- * @param formerly what is no longer declared, and may be this under another name: by journal key.
  * @throws OutcomeUnknownError its create may be one of unknown outcome.
  */
 export async function lookBefore(
@@ -61,13 +68,15 @@ export async function lookBefore(
   runtime: Runtime,
   subject: Ref,
   values: Values,
-  { fits, formerly = [] }: { readonly fits: boolean; readonly formerly: readonly string[] | undefined },
+  { fits, formerly = [] }: WhatIsKnown,
 ): Promise<Before> {
   const { identity, key } = subject;
   const adopts = knownAdoption(values);
   const can = abilitiesOf(kind, runtime.reading.settings);
   if (adopts !== undefined) {
     if (!fits) return {};
+    const other = await openBeside(kind, runtime, subject, adopts, values);
+    if (other !== undefined) return { unsettled: other, isSearchable: false };
     const action = runtime.run.decided(key)?.member.action;
     return { adopts: { id: adopts, can, unlike: action?.do === "adopt" ? action.unlike : undefined } };
   }
@@ -85,6 +94,27 @@ export async function lookBefore(
     again: !isNone && before !== undefined && before.fingerprint === fingerprint ? before : undefined,
     former: await formerOnes(kind, runtime, subject, formerly, values),
   };
+}
+
+/**
+ * R4, once the adopted object was read, and of what only the journal knows: what the state holds, `decide` asks by the same rule.
+ * @param values of the object that is adopted: as the platform has them where it was read.
+ * @param stored the create of unknown outcome that the state holds.
+ * @returns a create of this resource that has an unknown outcome, and did not make the object with this id.
+ */
+export async function openBeside(
+  kind: Kind,
+  runtime: Runtime,
+  { identity, key, label }: Ref,
+  id: string,
+  values: Values,
+  stored?: CreateRecord,
+): Promise<CreateRecord | undefined> {
+  const noted = await journalled(runtime, (journal) => journal.notSettledOf(key), identity);
+  const isOther = (sent: CreateRecord | undefined) =>
+    sent !== undefined && sent.id === undefined && !matchesCreate(kind, id, values, { ...sent, kind: kind.name });
+  const open = [stored, noted].find(isOther);
+  return open && unlessAdopted({ what: whatHappened(label, open), ...open }, id);
 }
 
 /** @param values of what would be created; none for what the state has already: then it is no other one under a new name. */

@@ -67,7 +67,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
       return { kind: "updated", id };
     }
     case "adopt":
-      return adoptExisting(kind, runtime, { ...object, id: action.id ?? "", settles: unresolved?.mark, formerly });
+      return adoptExisting(kind, runtime, { ...object, id: action.id ?? "", settles: unresolved, formerly });
     default:
       throw new Error(`nothing to carry out for ${action.do}`);
   }

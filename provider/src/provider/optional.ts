@@ -19,7 +19,8 @@ import {
 import { bodyOf, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { aboutWhom, CREATED, type StoredSet, staysLive } from "../state/index.js";
+import { aboutWhom, CREATED, type CreateRecord, type StoredSet, staysLive } from "../state/index.js";
+import { openBeside } from "./before.js";
 import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
@@ -153,25 +154,29 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
 
 interface Adoption extends WithArguments {
   readonly id: string;
-  /** The mark of a create of unknown outcome that the state holds, and that this settles. */
-  readonly settles: string | undefined;
+  /** A create of unknown outcome that the state holds, and that this settles if it made this object. */
+  readonly settles: CreateRecord | undefined;
   /** Journal keys of what the program declares no longer, and what may be this under its former name. */
   readonly formerly: readonly string[];
 }
 
 /**
  * Nothing is created. Where an update is known, the object is given the arguments that differ; otherwise it must have them.
- * @throws AdvertisingError it is not there, differs, or could not be looked at. Nothing has changed, but perhaps by an update.
+ * @returns the create of unknown outcome that stands in the way, if it made another object. @throws AdvertisingError it is not there, differs, or could not be looked at. Nothing has changed, but perhaps by an update.
  */
-export async function adoptExisting(kind: Kind, services: Services, adoption: Adoption): Promise<Outcome> {
-  const { subject, id, values } = adoption;
+export async function adoptExisting(kind: Kind, services: Runtime, adoption: Adoption): Promise<Outcome> {
+  const { subject, id, values, secret } = adoption;
   const { label } = subject;
-  if (abilitiesOf(kind, services.reading.settings).read) {
-    const differences = await lookAt(kind, services, adoption);
-    if (differences.size > 0) {
-      const theirs = withDifferences({ ...values }, differences);
-      await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
-    }
+  const isRead = abilitiesOf(kind, services.reading.settings).read;
+  const differences: Differences = isRead ? await lookAt(kind, services, adoption) : new Map();
+  const theirs = withDifferences({ ...values }, differences);
+  const open = await openBeside(kind, services, subject, id, theirs, adoption.settles);
+  if (open !== undefined) {
+    await services.journal(subject.identity).ended(open.mark, { kind: "unresolved" });
+    return { kind: "unresolved", record: { ...open, urn: subject.urn, secret: [...secret] } };
+  }
+  if (differences.size > 0) {
+    await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
   }
   await settle(kind, services, adoption);
   return { kind: "adopted", id };
@@ -186,10 +191,10 @@ async function settle(kind: Kind, services: Services, adoption: Adoption): Promi
   const { identity, key, label } = subject;
   try {
     const journal = services.journal(identity);
-    const noted = await journal.settle(key, id, adoption.settles);
+    const noted = await journal.settle(key, id, adoption.settles?.mark);
     for (const former of formerly) {
       const sent = await journal.notSettledOf(former);
-      if (sent !== undefined && !matchesCreate(kind, values, { ...sent, kind: aboutWhom(former).kind })) continue;
+      if (sent !== undefined && !matchesCreate(kind, id, values, { ...sent, kind: aboutWhom(former).kind })) continue;
       noted.push(...(await journal.settle(former, id)));
     }
     for (const other of noted.filter((known) => known !== id)) {

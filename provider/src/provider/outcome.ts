@@ -12,7 +12,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import type { Member, ToDelete } from "../decision/index.js";
+import type { Action, Member, ToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -23,6 +23,7 @@ import {
   leftLiveIn,
   type Shared,
   type StoredSet,
+  unlessAdopted,
   unresolvedId,
   writeRecord,
 } from "../state/index.js";
@@ -95,7 +96,7 @@ export function resultOf(
   const open = members.flatMap(({ key, action }) => {
     const outcome = outcomes.get(key);
     if (outcome?.kind === "unresolved") return [{ key, record: outcome.record }];
-    return action.do === "wait" ? [{ key, record: action.record }] : [];
+    return action.do === "wait" ? [{ key, record: waitingFor(action) }] : [];
   });
   const { wanted, deleted } = deletions;
   const kept = wanted.flatMap(({ key, id }) => {
@@ -231,6 +232,11 @@ export class Incomplete extends Error {
   ) {
     super(message);
   }
+}
+
+/** What a resource or member waits for, as people are to read it. */
+export function waitingFor({ record, adopts }: Extract<Action, { do: "wait" }>): CreateRecord {
+  return adopts === undefined ? record : unlessAdopted(record, adopts);
 }
 
 /** @throws Incomplete a create of the resource has an unknown outcome: nothing is done before somebody settles that. */

@@ -112,7 +112,7 @@ async function refreshed(
   const next = decide({
     kind,
     held: id,
-    wanted: { adopts },
+    wanted: { adopts, values: properties },
     changed: { names, perhaps: false },
     replaceOn: [],
     deletes: false,

@@ -116,10 +116,7 @@ async function tellNewMembers(
   members: readonly Member[],
   stored: StoredSet,
 ): Promise<ReadonlySet<string>> {
-  const toCreate = members.filter(
-    ({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps),
-  );
-  const keys = toCreate.map(({ key }) => key);
+  const keys = members.filter(isToCreate).map(({ key }) => key);
   const unsettled = await notSettledOfMembers(runtime, set, keys);
   const unsent = new Set(unsettled.keys());
   const { search } = abilitiesOf(kind, runtime.reading.settings);
@@ -133,28 +130,37 @@ async function tellNewMembers(
     return of === set.key && key !== undefined && stored.eventIds.has(key);
   };
   const { membersFormerly = {} } = runtime.run.briefingOf(set.key);
-  for (const { key, action, values } of toCreate) {
-    if (action.do !== "create" || unsettled.has(key)) continue;
+  for (const { key, action, values } of members) {
+    const adopts = action.do === "adopt" ? action.id : undefined;
+    if (adopts === undefined && (action.do !== "create" || unsettled.has(key))) continue;
     const member = memberRef(set, key);
     const formerly = membersFormerly[member.key]?.filter((former) => !isStored(former));
-    if (!(await tellNewMember(kind, runtime, member, values, formerly))) unsent.add(key);
+    const wanted = adopts === undefined ? values : { ...values, existingId: adopts };
+    if (!(await tellNewMember(kind, runtime, member, wanted, { fits: true, formerly }))) unsent.add(key);
   }
   runtime.tellCollected();
   return unsent;
 }
 
-/** Tells what is known of a new member. @returns false where another create of unknown outcome stops it, in the `up`. */
+function isToCreate({ action }: Pick<Member, "action">): boolean {
+  return action.do === "create" || (action.do === "replace" && !action.perhaps);
+}
+
+/** Tells what is known of a member that gets an object. @returns false where a create of unknown outcome stops it, in the `up`. */
 async function tellNewMember(
   kind: Kind,
   runtime: Runtime,
   member: Ref,
   values: Values,
-  formerly: readonly string[] | undefined,
+  more: Parameters<typeof lookBefore>[4],
 ): Promise<boolean> {
   try {
-    const before = await lookBefore(kind, runtime, member, values, { fits: true, formerly });
-    tellAll(runtime, beforeCreate(kind, member, before));
-    return true;
+    const before = await lookBefore(kind, runtime, member, values, more);
+    const isStopped = before.unsettled !== undefined;
+    // The set's plan says what is adopted, and an `up` says what it did.
+    const isToldElsewhere = before.adopts !== undefined || (isStopped && runtime.run.isUp === true);
+    if (!isToldElsewhere) tellAll(runtime, beforeCreate(kind, member, before));
+    return !isStopped;
   } catch (error) {
     if (!(error instanceof OutcomeUnknownError)) throw error;
     runtime.warnEach(

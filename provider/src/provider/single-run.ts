@@ -29,7 +29,15 @@ import { carryOutAll, type Managed } from "./carry-out.js";
 import { circumstancesOf, learnHolders, notedBefore, noteHeld, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
 import { createdIn, deleteObject, momentToKeep } from "./optional.js";
-import { expectSameAccount, expectSettled, idOrError, leavingIn, leftAfter, type Outcome } from "./outcome.js";
+import {
+  expectSameAccount,
+  expectSettled,
+  idOrError,
+  leavingIn,
+  leftAfter,
+  type Outcome,
+  waitingFor,
+} from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Calls, Runtime } from "./services.js";
 import {
@@ -74,7 +82,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   const { former } = member;
   if (held !== undefined) await tellGone(kind, runtime, subject, run.briefingOf(key).formerly);
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
-  if (action.do === "wait") expectSettled(kind, action.record);
+  if (action.do === "wait") expectSettled(kind, waitingFor(action));
   const replaces = replacesOf(kind, member, news);
   if (run.isUp !== true && !run.isSupposed(key, news)) {
     if (action.do === "look for") tellAll(runtime, [toBeLookedFor(subject, action.record)]);

@@ -104,7 +104,8 @@ function unsettledInWords(label: string, record: CreateRecord, isSearchable: boo
   if (record.id !== undefined)
     return `${label} was created as ${record.id} by an interrupted run: \`pulumi up\` will take it over if its arguments are the same.`;
   const next = isSearchable ? "look for it by its mark" : "not send it, but save it as unresolved";
-  return `${whatHappened(label, record)} \`pulumi up\` will ${next}.`;
+  const why = record.searched === undefined ? "" : ` ${record.searched}`;
+  return `${whatHappened(label, record)}${why} \`pulumi up\` will ${next}.`;
 }
 
 function againNotice(kind: Kind, ref: Ref, { id }: Live): Notice {

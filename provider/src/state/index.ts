@@ -82,6 +82,7 @@ export {
   settledElsewhere,
   staysLive,
   toGoOnWith,
+  unlessAdopted,
   waysOut,
   whatHappened,
   whatIsKnown,

@@ -121,6 +121,17 @@ export function explain(kind: Kind["name"], record: CreateRecord): string {
   ].join("\n");
 }
 
+/** The same create where the program names an object that it did not make: what is known of it says so too. @param id of that object. */
+export function unlessAdopted(record: CreateRecord, id: string): CreateRecord {
+  const { searched, replaces } = record;
+  const why =
+    id === replaces
+      ? "is the object that it was to replace"
+      : "has other arguments in the program, or on the platform, than were sent";
+  const refused = `existingId: ${id} does not settle it, because ${id} ${why}; nothing is adopted until you settle it.`;
+  return { ...record, searched: searched === undefined ? refused : `${searched} ${refused}` };
+}
+
 /** What happened to an unresolved create, and what the last look for it told. */
 export function whatIsKnown({ what, searched }: CreateRecord): string {
   return searched === undefined ? `${what}` : `${what} ${searched}`;

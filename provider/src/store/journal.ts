@@ -165,6 +165,11 @@ export class Journal {
     };
   }
 
+  /** A create of an earlier run has ended, as {@link Sending.ended} says. */
+  ended(mark: string, ending: Ending): Promise<void> {
+    return this.#end(mark, ending);
+  }
+
   /** The engine is handed what this create made, and will have saved it when the run ends cleanly. */
   handOver(mark: string): void {
     this.#drop(mark);

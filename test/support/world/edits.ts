@@ -554,6 +554,27 @@ const adoptsNamesake: Edit = (world, numbers) => {
   }
 };
 
+/** What is unresolved is declared as quite another object, which is live. */
+const adoptsAnother: Edit = (world, numbers) => {
+  const open = world.openLabels();
+  const declared = [...world.program.values()].flatMap((resource) => {
+    const label = labelOf(resource.type, resource.name);
+    const keys = Object.keys(resource.events ?? {}).filter((key) => open.has(memberLabel(label, key)));
+    return [...(open.has(label) ? [""] : []), ...keys].map((key) => ({ resource, key }));
+  });
+  const { resource, key = "" } = numbers.pick(declared) ?? {};
+  if (resource === undefined || resource.type === "Advertiser") return;
+  const advertiser = world.platform.makeForeign("advertiser", { advertiser_name: "Another" });
+  const [eventName, value] = ["Another", 77];
+  const existingId = world.platform.makeForeign("event", {
+    event_name: eventName,
+    value,
+    advertiser_id: Number(advertiser),
+  });
+  if (key === "") put(world, { ...resource, platformName: eventName, value, advertiser, existingId });
+  else put(world, { ...resource, events: { ...resource.events, [key]: { eventName, value, existingId } } });
+};
+
 const renamesAdvertiser: Edit = (world, numbers) => {
   const used = new Set([...world.program.values()].map(({ advertiser }) => advertiser));
   const owners = ofType(world, "Advertiser").filter(
@@ -572,6 +593,7 @@ const NAMED: Readonly<Record<string, Edit>> = {
   "hands on": handsOn,
   "adopts an equal id": adoptsEqualId,
   "adopts a namesake": adoptsNamesake,
+  "adopts another": adoptsAnother,
   "renames an advertiser": renamesAdvertiser,
 };
 

@@ -190,6 +190,16 @@ const namesake: Scene = (draws) => [
   up(draws),
 ];
 
+/** What is unresolved, in the state or only in the journal, is declared as another object that is live. */
+const another: Scene = (draws) => [
+  off("search"),
+  ...calm(draws),
+  newOne(draws),
+  up(draws, draws.chance(0.7) ? lost(draws) : { kill: { at: "after", nth: 1 } }),
+  edit(draws, "adopts another"),
+  up(draws),
+];
+
 /** A set's creates wait for the rate limit before they are sent, and its disk is lost. */
 const lateCreates: Scene = (draws) => [
   ...on("search", "mark"),
@@ -238,6 +248,7 @@ const WITHOUT_CHECKPOINTS: readonly Scene[] = [
   newAddress,
   newAddress,
   namesake,
+  another,
   advertiserRenamed,
 ];
 
@@ -254,6 +265,7 @@ const SCENES: readonly Scene[] = [
   besideUp,
   within,
   namesake,
+  another,
   lateCreates,
   killedTwice,
   killedTwice,
