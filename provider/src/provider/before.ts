@@ -21,6 +21,7 @@ import {
   leftBehind,
   type Ref,
   renamedFrom,
+  resourceKeyIn,
   unlessAdopted,
   waysOut,
   whatHappened,
@@ -57,6 +58,8 @@ interface WhatIsKnown {
   readonly fits: boolean;
   /** What is no longer declared, and may be this under another name: by journal key. */
   readonly formerly: readonly string[] | undefined;
+  /** The object that the state has of it, and whose place is taken. */
+  readonly held?: string | undefined;
 }
 
 /**
@@ -68,7 +71,7 @@ export async function lookBefore(
   runtime: Runtime,
   subject: Ref,
   values: Values,
-  { fits, formerly = [] }: WhatIsKnown,
+  { fits, formerly = [], held }: WhatIsKnown,
 ): Promise<Before> {
   const { identity, key } = subject;
   const adopts = knownAdoption(values);
@@ -86,14 +89,24 @@ export async function lookBefore(
   if (!fits) return {};
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
   if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
-  const before = runtime.inventory(identity).asItBegan.get(key);
-  const isGone = before !== undefined && runtime.run.isGone(kind, before.id);
-  // A run that another one overtook sends nothing.
-  const isNone = isGone || runtime.run.decided(key)?.former !== undefined || runtime.journal(identity).isOvertaken;
   return {
-    again: !isNone && before !== undefined && before.fingerprint === fingerprint ? before : undefined,
+    again: fingerprint === undefined ? undefined : madeBefore(kind, runtime, subject, fingerprint, held),
     former: await formerOnes(kind, runtime, subject, formerly, values),
   };
+}
+
+/**
+ * What an earlier run of this machine made with the same body, and neither the state nor anything else in the program has: another create
+ * makes a second one. (A run that another one overtook sends nothing.)
+ */
+function madeBefore(kind: Kind, { run, inventory, journal }: Runtime, subject: Ref, body: string, held?: string) {
+  const { identity, key } = subject;
+  const before = inventory(identity).asItBegan.get(key);
+  if (before?.fingerprint !== body || before.id === held || journal(identity).isOvertaken) return undefined;
+  // `up --replace` asks for no `diff`: then nobody has said which object the state has.
+  const isUnknown = held === undefined && run.isReplaced(resourceKeyIn(key));
+  const isElsewhere = run.isGone(kind, before.id) || run.holders.isManaged(kind.name, before.id);
+  return isUnknown || isElsewhere ? undefined : before;
 }
 
 /**

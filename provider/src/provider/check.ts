@@ -41,7 +41,8 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
   if (isNew) {
     const { formerly } = briefing;
     const fits = problems.length + twice.length === 0;
-    const before = await lookBefore(kind, runtime, subject, values, { fits, formerly });
+    const held = runtime.run.decided(subject.key)?.member.id;
+    const before = await lookBefore(kind, runtime, subject, values, { fits, formerly, held });
     // An `up` tells what it did with it.
     const isToldLater = before.unsettled !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));

@@ -130,13 +130,13 @@ async function tellNewMembers(
     return of === set.key && key !== undefined && stored.eventIds.has(key);
   };
   const { membersFormerly = {} } = runtime.run.briefingOf(set.key);
-  for (const { key, action, values } of members) {
+  for (const { key, action, values, id: held } of members) {
     const adopts = action.do === "adopt" ? action.id : undefined;
-    if (adopts === undefined && (action.do !== "create" || unsettled.has(key))) continue;
+    if (adopts === undefined && (!isToCreate({ action }) || unsettled.has(key))) continue;
     const member = memberRef(set, key);
     const formerly = membersFormerly[member.key]?.filter((former) => !isStored(former));
     const wanted = adopts === undefined ? values : { ...values, existingId: adopts };
-    if (!(await tellNewMember(kind, runtime, member, wanted, { fits: true, formerly }))) unsent.add(key);
+    if (!(await tellNewMember(kind, runtime, member, wanted, { fits: true, formerly, held }))) unsent.add(key);
   }
   runtime.tellCollected();
   return unsent;

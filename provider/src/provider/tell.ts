@@ -114,7 +114,7 @@ function againNotice(kind: Kind, ref: Ref, { id }: Live): Notice {
     sort: "again",
     urn,
     text:
-      `${label} was ${id} before, and is no longer in the state: this creates a second ` +
+      `${label} was ${id} before, and the state no longer has ${id}: this creates a second ` +
       `live object. ${id} ${kind.afterlife}. ${toGoOnWith(ref, id)}`,
     brief: `${label} (${id})`,
     more: objects("was live before and is created again", "were live before and are created again"),
