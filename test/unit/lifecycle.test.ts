@@ -222,10 +222,10 @@ it("delete says what stays live, and does not fail: what was replaced would stay
   said.length = 0;
   await provider.delete("66", oldOutputs);
   expect(said).toEqual([
-    expect.stringMatching(
-      /no known way to delete.*ConversionEvent named "Hats: Loyalty card" with the id 66.*keep firing; deactivate/,
-    ),
+    expect.stringMatching(/no known way to delete, so ConversionEvent 66 left the state and .*keep firing; deactivate/),
   ]);
+  // Nobody knows here whether its name is secret.
+  expect(said[0]).not.toContain("Loyalty card");
   await provider.delete(unresolvedId, unresolved);
   expect(said).toHaveLength(1);
 });

@@ -16,7 +16,6 @@ import { exactId, isReadableId } from "../rules/index.js";
 import {
   ACCOUNT,
   CREATED,
-  isUnresolved,
   LEFT_LIVE,
   PROVIDER,
   recordIn,
@@ -40,16 +39,7 @@ import {
 } from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Calls, Runtime } from "./services.js";
-import {
-  afterReplacement,
-  beforeReplacement,
-  deletedLabel,
-  notDeleted,
-  spared,
-  takenOver,
-  tellAll,
-  toBeLookedFor,
-} from "./tell.js";
+import { afterReplacement, beforeReplacement, notDeleted, spared, takenOver, tellAll, toBeLookedFor } from "./tell.js";
 
 /**
  * Decides what becomes of a resource that the state holds, notes that for `create`, and tells what a preview shows.
@@ -178,12 +168,13 @@ export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, id, old
  */
 export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, properties) => {
   if (!isReadableId(id)) return; // unresolved: nobody knows what there is to delete
-  const label = deletedLabel(kind, id, properties, !isUnresolved(properties));
+  // Without its name: the engine does not say whether that is secret.
+  const label = `${kind.name} ${id}`;
   expectSameAccount(properties[ACCOUNT], runtime.account, label);
   const becomes = await whenRemoved(kind, runtime, id, properties);
   if (becomes === "spared") tellAll(runtime, [spared(label)]);
   else if (becomes === "deleted") {
-    await deleteObject(kind, runtime, { id, label: `${kind.name} ${id}`, created: createdIn(properties) });
+    await deleteObject(kind, runtime, { id, label, created: createdIn(properties) });
   } else {
     const can = abilitiesOf(kind, runtime.reading.settings);
     tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, `${label} left the state and`)}.`)]);

@@ -4,9 +4,9 @@
  * described in `state/sentences.ts`. Nothing is decided here.
  */
 
-import { count, enumerate, printable } from "../base/index.js";
+import { count, enumerate } from "../base/index.js";
 import type { Abilities, Created, Former, ShownAction, Unproven } from "../decision/index.js";
-import { type Kind, nameToTell } from "../kinds/index.js";
+import type { Kind } from "../kinds/index.js";
 import {
   type Alias,
   aboutWhom,
@@ -319,12 +319,6 @@ export function nothingCompared(noun: string): Notice {
       `A refresh does not compare any ${noun}: advertising:operations has no read for it, so the state stays as it is. ` +
       "(A refresh uses the configuration of the last `pulumi up`; with --run-program it uses the current one.)",
   };
-}
-
-/** `the ConversionEvent named "Signup" with the id 5` @param isKnown whether the name is that of this object. */
-export function deletedLabel(kind: Kind, id: string, properties: Readonly<Record<string, unknown>>, isKnown: boolean) {
-  const name = isKnown ? nameToTell(kind, properties, new Set()) : undefined;
-  return `the ${kind.name}${name === undefined ? "" : ` named "${printable(name)}"`} with the id ${id}`;
 }
 
 export function spared(label: string): Notice {
