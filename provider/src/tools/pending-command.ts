@@ -303,7 +303,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
         (others) => `${others} more`,
       ),
     );
-  const lines = open.map(({ urn, kind, record, also = [], held }) => {
+  const lines = open.map(({ urn, kind, record, also = [], held, known }) => {
     const butNot =
       held === undefined || held.id === record.replaces
         ? ""
@@ -314,7 +314,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     const orOthers = [...others].filter((other) => other !== sought).map((other) => `\n    or for ${other}`);
     return record.id === undefined
       ? `  ${urn}\n    look into the account for ${sought}${orOthers.join("")}`
-      : `  ${urn}\n    a journal on this machine has it as ${record.id}, with different arguments than the program has now: ${sought}`;
+      : `  ${urn}\n    a journal on this machine has it as ${record.id}${known === "state" ? "" : ", with different arguments than the program has now"}: ${sought}`;
   });
   return [
     `${count(open.length, "create")} may or may not have reached the platform:`,

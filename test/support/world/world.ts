@@ -440,7 +440,8 @@ export class World {
   say(said: string): void {
     this.log.push(`    | ${said.replaceAll("\n", "\n    | ")}`);
     // What is adopted may have the number of something of the other kind.
-    const text = said.replaceAll(/(advertiserId|adopts) \d+/g, "");
+    // And what is about to be taken over, or known as made, is not left to anybody.
+    const text = said.replaceAll(/(advertiserId|adopts) \d+|^.*(takes?|taken) (it|them) over.*$|has it as \d+/gm, "");
     for (const [id] of text.matchAll(/\b\d{4,}\b/g)) this.#noteSaid(id);
     for (const [range] of text.matchAll(/\b\d{4,}–\d{4,}\b/g)) for (const id of idsIn(range)) this.#noteSaid(id);
     for (const [, label = ""] of text.matchAll(/^(.+?): an interrupted run .* shows a second one/gm)) {
@@ -983,9 +984,12 @@ export class World {
     const left = this.#leftIn(this.backend);
     const records = this.openRecords();
     const noted = new Set(records.flatMap(({ id }) => id ?? []));
+    // Of whose create somebody has said something wrong that was not taken back, nobody can be sure.
+    const misled = new Set(this.wrongAnswers.map(({ urn }) => this.familyOf(aboutUrn(urn).label)));
     const orphans = this.platform.made.filter(
       ({ noun, id, label }) =>
         label !== undefined &&
+        !misled.has(this.familyOf(label)) &&
         this.platform.isLive(noun, id) &&
         !isHeld.has(`${noun} ${id}`) &&
         !left.has(id) &&
