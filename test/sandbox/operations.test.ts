@@ -371,7 +371,7 @@ describe("what is gone", () => {
     const later = newRun(sandbox, folder, inThisRun);
     await later.event.check({}, inputs);
     expect(wordsOf(later)).toContain(
-      `ConversionEvent "purchase" was ${id} before, and the state no longer has ${id}: this creates a second live object. ${id} stays live`,
+      `ConversionEvent "purchase" was ${id} before: this creates a second live object. If the state no longer has ${id}, ${id} stays live`,
     );
   });
 

@@ -21,7 +21,6 @@ import {
   leftBehind,
   type Ref,
   renamedFrom,
-  resourceKeyIn,
   unlessAdopted,
   waysOut,
   whatHappened,
@@ -97,16 +96,15 @@ export async function lookBefore(
 
 /**
  * What an earlier run of this machine made with the same body, and neither the state nor anything else in the program has: another create
- * makes a second one. (A run that another one overtook sends nothing.)
+ * makes a second one. (A run that another one overtook sends nothing.) Under `up --replace` the engine shows no
+ * state, as of what is new.
  */
 function madeBefore(kind: Kind, { run, inventory, journal }: Runtime, subject: Ref, body: string, held?: string) {
   const { identity, key } = subject;
   const before = inventory(identity).asItBegan.get(key);
   if (before?.fingerprint !== body || before.id === held || journal(identity).isOvertaken) return undefined;
-  // `up --replace` asks for no `diff`: then nobody has said which object the state has.
-  const isUnknown = held === undefined && run.isReplaced(resourceKeyIn(key));
   const isElsewhere = run.isGone(kind, before.id) || run.holders.isManaged(kind.name, before.id);
-  return isUnknown || isElsewhere ? undefined : before;
+  return isElsewhere ? undefined : before;
 }
 
 /**

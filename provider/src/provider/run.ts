@@ -53,8 +53,6 @@ export class Run {
   readonly #decided = new Map<string, Decided>();
   /** Journal keys of what is replaced although `diff` saw no need: the engine was asked to. */
   readonly #askedAgain = new Set<string>();
-  /** Journal keys of what was checked a second time: something takes the place of what the state has. */
-  readonly #replaced = new Set<string>();
   readonly #gone = new Set<string>();
   readonly #begun = new Set<string>();
 
@@ -87,7 +85,6 @@ export class Run {
   noteChecked(key: string, checked: Checked, isNew: boolean, members: readonly string[] = []): void {
     const before = isNew ? this.#checked.get(key) : undefined;
     if (!isNew) this.#decided.delete(key);
-    if (isNew && this.#resources.has(key)) this.#replaced.add(key);
     if (isNew && this.#decided.has(key)) this.#askedAgain.add(key);
     else this.#askedAgain.delete(key);
     const { wasSecret, wasDeleting } = before ?? checked;
@@ -132,11 +129,6 @@ export class Run {
 
   decided(key: string): Decided | undefined {
     return this.#decided.get(key);
-  }
-
-  /** Whether the state has this resource, and something takes its place. */
-  isReplaced(key: string): boolean {
-    return this.#replaced.has(key);
   }
 
   /** This run has deleted the object, or found that it is not on the platform any more: no stack of this machine has it. */

@@ -114,8 +114,8 @@ function againNotice(kind: Kind, ref: Ref, { id }: Live): Notice {
     sort: "again",
     urn,
     text:
-      `${label} was ${id} before, and the state no longer has ${id}: this creates a second ` +
-      `live object. ${id} ${kind.afterlife}. ${toGoOnWith(ref, id)}`,
+      `${label} was ${id} before: this creates a second live object. ` +
+      `If the state no longer has ${id}, ${id} ${kind.afterlife}. ${toGoOnWith(ref, id)}`,
     brief: `${label} (${id})`,
     more: objects("was live before and is created again", "were live before and are created again"),
   };
