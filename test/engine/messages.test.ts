@@ -90,6 +90,14 @@ it("single events, from the first preview to the end", async () => {
   expectNothingTwice(lost);
   expectNothingTwice(await stack.preview());
   expectNothingTwice(await stack.up());
+  // Nothing declares it any longer: the first run notes that, and each one stops.
+  declare(stack, kind, { events: { z: "Z" } });
+  for (const _ of ["first", "second"]) {
+    const stopped = await stack.preview();
+    expect(stopped.code, stopped.output).not.toBe(0);
+    expectNothingTwice(stopped);
+  }
+  declare(stack, kind, { events, window: 7 });
   // Each command is copied as it is printed; only the id is filled in.
   const listed = await runProcess("node", [command, "pending"], stack.programFolder, stack.environment);
   expect(listed.code, listed.output).toBe(1);

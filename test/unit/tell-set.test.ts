@@ -216,6 +216,23 @@ describe("the error of the whole set", () => {
     expect(text).toContain("Use the same commands for the other keys.");
   });
 
+  it.each([
+    [0, 1, "0 of 1 declared event is in the state"],
+    [1, 2, "1 of 2 declared events is in the state"],
+    [0, 2, "0 of 2 declared events are in the state"],
+  ])("%i of %i", (held, all, sentence) => {
+    const members = plan({}, { events: many(all) });
+    const outcomes = new Map(members.slice(held).map(({ key }) => [key, doubt] as const));
+    const { text } = troubleInWords(
+      conversionEvent,
+      set,
+      members,
+      resultOf(members, outcomes),
+      new Map(members.slice(0, held).map(({ key }) => [key, "1"])),
+    );
+    expect(text).toContain(sentence);
+  });
+
   it("cuts the list of unknown outcomes", () => {
     const members = plan({}, { events: many(500) });
     const outcomes = new Map(members.map(({ key }) => [key, doubt] as const));

@@ -215,7 +215,10 @@ export async function journalKeysOf(
 export async function tellUnclaimed(runtime: Runtime, identity: string): Promise<void> {
   if (!runtime.run.beginOnce(UNCLAIMED)) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];
-  const unclaimed = noted.filter((entry) => entry.unclaimed);
+  // A single resource's create of unknown outcome stops the run, at the resource or in the program: its error says the same.
+  const isSaid = ({ key, id, isReported }: CreateRecord) =>
+    id === undefined && isReported === true && aboutWhom(key).member === undefined;
+  const unclaimed = noted.filter((entry) => entry.unclaimed && !isSaid(entry));
   if (unclaimed.length > 0) runtime.say(leftBehind(unclaimed, "no later run has claimed them"), UNCLAIMED);
 }
 

@@ -265,7 +265,7 @@ export function troubleInWords(
   const declared = members.filter(({ isDeclared }) => isDeclared);
   const inState = declared.filter(({ key }) => held.has(key)).length;
   const lines = [
-    `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
+    `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(declared.length === 1 ? 1 : inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
   ];
   const reasons = byReason(set, failed).map(({ keys, reason }) => `  ${listed(keys)}: ${reason}`);
   lines.push(...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`));

@@ -593,7 +593,7 @@ export class World {
     }
     for (const [, label = "", inState, all] of errors
       .join("\n")
-      .matchAll(/^(ConversionEventSet ".*"): (\d+) of (\d+) declared events are in the state/gm)) {
+      .matchAll(/^(ConversionEventSet ".*"): (\d+) of (\d+) declared events? (?:is|are) in the state/gm)) {
       const set = [...this.declared.values()].find((each) => labelOf(each.type, each.name) === label);
       const keys = Object.keys(set?.events ?? {});
       const those = keys.filter((key) => held.some((each) => each.label === memberLabel(label, key)));
