@@ -5,7 +5,7 @@ import { memberMark } from "../../provider/src/state/stored-set.js";
 import type { Verdict } from "../../provider/src/tools/pending-answers.js";
 import { pendingIn, recordsOf } from "../../provider/src/tools/pending-facts.js";
 import { settle as settleStack } from "../../provider/src/tools/pending-settle.js";
-import { type ExportedStack, readExport } from "../../provider/src/tools/stack-export.js";
+import { type ExportedStack, readExport, underNewNames } from "../../provider/src/tools/stack-export.js";
 
 const urnOf = (kind: string, name: string) =>
   `urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:${kind}::${name}`;
@@ -524,4 +524,22 @@ describe("a stack that was killed twice", () => {
       [`${urn}["b"]`, [memberMark("one", "b")]],
     ]);
   });
+});
+
+it("R7: a set that was renamed by an alias in the run that was killed is the set that the state has", () => {
+  const [old, now] = ["old", "now"].map((name) => urnOf("ConversionEventSet", name)) as [string, string];
+  const events = (keys: string[]) => Object.fromEntries(keys.map((key) => [key, { eventName: key, value: 1 }]));
+  const held = { advertiserId: 1, events: events(["a"]) };
+  const state = [
+    resource(old, { id: "set-1", inputs: held, outputs: { ...held, eventIds: { a: 7 } } }),
+    resource(E, { id: "2", dependencies: [old] }),
+  ];
+  const begun = { advertiserId: 1, events: events(["a", "b"]) };
+  const operation = { type: "updating", resource: resource(now, { inputs: begun, aliases: [old] }) };
+  const stack = underNewNames(stackOf(state, [operation]));
+  expect(openCreates(stack).map(({ urn }) => urn)).toEqual([`${now}["b"]`]);
+  const { resources = [] } = settle(stack, [{ urn: `${now}["b"]`, createdAs: "8" }]).deployment;
+  expect(resources?.map(({ urn }) => urn)).toEqual([now, E]);
+  expect(resources?.[0]?.outputs?.eventIds).toEqual({ a: 7, b: 8 });
+  expect(resources?.[1]?.dependencies).toEqual([now]);
 });

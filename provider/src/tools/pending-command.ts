@@ -27,7 +27,7 @@ import {
 import { type Known, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
-import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
+import { type ExportedStack, readExport, stackIn, underNewNames } from "./stack-export.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./stack-journals.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
@@ -88,9 +88,10 @@ export const pendingCommand = command({
     if (options.state !== undefined && (settles || isReopening))
       throw new UsageError("--state only looks; to settle, leave it out");
     if (isReopening && settles) throw new UsageError("--reopen takes answers back: give no new answers with it");
-    if (isReopening) return changeStack(options, (stack, journals) => takeBack(stack, journals, options.reopen));
+    if (isReopening)
+      return changeStack(options, (stack, journals) => takeBack(underNewNames(stack), journals, options.reopen));
     if (!settles) return lookOnly(options);
-    return changeStack(options, (stack, journals) => judge(stack, journals, options));
+    return changeStack(options, (stack, journals) => judge(underNewNames(stack), journals, options));
   },
 });
 
@@ -103,7 +104,7 @@ async function lookOnly(options: Options): Promise<number> {
   const journals = await journalsBeside(stack, options);
   // What a run has saved meanwhile is read again.
   if (await journals.waitForRun()) stack = await read();
-  return tell(pendingIn(stack, journals.notes()), () => false, true);
+  return tell(pendingIn(underNewNames(stack), journals.notes()), () => false, true);
 }
 
 /** The journals of the stack that was exported; none where it is not known which stack that is. */

@@ -43,6 +43,7 @@ const resourceSchema = z.looseObject({
   dependencies: z.array(z.string()).nullish(),
   propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
   deletedWith: z.string().optional(),
+  aliases: z.array(z.string()).nullish(),
 });
 export type Resource = z.infer<typeof resourceSchema>;
 const operationSchema = z.looseObject({ resource: resourceSchema, type: z.string() });
@@ -102,6 +103,22 @@ function expectNothingPending({ pending_operations }: Deployment): void {
       "  pulumi refresh --clear-pending-creates --yes",
     ].join("\n"),
   );
+}
+
+/**
+ * The stack in which a set that a killed run was updating under a new name, by an alias, has that name already: as the engine would have
+ * saved it. Otherwise it would count as another set, and its events as not created.
+ */
+export function underNewNames(stack: ExportedStack): ExportedStack {
+  const { pending_operations: operations } = stack.deployment;
+  return (operations ?? []).reduce((renamed, { type, resource: { urn, aliases } }) => {
+    const { resources } = stateIn(renamed);
+    const current = currentByUrn(resources);
+    const former = aliases?.find((alias) => current.has(alias));
+    if (type !== "updating" || current.has(urn) || former === undefined) return renamed;
+    const text = JSON.stringify(resources).replaceAll(JSON.stringify(former), JSON.stringify(urn));
+    return withResources(renamed, JSON.parse(text));
+  }, stack);
 }
 
 /** Without what is replaced. */

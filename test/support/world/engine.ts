@@ -23,6 +23,8 @@ export interface Saved {
   readonly protect?: boolean;
   readonly initErrors?: readonly string[];
   readonly dependencies?: readonly string[];
+  /** In an operation: the URNs that it may have had before. */
+  readonly aliases?: readonly string[];
   readonly custom: true;
 }
 
@@ -244,6 +246,9 @@ export async function up(before: Deployment, program: Program, said: Said, optio
       dependencies,
     };
 
+    const aliases = (resource.aliases ?? []).map((former) => urnOfResource({ type, name: former }));
+    const formerly = aliases.length === 0 ? {} : { aliases };
+
     const plan = (op: Op, inputs: Values) => {
       work.ops.set(urn, op);
       const { replaceOnChanges } = resource;
@@ -277,7 +282,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
       if (isPreview) noteId(undefined);
       const { id = "" } = from;
       return () =>
-        work.step({ type: "updating", resource: { ...base, inputs } }, async () => {
+        work.step({ type: "updating", resource: { ...base, inputs, ...formerly } }, async () => {
           try {
             const { outs } = await asked(() => face.update(id, from.outputs, { ...inputs }));
             work.put(from, { ...base, id, inputs, outputs: withProvider(outs, inputs) });
