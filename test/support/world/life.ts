@@ -249,7 +249,9 @@ async function playStep(world: World, step: Step): Promise<void> {
     case "meddle":
       return meddle(world, step.pick, step.deletes);
     case "operations":
-      if (step.name !== "read" || world.platform.meddled.size === 0) world.operations[step.name] = step.on;
+      // Without reads nobody is told what was meddled with, nor that an adopted object is not there.
+      if (step.name !== "read" || (world.platform.meddled.size === 0 && !world.adoptsNothing()))
+        world.operations[step.name] = step.on;
       return;
     case "relocate":
       return world.relocate(step.kill);

@@ -1038,6 +1038,15 @@ export class World {
     }
   }
 
+  /** Something that is declared adopts what is not there. */
+  adoptsNothing(): boolean {
+    return [...this.declared.values()].some(({ type, existingId, events = {} }) =>
+      [existingId, ...Object.values(events).map((entry) => entry.existingId)].some(
+        (id) => id !== undefined && !this.platform.isLive(nounOf(type), id),
+      ),
+    );
+  }
+
   /** Something that is declared adopts what something else that is declared has: a preview shows it. */
   adoptsHeld(): boolean {
     const urns = new Set([...this.declared.values()].map((each) => urnOfResource(each)));
