@@ -38,7 +38,7 @@ vi.mock("../../provider/src/client/transport.js", async (original) => {
   const { transportNow } = await import("../support/world/wire.js");
   return { ...(await original<object>()), createTransport: transportNow };
 });
-vi.mock("../../provider/src/tools/harness.js", async (original) => {
+vi.mock("../../provider/src/tools/pulumi.js", async (original) => {
   const { cliNow } = await import("../support/world/wire.js");
   const { readSettings } = await import("../../provider/src/settings/index.js");
   return {

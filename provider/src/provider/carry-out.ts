@@ -20,7 +20,7 @@ import { createOnce } from "./create.js";
 import type { Progress } from "./engine.js";
 import { noteLive } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
-import { adoptExisting, deleteObject, updateLive } from "./optional.js";
+import { adoptExisting, deleteObject, updateLive } from "./known-operations.js";
 import { type Deletions, describeDefect, idAfter, type Outcome } from "./outcome.js";
 import type { Runtime } from "./services.js";
 

@@ -19,7 +19,7 @@ import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Sending, Unsent } from "../store/index.js";
 import { ownerOf } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
-import { setFields } from "./optional.js";
+import { setFields } from "./known-operations.js";
 import { describeDefect, type Outcome } from "./outcome.js";
 import { isAnothers, lookFor } from "./search.js";
 import type { Runtime, Services } from "./services.js";

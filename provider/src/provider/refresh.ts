@@ -26,7 +26,7 @@ import {
   writeStoredSet,
 } from "../state/index.js";
 import type { Properties } from "./inputs.js";
-import { createdIn, createdInSet, readLive, unproven } from "./optional.js";
+import { createdIn, createdInSet, readLive, unproven } from "./known-operations.js";
 import { expectSameAccount, expectSettled, Incomplete } from "./outcome.js";
 import type { Calls, Runtime, Services } from "./services.js";
 import { driftNotice, goneNotice, justCreatedNotice, nothingCompared, tellAll } from "./tell.js";

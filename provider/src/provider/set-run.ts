@@ -39,7 +39,7 @@ import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
 import { Progress, type Severity } from "./engine.js";
 import { circumstancesOf, learnHolders, notedBefore, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretMembers, type Properties, refIn, type SecretOf, secretOfMembers } from "./inputs.js";
-import { createdInSet, momentToKeep } from "./optional.js";
+import { createdInSet, momentToKeep } from "./known-operations.js";
 import { expectSameAccount, heldBack, Incomplete, idAfter, type Outcome, resultOf, setAfter } from "./outcome.js";
 import { markIn } from "./search.js";
 import type { Calls, Runtime } from "./services.js";

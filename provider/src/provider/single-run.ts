@@ -27,7 +27,7 @@ import { expectSameType, reconcileHeld, tellGone } from "./before.js";
 import { carryOutAll, type Managed } from "./carry-out.js";
 import { circumstancesOf, learnHolders, notedBefore, noteHeld, whenRemoved } from "./holding.js";
 import { argumentsIn, maskSecretsIn, type Properties, refIn } from "./inputs.js";
-import { createdIn, deleteObject, momentToKeep } from "./optional.js";
+import { createdIn, deleteObject, momentToKeep } from "./known-operations.js";
 import {
   expectSameAccount,
   expectSettled,

@@ -14,7 +14,8 @@ import {
   shown,
   warnOfSecretSets,
 } from "./contents.js";
-import { chosen, command, stateOf, write } from "./harness.js";
+import { chosen, command, write } from "./harness.js";
+import { stateOf } from "./pulumi.js";
 import { stateIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising compare <stack> <stack> [options]

@@ -1,17 +1,13 @@
 /**
  * What the commands have in common: they are declared with their help, their options and what they do. `command.ts` calls them;
- * everything that they read from standard input or write to a file passes through here. So does what the Pulumi CLI tells them: the stack
- * that is meant, its state and its settings.
+ * everything that they read from standard input or write to a file passes through here.
  */
 
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { type ParseArgsOptionsConfig, parseArgs, promisify } from "node:util";
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { didYouMean, enumerate, printable, UsageError } from "../base/index.js";
-import { environmentNameOf, NAMESPACE, readSettings, type Settings, type SettingsReading } from "../settings/index.js";
-import { type ExportedStack, readExport } from "./stack-export.js";
 
 export interface Command {
   readonly help: string;
@@ -130,134 +126,4 @@ export function write(report: string, file: string | undefined): void {
   } catch (error) {
     throw new Error(`the report could not be written to ${file}: ${(error as Error).message}`);
   }
-}
-
-export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
-
-export const STACK_HELP = `  --stack NAME           another stack than the selected one
-  --cwd FOLDER           the Pulumi program's folder`;
-
-export interface StackChoice {
-  readonly stack?: string | undefined;
-  readonly cwd?: string | undefined;
-}
-
-/** Of these options, as `pulumi` has them too, those that were given. */
-function given(choice: StackChoice): { readonly option: string; readonly value: string }[] {
-  return (["stack", "cwd"] as const).flatMap((name) => {
-    const value = choice[name];
-    return value === undefined ? [] : [{ option: `--${name}`, value }];
-  });
-}
-
-/** Runs it. @param input for its standard input. @throws Error with what it said. */
-async function pulumi(args: readonly string[], choice: StackChoice, input = ""): Promise<string> {
-  const options = given(choice).flatMap(({ option, value }) => [option, value]);
-  const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
-    maxBuffer: 1024 ** 3,
-    encoding: "utf8",
-  });
-  // Where it ends without having read all of it, its exit code and what it said tell why.
-  running.child.stdin?.on("error", () => {}).end(input);
-  try {
-    return (await running).stdout;
-  } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string };
-    if (code === "ENOENT")
-      throw new Error("the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/");
-    throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${printable(stderr ?? String(error))}`);
-  }
-}
-
-/** What `pulumi stack export` prints. Secrets stay encrypted. */
-export function exportOf(choice: StackChoice): Promise<string> {
-  return pulumi(["stack", "export"], choice);
-}
-
-/** Only Pulumi's words say why one is refused; so what a lock asks for is said with every refusal. @throws Error in words. */
-export async function importInto(choice: StackChoice, stack: ExportedStack): Promise<void> {
-  try {
-    await pulumi(["stack", "import"], choice, JSON.stringify(stack));
-  } catch (error) {
-    const ways = [
-      "Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.",
-      "Only if you are sure that no run is under way (a killed run leaves its lock):",
-      "  pulumi cancel",
-    ];
-    throw new Error([(error as Error).message, ...ways].join("\n"));
-  }
-}
-
-/** The state that a report reads; of the selected stack where nothing else is said. Secrets stay encrypted. @throws Error in words. */
-export async function stateOf({
-  state,
-  ...choice
-}: StackChoice & { readonly state?: string | undefined }): Promise<ExportedStack> {
-  if (state === undefined) return readExport(await exportOf(choice));
-  const options = given(choice).map(({ option }) => option);
-  if (options.length > 0) throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
-  return readExport(await textOf(state));
-}
-
-/** Some settings as runs would read them, unchecked, each from the stack or from the environment. */
-export async function settingsOf<K extends keyof Settings>(
-  keys: readonly K[],
-  choice: StackChoice,
-): Promise<Readonly<Record<string, string | undefined>>> {
-  const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
-  const configured = JSON.parse(printed) as Record<string, { readonly value?: string; readonly secret?: boolean }>;
-  const read = async (key: K): Promise<[K, string | undefined]> => {
-    const name = `${NAMESPACE}:${key}`;
-    const { value, secret } = configured[name] ?? {};
-    // A secret is printed where just this one is asked for: the others may need no passphrase.
-    const known = secret === true ? await pulumi(["config", "get", name], choice).catch(() => undefined) : value;
-    return [key, known?.trim() ?? settingInEnvironment(key)];
-  };
-  return Object.fromEntries(await Promise.all(keys.map(read)));
-}
-
-/** A setting as the environment has it, unchecked. */
-export function settingInEnvironment(key: keyof Settings): string | undefined {
-  return process.env[environmentNameOf(key)];
-}
-
-/** `<organization>/<project>/<stack>`; none where the backend does not tell. */
-export async function stackName(choice: StackChoice): Promise<string | undefined> {
-  const name = await pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice).catch(() => undefined);
-  return name?.trim();
-}
-
-/**
- * The settings that a command sends requests with: those of the stack, as its programs read them, or of the environment.
- * @returns the settings, and in words where they come from.
- */
-export async function readingOf(choice: StackChoice): Promise<{ reading: SettingsReading; origin: string }> {
-  const environment = process.env;
-  const stack = await stackName(choice);
-  // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  if (stack === undefined && given(choice).length === 0) {
-    const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
-    return { reading, origin: "of the environment, because `pulumi stack` found no selected stack here" };
-  }
-  const settings = await stackSettings(choice);
-  const reading = readSettings({
-    config: (key) => settings.get(key)?.value,
-    environment,
-    keys: [...settings.keys()],
-    isSecret: (key) => settings.get(key)?.secret ?? false,
-    mayLackPassword: false,
-  });
-  return { reading, origin: `of the stack ${stack}` };
-}
-
-/** The stack's settings of our namespace, by key, as its programs read them; secrets in plain. */
-async function stackSettings(
-  choice: StackChoice,
-): Promise<ReadonlyMap<string, { readonly value: string; readonly secret: boolean }>> {
-  const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
-  const entries = Object.entries(JSON.parse(printed) as Record<string, { value: string; secret: boolean }>);
-  const prefix = `${NAMESPACE}:`;
-  return new Map(
-    entries.filter(([key]) => key.startsWith(prefix)).map(([key, entry]) => [key.slice(prefix.length), entry]),
-  );
 }

@@ -4,21 +4,9 @@
 import { jsonIn, momentOf, own, printable, systemClock } from "../base/index.js";
 import { leftLiveIn, leftLiveKind, writeLeftLive } from "../state/index.js";
 import { contentsOf, warnOfSecretSets } from "./contents.js";
-import {
-  chosen,
-  command,
-  refuseForeignOptions,
-  STACK_HELP,
-  STACK_OPTIONS,
-  type StackChoice,
-  say,
-  stackName,
-  stateOf,
-  textOf,
-  type Values,
-  write,
-} from "./harness.js";
+import { chosen, command, refuseForeignOptions, say, textOf, type Values, write } from "./harness.js";
 import { LEFTOVER_FORMATS, type Leftover, leftoversOf, nothingSince, otherStackThan } from "./leftovers.js";
+import { STACK_HELP, STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
 import { type ExportedStack, objectsIn, readExport, stackIn, stateIn, withEach } from "./stack-export.js";
 import { changeStack } from "./stack-journals.js";
 

@@ -3,7 +3,8 @@ import { AdvertisingError, LoginError, momentOf, type Secrets, SettingsError, wi
 import type { NewSession } from "../client/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { placesFor } from "../store/index.js";
-import { command, readingOf, STACK_HELP, STACK_OPTIONS, say } from "./harness.js";
+import { command, say } from "./harness.js";
+import { readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising login [options]
 

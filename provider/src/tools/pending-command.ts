@@ -12,21 +12,11 @@ import {
   splitMember,
   waysOut,
 } from "../state/index.js";
-import {
-  command,
-  exportOf,
-  readingOf,
-  STACK_HELP,
-  STACK_OPTIONS,
-  say,
-  settingInEnvironment,
-  stackName,
-  textOf,
-  type Values,
-} from "./harness.js";
+import { command, say, textOf, type Values } from "./harness.js";
 import { type Known, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
+import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn, underNewNames } from "./stack-export.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./stack-journals.js";
 

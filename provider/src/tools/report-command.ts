@@ -17,20 +17,10 @@ import {
   shown,
   warnOfSecretSets,
 } from "./contents.js";
-import {
-  chosen,
-  command,
-  refuseForeignOptions,
-  STACK_HELP,
-  STACK_OPTIONS,
-  settingInEnvironment,
-  stateOf,
-  textOf,
-  type Values,
-  write,
-} from "./harness.js";
+import { chosen, command, refuseForeignOptions, textOf, type Values, write } from "./harness.js";
 import { pageOf } from "./page.js";
 import { readPreview } from "./preview.js";
+import { STACK_HELP, STACK_OPTIONS, settingInEnvironment, stateOf } from "./pulumi.js";
 import { type ExportedStack, stackIn, stateIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising report ids|page|comment [options]

@@ -28,7 +28,7 @@ import {
   withJournal,
   writeSettlements,
 } from "../store/index.js";
-import { exportOf, importInto, type StackChoice, settingsOf, stackName } from "./harness.js";
+import { exportOf, importInto, type StackChoice, settingsOf, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
 
 /** The journals of a stack, beside the cookie file that its settings name. @param name none where nobody knows it. */
