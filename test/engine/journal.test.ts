@@ -6,6 +6,7 @@ import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { Journal } from "../../provider/src/store/journal.js";
 import { placesOf } from "../../provider/src/store/places.js";
 import { struck, upAndKill } from "../support/killing.js";
+import { commandsIn, saidTwice } from "../support/printed-commands.js";
 import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
 /** The journals in a stack's cache folder. */
@@ -47,6 +48,8 @@ it("killed before the answer, which was carried out: other stacks go on, a damag
   const stopped = await stack.up();
   expect(stopped.code).not.toBe(0);
   for (const words of [journal, "later version", "existingId"]) expect(stopped.output).toContain(words);
+  expect(commandsIn(stopped.output)).toContain(`rm '${journal}'`);
+  expect(saidTwice(stopped.output), stopped.output).toEqual([]);
   expect(readFileSync(journal, "utf8")).toBe(damaged);
   writeFileSync(journal, original);
   expect(sandbox.eventPosts).toBe(2);

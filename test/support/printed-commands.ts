@@ -3,7 +3,7 @@
 /** The lines of a message that are a command, and nothing else. */
 export function commandsIn(message: string): string[] {
   const lines = message.split("\n").map((line) => line.trim());
-  return lines.filter((line) => /^(?:npx|pulumi|export|unset) /.test(line));
+  return lines.filter((line) => /^(?:npx|pulumi|export|unset|rm) /.test(line));
 }
 
 /** What a run tells at its end: before, Pulumi prints the same as it comes. */

@@ -91,6 +91,6 @@ export class UnsupportedError extends AdvertisingError {
 
 /** The error's message with its code at the end, as it leaves the process. A command at its end stays alone on its line. */
 export function withCode(message: string, code: string): string {
-  const isCommand = /\n +(npx|pulumi|export|unset) [^\n]*$/.test(message);
+  const isCommand = /\n +(npx|pulumi|export|unset|rm) [^\n]*$/.test(message);
   return `${message}${isCommand ? "\n" : " "}[${code}]`;
 }

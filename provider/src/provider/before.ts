@@ -222,7 +222,7 @@ export async function tellUnclaimed(runtime: Runtime, identity: string): Promise
   if (unclaimed.length > 0) runtime.say(leftBehind(unclaimed, "no later run has claimed them"), UNCLAIMED);
 }
 
-/** For what only looks: a journal that can't be read is said, and stops the next create. */
+/** For what only looks: a journal that can't be read stops the next create of an `up`; a preview says it. */
 export async function journalled<T>(
   runtime: Runtime,
   look: (journal: Journal) => Promise<T>,
@@ -232,7 +232,7 @@ export async function journalled<T>(
     return await look(runtime.journal(identity));
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
-    runtime.say(error.message);
+    if (runtime.run.isUp !== true) runtime.say(error.message);
     return undefined;
   }
 }

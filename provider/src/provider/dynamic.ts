@@ -6,7 +6,7 @@
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { AdvertisingError, InternalError, type Secrets, withCode } from "../base/index.js";
+import { AdvertisingError, InternalError, JournalError, type Secrets, withCode } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { checkSet, checkSingle } from "./check.js";
 import type { Properties } from "./inputs.js";
@@ -137,7 +137,13 @@ function guard(runtime: () => Runtime) {
       return await work();
     } catch (error) {
       runtime().run.hasFailed = true;
-      throw asError(error, runtime().secrets);
+      throw asError(notAgain(error, runtime()), runtime().secrets);
     }
   };
+}
+
+/** What is wrong with the journal stops every resource: the first error says it in full. */
+function notAgain(error: unknown, { run }: Runtime): unknown {
+  if (!(error instanceof JournalError) || run.beginOnce(error.message)) return error;
+  return new JournalError("Not sent: the journal can't be used (another error of this run says why).");
 }

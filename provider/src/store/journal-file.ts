@@ -3,7 +3,7 @@
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import { type Clock, JournalError, momentOf } from "../base/index.js";
+import { type Clock, JournalError, momentOf, shellWord } from "../base/index.js";
 import {
   AppendFile,
   acquireLock,
@@ -123,7 +123,7 @@ export class JournalFile {
         throw unusable(
           this.path,
           "another run of this stack has ended since this one began, and this one does not know what the other created",
-          "Run this again",
+          "Run this again.",
         );
       }
       const handle = await openPrivate(this.path, constants.O_WRONLY | constants.O_APPEND, disk);
@@ -134,7 +134,7 @@ export class JournalFile {
         throw unusable(
           this.path,
           "it was removed while this run was using it; nothing more is sent",
-          "Run this again",
+          "Run this again.",
           "",
         );
       };
@@ -157,7 +157,7 @@ export class JournalFile {
       throw unusable(
         this.path,
         `it can't be written (${(error as Error).message})`,
-        "Make room or fix the permissions",
+        "Make room or fix the permissions.",
         note.note === "sent" ? NOTHING_SENT : "",
       );
     }
@@ -242,7 +242,7 @@ function inWords(path: string, error: unknown): JournalError {
     return unusable(
       path,
       `another run of this stack is using it (${error.holder})`,
-      "Let that run end (or end it), and run this again",
+      "Let that run end (or end it), and run this again.",
     );
   }
   if (error instanceof LockLost) {
@@ -255,22 +255,22 @@ function inWords(path: string, error: unknown): JournalError {
     return unusable(
       path,
       error.message,
-      "Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file",
+      `Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`,
     );
   }
-  if (error instanceof UntrustedFile) return unusable(path, error.message, "Fix that, and run this again");
+  if (error instanceof UntrustedFile) return unusable(path, error.message, "Fix that, and run this again.");
   return unusable(
     path,
     (error as Error).message,
     "Make the folder writable, or set advertising:cookieFile to a file in one that is: the journal is kept beside it " +
-      "(where it does not know what an interrupted run left here)",
+      "(where it does not know what an interrupted run left here).",
   );
 }
 
 /** @param what is wrong. @param next what to do. @param before what came of the create, where anything was to be sent. */
 function unusable(path: string, what: string, next: string, before: string = NOTHING_SENT): JournalError {
   const journal = `The journal ${path}, which keeps a killed run from creating things twice`;
-  return new JournalError(`${before}${journal}, can't be used: ${what}. ${next}.`);
+  return new JournalError(`${before}${journal}, can't be used: ${what}. ${next}`);
 }
 
 const NOTHING_SENT = "Nothing was sent. ";
