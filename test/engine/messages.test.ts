@@ -78,7 +78,7 @@ it("single events, from the first preview to the end", async () => {
     stack.programFolder,
     stack.environment,
   );
-  expect(comment.output).toContain("3 create");
+  expect(comment.output).toContain("3 to create");
   expect(comment.output).not.toContain("password");
   expect(sandbox.requests).toEqual([]);
   stack.setEnvironment({ ADVERTISING_PASSWORD: sandbox.password });

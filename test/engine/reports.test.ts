@@ -55,7 +55,7 @@ it("ids, a comment, leftovers on another machine, a page and a comparison", asyn
   stack.program(body(2, `event("bought", { eventName: "Buy", value: 9 });${set("a")}`));
   stack.write("preview.json", (await stack.preview("--json", "--show-sames")).output);
   const comment = await run(stack, "report", "comment", "--preview", "preview.json");
-  expect(comment.stdout).toContain("**1 create, 2 replace, 2 leave the state, and stay live**");
+  expect(comment.stdout).toContain("**1 to create, 2 to replace, 2 to leave the state and stay live**");
   expect(comment.stdout).toContain(
     `<code>bought</code> is new, and all its arguments are those of <code>buy</code> (${first.buy})`,
   );

@@ -184,24 +184,24 @@ it("ci/github.yml, ci/gitlab.yml: a pull request's preview in one comment, which
   const [hub, lab] = [await start(), await start()];
   const first = await runAll(github.preview, hub.environment);
   expect(first.code, first.output).toBe(0);
-  expect(hub.mine()).toContain("**5 create**");
+  expect(hub.mine()).toContain("**5 to create**");
   expect(readFileSync(join(stack.folder, "summary.md"), "utf8")).toBe(hub.mine());
   const firstToo = await runAll(gitlab.preview, lab.environment);
   expect(firstToo.code, firstToo.output).toBe(0);
-  expect(lab.mine()).toContain("**5 create**");
+  expect(lab.mine()).toContain("**5 to create**");
 
   const catalog = join(project(), "catalog.yaml");
   const text = readFileSync(catalog, "utf8");
   writeFileSync(catalog, text.replace(/^ {6}landing: .*\n/m, ""));
   const second = await runAll(github.preview, hub.environment);
   expect(second.code, second.output).toBe(0);
-  expect(hub.mine()).toContain("**4 create**");
+  expect(hub.mine()).toContain("**4 to create**");
   // The preview itself is the same line in both, so its result is taken here for the steps behind it.
   const [command = "", ...behind] = gitlab.preview;
   expect(github.preview[0]?.split("\n")[0]).toBe(command);
   const secondToo = await runAll(behind, lab.environment);
   expect(secondToo.code, secondToo.output).toBe(0);
-  expect(lab.mine()).toContain("**4 create**");
+  expect(lab.mine()).toContain("**4 to create**");
   const { NOTES_TOKEN: _, ...withoutToken } = lab.environment;
   expect((await runAll(behind, withoutToken)).code).toBe(0);
 

@@ -58,7 +58,7 @@ it("begins with counts; adoptions and other resources are counted apart", () => 
     },
   ]);
   expect(told).toMatch(/^### /);
-  expect(told).toContain("**1 create, 1 adopt, 1 leave the state, and stay live**; and 1 change of other");
+  expect(told).toContain("**1 to create, 1 to adopt, 1 to leave the state and stay live**; and 1 change of other");
   expect(told).toContain("| ConversionEvent | 1 | 1 | 1 |");
   expect(told).toContain("Up to 1 object would stay live");
   expect(told).toContain("<details><summary>Changes (3)</summary>");
@@ -78,7 +78,7 @@ describe("an object that an unchanged resource has", () => {
 
   it.each([same, sameSet])("does not stay behind, and nothing is advised to go on with it", (unchanged) => {
     const told = commentOn([unchanged, remove(E("a"), "5", inputs), create(E("b"), inputs)]);
-    expect(told).toContain("**1 create, 1 leave the state, and stay live**");
+    expect(told).toContain("**1 to create, 1 to leave the state and stay live**");
     expect(told).not.toContain("Up to");
     expect(told).not.toContain("rename");
   });
@@ -211,7 +211,7 @@ it("says what else a replaced advertiser would replace, of resources and of sets
     "<code>acme</code> (1) is replaced, which would also replace 2 events: <code>buy</code> (5) and <code>funnel/a</code> (8)",
   );
   expect(told).toContain("| replace | Advertiser | <code>acme</code> | <code>Acme 2</code> | 1 | advertiserName |");
-  expect(told).toContain("**1 replace, 2 replace, if its advertiser's id changes**");
+  expect(told).toContain("**1 to replace, 2 to replace if the advertiser's id changes**");
 });
 
 it("5,000 changes stay below 60,000 characters, and say how many have no room", () => {
@@ -221,7 +221,7 @@ it("5,000 changes stay below 60,000 characters, and say how many have no room", 
   ]).flat();
   const told = commentOn(steps, [{ severity: "warning", message: "long ".repeat(20_000), urn: ACME }]);
   expect(told.length).toBeLessThanOrEqual(MAX_CHARACTERS);
-  expect(told).toContain("5000 create, 5000 leave the state");
+  expect(told).toContain("5000 to create, 5000 to leave the state");
   expect(told).toMatch(/… and \d+ more, for which there is no room here/);
   expect(told.match(/<details>/g)?.length ?? 0).toBe(told.match(/<\/details>/g)?.length ?? 0);
 });
@@ -240,7 +240,7 @@ it("a failed preview never says that nothing changes: it did not see everything"
   for (const told of [none, some, others]) expect(told).toContain("**The preview failed: 1 error.**");
   for (const told of [none, some, others]) expect(told).not.toContain("Nothing changes");
   expect(none).not.toContain("As far as it got");
-  expect(some).toContain("As far as it got: **1 create**\n");
+  expect(some).toContain("As far as it got: **1 to create**\n");
   expect(others).toContain("As far as it got: 1 change of other resources\n");
 });
 
@@ -288,7 +288,7 @@ describe("on an installation with more than the documented operations", () => {
       newState: side(urn, "5", event("A", { value: 3 })),
     };
     const told = tell([update, gone, replaced]);
-    expect(told).toContain("**1 replace, 1 update in place, 1 leave the state, and be deleted**");
+    expect(told).toContain("**1 to replace, 1 to update in place, 1 to leave the state and be deleted**");
     expect(told).toContain("| update | ConversionEvent | <code>a</code> | <code>A</code> | 5 | value |");
     expect(told).toContain("Up to 2 objects would be deleted on the platform, which can't be undone");
     expect(told).not.toContain("stay live");
@@ -297,7 +297,7 @@ describe("on an installation with more than the documented operations", () => {
   it("what has retainOnDelete stays live, and so does all where there is no known delete", () => {
     expect(tell([replace(E("c"), "7", event("C"), event("C2"))])).toContain("Up to 1 object would stay live");
     const switchedOff = tell([gone, replaced], "{}");
-    expect(switchedOff).toContain("**1 replace, 1 leave the state, and stay live**");
+    expect(switchedOff).toContain("**1 to replace, 1 to leave the state and stay live**");
     expect(switchedOff).not.toContain("deleted");
     expect(tell([gone], "no JSON")).toContain("stay live");
   });
@@ -308,10 +308,10 @@ describe("on an installation with more than the documented operations", () => {
       oldState: { ...step.oldState, deletedWith: ACME },
     });
     const acme = { advertiserName: "Acme" };
-    expect(tell([withAcme(gone)])).toContain("leave the state, and be deleted");
+    expect(tell([withAcme(gone)])).toContain("leave the state and be deleted");
     for (const leaving of [remove(ACME, "1", acme), replace(ACME, "1", acme, { advertiserName: "Acme 2" })]) {
       const told = tell([withAcme(gone), withAcme(replaced), leaving]);
-      expect(told).toContain("leave the state, and stay live");
+      expect(told).toContain("leave the state and stay live");
       expect(told).not.toContain("deleted");
     }
   });
@@ -369,31 +369,33 @@ describe("on an installation with more than the documented operations", () => {
 
     it("its members are updated with its own advertiser, and what leaves it stays live", () => {
       const told = tell([step()]);
-      expect(told).toContain("**1 create, 1 replace, 1 update in place, 1 leave the state, and stay live**");
+      expect(told).toContain("**1 to create, 1 to replace, 1 to update in place, 1 to leave the state and stay live**");
       expect(told).toContain("| update | ConversionEvent | <code>funnel/a</code> | <code>A</code> | 8 | value |");
       expect(told).toContain("Up to 2 objects would stay live");
-      expect(tell([step({ advertiserId: 2 })])).toContain("**1 create, 3 replace, 1 leave");
+      expect(tell([step({ advertiserId: 2 })])).toContain("**1 to create, 3 to replace, 1 to leave");
       expect(tell([step({ advertiserId: UNKNOWN })])).not.toContain("update in place");
-      expect(tell([step()], "{}")).toContain("**1 create, 2 replace, 1 leave");
+      expect(tell([step()], "{}")).toContain("**1 to create, 2 to replace, 1 to leave");
     });
 
     it("with retainOnDelete: false, what leaves it is deleted, and so is what another object takes the place of", () => {
       const told = tell([step(DELETES)]);
-      expect(told).toContain("**1 create, 1 replace, 1 update in place, 1 leave the state, and be deleted**");
+      expect(told).toContain(
+        "**1 to create, 1 to replace, 1 to update in place, 1 to leave the state and be deleted**",
+      );
       expect(told).toContain("Up to 2 objects would be deleted on the platform, which can't be undone");
       expect(told).not.toContain("stay live");
     });
 
     it("without a known delete, or where the state does not say at which account, nothing is deleted", () => {
-      expect(tell([step(DELETES)], "{}")).toContain("leave the state, and stay live");
-      expect(tell([step({ ...DELETES, outputs: { __at: undefined } })])).toContain("leave the state, and stay live");
+      expect(tell([step(DELETES)], "{}")).toContain("leave the state and stay live");
+      expect(tell([step({ ...DELETES, outputs: { __at: undefined } })])).toContain("leave the state and stay live");
     });
 
     it.each([["events"], ["*"], ["defaults.value"], ["events.a.value"]])(
       "with replaceOnChanges: %j, another object is made of each member that is changed",
       (path) => {
         const told = tell([step({ replaceOnChanges: [path] })]);
-        expect(told).toContain("**1 create, 2 replace, 1 leave the state, and stay live**");
+        expect(told).toContain("**1 to create, 2 to replace, 1 to leave the state and stay live**");
         expect(told).not.toContain("update in place");
       },
     );
@@ -402,7 +404,7 @@ describe("on an installation with more than the documented operations", () => {
       const adopts = (existingId: unknown) => create(E("own"), event("A", { existingId }));
       expect(tell([step(DELETES), adopts(11)])).toContain("Up to 1 object would be deleted"); // the replaced one
       const unknown = tell([step(DELETES), adopts(UNKNOWN)]);
-      expect(unknown).toContain("leave the state, and stay live");
+      expect(unknown).toContain("leave the state and stay live");
       expect(unknown).not.toContain("deleted");
     });
 
@@ -418,19 +420,19 @@ describe("on an installation with more than the documented operations", () => {
       ]) {
         const told = tell([gone, replaced, adopter]);
         expect(told).toContain(
-          "1 leave the state, and be deleted unless an existingId that this preview does not show names it",
+          "1 to leave the state and be deleted unless an existingId that this preview does not show names it",
         );
         expect(told).toContain("Up to 2 objects would be deleted");
         // As in the `up`, a set deletes nothing then.
-        expect(tell([step(DELETES), adopter])).toContain("leave the state, and stay live");
+        expect(tell([step(DELETES), adopter])).toContain("leave the state and stay live");
       }
       const ofAdvertiser = create(urnOf("Advertiser", "a"), { advertiserName: "A", existingId: "[secret]" });
-      expect(tell([gone, ofAdvertiser])).toContain("1 leave the state, and be deleted**");
+      expect(tell([gone, ofAdvertiser])).toContain("1 to leave the state and be deleted**");
     });
 
     it("an adoption of its own whose id is not known yet spares nothing, as in the `up`", () => {
       const events = { ...EVENTS, new: { ...entry(5), existingId: UNKNOWN } };
-      expect(tell([step({ ...DELETES, events })])).toContain("leave the state, and be deleted");
+      expect(tell([step({ ...DELETES, events })])).toContain("leave the state and be deleted");
     });
 
     it("as a whole, it lets go of all of them, or deletes them, as the state has the option", () => {
@@ -440,14 +442,14 @@ describe("on an installation with more than the documented operations", () => {
         op: "delete",
         oldState: { ...gone.oldState, retainOnDelete },
       });
-      expect(tell([removed(true)])).toContain("**4 leave the state, and stay live**");
-      expect(tell([removed(undefined)])).toContain("**4 leave the state, and be deleted**");
+      expect(tell([removed(true)])).toContain("**4 to leave the state and stay live**");
+      expect(tell([removed(undefined)])).toContain("**4 to leave the state and be deleted**");
     });
 
     it("what earlier runs were refused to delete is deleted with the next change", () => {
       const __left = [{ id: "5", key: "then", at: "2026-01-01T00:00:00Z", why: "removed", toDelete: true }];
       const told = tell([step({ ...DELETES, outputs: { __left } })]);
-      expect(told).toContain("2 leave the state, and be deleted");
+      expect(told).toContain("2 to leave the state and be deleted");
       expect(told).toContain("Up to 3 objects would be deleted");
     });
 
@@ -455,7 +457,7 @@ describe("on an installation with more than the documented operations", () => {
       const hidden = { a: { eventName: "A", value: "[secret]" }, b: { eventName: "B", value: 1 } };
       const known = { ...olds, events: hidden, eventIds: { a: 8, b: 9 }, earlier: undefined };
       const told = tell([{ ...step({ events: hidden }), oldState: side(set, "set-x", known, known) }], "{}");
-      expect(told).toContain("**1 replace, if its advertiser's id changes**");
+      expect(told).toContain("**1 to replace if the advertiser's id changes**");
     });
 
     it("an unresolved member is waited for, or looked for where a search is known", () => {
@@ -464,28 +466,28 @@ describe("on an installation with more than the documented operations", () => {
       };
       const events = { same: entry(1), new: entry(5) };
       const waits = tell([step({ events, outputs: { unresolved } })]);
-      expect(waits).toContain("1 stay unresolved, until somebody settles it");
+      expect(waits).toContain("1 to stay unresolved until somebody settles it");
       const search = JSON.stringify({ event: { search: "GET rest/event?f={mark}" } });
       const looks = tell([step({ events, outputs: { unresolved } })], search, { "advertising:markField": "f" });
-      expect(looks).toContain("1 look for what an earlier run sent, and create it if that is not there");
+      expect(looks).toContain("1 to look for, and create if it is not there");
     });
   });
 
   it("a replacement that only the engine was asked for is one", () => {
-    expect(tell([replace(E("c"), "7", event("C"), event("C"))])).toContain("**1 replace**");
+    expect(tell([replace(E("c"), "7", event("C"), event("C"))])).toContain("**1 to replace**");
   });
 
   it("a replacement that only the engine was asked for, of an object that existingId names, adopts it again and deletes nothing", () => {
     const told = tell([deletable(replace(E("c"), "7", event("C"), event("C", { existingId: 7 })))]);
-    expect(told).toContain("**1 adopt**");
+    expect(told).toContain("**1 to adopt**");
     expect(told).not.toMatch(/deleted|stay live/);
   });
 
   it("a secret that changes is a replacement, or an update, as the engine says", () => {
     const secret = event("[secret]");
-    expect(tell([replace(E("c"), "7", secret, secret)])).toContain("**1 replace**");
+    expect(tell([replace(E("c"), "7", secret, secret)])).toContain("**1 to replace**");
     const updated = { ...replace(E("c"), "7", secret, secret), op: "update" };
-    expect(tell([updated])).toContain("**1 update in place**");
+    expect(tell([updated])).toContain("**1 to update in place**");
   });
 
   it("an update of which nothing is sent, such as a resource that an earlier version saved, is none", () => {
@@ -494,7 +496,7 @@ describe("on an installation with more than the documented operations", () => {
 
   it("what is removed while another resource adopts it stays live, and is managed", () => {
     const told = tell([gone, create(E("own"), event("B", { existingId: 6 }))]);
-    expect(told).toContain("**1 adopt, 1 leave the state, and stay live**");
+    expect(told).toContain("**1 to adopt, 1 to leave the state and stay live**");
     expect(told).not.toContain("Up to");
   });
 });

@@ -16,17 +16,26 @@ export const MAX_CHARACTERS = 60_000;
 const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
   create: "create",
   adopt: "adopt",
-  refuse: "fail, unless somebody changes the object back",
+  refuse: "fail unless somebody changes the object back",
   replace: "replace",
-  "perhaps replace": "replace, if its advertiser's id changes",
+  "perhaps replace": "replace if the advertiser's id changes",
   update: "update in place",
-  delete: "leave the state, and be deleted",
-  "perhaps delete": "leave the state, and be deleted unless an existingId that this preview does not show names it",
-  "let go": "leave the state, and stay live",
-  "look for": "look for what an earlier run sent, and create it if that is not there",
-  wait: "stay unresolved, until somebody settles it",
+  delete: "leave the state and be deleted",
+  "perhaps delete": "leave the state and be deleted unless an existingId that this preview does not show names it",
+  "let go": "leave the state and stay live",
+  "look for": "look for, and create if it is not there",
+  wait: "stay unresolved until somebody settles it",
 };
 const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
+
+/** In the tables, where the name of the action is none that people use. */
+const TITLES: Partial<Record<ShownAction, string>> = {
+  refuse: "fail",
+  "let go": "leave live",
+  "look for": "search",
+  wait: "unresolved",
+};
+const titleOf = (action: ShownAction) => TITLES[action] ?? action;
 
 export function commentOf({ changes, showsUnchanged, others, diagnostics }: Preview): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
@@ -63,7 +72,7 @@ interface Part {
 function countsOf(changes: readonly Change[], others: number, isPart: boolean): string[] {
   const parts = ACTIONS.map((action) => ({ action, amount: withAction(changes, action).length }));
   const some = parts.filter(({ amount }) => amount > 0);
-  const ours = some.map(({ action, amount }) => `${amount} ${WORDS[action]}`).join(", ");
+  const ours = some.map(({ action, amount }) => `${amount} to ${WORDS[action]}`).join(", ");
   const told = [
     ...(ours === "" && isPart ? [] : [`**${ours || "Nothing changes"}**`]),
     ...(others === 0 ? [] : [`${count(others, "change")} of other resources`]),
@@ -103,7 +112,7 @@ function summaryTable(changes: readonly Change[]): string {
       String(withAction(changes, action).filter((change) => change.kind.name === kind).length),
     ),
   ]);
-  return tableLines(["", ...present], rows).join("\n");
+  return tableLines(["", ...present.map(titleOf)], rows).join("\n");
 }
 
 function renameItems(changes: readonly Change[]): string[] {
@@ -185,7 +194,7 @@ function changeRows(changes: readonly Change[]): string[] {
   return tableLines(
     ["", "kind", "resource", "name", "id", "differs in"],
     due.map(({ action, kind, key, values, id = "", changed }) => [
-      action,
+      titleOf(action),
       kind.name,
       code(key),
       nameOf(values[kind.nameProperty]),
