@@ -109,10 +109,10 @@ it.each([
   const { output } = await comment(stack, (await stack.preview("--json", "--show-sames")).output);
   const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
   const said = {
-    creates: countIn(line, /(\d+) create/),
-    adopts: countIn(line, /(\d+) adopt/),
-    replaces: countIn(line, /(\d+) replace(?!, if)/) + countIn(line, /(\d+) replace, if/),
-    updates: countIn(line, /(\d+) update in place/),
+    creates: countIn(line, /(\d+) to create/),
+    adopts: countIn(line, /(\d+) to adopt/),
+    replaces: countIn(line, /(\d+) to replace(?! if)/) + countIn(line, /(\d+) to replace if/),
+    updates: countIn(line, /(\d+) to update in place/),
     deleted: countIn(output, /Up to (\d+) objects? would be deleted/),
     left: countIn(output, /Up to (\d+) objects? would stay live/),
   };
