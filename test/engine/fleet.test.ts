@@ -173,7 +173,9 @@ describe.skipIf(missing.length > 0)(
       for (const STACK of ["at", "be"]) {
         const folder = await run("up", encrypted, { STACK });
         const summary = readFileSync(join(folder, "summary.md"), "utf8");
-        expect(summary).toMatch(new RegExp(`^### ${STACK}\n\`\`\`\nThe earlier export has no object of this package`));
+        expect(summary).toMatch(
+          new RegExp(`^### ${STACK}: left live\n\`\`\`\nThe earlier export has no object of this package`, "m"),
+        );
       }
       expect(sandbox).toMatchObject({ logins: 1, creates: 2 * OBJECTS });
     });

@@ -65,7 +65,7 @@ it("wrong credentials are tried once, however many resources ask", async () => {
   expect(code).not.toBe(0);
   // Among what is said of twenty resources, the reason stands once.
   expect(output.slice(output.indexOf("Diagnostics:")).match(/the e-mail or the password is wrong/g)).toHaveLength(1);
-  expect(output).toContain("advertising:password");
+  expect(output).toContain("Check ADVERTISING_EMAIL and ADVERTISING_PASSWORD");
   expect(output).not.toContain("needle");
   expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
   expect(await stack.resources()).toEqual([]);
