@@ -527,19 +527,24 @@ describe("a stack that was killed twice", () => {
 });
 
 it("R7: a set that was renamed by an alias in the run that was killed is the set that the state has", () => {
-  const [old, now] = ["old", "now"].map((name) => urnOf("ConversionEventSet", name)) as [string, string];
+  const [old, now] = ["old", "$&now"].map((name) => urnOf("ConversionEventSet", name)) as [string, string];
+  const bucketOf = (name: string) => `urn:pulumi:dev::tiny::other:index:Bucket::${name}`;
+  const [bucket, after] = [bucketOf("before"), bucketOf("after")];
   const events = (keys: string[]) => Object.fromEntries(keys.map((key) => [key, { eventName: key, value: 1 }]));
   const held = { advertiserId: 1, events: events(["a"]) };
   const state = [
     resource(old, { id: "set-1", inputs: held, outputs: { ...held, eventIds: { a: 7 } } }),
     resource(E, { id: "2", dependencies: [old] }),
+    resource(bucket, { id: "b" }),
   ];
   const begun = { advertiserId: 1, events: events(["a", "b"]) };
   const operation = { type: "updating", resource: resource(now, { inputs: begun, aliases: [old] }) };
-  const stack = underNewNames(stackOf(state, [operation]));
+  // The same of another package's resource is the engine's affair.
+  const others = { type: "updating", resource: resource(after, { aliases: [bucket] }) };
+  const stack = underNewNames(stackOf(state, [operation, others]));
   expect(openCreates(stack).map(({ urn }) => urn)).toEqual([`${now}["b"]`]);
   const { resources = [] } = settle(stack, [{ urn: `${now}["b"]`, createdAs: "8" }]).deployment;
-  expect(resources?.map(({ urn }) => urn)).toEqual([now, E]);
+  expect(resources?.map(({ urn }) => urn)).toEqual([now, E, bucket]);
   expect(resources?.[0]?.outputs?.eventIds).toEqual({ a: 7, b: 8 });
   expect(resources?.[1]?.dependencies).toEqual([now]);
 });

@@ -111,12 +111,13 @@ function expectNothingPending({ pending_operations }: Deployment): void {
  */
 export function underNewNames(stack: ExportedStack): ExportedStack {
   const { pending_operations: operations } = stack.deployment;
-  return (operations ?? []).reduce((renamed, { type, resource: { urn, aliases } }) => {
+  return (operations ?? []).reduce((renamed, { type, resource: { urn, type: token, aliases } }) => {
+    if (type !== "updating" || setOfType(token) === undefined) return renamed;
     const { resources } = stateIn(renamed);
     const current = currentByUrn(resources);
     const former = aliases?.find((alias) => current.has(alias));
-    if (type !== "updating" || current.has(urn) || former === undefined) return renamed;
-    const text = JSON.stringify(resources).replaceAll(JSON.stringify(former), JSON.stringify(urn));
+    if (current.has(urn) || former === undefined) return renamed;
+    const text = JSON.stringify(resources).replaceAll(JSON.stringify(former), () => JSON.stringify(urn));
     return withResources(renamed, JSON.parse(text));
   }, stack);
 }
