@@ -77,9 +77,11 @@ it("R4: what was sent with other arguments than the program's is saved as it was
   const now = { eventName: "Two", advertiserId: 4, value: 5, clickWindow: 60 };
   const settledAs = (sent: object) => {
     const unresolved = { ...now, [UNRESOLVED]: { since: "", what: "", ...sent } };
-    const stack = stackOf([resource(E, { id: "unresolved-x", inputs: now, outputs: unresolved })], []);
+    const inputs = { ...now, __provider: "p" };
+    const stack = stackOf([resource(E, { id: "unresolved-x", inputs, outputs: unresolved })], []);
     const [saved] = settle(stack, [{ urn: E, createdAs: "3" }]).deployment.resources ?? [];
-    const { eventName, advertiserId, value, clickWindow } = saved?.outputs ?? {};
+    const { eventName, advertiserId, value, clickWindow, __provider } = saved?.outputs ?? {};
+    expect(__provider).toBe("p"); // or the engine can't read it
     return { eventName, advertiserId, value, clickWindow };
   };
   expect(settledAs({})).toEqual(now);
@@ -388,7 +390,7 @@ describe("members of a set whose run had no mark", () => {
 });
 
 describe("a stack that was killed twice", () => {
-  const inputs = { eventName: "E", advertiserId: 1, value: 2 };
+  const inputs = { eventName: "E", advertiserId: 1, value: 2, __provider: "p" };
   const sent = (mark: string | undefined, more: object = {}) =>
     creating(E, { inputs: { ...inputs, ...(mark === undefined ? {} : { __mark: `field ${mark}` }), ...more } });
   const idsOf = ({ deployment }: ExportedStack) => (deployment.resources ?? []).map(({ id }) => id);
@@ -441,6 +443,7 @@ describe("a stack that was killed twice", () => {
     const stack = stackOf([], [sent("one", { value: 1 }), sent("two", { value: 3 })]);
     const saved = (mark: string | undefined, more: ExportedStack = stack) => {
       const [only] = settle(more, [{ urn: E, createdAs: "7", mark }]).deployment.resources ?? [];
+      expect(only?.outputs?.__provider).toBe("p");
       return only?.outputs?.value;
     };
     expect(["one", "two"].map((mark) => saved(mark))).toEqual([1, 3]);

@@ -14,6 +14,7 @@ import {
   MARK,
   nameInUrn,
   objectKey,
+  PROVIDER,
   readMark,
   readStoredSet,
   secretArgumentsIn,
@@ -232,8 +233,9 @@ function asSent(
     ...(named === undefined ? {} : { [kind.nameProperty]: named }),
     ...facts,
   });
+  // Without its provider, the engine could neither read nor delete it.
   const only = (properties: readonly string[]) =>
-    Object.fromEntries(Object.entries(now).filter(([property]) => properties.includes(property)));
+    Object.fromEntries(Object.entries(now).filter(([name]) => name === PROVIDER || properties.includes(name)));
   if (made === undefined) {
     const agreed = lookedForBy.filter((property) =>
       recordsOf(create).every((each) => sentIn(each)[property] === now[property]),
