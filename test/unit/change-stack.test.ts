@@ -284,6 +284,22 @@ it("of a create that only this machine's journal has, it says so, with the way o
   expect(await run("pending")).toMatchObject({ code: 0 });
 });
 
+it("an answer is not taken back while that would lose what Pulumi lists of a run since", async () => {
+  const { run, folder, write, ids, imports } = newStack([unresolved("a")]);
+  expect((await run("pending", "--created", "a=5")).code).toBe(0);
+  const state = JSON.parse(readFileSync(join(folder, "state.json"), "utf8"));
+  const { id: _, outputs: __, ...resource } = storedEvent("sent", 0, {}, { inputs: { eventName: "sent", value: 1 } });
+  state.deployment.pending_operations = [{ type: "creating", resource }];
+  write("state.json", JSON.stringify(state));
+  const refused = await run("pending", "--reopen", "a");
+  expect(refused.output).toContain("Pulumi still lists unfinished operations of a killed run");
+  expect(refused.code).toBe(2);
+  expect(imports()).toBe(1);
+  await run("pending", "--not-created", "sent");
+  expect((await run("pending", "--reopen", "a")).output).toContain("Reopened");
+  expect(ids()).toEqual(["unresolved-a"]);
+});
+
 it("a journal that can't be read is said, and nothing is changed", async () => {
   const { run, folder, imports } = newStack([unresolved("a")]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);

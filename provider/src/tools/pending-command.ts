@@ -17,7 +17,7 @@ import { type Known, readVerdicts, reopen, sliceOf, type Verdict } from "./pendi
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
-import { type ExportedStack, readExport, stackIn, underNewNames } from "./stack-export.js";
+import { type ExportedStack, expectNothingPending, readExport, stackIn, underNewNames } from "./stack-export.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./stack-journals.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
@@ -173,6 +173,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
 /** What is to be done where answers are taken back. */
 function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonly string[]): Decided<number> {
   const { settlements, stack: reopened } = reopen(stack, wanted, journals.settlements());
+  if (reopened !== stack) expectNothingPending(stack.deployment); // of runs since the answer
   const urns = new Set(settlements.map(({ urn }) => urn));
   const lives = livesIn(stack, urns);
   return {

@@ -93,7 +93,7 @@ export function withEach(stack: ExportedStack, change: (resource: Resource) => R
 }
 
 /** @throws Error where Pulumi would drop something: an import takes the pending operations away. */
-function expectNothingPending({ pending_operations }: Deployment): void {
+export function expectNothingPending({ pending_operations }: Deployment): void {
   if ((pending_operations ?? []).length === 0) return;
   throw new Error(
     [
