@@ -8,7 +8,7 @@ import {
   readCatalog,
 } from "../catalog/index.js";
 import { abilitiesOf } from "../decision/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, kindNamed } from "../kinds/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, KINDS, type Kind } from "../kinds/index.js";
 import { exactId, InWords, inWords, validate } from "../rules/index.js";
 import { type Identity, identityText, journalKeyOf, labelOf, memberOf } from "../state/index.js";
 import type { Live } from "../store/index.js";
@@ -137,8 +137,6 @@ function shownKeys(events: CatalogFile["events"]): (event: CatalogFile["events"]
   return ({ key, advertiser }) => (times.get(key)?.length === 1 ? key : [advertiser, key].join(CATALOG_SEPARATOR));
 }
 
-const KINDS = ["Advertiser", "ConversionEvent"] as const;
-
 const NOTHING: CatalogFile = { advertisers: [], events: [], findings: [] };
 
 /** Reads the file, and declares what is wrong with it, so that the program's one error lists that too. */
@@ -155,7 +153,8 @@ function declared(name: string, args: Values, options: pulumi.ComponentResourceO
   const parentTypes = [typesOf(options.parent) ?? [], CATALOG_TYPE].flat().join("$");
   const form = formProblem(content, sets, program.snapshot.objects, { ...placeOfProgram(), parentTypes, name });
   const label = labelOf("Catalog", name);
-  const canDelete = new Set(KINDS.filter((kind) => abilitiesOf(kindNamed(kind), program.reading.settings).delete));
+  const deletable = KINDS.filter((kind) => abilitiesOf(kind, program.reading.settings).delete);
+  const canDelete = new Set(deletable.map((kind) => kind.name));
   const errors = content.findings.filter(({ level }) => level === "error");
   const warnings = linesOf(
     content.findings.filter(({ level }) => level === "warning"),

@@ -96,8 +96,8 @@ export async function lookBefore(
 
 /**
  * What an earlier run of this machine made with the same body, and neither the state nor anything else in the program has: another create
- * makes a second one. (A run that another one overtook sends nothing.) Under `up --replace` the engine shows no
- * state, as of what is new.
+ * makes a second one. (A run that another one overtook sends nothing.) Under `up --replace` the engine shows nothing of the state, as for a
+ * new resource, so this may be what the state has.
  */
 function madeBefore(kind: Kind, { run, inventory, journal }: Runtime, subject: Ref, body: string, held?: string) {
   const { identity, key } = subject;

@@ -162,7 +162,8 @@ interface Adoption extends WithArguments {
 
 /**
  * Nothing is created. Where an update is known, the object is given the arguments that differ; otherwise it must have them.
- * @returns the create of unknown outcome that stands in the way, if it made another object. @throws AdvertisingError it is not there, differs, or could not be looked at. Nothing has changed, but perhaps by an update.
+ * @returns also if nothing was adopted: an earlier create of unknown outcome, which did not make this object, is to be settled first.
+ * @throws AdvertisingError it is not there, differs, or could not be looked at. Nothing has changed, but perhaps by an update.
  */
 export async function adoptExisting(kind: Kind, services: Runtime, adoption: Adoption): Promise<Outcome> {
   const { subject, id, values, secret } = adoption;

@@ -1,6 +1,7 @@
 /**
  * What the provider's process has once, and all resources of a deployment share: one client with one login, one pool of
- * connections and one wait where the platform asks for quiet; one journal; one voice. What a run knows is in `run.ts`.
+ * connections and one wait where the platform asks for quiet; one journal; one voice. What a run knows is in `run.ts`. And the calls of the
+ * engine ({@link Calls}), each of which is handed all this.
  */
 import { randomUUID } from "node:crypto";
 import { type Clock, momentOf, type Secrets, SettingsError, systemClock } from "../base/index.js";

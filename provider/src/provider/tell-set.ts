@@ -251,7 +251,10 @@ function cutLines(lines: readonly string[]): string[] {
   return cut(lines, MAX_LISTED, (others) => `  and ${others} more`);
 }
 
-/** What failed, or waits for somebody: the error of the whole set. Called where the result is not well. @param held the keys that the state holds afterwards. */
+/**
+ * What failed, or waits for somebody: the error of the whole set. Called if the result is not well.
+ * @param held the keys that the state holds afterwards.
+ */
 export function troubleInWords(
   kind: Kind,
   set: Ref,

@@ -12,7 +12,7 @@ import { type Change, type Preview, SECRET_TEXT } from "./preview.js";
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
 
-/** Not what stays: Pulumi leaves unchanged resources out of what it prints. */
+/** Not what stays as it is. */
 const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
   create: "create",
   adopt: "adopt",
