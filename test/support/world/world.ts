@@ -539,11 +539,7 @@ export class World {
    * them either: there a pipeline's step lists what left the state.
    */
   #listRemoved(before: Deployment, known: ReadonlySet<string>, noted: readonly CreateRecord[]): void {
-    const declared = new Set(
-      [...this.declared.values()].flatMap((each) =>
-        [each.name, ...(each.aliases ?? [])].map((name) => urnOfResource({ ...each, name })),
-      ),
-    );
+    const declared = this.#declaredUrns();
     for (const { resource, label, id } of heldIn(before)) {
       if (!declared.has(resource.urn) && resource.delete !== true && !known.has(`${label} ${id}`)) this.#noteSaid(id);
     }
@@ -623,10 +619,7 @@ export class World {
     for (const { id } of heldIn(before)) this.#noteSaid(id);
     for (const { label } of unresolved) this.#noteSaidOf(label);
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
-    // Its last delete may not be in the state: a refresh shows that, where reading is known.
-    else
-      for (const { noun, id } of heldIn(this.backend))
-        if (!this.platform.isLive(noun, id)) this.platform.meddled.add(id);
+    if (ended === undefined || ended.errors.length > 0) this.#noteGone();
   }
 
   async refresh(
@@ -1038,6 +1031,15 @@ export class World {
     }
   }
 
+  /** Of what is declared, former ones too. */
+  #declaredUrns(): Set<string> {
+    return new Set(
+      [...this.declared.values()].flatMap((each) =>
+        [each.name, ...(each.aliases ?? [])].map((name) => urnOfResource({ ...each, name })),
+      ),
+    );
+  }
+
   /** Something that is declared adopts what is not there. */
   adoptsNothing(): boolean {
     return [...this.declared.values()].some(({ type, existingId, events = {} }) =>
@@ -1049,7 +1051,7 @@ export class World {
 
   /** Something that is declared adopts what something else that is declared has: a preview shows it. */
   adoptsHeld(): boolean {
-    const urns = new Set([...this.declared.values()].map((each) => urnOfResource(each)));
+    const urns = this.#declaredUrns();
     const held = heldIn(this.backend).filter(({ resource }) => urns.has(resource.urn));
     const isHeld = (id: string | undefined, label: string, noun: Noun = "event") =>
       id !== undefined && held.some((each) => each.noun === noun && each.id === id && each.label !== label);
@@ -1066,7 +1068,7 @@ export class World {
   correct(said: readonly string[]): void {
     const differing = new Set([...said.join("\n").matchAll(/existingId (\d+) differs/g)].map(([, id]) => id));
     const held = heldIn(this.backend).filter(({ resource }) => resource.delete !== true);
-    const urns = new Set([...this.declared.values()].map((each) => urnOfResource(each)));
+    const urns = this.#declaredUrns();
     const isWrong = (id: string | undefined, label: string, noun: Noun) =>
       id !== undefined &&
       (differing.has(id) ||
