@@ -1,3 +1,4 @@
+import type { SettingsReading } from "../../provider/src/settings/read-settings.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 
 /** Settings with which everything works, but for `more`. */
@@ -19,3 +20,13 @@ export function settingsOf(more: Partial<Settings> = {}): Settings {
     ...more,
   };
 }
+
+/** They were read, and nothing is wrong with them. */
+export const READ: SettingsReading = {
+  settings: settingsOf(),
+  proxy: undefined,
+  problems: [],
+  warnings: [],
+  notes: [],
+  credentials: "",
+};

@@ -2,14 +2,15 @@
 import { describe, expect, it } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { Declared, judge, judgeRemovals } from "../../provider/src/program/batch.js";
+import { judge, judgeRemovals } from "../../provider/src/program/batch.js";
 import { type Declaration, type DeclaredObject, LATER } from "../../provider/src/program/declaration.js";
+import { Declared } from "../../provider/src/program/declared.js";
 import { type Finding, programError } from "../../provider/src/program/findings.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { labelOf, memberOf } from "../../provider/src/state/identity.js";
 import type { Snapshot } from "../../provider/src/store/notes.js";
-import { settingsOf } from "../support/settings.js";
+import { READ, settingsOf } from "../support/settings.js";
 
 const keyOf = (name: string, kind = "ConversionEvent") => `${kind}::organization/shop/dev::${name}`;
 const setKey = keyOf("funnel", "ConversionEventSet");
@@ -360,15 +361,7 @@ describe("a create of unknown outcome", () => {
     const [gone] = atEnd(snapshot, [declared("new", "Other")]).findings;
     expect(gone?.title).toBe('ConversionEvent "old" is no longer declared, and the outcome of its create is unknown');
     expect(gone?.lines.join("\n")).toContain("alternative_id = m");
-    const reading = {
-      settings: settingsOf(),
-      proxy: undefined,
-      problems: [],
-      warnings: [],
-      notes: [],
-      credentials: "",
-    };
-    const codeWith = (...findings: Finding[]) => /\s\[(\w+)\]$/.exec(programError(reading, findings, "").message)?.[1];
+    const codeWith = (...findings: Finding[]) => /\s\[(\w+)\]$/.exec(programError(READ, findings, "").message)?.[1];
     const wrong = { title: "x", lines: ["value is wrong"], problems: 1 };
     expect(gone && codeWith(gone)).toBe("ADVERTISING_OUTCOME_UNKNOWN");
     expect(gone && codeWith(gone, wrong)).toBe("ADVERTISING_ARGUMENTS");

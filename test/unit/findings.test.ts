@@ -3,13 +3,13 @@ import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { describeAlike } from "../../provider/src/catalog/written.js";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
-import { Declared, judge } from "../../provider/src/program/batch.js";
+import { judge } from "../../provider/src/program/batch.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
+import { Declared } from "../../provider/src/program/declared.js";
 import { programError } from "../../provider/src/program/findings.js";
 import { Outputs } from "../../provider/src/program/ids.js";
-import type { SettingsReading } from "../../provider/src/settings/read-settings.js";
 import { catalogFindings } from "../support/catalogs.js";
-import { settingsOf } from "../support/settings.js";
+import { READ, settingsOf } from "../support/settings.js";
 
 await pulumi.runtime.setMocks({
   newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
@@ -17,14 +17,6 @@ await pulumi.runtime.setMocks({
 });
 
 const context = { settings: settingsOf(), outputs: new Outputs(), isPreview: true };
-const RIGHT: SettingsReading = {
-  settings: settingsOf(),
-  proxy: undefined,
-  problems: [],
-  warnings: [],
-  notes: [],
-  credentials: "",
-};
 const upTo = (amount: number) => Array.from({ length: amount }, (_, index) => index + 1);
 
 const event = (name: string, args: object) =>
@@ -34,7 +26,7 @@ function judged(...declarations: readonly Declaration[]) {
   const declared = new Declared();
   for (const each of declarations) declared.add(each);
   const { findings, warnings } = judge(declarations, declared, { creates: [], objects: new Map() }, true);
-  const { message } = programError(RIGHT, findings, "nothing was sent");
+  const { message } = programError(READ, findings, "nothing was sent");
   return { lines: message.split("\n"), warnings };
 }
 

@@ -21,12 +21,6 @@ export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Joins names for a sentence: `a`, `a and b`, `a, b and c`. */
-export function enumerate(items: readonly string[]): string {
-  if (items.length < 2) return items.join("");
-  return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
-}
-
 /**
  * The first `most` of `items`, and one more entry that counts the others where there are any.
  * @param inWords what is said of the others. @default `and 3 more`
@@ -38,6 +32,12 @@ export function cut(
 ): string[] {
   const others = items.length - most;
   return others <= 0 ? [...items] : [...items.slice(0, most), inWords(others)];
+}
+
+/** Joins names for a sentence: `a`, `a and b`, `a, b and c`. @param most more than these are counted: `a, b and 3 more`. @default all */
+export function enumerate(items: readonly string[], most = Number.POSITIVE_INFINITY): string {
+  const told = cut(items, most, (others) => `${others} more`);
+  return told.length < 2 ? told.join("") : `${told.slice(0, -1).join(", ")} and ${told.at(-1)}`;
 }
 
 /** More of those that share a sentence are counted. */

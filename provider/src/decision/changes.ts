@@ -3,7 +3,7 @@
  * members of sets and for the comment on a preview ({@link changesIn}); and which of them the platform answers otherwise than the state or
  * the program has them, for a refresh and before an adoption ({@link differencesIn}). Never throws, whatever shape it is handed.
  *
- * And whether two descriptions are of one object. A new object may be one that the same run lets go of, under another name: to create it
+ * And whether two descriptions are of one object. A new object may be one that leaves the state in the same run, under another name: to create it
  * makes a second live one ({@link renamesIn}). An adoption may name the very object that a create of unknown outcome has made
  * ({@link matchesCreate}). Pure.
  */
@@ -156,7 +156,7 @@ interface Rename<From, To> {
 }
 
 /**
- * @param gone what the run lets go of. @param fresh what it would create.
+ * @param gone what leaves the state in the run. @param fresh what it would create.
  * @param isHidden whether a value stands for another one that is not told, as a preview's `[secret]` does.
  * @returns each new object at most once, and each old one at most once, in the order of `fresh`.
  */

@@ -131,7 +131,7 @@ export type Action =
 /** An action as messages name it, which may say more than the action: that it may not be needed, or will fail. */
 export type ShownAction = Action["do"] | "perhaps replace" | "perhaps delete" | "refuse";
 
-/** @param former the object that the state lets go of by it. */
+/** @param former the object that leaves the state by it. */
 export function shownAction(action: Action, former?: Former): ShownAction {
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
   if (action.do === "delete" && former?.mayBeAdopted === true) return "perhaps delete";

@@ -32,9 +32,9 @@ export const SOMEBODY = "";
 export class Holders {
   /** Hardly ever more than one of an object, and a run may create thousands: so without a list for one. */
   readonly #byObject = new Map<string, Holder | readonly Holder[]>();
-  /** Who lets go of which object in this run: what older knowledge says of them is over. */
+  /** Who gives up which object in this run: what older knowledge says of them is over. */
   readonly #released = new Map<string, Set<string>>();
-  /** How often an object was to be deleted and was not: each time one of its holders has let go of it. */
+  /** How often an object was to be deleted and was not: each time one of its holders has given it up. */
   readonly #spared = new Map<string, number>();
 
   /** @param isDeclared whether the program declares a resource or member: what only notes know counts for those. */
@@ -49,7 +49,7 @@ export class Holders {
     this.#byObject.set(object, others.length === 0 ? { by, how } : [...others, { by, how }]);
   }
 
-  /** In this run, `by` lets go of the object: another one takes its place, or its key is gone. */
+  /** In this run, `by` gives the object up: another one takes its place, or its key is gone. */
   release(kind: Kind["name"], id: string, by: string): void {
     const object = objectKey(kind, id);
     const known = this.#released.get(object) ?? new Set<string>();

@@ -107,11 +107,8 @@ const MAX_NAMES = 5;
 export function sameArguments(kind: Kind["name"], groups: readonly (readonly string[])[]): string[] {
   const told = (names: readonly string[]) =>
     enumerate(
-      cut(
-        names.map((name) => `"${name}"`),
-        MAX_NAMES,
-        (others) => `${others} more`,
-      ),
+      names.map((name) => `"${name}"`),
+      MAX_NAMES,
     );
   const textOf = (names: readonly string[]) =>
     `${kind} ${told(names)} have the same arguments: that makes ${names.length} live objects; if you meant one, remove the others`;
@@ -262,7 +259,7 @@ export function moveWarnings(
   const labelAt = (key: string) => aboutWhom(resourceKeyIn(key)).label;
   const pairs = Map.groupBy(moves, ({ from, to }) => `from ${labelAt(from)} to ${labelAt(to)}`);
   const told = [...pairs].map(([way, those]) => `${idRanges(those.map(({ id }) => id))} ${way}`);
-  const some = enumerate(cut(told, MAX_NAMES, (others) => `${others} more`));
+  const some = enumerate(told, MAX_NAMES);
   return [
     `As far as this machine knows, this program moves ${some}. Run it without --target and --exclude: otherwise the state may keep an ` +
       "object in both places, and removing the old one on another machine deletes it.",

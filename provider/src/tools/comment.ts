@@ -3,7 +3,7 @@
  * Markdown of GitHub and GitLab.
  */
 
-import { agree, count, cut, enumerate, excerpt, printable } from "../base/index.js";
+import { agree, count, enumerate, excerpt, printable } from "../base/index.js";
 import { renamesIn, type ShownAction } from "../decision/index.js";
 import { advertiser } from "../kinds/index.js";
 import { type Alias, aliasFor, placeInUrn, UNKNOWN } from "../state/index.js";
@@ -172,7 +172,7 @@ function advertiserItems(changes: readonly Change[]): string[] {
         return advertiserFrom.includes(urn) && ["replace", "perhaps replace"].includes(action);
       });
       const named = events.map((event) => `${code(event.key)} (${event.id})`);
-      const shown = enumerate(cut(named, MAX_NAMED, (others) => `${others} more`));
+      const shown = enumerate(named, MAX_NAMED);
       const those = events.length === 0 ? "no event" : `${count(events.length, "event")}: ${shown}`;
       return `- ${code(key)} (${id}) is replaced, which would also replace ${those}. ${fateOf([change, ...events])}`;
     });

@@ -263,11 +263,11 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
 
 /** Whether no run has gone on between them. Arguments do not say: each import encrypts the secret ones again. */
 function isSame(one: unknown, other: unknown): boolean {
-  return isDeepStrictEqual(heldIn(one as Slice), heldIn(other as Slice));
+  return isDeepStrictEqual(outcomeIn(one as Slice), outcomeIn(other as Slice));
 }
 
 /** The objects that a slice has, and by its mark what is unresolved; of a resource, the id has that mark. */
-function heldIn(slice: Slice): unknown {
+function outcomeIn(slice: Slice): unknown {
   if ("resources" in slice) return slice.resources.map(({ id, delete: isReplaced }) => [id, isReplaced === true]);
   const { eventIds, [UNRESOLVED]: unresolved } = slice.member;
   return { id: eventIds, mark: asRecord(unresolved).mark };

@@ -248,12 +248,8 @@ function tellVerdicts(of: string, verdicts: readonly Verdict[], creates: Readonl
   const not = verdicts.filter(({ createdAs }) => createdAs === undefined);
   const [only, ...others] = not;
   if (others.length > 0) {
-    const keys = cut(
-      not.map(({ urn }) => String(splitMember(urn).key)),
-      MAX_KNOWN,
-      (more) => `${more} more`,
-    );
-    console.log(`Settled as not created: ${count(not.length, "event")} of ${of}: ${enumerate(keys)}`);
+    const keys = not.map(({ urn }) => String(splitMember(urn).key));
+    console.log(`Settled as not created: ${count(not.length, "event")} of ${of}: ${enumerate(keys, MAX_KNOWN)}`);
   } else if (only !== undefined) console.log(`Settled as not created: ${only.urn}`);
   for (const verdict of verdicts) if (verdict.createdAs !== undefined) tellCreated(verdict, creates.get(verdict.urn));
 }
@@ -289,11 +285,8 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
   const ofJournal = open.filter(({ known, held }) => known === "journal" && held === undefined);
   const namesOf = (those: Pending["open"]) =>
     enumerate(
-      cut(
-        those.map(({ urn }) => nameInUrn(urn)),
-        MAX_KNOWN,
-        (others) => `${others} more`,
-      ),
+      those.map(({ urn }) => nameInUrn(urn)),
+      MAX_KNOWN,
     );
   const lines = open.map(({ urn, kind, record, also = [], held, known }) => {
     const butNot =

@@ -3,7 +3,7 @@
  * those who place tags, as JSON, CSV, environment variables, or a TypeScript module; with the addresses of tags, which come from the
  * user's own template, since the platform's are not known.
  */
-import { count, cut, enumerate, nearest, UsageError } from "../base/index.js";
+import { count, enumerate, nearest, UsageError } from "../base/index.js";
 import { exactId } from "../rules/index.js";
 import { commentOf } from "./comment.js";
 import {
@@ -98,7 +98,7 @@ async function ids({ format = "json", template, ...choice }: Options): Promise<s
   if (found.unresolved.length > 0) {
     const keys = found.unresolved.map(({ key }) => key);
     console.error(
-      `Warning: ${count(keys.length, "unresolved create has", "unresolved creates have")} no id yet: ${enumerate(cut(keys, MAX_LISTED, (others) => `${others} more`))}`,
+      `Warning: ${count(keys.length, "unresolved create has", "unresolved creates have")} no id yet: ${enumerate(keys, MAX_LISTED)}`,
     );
   }
   return inFormat(found);

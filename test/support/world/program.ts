@@ -15,8 +15,9 @@ import {
   conversionEventSet,
   typeTokenOf,
 } from "../../../provider/src/kinds/index.js";
-import { Declared, judge, judgeRemovals } from "../../../provider/src/program/batch.js";
+import { judge, judgeRemovals } from "../../../provider/src/program/batch.js";
 import { type Declaration, declare } from "../../../provider/src/program/declaration.js";
+import { Declared } from "../../../provider/src/program/declared.js";
 import type { Finding } from "../../../provider/src/program/findings.js";
 import { Outputs } from "../../../provider/src/program/ids.js";
 import { placeOfProgram } from "../../../provider/src/program/place.js";

@@ -135,10 +135,7 @@ const ofAnother: Scene = (draws) => [
 
 /** A wrong answer is taken back, at once or after a run of one other resource. */
 const takenBack: Scene = (draws) => [
-  off("search"),
-  ...calm(draws),
-  newOne(draws),
-  up(draws, draws.chance(0.5) ? lost(draws) : { kill: { at: "after", nth: 1 } }),
+  ...unresolved(draws, 0.5),
   { do: "answer", machine: draws.machine, how: "wrongly", pick: draws.random() },
   ...(draws.chance(0.3) ? [up(draws, { target: draws.random() })] : []),
   { do: "reopen", pick: 0.999 },
@@ -180,25 +177,19 @@ const newAddress: Scene = (draws) => [
   up(draws),
 ];
 
-/** What is unresolved is renamed, and another advertiser's event of the same name is adopted. */
-const namesake: Scene = (draws) => [
+/** Something new is unresolved, in the state or only in the journal. */
+const unresolved = (draws: Draws, inState: number): Step[] => [
   off("search"),
   ...calm(draws),
   newOne(draws),
-  up(draws, draws.chance(0.7) ? lost(draws) : { kill: { at: "after", nth: 1 } }),
-  edit(draws, "adopts a namesake"),
-  up(draws),
+  up(draws, draws.chance(inState) ? lost(draws) : { kill: { at: "after", nth: 1 } }),
 ];
 
-/** What is unresolved, in the state or only in the journal, is declared as another object that is live. */
-const another: Scene = (draws) => [
-  off("search"),
-  ...calm(draws),
-  newOne(draws),
-  up(draws, draws.chance(0.7) ? lost(draws) : { kill: { at: "after", nth: 1 } }),
-  edit(draws, "adopts another"),
-  up(draws),
-];
+/** What is unresolved is renamed, and another advertiser's event of the same name is adopted. */
+const namesake: Scene = (draws) => [...unresolved(draws, 0.7), edit(draws, "adopts a namesake"), up(draws)];
+
+/** What is unresolved is declared as another object that is live. */
+const another: Scene = (draws) => [...unresolved(draws, 0.7), edit(draws, "adopts another"), up(draws)];
 
 /** A set's creates wait for the rate limit before they are sent, and its disk is lost. */
 const lateCreates: Scene = (draws) => [

@@ -618,8 +618,9 @@ export class World {
     // A pipeline's step lists what left the state.
     for (const { id } of heldIn(before)) this.#noteSaid(id);
     for (const { label } of unresolved) this.#noteSaidOf(label);
-    if (ended !== undefined) this.#expectOwnDeletes(before, ended);
-    if (ended === undefined || ended.errors.length > 0) this.#noteGone();
+    if (ended === undefined) return;
+    this.#expectOwnDeletes(before, ended);
+    if (ended.errors.length > 0) this.#noteGone();
   }
 
   async refresh(
