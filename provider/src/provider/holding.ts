@@ -18,7 +18,6 @@ import { aboutWhom, type Briefing, isOfKnownAccount, memberRef, type Ref, resour
 import type { Live, Snapshot } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import type { Runtime } from "./services.js";
-import { heldTwice, tellAll } from "./tell.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
 export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string): void {
@@ -68,22 +67,14 @@ interface Held extends WithArguments {
 
 /**
  * Called once the state was looked at, before anything is awaited: what a resource goes on with, and what it lets go of, for all that
- * else is asked in this run. An object that the state holds twice, with nothing that names it any more, is told: neither of the two is known
- * to be the wrong one. @throws ArgumentsError something else adopts what it goes on with.
+ * else is asked in this run. @throws ArgumentsError something else has what it goes on with, or adopts it.
  */
 export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[]): void {
   for (const { subject, id, former, ...live } of objects) {
     if (former !== undefined) runtime.run.holders.release(kind.name, id, subject.key);
     else noteHolds(kind, runtime, subject, id, live);
   }
-  for (const { subject, id, former } of objects) {
-    if (former !== undefined) continue;
-    expectNotAdopted(kind, runtime, subject, id);
-    const other = runtime.run.holders.of(kind.name, id, subject.key, ["state"])[0];
-    if (other !== undefined && runtime.run.beginOnce(`held twice ${subject.key}`)) {
-      tellAll(runtime, [heldTwice(subject, id, aboutWhom(other.by))]);
-    }
-  }
+  for (const { subject, id, former } of objects) if (former === undefined) expectOnlyHolder(kind, runtime, subject, id);
 }
 
 /**
@@ -180,14 +171,21 @@ export async function ownerOf(
 }
 
 /**
- * As {@link rivalOf}, where the engine asked about the resource that adopts before it asked about the one that holds.
+ * As {@link rivalOf}, of what a resource has in the state: the engine may have asked about it later than about the other one. Neither is
+ * known to be the wrong one.
  * @throws ArgumentsError
  */
-function expectNotAdopted(kind: Kind, { run }: Runtime, ref: Ref, id: string): void {
-  const rivals = run.holders.rivalsOf(kind.name, id, ref.key);
-  const other = rivals.find(({ by, how }) => by !== SOMEBODY && how === "adopts");
-  if (other !== undefined)
-    throw new ArgumentsError(`${aboutWhom(other.by).label}: existingId ${belongsAlready(id, ref.urn)}`);
+function expectOnlyHolder(kind: Kind, { run }: Runtime, ref: Ref, id: string): void {
+  const others = run.holders.of(kind.name, id, ref.key, ["state", "adopts"]);
+  const other = others.find(({ by }) => by !== SOMEBODY);
+  if (other === undefined) return;
+  const rival = aboutWhom(other.by);
+  throw new ArgumentsError(
+    other.how === "state"
+      ? `${ref.label} and ${rival.label} both have ${id} in the state: one object can't be two resources. ` +
+          `Remove one of them from the program; ${id} stays, because the other one has it.`
+      : `${rival.label}: existingId ${belongsAlready(id, ref.urn)}`,
+  );
 }
 
 /** @param olds what the state holds. @param isDeleting `retainOnDelete` is off. */

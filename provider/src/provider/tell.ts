@@ -170,18 +170,6 @@ function catalogNotice({ now, before }: NonNullable<Alias["catalog"]>, option: s
   return { say: text, topic: text };
 }
 
-export function heldTwice({ label, resourceUrn: urn }: Ref, id: string, other: Ref): Notice {
-  return {
-    sort: "held twice",
-    urn,
-    text:
-      `${label} and ${other.label} both have ${id} in the state: one object can't be two resources. ` +
-      `Remove one of them from the program; ${id} stays, because the other one has it.`,
-    brief: `${label} (${id})`,
-    more: objects("is in the state twice", "are in the state twice"),
-  };
-}
-
 /** Before a replacement: in previews, and where the program did not say that this is an `up`, which tells it afterwards. */
 export function beforeReplacement(
   kind: Kind,

@@ -1079,6 +1079,9 @@ export class World {
         ));
     const program = new Map(this.program);
     const isProtected = said.some((text) => /(it|which) is protected$/.test(text));
+    /** The state of another resource has the same object: this one is removed. */
+    const isExtra = (label: string) =>
+      said.some((text) => text.startsWith(`${label} and `) && text.includes(" in the state: one object can't be two"));
     if (isProtected) this.#unprotect();
     const adopted = new Set<string>();
     const without = (id: string | undefined, label: string, noun: Noun = "event") => {
@@ -1089,8 +1092,13 @@ export class World {
     for (const [key, resource] of program) {
       const { type, name, existingId, events } = resource;
       const label = labelOf(type, name);
-      const entries = Object.entries(events ?? {}).map(([member, entry]) => {
-        return [member, { ...entry, existingId: without(entry.existingId, memberLabel(label, member)) }];
+      if (isExtra(label)) {
+        program.delete(key);
+        continue;
+      }
+      const entries = Object.entries(events ?? {}).flatMap(([member, entry]) => {
+        const own = memberLabel(label, member);
+        return isExtra(own) ? [] : [[member, { ...entry, existingId: without(entry.existingId, own) }]];
       });
       program.set(key, {
         ...resource,
@@ -1103,12 +1111,12 @@ export class World {
     this.program = program;
     this.catalogs = new Map(
       [...this.catalogs].map(([name, catalog]) => {
-        const rows = catalog.rows.map((row) => {
+        const rows = catalog.rows.flatMap((row) => {
           const place = [name, row.advertiser].join("/");
           const label = catalog.sets
             ? memberLabel(labelOf("ConversionEventSet", place), row.key)
             : labelOf("ConversionEvent", [place, row.key].join("/"));
-          return { ...row, existingId: without(row.existingId, label) };
+          return isExtra(label) ? [] : { ...row, existingId: without(row.existingId, label) };
         });
         return [name, { ...catalog, rows }];
       }),
