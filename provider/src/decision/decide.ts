@@ -237,6 +237,8 @@ function letsGo(action: Action, held: string): boolean {
 export interface Created {
   /** ISO 8601, at the latest. */
   readonly at: string;
+  /** Only when its create was sent is known: the answer came within the limit of a request. */
+  readonly isSent?: boolean;
   /** It is the last create of its set, perhaps of another object. */
   readonly isOfSet?: boolean;
 }

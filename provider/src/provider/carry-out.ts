@@ -23,6 +23,7 @@ import type { WithArguments } from "./inputs.js";
 import { adoptExisting, deleteObject, updateLive } from "./known-operations.js";
 import { type Deletions, describeDefect, idAfter, type Outcome } from "./outcome.js";
 import type { Runtime } from "./services.js";
+import { goneInUpdate } from "./tell.js";
 
 /** One object of a run: a single resource, or a member of a set. */
 export interface Managed extends WithArguments {
@@ -63,7 +64,8 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
     case "update": {
       const id = held ?? "";
       const { existingId: _, ...news } = values;
-      await updateLive(kind, runtime, { id, label, created }, olds, news, action.changed);
+      const isThere = await updateLive(kind, runtime, { id, label, created }, olds, news, action.changed);
+      if (!isThere) throw new RefusedError(goneInUpdate(label, id));
       return { kind: "updated", id };
     }
     case "adopt":

@@ -3,7 +3,8 @@
  * - C1. It is sent only after the journal has said that no earlier create of the resource is open, and after its own note is on the
  *   disk: `begin` and `sending` come before the first byte, and what they refuse is not sent.
  * - C2. Every earlier create of the resource that the journal or the state knows is settled first: its object is taken over, or it is
- *   looked for, or it stays unresolved. It is sent again only where a search has found that none of them was carried out.
+ *   looked for, or it stays unresolved. It is sent again only where a search has found that none of them was carried out. Where its
+ *   object proves to be gone, the journal forgets it, and this run sends nothing: the next preview shows that one is created.
  * - C3. What is sent again carries the mark of before, so that a search finds what either sending made.
  * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
  *   reading the answer included.
@@ -11,7 +12,7 @@
  * - C6. The engine may ask again for what has failed (its error hooks): it gets the same answer, and nothing is sent.
  */
 
-import { AdvertisingError, OutcomeUnknownError, type Values } from "../base/index.js";
+import { AdvertisingError, OutcomeUnknownError, RefusedError, type Values } from "../base/index.js";
 import { abilitiesOf, hasSameOwner } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
@@ -19,11 +20,11 @@ import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
 import type { Ending, Sending, Unsent } from "../store/index.js";
 import { ownerOf } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
-import { setFields } from "./known-operations.js";
+import { createdBy, setFields } from "./known-operations.js";
 import { describeDefect, type Outcome } from "./outcome.js";
 import { isAnothers, lookFor } from "./search.js";
 import type { Runtime, Services } from "./services.js";
-import { platformWarning, tellAll } from "./tell.js";
+import { goneBeforeTakeOver, platformWarning, tellAll } from "./tell.js";
 
 interface Create extends WithArguments {
   readonly replaces: string | undefined;
@@ -106,8 +107,7 @@ async function attemptOnce(
 }
 
 /**
- * What becomes of an earlier create: its object is taken over where it can be found, and changed where that is known to be
- * possible.
+ * What becomes of an earlier create: its object is taken over where it can be found.
  * @returns none where it was certainly not carried out, and is forgotten.
  */
 async function settled(
@@ -119,7 +119,7 @@ async function settled(
   expectMayBegin: () => void,
 ): Promise<Outcome | undefined> {
   const { label } = create.subject;
-  const { mark, at, replaces = create.replaces } = earlier;
+  const { at, replaces = create.replaces } = earlier;
   let { id } = earlier;
   const searched: string[] = [];
   if (id === undefined && abilitiesOf(kind, runtime.reading.settings).search(earlier.field)) {
@@ -138,20 +138,43 @@ async function settled(
     }
   }
   if (id !== undefined) {
-    const fields = bodyOf(kind, create.values);
-    const isSame = fingerprintOf(fields) === earlier.fingerprint;
-    // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
-    const canUpdate = abilitiesOf(kind, runtime.reading.settings).update && hasSameOwner(kind, create.values, earlier);
-    const isUpdated = !isSame && canUpdate;
-    await ended({ kind: "created", id, isChanged: isUpdated });
-    if (isUpdated) await setFields(kind, runtime, { id, label }, fields);
-    if (isSame || isUpdated) return { kind: "created", id, mark, isTakenOver: true, isUpdated };
+    const taken = await takenOver(kind, runtime, create, { ...earlier, id }, ended);
+    if (typeof taken !== "string") return taken;
     if (earlier.id === undefined) searched.push(`A search has found it as ${id}.`);
-    searched.push("It was sent with other arguments than the program has now.");
+    searched.push(taken);
   }
   // Without the state, as after a `destroy`, the notes name the very same object as the one that was there before.
   const before = replaces === id ? undefined : replaces;
   return unresolved(runtime, create, { ...earlier, searched: searched.join(" "), replaces: before });
+}
+
+/**
+ * An earlier create has made this object: it is taken over, and changed where it differs and that is known to be possible.
+ * @returns in words why it is not taken over. @throws AdvertisingError it could not be changed, or it is gone.
+ */
+async function takenOver(
+  kind: Kind,
+  runtime: Runtime,
+  { subject: { label }, values, unsettled }: Create,
+  earlier: CreateRecord & { readonly id: string },
+  ended: Sending["ended"],
+): Promise<Outcome | string> {
+  const { id, mark } = earlier;
+  const fields = bodyOf(kind, values);
+  const isSame = fingerprintOf(fields) === earlier.fingerprint;
+  // Before it is updated: a later run whose arguments are the first ones again must not take it over as it was sent.
+  const canUpdate = abilitiesOf(kind, runtime.reading.settings).update && hasSameOwner(kind, values, earlier);
+  const isUpdated = !isSame && canUpdate;
+  await ended({ kind: "created", id, isChanged: isUpdated });
+  if (!isSame && !isUpdated) return "It was sent with other arguments than the program has now.";
+  const isThere =
+    isSame || (await setFields(kind, runtime, { id, label, created: createdBy(earlier, runtime) }, fields));
+  if (isThere) return { kind: "created", id, mark, isTakenOver: true, isUpdated };
+  runtime.run.noteGone(kind, id);
+  await ended({ kind: "gone" });
+  // What the state has stays unresolved: only a search that finds none, or a person, settles that.
+  if (unsettled === undefined) throw new RefusedError(goneBeforeTakeOver(label, id));
+  return `${id} is no longer on the platform.`;
 }
 
 async function send(

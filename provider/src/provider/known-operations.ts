@@ -19,12 +19,12 @@ import {
 import { bodyOf, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { aboutWhom, CREATED, type CreateRecord, type StoredSet, staysLive } from "../state/index.js";
+import { aboutWhom, CREATED, type CreateRecord, lastMomentSent, type StoredSet, staysLive } from "../state/index.js";
 import { openBeside } from "./before.js";
 import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
-import { goneInUpdate, platformWarning, tellAll, tooEarly } from "./tell.js";
+import { platformWarning, tellAll, tooEarly } from "./tell.js";
 
 interface Named {
   readonly id: string;
@@ -50,6 +50,11 @@ export function createdInSet({ created }: StoredSet): Created | undefined {
   return created === undefined ? undefined : { at: created, isOfSet: true };
 }
 
+/** @param record a create that has made an object. */
+export function createdBy(record: CreateRecord, { clock }: Services): Created {
+  return { at: new Date(lastMomentSent(record, clock.wallMs())).toISOString(), isSent: true };
+}
+
 /**
  * Asked of an object that is not found. The state of an object that was created before the operation was known does not say when: then
  * the notes of this machine may.
@@ -58,12 +63,12 @@ export function createdInSet({ created }: StoredSet): Created | undefined {
 export function unproven(kind: Kind, services: Services, { id, created }: Named): Unproven | undefined {
   const { reading, clock, seen } = services;
   const createdHere = () => services.rememberedOf(kind.name, id).find((each) => each.at !== undefined)?.at;
-  const { at = createdHere(), isOfSet = false } = created ?? {};
-  const createdMs = Date.parse(at ?? "");
+  const { at = createdHere(), isOfSet = false, isSent = false } = created ?? {};
+  const createdMs = Date.parse(at ?? "") + (isSent ? reading.settings.requestTimeoutSeconds * 1000 : 0);
   if (at === undefined || Number.isNaN(createdMs)) return undefined;
   const fromMs = visibleFromMs(createdMs, reading.settings);
   if (clock.wallMs() >= fromMs || seen.has(kind.name, id)) return undefined;
-  return { created: { at, isOfSet }, until: new Date(fromMs).toISOString() };
+  return { created: { at, isOfSet, isSent }, until: new Date(fromMs).toISOString() };
 }
 
 /** @throws RefusedError the object was just created: that the platform does not find it proves nothing. */
@@ -92,7 +97,7 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
   });
 }
 
-/** Has the platform change these arguments of an object, and nothing else. @throws AdvertisingError it may be asked again. */
+/** As {@link setFields}, of these arguments and nothing else. */
 export async function updateLive(
   kind: Kind,
   services: Services,
@@ -100,13 +105,17 @@ export async function updateLive(
   olds: Values,
   news: Values,
   changed: readonly string[],
-): Promise<void> {
+): Promise<boolean> {
   const fields = changedFields(kind, olds, news, changed);
-  if (Object.keys(fields).length > 0) await setFields(kind, services, named, fields);
+  return Object.keys(fields).length === 0 || setFields(kind, services, named, fields);
 }
 
-/** Has the platform set these fields of an object. @param fields in wire names. @throws AdvertisingError as {@link updateLive}. */
-export async function setFields(kind: Kind, services: Services, named: Named, fields: Values): Promise<void> {
+/**
+ * Has the platform set these fields of an object.
+ * @param fields in wire names.
+ * @returns whether it did; otherwise it is certain that the object is gone. @throws AdvertisingError it may be asked again.
+ */
+export async function setFields(kind: Kind, services: Services, named: Named, fields: Values): Promise<boolean> {
   const operation = operationOf(kind, services, "update");
   await services.expectNewest();
   const warnings = await services.track(async (expectMayBegin) => {
@@ -115,12 +124,13 @@ export async function setFields(kind: Kind, services: Services, named: Named, fi
   });
   if (warnings === undefined) {
     expectProven(kind, services, named);
-    throw new RefusedError(goneInUpdate(named.label, named.id));
+    return false;
   }
   tellAll(
     services,
     warnings.map((warning) => platformWarning(named.label, warning)),
   );
+  return true;
 }
 
 /** In wire names; `null` for what has no value any more, and no default. */
@@ -177,7 +187,8 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
     return { kind: "unresolved", record: { ...open, urn: subject.urn, secret: [...secret] } };
   }
   if (differences.size > 0) {
-    await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
+    const isThere = await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
+    if (!isThere) throw notThere(kind, label, id);
   }
   await settle(kind, services, adoption);
   return { kind: "adopted", id };
@@ -208,6 +219,12 @@ async function settle(kind: Kind, services: Services, adoption: Adoption): Promi
   }
 }
 
+function notThere(kind: Kind, label: string, id: string): ArgumentsError {
+  return new ArgumentsError(
+    `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. Correct existingId, or leave it out to create another one.`,
+  );
+}
+
 /**
  * Holds what the program declares against the live object.
  * @returns the arguments that differ, as the platform has them: all can be changed in place.
@@ -220,11 +237,7 @@ async function lookAt(
 ): Promise<Differences> {
   const { settings } = services.reading;
   const record = await readLive(kind, services, { id, label });
-  if (record === undefined) {
-    throw new ArgumentsError(
-      `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. Correct existingId, or leave it out to create another one.`,
-    );
-  }
+  if (record === undefined) throw notThere(kind, label, id);
   const differences = differencesIn(kind, settings, values, record);
   const { update } = abilitiesOf(kind, settings);
   const wrong = [...differences].filter(([property]) => !update || property in kind.refersTo);

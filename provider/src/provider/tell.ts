@@ -272,15 +272,21 @@ export function justCreatedNotice(label: string, { created, until }: Unproven): 
 
 /** An update or a delete was answered as if its object were not there. */
 export function tooEarly(label: string, id: string, { created, until }: Unproven): string {
-  return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing, so it stays in the state. Run this again after that.`;
+  return `${label}: the platform does not find ${id}, but ${whenCreated(created)}: until ${until} that proves nothing, so nothing was changed. Run this again after that.`;
 }
 
-function whenCreated({ at, isOfSet = false }: Created): string {
+function whenCreated({ at, isOfSet = false, isSent = false }: Created): string {
+  if (isSent) return `it was sent at ${at}`;
   return isOfSet ? `its set created the last of its events at ${at}` : `it was created at ${at}`;
 }
 
 export function goneInUpdate(label: string, id: string): string {
   return `${label} was not changed: object ${id} is no longer on the platform. To create another one:\n  pulumi refresh\n  pulumi up`;
+}
+
+/** @param id of what a run has created that was killed before the engine saved it. */
+export function goneBeforeTakeOver(label: string, id: string): string {
+  return `${label} was not changed: an interrupted run created it as ${id}, and ${id} is no longer on the platform. No create was sent. The next \`pulumi up\` creates another one.`;
 }
 
 /** @param action what becomes of it, if the program stays as it is. */

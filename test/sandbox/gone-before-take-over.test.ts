@@ -1,0 +1,210 @@
+/**
+ * A run that was killed has created an object, the program's arguments are others by now, and somebody has deleted the object: the update
+ * by which the next run takes it over proves that it is gone.
+ */
+import { describe, expect, it } from "vitest";
+import type { Runtime } from "../../provider/src/provider/services.js";
+import type { Fault, Sandbox } from "../../provider/src/sandbox/index.js";
+import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
+import { failureOf, newRun } from "../support/run.js";
+import { SetEngine } from "../support/set-engine.js";
+import { useSandbox } from "../support/stack.js";
+
+type Properties = Record<string, unknown>;
+
+const UPDATES = {
+  event: { update: "PUT rest/event/{id}" },
+  advertiser: { update: "PUT rest/advertiser/{id}", search: "GET rest/advertiser?alternative_id={mark}" },
+};
+const WORDS =
+  "was not changed: an interrupted run created it as 2, and 2 is no longer on the platform. No create was sent. The next `pulumi up` creates another one.";
+/** An object may have been created so long after it was sent, and somewhat later by the sandbox's clock. */
+const REQUEST_LIMIT_MS = 30_000 + 10_000;
+const advertiser = { advertiserName: "E", __identity: "tiny/dev::e" };
+
+async function start(operations: object = { createdVisibleAfterSeconds: 0, ...UPDATES }) {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "X", active: true }], events: [] };
+  const clock = new FakeClock(Date.now());
+  const sandbox = await useSandbox({ operations: true, objects, clock: () => clock.wallMs() });
+  const folder = newFolder();
+  const settings = { operations: JSON.stringify(operations), markField: "alternative_id" };
+  const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
+  const run = () => newRun(sandbox, folder, { settings, adapt });
+  return { sandbox, clock, folder, settings, adapt, run };
+}
+
+/** Somebody deletes an object by hand. @param outs what a state would say of it. */
+async function remove(sandbox: Sandbox, id: number, outs: Properties): Promise<void> {
+  const operations = {
+    advertiser: { delete: "DELETE rest/advertiser/{id}" },
+    event: { delete: "DELETE rest/event/{id}" },
+  };
+  const other = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(operations) } });
+  await other["eventName" in outs ? "event" : "advertiser"].delete(String(id), outs);
+  other.closeNow();
+}
+
+async function creates({ advertiser: provider }: ReturnType<typeof newRun>, more: Properties = {}) {
+  const { inputs = {} } = await provider.check({}, { ...advertiser, ...more });
+  return provider.create(inputs as Properties);
+}
+
+/** Created as 2 by a run that was killed, and deleted by hand. */
+async function deleted(...given: Parameters<typeof start>) {
+  const started = await start(...given);
+  const first = started.run();
+  const { outs } = await creates(first);
+  await first.kill();
+  await remove(started.sandbox, 2, outs as Properties);
+  started.clock.advance(REQUEST_LIMIT_MS);
+  return started;
+}
+
+const notesOf = (run: ReturnType<typeof newRun>) => run.runtime.journal(advertiser.__identity).notSettled();
+
+it.each(["ends cleanly", "is killed"])(
+  "a single resource: the run that finds it out fails and %s, and the next creates it once",
+  async (how) => {
+    const { sandbox, run } = await deleted();
+    const second = run();
+    const failure = await failureOf(creates(second, { advertiserName: "F" }));
+    expect(failure.message).toBe(`Advertiser "e" ${WORDS} [ADVERTISING_REFUSED]`);
+    expect(failure.id).toBeUndefined();
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 1 });
+    if (how === "is killed") await second.kill();
+    else second.closeNow();
+
+    const third = run();
+    expect(await notesOf(third)).toEqual([]);
+    expect((await creates(third, { advertiserName: "F" })).id).toBe("3");
+    expect([...third.said, ...third.told.map(({ message }) => message)].join("\n")).not.toMatch(/\b2\b/);
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, updates: 1, advertisers: [{ id: 1 }, { id: 3 }] });
+  },
+);
+
+it("a run that is killed before that is noted: the next one finds it out as well", async () => {
+  const { sandbox, run } = await deleted();
+  const second = run();
+  sandbox.fail({ on: "update", act: false, with: { kind: "answer", status: 406, body: { errors: ["busy"] } } });
+  await failureOf(creates(second, { advertiserName: "F" }));
+  await second.kill();
+  // Also where the program goes back to what was sent.
+  const third = run();
+  expect((await failureOf(creates(third))).message).toContain(WORDS);
+  third.closeNow();
+  expect((await creates(run())).id).toBe("3");
+  expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }, { id: 3 }] });
+});
+
+it("a member of a set: only that one fails, and the next run creates it once", async () => {
+  const { sandbox, folder, clock, settings, adapt } = await start();
+  const engine = new SetEngine(sandbox, folder);
+  const events = (value: number) => ({
+    advertiserId: 1,
+    events: { a: { eventName: "A", value }, b: { eventName: "B", value: 1 } },
+  });
+  const killed = engine.newRun({ settings, adapt });
+  await engine.apply(killed, events(1));
+  await killed.kill();
+  const gone = Number(engine.eventIds.a);
+  await remove(sandbox, gone, { ...engine.state?.outputs, eventName: "A" });
+  engine.state = undefined;
+  clock.advance(REQUEST_LIMIT_MS);
+
+  const { error } = await engine.up(events(2), { settings, adapt });
+  expect(error).toContain(WORDS.replaceAll("2,", `${gone},`).replace("2 is", `${gone} is`));
+  expect(Object.keys(engine.eventIds)).toEqual(["b"]);
+  expect(sandbox).toMatchObject({ eventPosts: 2, updates: 1 });
+
+  expect((await engine.up(events(2), { settings, adapt })).error).toBeUndefined();
+  expect(Object.keys(engine.eventIds).sort()).toEqual(["a", "b"]);
+  expect(sandbox).toMatchObject({ eventPosts: 3, updates: 1 });
+  expect(sandbox.events).toHaveLength(2);
+});
+
+describe("what does not prove it leaves the note as it is", () => {
+  it("that it was just created", async () => {
+    const { sandbox, clock, run } = await deleted({ ...UPDATES, createdVisibleAfterSeconds: 300 });
+    const second = run();
+    const failure = await failureOf(creates(second, { advertiserName: "F" }));
+    expect(failure.message).toMatch(
+      /^Advertiser "e": the platform does not find 2, but it was sent at 20\S+: until 20\S+ that proves nothing, so nothing was changed\. Run this again after that\./,
+    );
+    expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
+    second.closeNow();
+    clock.advance(280_000);
+    const third = run();
+    expect((await failureOf(creates(third, { advertiserName: "F" }))).message).toContain("that proves nothing");
+    third.closeNow();
+    clock.advance(15_000);
+    const fourth = run();
+    expect((await failureOf(creates(fourth, { advertiserName: "F" }))).message).toContain(WORDS);
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 3 });
+  });
+
+  it.each<[string, Fault]>([
+    ["a bare 404 without a witness", { kind: "answer", status: 404, body: "" }],
+    ["an answer that says nothing", { kind: "answer", status: 200, body: "<html>" }],
+    [
+      "a refusal that speaks of something else",
+      { kind: "answer", status: 406, body: { errors: ["the name is taken"] } },
+    ],
+  ])("%s", async (_, fault) => {
+    const { sandbox, run } = await deleted();
+    sandbox.fail({ on: "update", act: false, with: fault, times: 9 });
+    const second = run();
+    const failure = await failureOf(creates(second, { advertiserName: "F" }));
+    expect(failure.message).not.toContain("no longer on the platform");
+    expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("an update that is not known: somebody has to say what became of it", async () => {
+    const { sandbox, run } = await deleted({
+      createdVisibleAfterSeconds: 0,
+      advertiser: { read: "GET rest/advertiser/{id}" },
+    });
+    const second = run();
+    const failure = await failureOf(creates(second, { advertiserName: "F" }));
+    expect(failure.id).toMatch(/^unresolved-/);
+    expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 0 });
+  });
+});
+
+it("what the state has as unresolved stays so, although a search has found it: nothing is sent before a later search finds none", async () => {
+  const { sandbox, clock, run } = await start();
+  sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
+  sandbox.fail({
+    on: "search",
+    act: false,
+    with: { kind: "answer", status: 406, body: { errors: ["no"] } },
+    times: 20,
+  });
+  const first = run();
+  const failure = await failureOf(creates(first));
+  first.closeNow();
+  sandbox.endFaults();
+  const mark = String((sandbox.advertisers[1] as unknown as Properties).alternative_id);
+  const found = { payload: [{ ...sandbox.advertisers[1] }] };
+  await remove(sandbox, 2, { ...advertiser, ...(failure.properties as Properties), __unresolved: undefined });
+  const again = async () => {
+    const next = run();
+    const { inputs = {} } = await next.advertiser.check(advertiser, { ...advertiser, advertiserName: "F" });
+    await next.advertiser.diff(String(failure.id), failure.properties as Properties, inputs as Properties);
+    const outcome = await next.advertiser.create(inputs as Properties).catch((error: Error & { id?: string }) => error);
+    next.closeNow();
+    return outcome as Error & { id?: string };
+  };
+  // The search lags behind what people delete.
+  clock.advance(REQUEST_LIMIT_MS);
+  sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 200, body: found } });
+  const second = await again();
+  expect(second.id).toBe(`unresolved-${mark}`);
+  expect(second.message).toContain("A search has found it as 2. 2 is no longer on the platform.");
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 1 });
+  clock.advance(100_000);
+  expect((await again()).id).toBe("3");
+  expect(sandbox).toMatchObject({ advertiserPosts: 2, updates: 1, advertisers: [{ id: 1 }, { id: 3 }] });
+});
