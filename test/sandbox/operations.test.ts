@@ -363,6 +363,44 @@ describe("what is gone", () => {
     );
   });
 
+  it.each([
+    ["a known read", ALL.event, "pulumi refresh\n  pulumi up"],
+    [
+      "no known read",
+      { update: ALL.event.update },
+      "pulumi state delete 'urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:ConversionEvent::purchase'\n  pulumi up",
+    ],
+  ])("R8: an update that finds it out says what helps with %s", async (_, event, commands) => {
+    const { sandbox, folder, id, outs } = await start();
+    await deletedByHand(sandbox, id, outs);
+    const settings = { operations: JSON.stringify({ createdVisibleAfterSeconds: 0, event }) };
+    const run = newRun(sandbox, folder, { settings });
+    const failure = await failureOf(run.event.update(id, outs, { ...inputs, value: 7 }));
+    expect(failure.message).toBe(
+      `ConversionEvent "purchase" was not changed: object ${id} is no longer on the platform. To create another one:\n  ${commands}\n[ADVERTISING_REFUSED]`,
+    );
+    const adopted = await failureOf(run.event.update(id, outs, { ...inputs, value: 7, existingId: Number(id) }));
+    expect(adopted.message).toContain("To create another one (without existingId):");
+    expect(sandbox.creates).toBe(0);
+  });
+
+  it("R8: of a set, with no known read, it is the key that goes and comes back", async () => {
+    const { sandbox, folder } = await start();
+    const settings = {
+      operations: JSON.stringify({ createdVisibleAfterSeconds: 0, event: { update: ALL.event.update } }),
+    };
+    const engine = new SetEngine(sandbox, folder);
+    const up = (events: object) => engine.up({ advertiserId: 1, events }, { settings });
+    await up({ a: { eventName: "A", value: 1 } });
+    await deletedByHand(sandbox, String(engine.eventIds.a), { ...engine.state?.outputs, eventName: "A" });
+    const changed = { a: { eventName: "A", value: 2 } };
+    expect((await up(changed)).error).toContain(
+      "is no longer on the platform. To create another one, remove its key, run `pulumi up`, and add the key again.",
+    );
+    for (const events of [{}, changed]) expect((await up(events)).error).toBeUndefined();
+    expect(sandbox.creates).toBe(1);
+  });
+
   it("what the state lets go of was perhaps adopted: it is not said to have been created", async () => {
     const { sandbox, folder, inThisRun, event, id, closeNow } = await start();
     const { inputs: news } = await event.check({}, { ...inputs, existingId: Number(id) });

@@ -12,7 +12,7 @@ import {
   RefusedError,
   type Values,
 } from "../base/index.js";
-import type { Action, Created, ToDelete } from "../decision/index.js";
+import { type Action, abilitiesOf, type Created, type ToDelete } from "../decision/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { type CreateRecord, memberLabel, memberOf } from "../state/index.js";
 import { expectNotUnresolvedElsewhere } from "./before.js";
@@ -63,9 +63,12 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
     }
     case "update": {
       const id = held ?? "";
-      const { existingId: _, ...news } = values;
+      const { existingId, ...news } = values;
       const isThere = await updateLive(kind, runtime, { id, label, created }, olds, news, action.changed);
-      if (!isThere) throw new RefusedError(goneInUpdate(label, id));
+      if (!isThere) {
+        const { read } = abilitiesOf(kind, runtime.reading.settings);
+        throw new RefusedError(goneInUpdate(object.subject, id, existingId !== undefined, read));
+      }
       return { kind: "updated", id };
     }
     case "adopt":

@@ -4,7 +4,7 @@
  * described in `state/sentences.ts`. Nothing is decided here.
  */
 
-import { count, enumerate } from "../base/index.js";
+import { count, enumerate, shellWord } from "../base/index.js";
 import type { Abilities, Created, Former, ShownAction, Unproven } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
@@ -280,8 +280,13 @@ function whenCreated({ at, isOfSet = false, isSent = false }: Created): string {
   return isOfSet ? `its set created the last of its events at ${at}` : `it was created at ${at}`;
 }
 
-export function goneInUpdate(label: string, id: string): string {
-  return `${label} was not changed: object ${id} is no longer on the platform. To create another one:\n  pulumi refresh\n  pulumi up`;
+/** @param isAdopted whether `existingId` names it. @param isRead whether a refresh can find it out too. */
+export function goneInUpdate({ label, urn, member }: Ref, id: string, isAdopted: boolean, isRead: boolean): string {
+  const without = isAdopted ? " (without existingId)" : "";
+  const what = `${label} was not changed: object ${id} is no longer on the platform. To create another one${without}`;
+  if (isRead) return `${what}:\n  pulumi refresh\n  pulumi up`;
+  if (member !== undefined) return `${what}, remove its key, run \`pulumi up\`, and add the key again.`;
+  return `${what}:\n  pulumi state delete ${shellWord(urn)}\n  pulumi up`;
 }
 
 /** @param id of what a run has created that was killed before the engine saved it. */
