@@ -387,7 +387,7 @@ const rows: Row[] = [
     "tools/pending-answers.ts",
     "return inJournal &&",
     "return undefined && inJournal &&",
-    "unit/pending-verdicts",
+    "unit/pending-answers",
     "is refused",
   ],
   [
@@ -395,7 +395,7 @@ const rows: Row[] = [
     "tools/stack-journals.ts",
     "if (now === text) return",
     `if (now === text || text !== "") return`,
-    "unit/change-stack",
+    "unit/stack-journals",
     "it is judged again",
   ],
   [
@@ -403,7 +403,7 @@ const rows: Row[] = [
     "tools/stack-journals.ts",
     "if (error instanceof LockHeld) throw underWay(error.holder);",
     "if (error instanceof LockHeld) return this.#hold(rest, work);",
-    "unit/change-stack",
+    "unit/stack-journals",
     "while a run holds the journal",
   ],
   [
@@ -411,7 +411,7 @@ const rows: Row[] = [
     "tools/relocate.ts",
     "before: () => moveNotes(notes),",
     "before: () => moveNotes(notes.slice(0, 0)),",
-    "unit/change-stack",
+    "unit/stack-journals",
     "relocate",
   ],
   [
@@ -463,7 +463,7 @@ const quick: Row[] = [
     "state/create-record.ts",
     `return typeof stored === "object" && stored !== null;`,
     "return stored === null;",
-    "unit/lifecycle",
+    "unit/dynamic",
     "stops diff, read and update with the same advice",
   ],
   [
@@ -493,7 +493,7 @@ const quick: Row[] = [
 ];
 
 /** These run the command as it is built. */
-const BUILT = new Set(["unit/change-stack"]);
+const BUILT = new Set(["unit/stack-journals"]);
 
 const controlOf = ([promise, file, from, to, test, named]: Row): Control => ({
   promise,

@@ -7,10 +7,12 @@ import {
   NO_ABILITIES,
   type ShownAction,
   shownAction,
+  visibleFromMs,
 } from "../../provider/src/decision/decide.js";
 import { membersOf, singleMember } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
+import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 
@@ -280,3 +282,15 @@ it("an event that is not known at all is updated in place, or perhaps replaced",
   expect(plan(NO_ABILITIES)).toEqual({ do: "replace", perhaps: true });
   expect(plan(ALL)).toMatchObject({ do: "update" });
 });
+
+it.each([
+  [undefined, 1000],
+  [{}, 301_000],
+  [{ createdVisibleAfterSeconds: 0 }, 1000],
+  [{ createdVisibleAfterSeconds: 20 }, 21_000],
+])(
+  "R1: with the setting %j, the absence of what was created at 1 s proves something from %d ms on",
+  (setting, fromMs) => {
+    expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
+  },
+);

@@ -149,3 +149,14 @@ it("the program's half reaches no HTTP and no cookies", () => {
   ]);
   expect(reached.size).toBeGreaterThan(8);
 });
+
+/** They look at the whole repository. */
+const OF_ALL = ["complexity", "docs", "imports", "mutations", "retired-words", "unused", "workflows"];
+
+it("a unit test has the name of the file, or of the room, that it tests", () => {
+  const scripts = readdirSync(resolve(source, "../../scripts/lib"));
+  const bases = [...files, ...scripts].map((file) => file.replace(/^.*\//, "").replace(/\.m?[jt]s$/, ""));
+  const known = new Set([...bases, ...Object.keys(TOPS), ...OF_ALL]);
+  const tests = readdirSync(import.meta.dirname).map((file) => file.replace(/\.test\.ts$/, ""));
+  expect(tests.filter((name) => !known.has(name))).toEqual([]);
+});

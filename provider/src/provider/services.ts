@@ -46,7 +46,7 @@ export interface Services extends Messages {
   /** What this machine remembers of every stack of the account: for a `destroy`, which does not say whose objects it deletes. */
   everyStack(): Snapshot[];
   /** What runs on this machine remember of an object, for what the state does not say: each resource that has it. */
-  rememberedOf(kind: Kind["name"], id: string): readonly Remembered[];
+  rememberedOf(kind: Kind["name"], id: string): readonly Owner[];
   /** What runs on this machine have read soon after its create. */
   readonly seen: Seen;
   readonly newMark: () => string;
@@ -66,7 +66,8 @@ export interface Services extends Messages {
   abandon(): Promise<void>;
 }
 
-export interface Remembered {
+/** A resource on this machine, or a member of a set, that has an object. */
+export interface Owner {
   /** The journal key. */
   readonly key: string;
   /** When a run on this machine created it, ISO 8601. */
@@ -125,7 +126,7 @@ export function createRuntime(
   let journal: Journal | undefined;
   let inventory: Inventory | undefined;
   const everyStack = () => lookAround(places.journalFolder, disk);
-  let remembered: ReadonlyMap<string, readonly Remembered[]> | undefined;
+  let remembered: ReadonlyMap<string, readonly Owner[]> | undefined;
   let reads: Progress | undefined;
 
   const now = () => momentOf(systemClock);

@@ -37,7 +37,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   expectSameType(name, olds, id, subject.label);
   const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, news);
   let members = membersOf(kind, stored, declared, circumstances);
-  noteHeld(kind, runtime, heldIn(kind, subject, stored, members, news));
+  noteHeld(kind, runtime, membersHeld(kind, subject, stored, members, news));
   if (isDeleting) {
     // Who else has what would be deleted is asked once that is known.
     await learnHolders(runtime);
@@ -67,7 +67,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   return { changes: isChange(declared, members) || stored.leftLive.some(isDeleteOwed), replaces: [] };
 };
 
-function heldIn(kind: Kind, set: Ref, stored: StoredSet, members: readonly Member[], news: Properties) {
+function membersHeld(kind: Kind, set: Ref, stored: StoredSet, members: readonly Member[], news: Properties) {
   const [is, was] = [secretArgumentsIn(news), stored.secret].map((paths) => secretOfMembers(kind, paths));
   return members.flatMap(({ key, id, former }) => {
     if (id === undefined) return [];

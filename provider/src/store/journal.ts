@@ -84,7 +84,7 @@ interface Reconciled {
  */
 type Fate = "earlier" | "sent" | "handed beside an error" | "history";
 
-interface Remembered {
+interface Noted {
   readonly record: CreateRecord;
   readonly fate: Fate;
 }
@@ -93,7 +93,7 @@ export class Journal {
   readonly #file: JournalFile;
   readonly #savedLast: boolean;
   /** By mark, in the order of sending. */
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new Map<string, Noted>();
   readonly #marksByKey = new Map<string, Set<string>>();
   /** Records of earlier runs by the fingerprint of their bodies; made when it is first asked for. */
   #earlierByBody: ReadonlyMap<string, readonly CreateRecord[]> | undefined;

@@ -181,10 +181,10 @@ function unresolvedIn({ kind, urn, record, resource, in: place, id }: StoredObje
   const create: PendingCreate = { urn, kind: kind.name, record, known: "state" };
   if (place === undefined) return [create];
   const { existingId: _, ...entry } = asRecord(asRecord(resource.inputs?.events)[place.key]);
-  return [{ ...create, held: heldIn(id, resource.inputs), entry }];
+  return [{ ...create, held: formerObject(id, resource.inputs), entry }];
 }
 
-function heldIn(id: string | undefined, inputs: Resource["inputs"]): PendingCreate["held"] {
+function formerObject(id: string | undefined, inputs: Resource["inputs"]): PendingCreate["held"] {
   return id === undefined ? undefined : { id, isDeleted: inputs?.[DELETES] === true };
 }
 
@@ -199,7 +199,7 @@ function sentIn(
   const { key = "", at = "", fingerprint = "", replaces } = note ?? {};
   const telling = tellingIn(kind, readable(inputs), new Set());
   const by = { mark: sent?.mark ?? note?.mark ?? "", field: sent?.field ?? note?.field };
-  const held = isUnresolved(former?.outputs) ? undefined : heldIn(former?.id, former?.inputs);
+  const held = isUnresolved(former?.outputs) ? undefined : formerObject(former?.id, former?.inputs);
   const record = { ...telling, ...by, key, at, fingerprint, replaces };
   return { urn, kind: kind.name, record, known: "engine", held };
 }
@@ -297,7 +297,7 @@ function membersInFlight(
     };
     const urn = memberOf(setUrn, key);
     const record = { ...(note ?? implied), what: "It was in flight when a run was killed.", urn };
-    return [{ urn, kind: kind.name, record, known: "engine", held: heldIn(id, inputs), entry }];
+    return [{ urn, kind: kind.name, record, known: "engine", held: formerObject(id, inputs), entry }];
   });
 }
 

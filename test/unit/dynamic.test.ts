@@ -169,14 +169,14 @@ describe("the account that a resource was created at", () => {
     const there = "127.0.0.1:8787 a@b.c";
     for (const call of [
       () => provider.check({ ...oldInputs, __at: there }, oldInputs),
-      () => provider.diff("6", { ...oldOutputs, __at: there }, inputs),
-      () => provider.read("6", { ...oldOutputs, __at: there }),
+      () => provider.diff("60", { ...oldOutputs, __at: there }, inputs),
+      () => provider.read("60", { ...oldOutputs, __at: there }),
     ]) {
       await expect(call()).rejects.toThrow(
         /127\.0\.0\.1:8787 as a@b\.c.*x\.example as a@b\.c.*Nothing was sent.*set advertising:baseUrl.*stack init.*relocate '127\.0\.0\.1:8787 a@b\.c'.*\[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
       );
     }
-    expect(await provider.diff("6", { ...oldOutputs, __at: here }, inputs)).toMatchObject({ changes: false });
+    expect(await provider.diff("60", { ...oldOutputs, __at: here }, inputs)).toMatchObject({ changes: false });
     expect((await provider.check({ ...oldInputs, __at: here }, oldInputs)).inputs).toMatchObject({ __at: here });
   });
 });

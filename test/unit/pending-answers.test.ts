@@ -1,0 +1,246 @@
+/** What answers about creates of unknown outcome are held against, and how one is taken back. */
+import { describe, expect, it } from "vitest";
+import type { CreateRecord } from "../../provider/src/state/create-record.js";
+import { readVerdicts, reopen, sliceOf } from "../../provider/src/tools/pending-answers.js";
+import type { PendingCreate } from "../../provider/src/tools/pending-facts.js";
+import { readExport } from "../../provider/src/tools/stack-export.js";
+import { encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
+
+describe("answers", () => {
+  const E = (name: string) => urnOf("ConversionEvent", name);
+  const SET = urnOf("ConversionEventSet", "funnel");
+  const record = (mark: string, more: Partial<CreateRecord> = {}): CreateRecord => ({
+    mark,
+    key: "",
+    fingerprint: "",
+    at: "",
+    ...more,
+  });
+  const create = (urn: string, more: Partial<PendingCreate> = {}): PendingCreate => ({
+    urn,
+    kind: "ConversionEvent",
+    record: record(`mark of ${urn}`),
+    known: "state",
+    ...more,
+  });
+
+  const stack = readExport(
+    exportOf([
+      storedAdvertiser("acme", 1),
+      storedEvent("kept", 2),
+      storedSet("other", { eventIds: { a: 3 } }),
+      storedEvent("f19", 50),
+    ]),
+  );
+  const pending = [
+    create(E("f0"), { known: "journal", record: record("m0", { id: "503" }) }),
+    create(E("f19"), { held: { id: "50", isDeleted: false }, record: record("m19", { replaces: "49" }) }),
+    create(E("twin")),
+    create(`${urnOf("x$ConversionEvent", "twin")}`),
+    create(urnOf("Advertiser", "buyer"), { kind: "Advertiser" }),
+    create(`${SET}["a"]`),
+    create(`${SET}["b"]`, { record: record("mb", { id: "77" }) }),
+  ];
+  const notes = [
+    record("m0", { key: "ConversionEvent::organization/shop/dev::f0", id: "503" }),
+    record("m-renamed", { key: "ConversionEvent::organization/shop/dev::former", id: "600" }),
+  ];
+  const read = (created: readonly string[], notCreated: readonly string[] = []) =>
+    readVerdicts({ created, notCreated }, { pending, stack, notes });
+
+  it.each([
+    [["f19=60"], [], [[E("f19"), "60"]]],
+    [[`${E("f19")}=60`], [], [[E("f19"), "60"]]],
+    [
+      [`${SET}["a"]=4`, "buyer=2"],
+      [],
+      [
+        [`${SET}["a"]`, "4"],
+        [urnOf("Advertiser", "buyer"), "2"],
+      ],
+    ], // an event has the id 2
+    [
+      [],
+      ["funnel"],
+      [
+        [`${SET}["a"]`, undefined],
+        [`${SET}["b"]`, undefined],
+      ],
+    ],
+    [
+      [],
+      [SET],
+      [
+        [`${SET}["a"]`, undefined],
+        [`${SET}["b"]`, undefined],
+      ],
+    ],
+    [["funnel"], [], [[`${SET}["b"]`, "77"]]],
+    [[E("f0")], [], [[E("f0"), "503"]]],
+    [["f0=503"], [], [[E("f0"), "503"]]],
+    [["f0=504"], [], [[E("f0"), "504"]]],
+  ])("created %j, not created %j", (created, notCreated, verdicts) => {
+    expect(read(created, notCreated).map(({ urn, createdAs }) => [urn, createdAs])).toEqual(verdicts);
+  });
+
+  it.each([
+    [["f19=x"], [], '--created takes URN=ID with a number as ID; got "f19=x"'],
+    [["f19"], [], '--created takes URN=ID with a number as ID; got "f19"'],
+    [["nobody=4"], [], '"nobody" is not a pending create (`pulumi-advertising pending` lists them)'],
+    [[], ["kept"], '"kept" is not a pending create (`pulumi-advertising pending` lists them)'],
+    [["funnel=4"], [], `"funnel" is a set: append the key of its event, as in ${SET}["a"]`],
+    [["twin=4"], [], '"twin" is the name of 2 pending creates: give the URN'],
+    [["f19=60"], ["f19"], '"f19" is given two answers'],
+    [["f19=50"], [], '50 is not the id of "f19": the state already has it, as the object to replace'],
+    [["f19=49"], [], '49 is not the id of "f19": it is the id of the object to replace'],
+    [["f19=2"], [], `2 is not the id of "f19": the state has it as ${E("kept")}`],
+    [["f19=3"], [], `3 is not the id of "f19": the state has it as ${urnOf("ConversionEventSet", "other")}["a"]`],
+    [["buyer=1"], [], `1 is not the id of "buyer": the state has it as ${urnOf("Advertiser", "acme")}`],
+    [
+      ["f19=503"],
+      [],
+      `503 is not the id of "f19": a journal on this machine has it as ${E("f0").replace("shop", "shop")}`,
+    ],
+    [["f19=60", `${SET}["a"]=60`], [], `60 can't be both "${SET}["a"]" and ${E("f19")}`],
+  ])("created %j, not created %j is refused", (created, notCreated, fault) => {
+    expect(() => read(created, notCreated)).toThrow(`nothing was settled: ${fault}`);
+  });
+
+  it("all that is wrong is said at once", () => {
+    expect(() => read(["nobody=1", "f19=2"], ["kept"])).toThrow(
+      `nothing was settled: "nobody" is not a pending create (\`pulumi-advertising pending\` lists them); 2 is not the id of "f19": the state has it as ${E("kept")}; "kept" is not a pending create (\`pulumi-advertising pending\` lists them)`,
+    );
+  });
+
+  it("an object that a create noted under the resource's former name is that create's own", () => {
+    const renamed = [create(E("now"), { record: record("m-renamed") })];
+    const verdicts = readVerdicts({ created: ["now=600"], notCreated: [] }, { pending: renamed, stack, notes });
+    expect(verdicts).toEqual([{ urn: E("now"), createdAs: "600" }]);
+  });
+
+  it("what was settled elsewhere, and only this machine's journal still notes, is dropped by the command that is named", () => {
+    const noted = [...notes, record("m-kept", { key: "ConversionEvent::organization/shop/dev::kept" })];
+    for (const [created, notCreated] of [
+      [["kept=2"], []],
+      [[], [E("kept")]],
+    ] as const) {
+      expect(() => readVerdicts({ created, notCreated }, { pending, stack, notes: noted })).toThrow(
+        `is settled: the state has it as 2. To drop what the journal of this machine noted of it:\n  npx pulumi-advertising pending --forget '${E("kept")}'`,
+      );
+    }
+    expect(() => read(["kept=2"])).toThrow('"kept" is not a pending create');
+  });
+});
+
+describe("an answer taken back", () => {
+  const EVENT = "pulumi-nodejs:dynamic/advertising:ConversionEvent";
+  const urnOf = (name: string, type = EVENT) => `urn:pulumi:dev::tiny::${type}::${name}`;
+  const single = (name: string, id: string, more: object = {}) => ({ urn: urnOf(name), type: EVENT, id, ...more });
+  const stackOf = (...resources: object[]) => readExport(JSON.stringify({ version: 3, deployment: { resources } }));
+  const SET = `${EVENT}Set`;
+  const setOf = (outputs: object) => ({ urn: urnOf("s", SET), type: SET, id: "set-1", outputs });
+  const member = (key: string) => `${urnOf("s", SET)}["${key}"]`;
+
+  /** An answer that made the second of the first. */
+  const answered = (before: ReturnType<typeof stackOf>, after: ReturnType<typeof stackOf>, urn: string) => ({
+    urn,
+    before: JSON.parse(JSON.stringify(sliceOf(before, urn))),
+    after: JSON.parse(JSON.stringify(sliceOf(after, urn))),
+    notes: new Map(),
+  });
+
+  const WAY_OUT =
+    "If a run has gone on with a wrong answer, look into the account, and set existingId to the id of the right object: nothing is created.";
+  const tooLate = (urn: string) =>
+    `nothing was reopened: a run has gone on with the answer about "${urn}".\n${WAY_OUT}`;
+
+  describe("a single resource", () => {
+    const before = stackOf(
+      single("a", "1"),
+      single("e", "unresolved-m"),
+      single("e", "7", { delete: true }),
+      single("b", "2"),
+    );
+    const after = stackOf(single("a", "1"), single("e", "7"), single("b", "2"));
+    const known = [answered(before, after, urnOf("e"))];
+
+    it("is as it was, beside what it was to replace, whatever happened to others meanwhile", () => {
+      const now = stackOf(single("a", "5"), single("e", "7"));
+      const { resources = [] } = reopen(now, ["e"], known).stack.deployment;
+      expect(resources?.map(({ id, delete: isReplaced }) => [id, isReplaced])).toEqual([
+        ["5", undefined],
+        ["unresolved-m", undefined],
+        ["7", true],
+      ]);
+    });
+
+    it("called again after it was killed, finds it done", () => {
+      expect(reopen(before, [urnOf("e")], known).stack.deployment.resources).toHaveLength(4);
+    });
+
+    it("that a run has gone on with stays as it is", () => {
+      for (const now of [stackOf(single("e", "8")), stackOf(single("a", "1"))]) {
+        expect(() => reopen(now, ["e"], known)).toThrow(tooLate(urnOf("e")));
+      }
+    });
+
+    it("without a noted answer is refused, and nothing else is reopened", () => {
+      expect(() => reopen(after, ["e", "b"], known)).toThrow(
+        `nothing was reopened: no answer about "b" can be taken back here: it was given on another machine (take it back there), or a \`pulumi up\` of the whole program has succeeded since.\n${WAY_OUT}`,
+      );
+    });
+  });
+
+  it("an answer that the state never showed, of what a journal alone knew, leaves the state as it is", () => {
+    const now = stackOf(setOf({ advertiserId: 1, events: { k: { value: 1 } }, eventIds: { k: 1 } }), single("b", "2"));
+    for (const urn of [member("gone"), urnOf("gone")]) {
+      expect(reopen(now, [urn], [answered(now, now, urn)]).stack).toEqual(now);
+    }
+  });
+
+  describe("a member of a set with secret arguments", () => {
+    /** Pulumi encrypts each secret again at each import. */
+    const secret = (ciphertext: string) => ({ ...encrypted, ciphertext });
+    const set = (ciphertext: string, rest: object) =>
+      stackOf(setOf({ advertiserId: 1, events: { x: { eventName: secret(ciphertext) } }, eventIds: {}, ...rest }));
+    const open = { unresolved: { x: { since: "2026-01-01T00:00:00Z", what: "lost", mark: "m" } } };
+    const [before, after] = [set("a", open), set("b", { eventIds: { x: 9 } })];
+    const known = [answered(before, after, member("x"))];
+    const reopenedIn = (stack: ReturnType<typeof stackOf>) => reopen(stack, [member("x")], known).stack;
+
+    it("is as it was", () => {
+      const { resources = [] } = reopenedIn(set("c", { eventIds: { x: 9 } })).deployment;
+      expect(resources?.[0]?.outputs).toEqual(before.deployment.resources?.[0]?.outputs);
+    });
+
+    it("called again after it was killed, finds it done", () => {
+      const now = set("d", open);
+      expect(reopenedIn(now)).toEqual(now);
+    });
+
+    it.each([
+      ["replaced", { eventIds: { x: 10 } }],
+      ["sent again", { unresolved: { x: { ...open.unresolved.x, mark: "n" } } }],
+      ["removed", { events: {} }],
+    ])("that a run has %s stays as it is", (_, rest) => {
+      expect(() => reopenedIn(set("b", rest))).toThrow(tooLate(member("x")));
+    });
+  });
+
+  it("members of a set: each by itself, or all by the set", () => {
+    const unresolved = (mark: string) => ({ since: "2026-01-01T00:00:00Z", what: "lost", mark });
+    const outputs = { advertiserId: 1, events: { k: { value: 1 } }, eventIds: { k: 1 } };
+    const before = stackOf(setOf({ ...outputs, unresolved: { x: unresolved("m"), y: unresolved("n") } }));
+    const left = { id: "1", at: "2026-01-01T00:00:00Z", why: "replaced", by: "9", key: "x" };
+    const after = stackOf(
+      setOf({ ...outputs, events: { k: { value: 1 }, x: { value: 2 } }, eventIds: { k: 1, x: 9 }, __left: [left] }),
+    );
+    const known = ["x", "y"].map((key) => answered(before, after, member(key)));
+    const one = reopen(after, [member("x")], known).stack.deployment.resources?.[0];
+    expect(one?.outputs).toEqual({ ...outputs, unresolved: { x: unresolved("m") } });
+    for (const wanted of [[urnOf("s", SET)], ["s"], [member("x"), member("y")]]) {
+      const all = reopen(after, wanted, known).stack.deployment.resources?.[0];
+      expect(all?.outputs).toEqual({ ...outputs, unresolved: { x: unresolved("m"), y: unresolved("n") } });
+    }
+  });
+});
