@@ -1,6 +1,8 @@
 /** One live object is one resource, whatever the engine asks about first; and what else follows from who has what. */
+import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { aboutWhom, identityText, journalKeyOf } from "../../provider/src/state/identity.js";
+import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { newFolder } from "../support/folder.js";
 import { failureOf, newRun } from "../support/run.js";
 import { SetEngine } from "../support/set-engine.js";
@@ -10,6 +12,7 @@ type Properties = Record<string, unknown>;
 
 const ALL = { event: { read: "GET rest/event/{id}", update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" } };
 const key = (name: string, kind = "ConversionEvent") => `${kind}::organization/tiny/dev::${name}`;
+const AT = "2026-01-01T00:00:00Z";
 const inputsOf = (name: string, more: Properties = {}) => ({
   eventName: name,
   advertiserId: 1,
@@ -181,6 +184,34 @@ it("an adoption settles a create under a former name only where the advertiser a
   expect(sandbox.creates).toBe(1);
 });
 
+it("an adoption settles what is noted of its object under whichever name, and nothing of the other kind that has its number", async () => {
+  const { run, created } = await start();
+  await created("any"); // makes the folder
+  const first = run();
+  const { path } = first.runtime.journal("tiny/dev::new");
+  const noted = (mark: string, of: string, id?: string) => ({
+    mark,
+    key: of,
+    fingerprint: "f",
+    at: AT,
+    ...(id && { id }),
+  });
+  writeFileSync(
+    path,
+    journalOf([
+      noted("m1", key("acme", "Advertiser"), "7"),
+      noted("m2", key("elsewhere"), "7"),
+      noted("m3", key("elsewhere"), "8"),
+      noted("m4", key("new"), "9"),
+    ]),
+  );
+  const { inputs = {} } = await first.event.check({}, inputsOf("new", { existingId: 7 }));
+  await first.event.create(inputs as Properties);
+  first.closeNow();
+  expect(recordsIn(path).map(({ mark }) => mark)).toEqual(["m1", "m3"]);
+  expect(first.said.join()).toContain("an interrupted run also created 9, which nothing manages");
+});
+
 describe("R4: an adoption of another object settles nothing, and the create of unknown outcome stops the run as before", () => {
   const lost = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
   const OTHER = { eventName: "Other", value: 7, existingId: 900 };
@@ -233,6 +264,66 @@ describe("R4: an adoption of another object settles nothing, and the create of u
       'Look into the account for the ConversionEvent named "Q" (advertiserId 1, value 1)',
     );
     expect(failed.message).toContain(DIFFERS);
+    expect(await stillOpen(now)).toEqual(["Q"]);
+    expect(sandbox.creates).toBe(1);
+  });
+
+  it("of a resource of which the journal has two such creates: one is forgotten, a run killed, the other one reopened", async () => {
+    for (const isOfFormer of [false, true]) {
+      const { sandbox, folder, run } = await start();
+      const killed = async (more: Properties) => {
+        const now = run();
+        sandbox.fail(lost);
+        const { inputs = {} } = await now.event.check({}, inputsOf("q", more));
+        await failureOf(now.event.create(inputs as Properties));
+        const { path } = now.runtime.journal("tiny/dev::q");
+        await now.kill();
+        return path;
+      };
+      const path = await killed({ eventName: "Q" });
+      const forgotten = recordsIn(path);
+      rmSync(path);
+      await killed({ eventName: "Q", value: 2 });
+      const held = await newRun(sandbox, folder).runtime.journal("tiny/dev::q").notSettled();
+      expect([forgotten, held].map((those) => those.map(({ facts }) => facts?.value))).toEqual([[1], [2]]);
+      writeFileSync(path, journalOf([...forgotten, ...held]));
+
+      const now = run();
+      const [as, identity] = isOfFormer
+        ? ["r", { identity: "tiny/dev::r", formerly: [key("q")] }]
+        : ["q", { identity: "tiny/dev::q" }];
+      const declared = inputsOf(as, { eventName: "Q", existingId: 2, __identity: identity });
+      const { inputs = {} } = await now.event.check({}, declared);
+      const adopting = now.event.create(inputs as Properties);
+      if (isOfFormer) await adopting;
+      else {
+        expect(now.said.join()).toContain("existingId: 2 does not settle it");
+        expect((await failureOf(adopting)).message).toContain(
+          'Look into the account for the ConversionEvent named "Q" (advertiserId 1, value 2)',
+        );
+      }
+      const left = await now.runtime.journal("tiny/dev::q").notSettled();
+      expect(left.map(({ facts }) => facts?.value)).toEqual(isOfFormer ? [2] : [1, 2]);
+      expect(sandbox.creates).toBe(2);
+      now.closeNow();
+    }
+  });
+
+  it("of a resource that this machine and another one sent: the state goes on knowing the other machine's", async () => {
+    const { sandbox, folder, run, known } = await lostSingle(true);
+    const { path } = newRun(sandbox, folder).runtime.journal("tiny/dev::q");
+    const [ofElsewhere] = recordsIn(path);
+    writeFileSync(
+      path,
+      journalOf([{ mark: "m", key: key("q"), fingerprint: "f", at: AT, name: "Q", facts: { value: 9 } }]),
+    );
+    const now = run();
+    expect(await look(now, known, { existingId: 2 })).toBe("");
+    const { inputs = {} } = await now.event.check({}, { ...known.inputs, existingId: 2 });
+    expect(now.said.join()).toContain("existingId: 2 does not settle it");
+    const failed = await failureOf(now.event.create(inputs as Properties));
+    expect(failed.id).toBe(`unresolved-${ofElsewhere?.mark}`);
+    expect(failed.message).toContain("existingId: 2 does not settle it");
     expect(await stillOpen(now)).toEqual(["Q"]);
     expect(sandbox.creates).toBe(1);
   });

@@ -368,11 +368,11 @@ const rows: Row[] = [
   ],
   [
     "R2: an adoption settles no create of the other kind",
-    JOURNAL,
-    " && aboutWhom(record.key).kind === kind",
-    "",
-    "unit/journal",
-    "adopting an object settles no create",
+    "provider/known-operations.ts",
+    "aboutWhom(sent.key).kind === kind.name &&",
+    'aboutWhom(sent.key).kind !== "" &&',
+    "sandbox/holding",
+    "an adoption settles what is noted",
   ],
   [
     "R2: who has an object does not depend on the order of the calls",

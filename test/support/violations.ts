@@ -100,9 +100,9 @@ const rows: Row[] = [
   [
     "R2",
     "an adoption settles a create of the other kind",
-    "store/journal.ts",
-    " && aboutWhom(record.key).kind === kind",
-    "",
+    "provider/known-operations.ts",
+    "aboutWhom(sent.key).kind === kind.name &&",
+    'aboutWhom(sent.key).kind !== "" &&',
   ],
   [
     "R2",

@@ -211,7 +211,7 @@ async function longLife(): Promise<Life> {
   const h = await life.send(run4, "h");
   await h.ended({ kind: "unresolved" });
   life.saved("h", `unresolved-${h.mark}`);
-  await run4.settle(keyOf("h"), "99");
+  await run4.settle(({ key }) => key === keyOf("h"));
   life.saved("h", "99");
   run4.closeNow(declared, true);
   life.happens("the fourth run has ended");

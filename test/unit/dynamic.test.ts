@@ -25,7 +25,7 @@ const runtime: Runtime = {
   journal: () =>
     ({
       reconcile: async () => [],
-      notSettledOf: async () => undefined,
+      notSettledOf: async () => [],
       notSettled: async () => [],
       settle: async () => [],
     }) as unknown as ReturnType<Runtime["journal"]>,

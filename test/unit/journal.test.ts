@@ -258,7 +258,7 @@ it("J3: a create that ended in doubt is not sent when it is asked for again, in 
   run.closeNow(new Set());
   const next = run.next();
   expect(await next.begin(asked)).toMatchObject(doubt);
-  await next.settle("k", "7");
+  await next.settle(({ key }) => key === "k");
   next.closeNow(new Set());
   expect(existsSync(run.path)).toBe(false);
 });
@@ -325,19 +325,19 @@ it("J8: a record that was answered with is never changed", async () => {
   expect(begun.record).toEqual(answered);
 });
 
-it("adopting an object settles no create of the other kind that has its number", async () => {
+it("a user settles some creates, and no others", async () => {
   const run = journalIn(journal);
-  await run.settle("ConversionEvent::o/p/s::other", "1");
+  expect(await run.settle(({ mark }) => mark === "m2")).toMatchObject([{ mark: "m2" }]);
   run.closeNow(new Set());
-  expect(run.marks()).toEqual(["m1", "m2"]);
+  expect(run.marks()).toEqual(["m1"]);
 });
 
-it("what is adopted is settled under whichever name it was noted", async () => {
-  const run = journalIn(journal);
-  await run.settle("ConversionEvent::o/p/s::new-name", "7", "m2");
-  await run.settle("Advertiser::o/p/s::new-name", "1");
-  run.closeNow(new Set());
-  expect(existsSync(run.path)).toBe(false);
+it("of several creates of one resource those that nobody knows the outcome of come first, then the last that has an id", async () => {
+  const at = "2026-01-01T00:00:00Z";
+  const record = (mark: string, id?: string) => ({ ...unsent("k", "f", mark), at, ...(id && { id }) });
+  const run = journalIn(journalOf([record("m1", "1"), record("m2"), record("m3", "3"), record("m4")]));
+  expect((await run.notSettledOf("k")).map(({ mark }) => mark)).toEqual(["m2", "m4", "m3", "m1"]);
+  expect(await run.begin(unsent("k"))).toMatchObject({ kind: "earlier", record: { mark: "m2" } });
 });
 
 it("half a line that a full disk took does not stay", async () => {

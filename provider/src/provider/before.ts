@@ -82,7 +82,7 @@ export async function lookBefore(
     const action = runtime.run.decided(key)?.member.action;
     return { adopts: { id: adopts, can, unlike: action?.do === "adopt" ? action.unlike : undefined } };
   }
-  const unsettled = await journalled(runtime, (journal) => journal.notSettledOf(key), identity);
+  const [unsettled] = (await journalled(runtime, (journal) => journal.notSettledOf(key), identity)) ?? [];
   // Taken over, or unresolved: nothing is sent.
   if (unsettled !== undefined) return { unsettled, isSearchable: can.search(unsettled.field) };
   if (!fits) return {};
@@ -121,10 +121,10 @@ export async function openBeside(
   values: Values,
   stored?: CreateRecord,
 ): Promise<CreateRecord | undefined> {
-  const noted = await journalled(runtime, (journal) => journal.notSettledOf(key), identity);
-  const isOther = (sent: CreateRecord | undefined) =>
-    sent !== undefined && sent.id === undefined && !matchesCreate(kind, id, values, { ...sent, kind: kind.name });
-  const open = [stored, noted].find(isOther);
+  const noted = (await journalled(runtime, (journal) => journal.notSettledOf(key), identity)) ?? [];
+  const isOther = (sent: CreateRecord) =>
+    sent.id === undefined && !matchesCreate(kind, id, values, { ...sent, kind: kind.name });
+  const open = [...(stored ? [stored] : []), ...noted].find(isOther);
   return open && unlessAdopted({ what: whatHappened(label, open), ...open }, id);
 }
 

@@ -19,7 +19,15 @@ import {
 import { bodyOf, type Kind, type Operation, type OptionalOperation } from "../kinds/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { aboutWhom, CREATED, type CreateRecord, lastMomentSent, type StoredSet, staysLive } from "../state/index.js";
+import {
+  aboutWhom,
+  CREATED,
+  type CreateRecord,
+  lastMomentSent,
+  type StoredSet,
+  staysLive,
+  whatIsKnown,
+} from "../state/index.js";
 import { openBeside } from "./before.js";
 import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
@@ -184,32 +192,38 @@ export async function adoptExisting(kind: Kind, services: Runtime, adoption: Ado
   const open = await openBeside(kind, services, subject, id, theirs, adoption.settles);
   if (open !== undefined) {
     await services.journal(subject.identity).ended(open.mark, { kind: "unresolved" });
-    return { kind: "unresolved", record: { ...open, urn: subject.urn, secret: [...secret] } };
+    // The journal goes on knowing what it knows. What only the state knows stays there.
+    const { settles = open } = adoption;
+    const record = settles.mark === open.mark ? open : { ...settles, searched: whatIsKnown(open) };
+    return { kind: "unresolved", record: { ...record, urn: subject.urn, secret: [...secret] } };
   }
   if (differences.size > 0) {
     const isThere = await updateLive(kind, services, { id, label }, theirs, values, [...differences.keys()]);
     if (!isThere) throw notThere(kind, label, id);
   }
-  await settle(kind, services, adoption);
+  await settle(kind, services, adoption, theirs);
   return { kind: "adopted", id };
 }
 
 /**
- * Whatever was left unresolved about it is answered by this id. It may have been noted under the resource's former name: then only where
- * it was sent as what is adopted now. Otherwise it stays unresolved.
+ * What was left unresolved about it is answered by this id, under whichever name it was noted: each create that may have made this object
+ * (R4), and what earlier runs made of this resource. All else stays as it is.
+ * @param theirs its arguments, as the platform has them where it was read.
  */
-async function settle(kind: Kind, services: Services, adoption: Adoption): Promise<void> {
-  const { subject, id, values, formerly } = adoption;
+async function settle(kind: Kind, services: Services, adoption: Adoption, theirs: Values): Promise<void> {
+  const { subject, id, settles, formerly } = adoption;
   const { identity, key, label } = subject;
+  const isOfIt = (sent: CreateRecord) => sent.key === key || formerly.includes(sent.key);
+  const isSettled = (sent: CreateRecord) =>
+    aboutWhom(sent.key).kind === kind.name &&
+    (sent.mark === settles?.mark ||
+      sent.id === id ||
+      (sent.key === key && sent.id !== undefined) ||
+      (isOfIt(sent) && matchesCreate(kind, id, theirs, { ...sent, kind: kind.name })));
   try {
-    const journal = services.journal(identity);
-    const noted = await journal.settle(key, id, adoption.settles?.mark);
-    for (const former of formerly) {
-      const sent = await journal.notSettledOf(former);
-      if (sent !== undefined && !matchesCreate(kind, id, values, { ...sent, kind: aboutWhom(former).kind })) continue;
-      noted.push(...(await journal.settle(former, id)));
-    }
-    for (const other of noted.filter((known) => known !== id)) {
+    const noted = await services.journal(identity).settle(isSettled);
+    const others = new Set(noted.flatMap((sent) => (isOfIt(sent) && sent.id !== id ? (sent.id ?? []) : [])));
+    for (const other of others) {
       services.say(
         `${label}: an interrupted run also created ${other}, which nothing manages. ${staysLive(kind, other)}.`,
       );

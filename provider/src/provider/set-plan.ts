@@ -184,7 +184,7 @@ async function notSettledOfMembers(
   const found = new Map<string, CreateRecord>();
   for (const memberKey of memberKeys) {
     const { key: journalKey } = memberRef(set, memberKey);
-    const record = await journalled(runtime, (journal) => journal.notSettledOf(journalKey), set.identity);
+    const [record] = (await journalled(runtime, (journal) => journal.notSettledOf(journalKey), set.identity)) ?? [];
     if (record !== undefined) found.set(memberKey, record);
   }
   return found;

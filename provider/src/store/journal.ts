@@ -27,7 +27,7 @@
  * The first `begin`, `settle` or `expectNewest` takes the lock and reads it again. A create goes `begin`, then for each sending `sending`, then
  * `ended` one or more times, then `handOver` when the engine is given the outcome. `closeNow` or `release` is the last call.
  */
-import { aboutWhom, type CreateRecord, isUnresolvedId, resourceKeyIn } from "../state/index.js";
+import { type CreateRecord, isUnresolvedId, resourceKeyIn } from "../state/index.js";
 import { JournalFile, type JournalOptions } from "./journal-file.js";
 import { type Note, sentNote } from "./notes.js";
 
@@ -120,10 +120,10 @@ export class Journal {
     return this.#withFate(this.#remembered.keys(), ["earlier"]);
   }
 
-  /** As {@link notSettled}, of one resource: the one that must be settled first. */
-  async notSettledOf(key: string): Promise<CreateRecord | undefined> {
+  /** As {@link notSettled}, of one resource: the one that must be settled first is the first. */
+  async notSettledOf(key: string): Promise<CreateRecord[]> {
     await this.#read();
-    return decisive(this.#about(key, ["earlier"]));
+    return inOrder(this.#about(key, ["earlier"]));
   }
 
   /** As {@link notSettled}, of creates with this body. */
@@ -147,7 +147,7 @@ export class Journal {
   async begin(create: Unsent): Promise<Beginning> {
     const { key, mark, fingerprint } = create;
     await this.#open();
-    const earlier = decisive(this.#about(key, ANY_NOT_SETTLED));
+    const [earlier] = inOrder(this.#about(key, ANY_NOT_SETTLED));
     if (earlier === undefined) {
       return {
         kind: "send",
@@ -182,21 +182,12 @@ export class Journal {
     if (!this.#savedLast) this.#settleAs(mark, "handed beside an error");
   }
 
-  /**
-   * A user said what became of the creates of `key`. Forgets them, and those that are about the same object or create under
-   * another key.
-   * @param id the object's. @param mark the create's, where it is known.
-   * @returns the ids that were noted for it.
-   */
-  async settle(key: string, id: string, mark?: string): Promise<string[]> {
+  /** A user said what became of these creates: they are forgotten. @returns them. */
+  async settle(isSettled: (record: CreateRecord) => boolean): Promise<CreateRecord[]> {
     await this.#open();
-    const { kind } = aboutWhom(key);
-    const settled = this.#withFate(this.#remembered.keys(), ANY_NOT_SETTLED).filter(
-      (record) =>
-        record.key === key || record.mark === mark || (record.id === id && aboutWhom(record.key).kind === kind),
-    );
-    for (const each of settled) await this.#forget(each.mark);
-    return settled.flatMap((record) => (record.key === key ? (record.id ?? []) : []));
+    const settled = this.#withFate(this.#remembered.keys(), ANY_NOT_SETTLED).filter(isSettled);
+    for (const { mark } of settled) await this.#forget(mark);
+    return settled;
   }
 
   /**
@@ -385,9 +376,9 @@ export class Journal {
 /** Of this run too. */
 const ANY_NOT_SETTLED: readonly Fate[] = ["earlier", "sent", "handed beside an error"];
 
-/** Of several records of a resource, the one that must be settled first. */
-function decisive(records: readonly CreateRecord[]): CreateRecord | undefined {
-  return records.find(({ id }) => id === undefined) ?? records.at(-1);
+/** Of several records of a resource, those that nobody knows the outcome of come first, then the last that has an id. */
+function inOrder(records: readonly CreateRecord[]): CreateRecord[] {
+  return [...records.filter(({ id }) => id === undefined), ...records.filter(({ id }) => id !== undefined).reverse()];
 }
 
 /** Whether a record is about the object with this id, or about the unresolved resource of this id. */
