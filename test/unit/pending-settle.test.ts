@@ -529,6 +529,19 @@ describe("a stack that was killed twice", () => {
   });
 });
 
+it("a member that waits, since it adopts another object than its create has made, was not sent by the run that was killed", () => {
+  const urn = urnOf("ConversionEventSet", "funnel");
+  const unresolved = { a: { since: "then", what: "", mark: "one", name: "A", facts: { advertiserId: 1, value: 1 } } };
+  const set = resource(urn, { id: "set-1", outputs: { advertiserId: 1, events: {}, eventIds: {}, unresolved } });
+  const marksWith = (a: object) => {
+    const declared = { advertiserId: 1, events: { a }, __mark: "f two" };
+    const updating = { type: "updating", resource: resource(urn, { id: "set-1", inputs: declared }) };
+    return openCreates(stackOf([set], [updating])).map((create) => recordsOf(create).map(({ mark }) => mark));
+  };
+  expect(marksWith({ eventName: "A", value: 1 })).toEqual([["one", memberMark("two", "a")]]); // it may have been looked for, and sent
+  expect(marksWith({ eventName: "B", value: 2, existingId: 9 })).toEqual([["one"]]);
+});
+
 it("R7: a set that was renamed by an alias in the run that was killed is the set that the state has", () => {
   const [old, now] = ["old", "$&now"].map((name) => urnOf("ConversionEventSet", name)) as [string, string];
   const bucketOf = (name: string) => `urn:pulumi:dev::tiny::other:index:Bucket::${name}`;

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, type Values } from "../base/index.js";
-import { membersOf } from "../decision/index.js";
+import { type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import {
   aboutWhom,
@@ -273,9 +273,10 @@ function membersInFlight(
   const markOf = (key: string) => (ofSet === undefined ? "" : memberMark(ofSet.mark, key));
   const noteAbout = (key: string) =>
     noted.get(memberOf(setUrn, key))?.findLast(({ mark }) => ofSet === undefined || mark === markOf(key));
-  const sent = membersOf(kind, readStoredSet(current?.outputs ?? {}), readDeclaredSet(inputs)).filter(
-    ({ action, isDeclared }) => isDeclared && ["create", "replace", "wait"].includes(action.do),
-  );
+  // What waits may have been looked for, and sent again; not where the program names the object of something else.
+  const isSent = ({ action, isDeclared }: Member) =>
+    isDeclared && (["create", "replace"].includes(action.do) || (action.do === "wait" && action.adopts === undefined));
+  const sent = membersOf(kind, readStoredSet(current?.outputs ?? {}), readDeclaredSet(inputs)).filter(isSent);
   const isOfRun = (note: CreateRecord | undefined) =>
     note !== undefined && (ofSet !== undefined || (isOnly && Date.parse(note.at) > Date.parse(since)));
   const isNoted = sent.some(({ key }) => isOfRun(noteAbout(key)));
