@@ -393,6 +393,7 @@ describe("a stack that was killed twice", () => {
   const inputs = { eventName: "E", advertiserId: 1, value: 2, __provider: "p" };
   const sent = (mark: string | undefined, more: object = {}) =>
     creating(E, { inputs: { ...inputs, ...(mark === undefined ? {} : { __mark: `field ${mark}` }), ...more } });
+  const STORED = { since: "then", what: "It was lost.", trace: { field: "field", value: "one" } };
   const idsOf = ({ deployment }: ExportedStack) => (deployment.resources ?? []).map(({ id }) => id);
 
   it.each([
@@ -413,8 +414,7 @@ describe("a stack that was killed twice", () => {
   });
 
   it("as the state's unresolved create and as another one of a later run", () => {
-    const unresolved = { since: "then", what: "", trace: { field: "field", value: "one" } };
-    const saved = resource(E, { id: "unresolved-one", inputs, outputs: { [UNRESOLVED]: unresolved } });
+    const saved = resource(E, { id: "unresolved-one", inputs, outputs: { [UNRESOLVED]: STORED } });
     const marksOf = (mark: string) =>
       openCreates(stackOf([saved], [sent(mark)])).map((create) => [
         create.known,
@@ -422,6 +422,27 @@ describe("a stack that was killed twice", () => {
       ]);
     expect(marksOf("one")).toEqual([["state", "one"]]);
     expect(marksOf("two")).toEqual([["state", "one", "two"]]);
+  });
+
+  it("R7: as the state's unresolved create and as another one: when something else is settled, neither is forgotten", () => {
+    const [outputs, other] = [{ ...inputs, [UNRESOLVED]: STORED }, urnOf("ConversionEvent", "other")];
+    const saved = resource(E, { id: "unresolved-one", inputs, outputs });
+    const stack = stackOf([saved], [sent("two", { value: 3 }), creating(other)]);
+    const [kept] = settle(stack, [{ urn: other, createdAs: "7" }]).deployment.resources ?? [];
+    expect(kept).toMatchObject({ id: "unresolved-one", outputs: { value: 2 } });
+    const unresolved = kept?.outputs?.[UNRESOLVED];
+    expect(unresolved).not.toHaveProperty("trace"); // or a search that does not find the one would have it sent again
+    expect(unresolved).toMatchObject({
+      since: "then",
+      what: 'It was lost. More than one create of it was sent. Look also for the ConversionEvent named "E" (advertiserId 1, value 3), field = two.',
+    });
+    // What was said is not said again, and what only one create was sent of stays as it is.
+    const again = stackOf(
+      [{ ...saved, outputs: { ...outputs, [UNRESOLVED]: unresolved } }],
+      [sent("two", { value: 3 })],
+    );
+    expect(settle(again, []).deployment.resources?.[0]?.outputs?.[UNRESOLVED]).toEqual(unresolved);
+    expect(settle(stackOf([saved], [sent("one")]), []).deployment.resources).toEqual([saved]);
   });
 
   it("with a journal of one of the two", () => {

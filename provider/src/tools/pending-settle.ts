@@ -2,18 +2,17 @@
  * Settles creates of unknown outcome. Pure: an exported stack in, an exported stack out.
  */
 
-import type { Values } from "../base/index.js";
+import { enumerate, type Values } from "../base/index.js";
 import { fingerprintOfBody, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   CREATED,
   type CreateRecord,
+  describe,
   isUnresolved,
   lastMomentSent,
   leftLiveIn,
   MARK,
-  nameInUrn,
-  objectKey,
   PROVIDER,
   readMark,
   readStoredSet,
@@ -34,9 +33,10 @@ import {
   type ExportedStack,
   inOrder,
   isOurs,
-  objectsIn,
   partsOf,
   type Resource,
+  replaced,
+  restored,
   stateIn,
   visible,
   withParts,
@@ -70,10 +70,15 @@ export function settle(
   const dropped = new Set<string>();
   const saved = all.flatMap((resource) => {
     const { urn } = resource;
-    if (!isUnresolved(resource.outputs) || !answers.has(urn)) return [resource];
+    if (!isUnresolved(resource.outputs)) return [resource];
+    const [verdict, create] = [answers.get(urn), openByUrn.get(urn)];
+    if (verdict === undefined) {
+      // Pulumi's own record has further creates of it, and drops them.
+      const hasMore = resource.delete !== true && pending.inFlight.has(urn);
+      return [hasMore && create !== undefined ? withRecord(resource, create, surroundings) : resource];
+    }
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
-    const { createdAs, mark } = answers.get(urn) as Verdict;
-    const create = openByUrn.get(urn);
+    const { createdAs, mark } = verdict;
     if (createdAs !== undefined && create !== undefined) {
       const sent = asSent(pending, create, madeBy(pending, create, createdAs, mark), resource);
       return [adopted(resource, createdAs, account, surroundings.now, sent)];
@@ -125,7 +130,7 @@ function fromEngineRecord(
     if (create.known !== "engine" || creating === undefined) return [];
     const verdict = answers.get(urn);
     if (verdict === undefined) {
-      const kept = markToKeep(create, newMark);
+      const kept = toKeep(create, newMark);
       // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
       const at = kept.field === undefined ? stateIn(stack).time : latestOf(record, now);
       return [asUnresolved(creating, { at, ...kept }, account)];
@@ -144,35 +149,20 @@ function latestOf(record: CreateRecord, now: string): string {
 }
 
 /**
- * By what a create that nobody decided on is looked for later. The state has room for one mark: where several runs sent the resource
- * and were killed, it is saved as one that can't be looked for, since not to find one of them says nothing of the others.
+ * How a create that nobody decided on is looked for later. The state has room for one: where several runs sent the resource and were killed,
+ * it is saved as one that no search is made for, since not to find one of them says nothing of the others. What it says names those.
  */
-function markToKeep({ record, also = [] }: PendingCreate, newMark: () => string): Pick<CreateRecord, "mark" | "field"> {
+function toKeep(
+  { kind, record, also = [] }: PendingCreate,
+  newMark: () => string,
+): Pick<CreateRecord, "mark" | "field" | "what"> {
+  const { field, what = "It was in flight when a run was killed." } = record;
   const mark = record.mark === "" ? newMark() : record.mark;
-  return { mark, field: also.length === 0 ? record.field : undefined };
-}
-
-/**
- * If a replacement was dropped, what it should have replaced is the current one again: the latest, which is the first. But an object that
- * something else has adopted meanwhile stays that one's, and the next run creates the replacement.
- */
-function restored(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
-  const left = new Set(dropped);
-  const held = objectsIn(resources.filter((each) => each.delete !== true));
-  const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
-  return resources.map((resource) => {
-    const kind = kindOfType(resource.type);
-    const isTaken = kind !== undefined && taken.has(objectKey(kind.name, resource.id ?? ""));
-    if (!left.delete(resource.urn) || isTaken) return resource;
-    const { delete: _, ...current } = resource;
-    return current;
-  });
-}
-
-/** What the new ones take the place of is marked, as by the engine: the next run takes it out of the state. */
-function replaced(resources: readonly Resource[], by: readonly Resource[]): Resource[] {
-  const urns = new Set(by.map(({ urn }) => urn));
-  return resources.map((resource) => (urns.has(resource.urn) ? { ...resource, delete: true } : resource));
+  if (also.length === 0) return { mark, field, what };
+  const others = new Set(also.map((each) => describe(kind, each)).filter((other) => !what.includes(other)));
+  const more =
+    others.size === 0 ? "" : ` More than one create of it was sent. Look also for ${enumerate([...others])}.`;
+  return { mark, field: undefined, what: `${what}${more}` };
 }
 
 /** The resource as the engine would have saved it after the create. @param sent the arguments that its object was made with. */
@@ -256,24 +246,29 @@ function asSent(
     : only(lookedForBy);
 }
 
+/** The same unresolved resource, with what is known of its create by now. */
+function withRecord(resource: Resource, create: PendingCreate, { newMark }: Surroundings): Resource {
+  const { outputs = {} } = resource;
+  const record = { ...create.record, ...toKeep(create, newMark) };
+  return { ...resource, outputs: { ...outputs, ...writeRecord(kindNamed(create.kind), record, outputs) } };
+}
+
 /** The resource as the provider would have had it saved after an unknown outcome. */
 function asUnresolved(
   { kind, resource }: Creating,
-  sent: Pick<CreateRecord, "mark" | "at" | "field">,
+  sent: Pick<CreateRecord, "mark" | "at" | "field" | "what">,
   account: Record<string, unknown>,
 ): Resource {
   const { urn, inputs = {} } = resource;
-  const what = `${nameInUrn(urn)} was in flight when a run was killed.`;
   const record: CreateRecord = {
     ...sent,
     key: "",
     fingerprint: fingerprintOfBody(kind, inputs),
-    what,
     urn,
     secret: [...secretArgumentsIn(inputs)],
   };
   const outputs = { ...visible(resource), ...account, ...writeRecord(kind, record, inputs) };
-  return { ...resource, id: unresolvedId(record.mark), outputs, initErrors: [what] };
+  return { ...resource, id: unresolvedId(record.mark), outputs, initErrors: [sent.what ?? ""] };
 }
 
 function settleMembers(
@@ -293,7 +288,7 @@ function settleMembers(
     const { key = "" } = splitMember(urn);
     const verdict = answers.get(urn);
     if (verdict === undefined) {
-      unresolved[key] = writeMemberRecord({ ...record, at: latestOf(record, now), ...markToKeep(create, newMark) });
+      unresolved[key] = writeMemberRecord({ ...record, at: latestOf(record, now), ...toKeep(create, newMark) });
       continue;
     }
     delete unresolved[key];

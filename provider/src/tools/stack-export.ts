@@ -13,6 +13,7 @@ import {
   LEFT_LIVE,
   type LeftLive,
   memberOf,
+  objectKey,
   PROVIDER,
   readBriefing,
   readStoredSet,
@@ -234,6 +235,29 @@ function referredTo({ parent, provider, dependencies, propertyDependencies, dele
     ...Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []),
     deletedWith,
   ].filter((urn) => urn !== undefined);
+}
+
+/**
+ * If a replacement was dropped, what it should have replaced is the current one again: the latest, which is the first. But an object that
+ * something else has adopted meanwhile stays that one's, and the next run creates the replacement.
+ */
+export function restored(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
+  const left = new Set(dropped);
+  const held = objectsIn(resources.filter((each) => each.delete !== true));
+  const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
+  return resources.map((resource) => {
+    const kind = kindOfType(resource.type);
+    const isTaken = kind !== undefined && taken.has(objectKey(kind.name, resource.id ?? ""));
+    if (!left.delete(resource.urn) || isTaken) return resource;
+    const { delete: _, ...current } = resource;
+    return current;
+  });
+}
+
+/** What the new ones take the place of is marked, as by the engine: the next run takes it out of the state. */
+export function replaced(resources: readonly Resource[], by: readonly Resource[]): Resource[] {
+  const urns = new Set(by.map(({ urn }) => urn));
+  return resources.map((resource) => (urns.has(resource.urn) ? { ...resource, delete: true } : resource));
 }
 
 /** What the outputs of a set hold of each member, by its key. */
