@@ -381,6 +381,10 @@ describe("what is gone", () => {
     );
     const adopted = await failureOf(run.event.update(id, outs, { ...inputs, value: 7, existingId: Number(id) }));
     expect(adopted.message).toContain("To create another one (without existingId):");
+    run.closeNow();
+    const later = newRun(sandbox, folder, { settings });
+    await later.event.check({}, inputs);
+    expect(wordsOf(later)).not.toContain("second live object");
     expect(sandbox.creates).toBe(0);
   });
 

@@ -4,7 +4,7 @@
  *   disk: `begin` and `sending` come before the first byte, and what they refuse is not sent.
  * - C2. Every earlier create of the resource that the journal or the state knows is settled first: its object is taken over, or it is
  *   looked for, or it stays unresolved. It is sent again only where a search has found that none of them was carried out. Where its
- *   object proves to be gone, the journal forgets it, and this run sends nothing: the next preview shows that one is created.
+ *   object proves to be gone, this run sends nothing: the next preview shows that another one is created.
  * - C3. What is sent again carries the mark of before, so that a search finds what either sending made.
  * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
  *   reading the answer included.
@@ -170,9 +170,7 @@ async function takenOver(
   const isThere =
     isSame || (await setFields(kind, runtime, { id, label, created: createdBy(earlier, runtime) }, fields));
   if (isThere) return { kind: "created", id, mark, isTakenOver: true, isUpdated };
-  runtime.run.noteGone(kind, id);
-  await ended({ kind: "gone" });
-  // What the state has stays unresolved: only a search that finds none, or a person, settles that.
+  // The journal forgets it at the end of the run. What the state has stays unresolved: a later search, or a person, settles that.
   if (unsettled === undefined) throw new RefusedError(goneBeforeTakeOver(label, id));
   return `${id} is no longer on the platform.`;
 }

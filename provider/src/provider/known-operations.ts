@@ -108,7 +108,7 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
 /** As {@link setFields}, of these arguments and nothing else. */
 export async function updateLive(
   kind: Kind,
-  services: Services,
+  services: Runtime,
   named: Named,
   olds: Values,
   news: Values,
@@ -123,7 +123,7 @@ export async function updateLive(
  * @param fields in wire names.
  * @returns whether it did; otherwise it is certain that the object is gone. @throws AdvertisingError it may be asked again.
  */
-export async function setFields(kind: Kind, services: Services, named: Named, fields: Values): Promise<boolean> {
+export async function setFields(kind: Kind, services: Runtime, named: Named, fields: Values): Promise<boolean> {
   const operation = operationOf(kind, services, "update");
   await services.expectNewest();
   const warnings = await services.track(async (expectMayBegin) => {
@@ -132,6 +132,7 @@ export async function setFields(kind: Kind, services: Services, named: Named, fi
   });
   if (warnings === undefined) {
     expectProven(kind, services, named);
+    services.run.noteGone(kind, named.id);
     return false;
   }
   tellAll(

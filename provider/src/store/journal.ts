@@ -10,7 +10,7 @@
  * J1. Before each sending of a create its record, with the moment, is on the disk. Otherwise a kill leaves a live object that the
  *     next run makes again.
  * J2. A record stays until the engine has saved its object, until somebody has settled it, or until the create was certainly not
- *     carried out, or its object is certainly gone. Otherwise the same.
+ *     carried out. Otherwise the same.
  * J3. Nothing is sent for a resource while a create of it is not settled: an earlier run's, or one of this run that the engine's
  *     error hooks ask for again. Otherwise each retry makes one more object.
  * J4. One run at a time writes a stack's journal. It asks whether it still is that run before and after each write and before
@@ -66,8 +66,6 @@ export type Ending =
   /** `isChanged`: with arguments that this record does not know, since it is about to be updated. */
   | { readonly kind: "created"; readonly id: string; readonly isChanged?: boolean }
   | { readonly kind: "not-created" }
-  /** What it has made is not on the platform any more. */
-  | { readonly kind: "gone" }
   | { readonly kind: "unresolved" };
 
 /** A record that the state may have made history of. */
@@ -275,7 +273,7 @@ export class Journal {
   async #end(mark: string, ending: Ending): Promise<void> {
     const sent = this.#remembered.get(mark);
     if (sent === undefined) return; // never noted, so never sent
-    if (ending.kind === "not-created" || ending.kind === "gone") return this.#forget(mark);
+    if (ending.kind === "not-created") return this.#forget(mark);
     if (ending.kind === "unresolved") {
       await this.#noteReported(sent.record);
       return;

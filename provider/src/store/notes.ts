@@ -178,8 +178,8 @@ export function reviseNow(journal: string, revise: Revise, disk: Disk = systemDi
 }
 
 /**
- * Forgets objects that this process has deleted, in the notes of every stack of the account: no later run may take one over. Never fails;
- * a journal that a run holds stays as it is.
+ * Forgets objects that this process has deleted, or found to be gone, in the notes of every stack of the account: no later run may take
+ * one over. Never fails; a journal that a run holds stays as it is.
  * @param deleted each as `objectKey` makes it.
  */
 export function forgetObjects(journalFolder: string, deleted: ReadonlySet<string>, disk: Disk = systemDisk): void {
