@@ -9,6 +9,7 @@ import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { recordsIn } from "../../provider/src/store/notes.js";
 import { StackJournals } from "../../provider/src/tools/stack-journals.js";
 import { newFolder } from "../support/folder.js";
+import { commandsIn } from "../support/printed-commands.js";
 import { refusalShapes } from "../support/refusal-shapes.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
@@ -18,6 +19,8 @@ const inputs = {
   __identity: "organization/tiny/dev::a",
   __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").advertiser',
 };
+
+const URN = "urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:Advertiser::a";
 
 const eventInputs = {
   eventName: "E0",
@@ -171,8 +174,17 @@ describe("created by a run that was killed before the state was saved", () => {
     const next = await nextAfterKill();
     const failure = await failureOf(next.advertiser.create({ ...inputs, advertiserName: "B" }));
     expect(failure.id).toMatch(/^unresolved-/);
-    expect(failure.message).toContain(`created it at `);
-    expect(failure.message).toContain(`as ${id}. It was sent with other arguments than the program has now.`);
+    const { message } = failure;
+    expect(message).toContain(`An earlier run created ${id}: the Advertiser named "A", sent at `);
+    expect(message).toContain(`as ${id}. It was sent with other arguments than the program has now.`);
+    expect(message).not.toContain("unknown");
+    expect(commandsIn(message)).toEqual([
+      `npx pulumi-advertising pending --created '${URN}=${id}'`,
+      `npx pulumi-advertising pending --not-created '${URN}'`,
+    ]);
+    const olds = failure.properties as Record<string, unknown>;
+    const later = await failureOf(next.advertiser.diff(String(failure.id), olds, { ...inputs, advertiserName: "B" }));
+    expect(later.message).toBe(message);
     expect(sandbox.advertiserPosts).toBe(1);
   });
 

@@ -254,6 +254,18 @@ describe("killed in the middle", () => {
     expect(Object.values(engine.eventIds).map((id) => live.get(id as number))).toEqual(Array(200).fill(2));
   });
 
+  it("what it created with other arguments than now is named with its id, and nothing is sent for it", async () => {
+    const { sandbox, engine, declare } = await start({ latencyMs: 5 });
+    await engine.upAndKill(declare(eventsOf(2)), received(sandbox, 2));
+    const first = await engine.up(declare(eventsOf(2, 2)));
+    for (const error of [first.error, (await engine.up(declare(eventsOf(2, 2)))).error]) {
+      expect(error).toContain("Earlier runs created 2 events with other arguments than you have now, and nothing is sent");
+      expect(error).not.toContain("unknown");
+      expect(error).toMatch(/pending --created '.*\["k\d"\]=\d+'/);
+    }
+    expect(sandbox.eventPosts).toBe(2);
+  });
+
   it("set back to what it was, what the killed run has made besides is told once, as a list", async () => {
     const { sandbox, engine, declare } = await start({ latencyMs: 5 });
     await engine.up(declare(eventsOf(100)));

@@ -54,7 +54,7 @@ export function pendingCommand(stack: TestStack, ...args: readonly string[]) {
 export async function expectListed(stack: TestStack, sandbox: Sandbox, round: string): Promise<void> {
   const { output } = await pendingCommand(stack);
   const names = [...output.matchAll(/look into the account for the \w+ named "(\w+)"/g)].map(([, name]) => name);
-  const created = /^Nothing to do for .*$/m.exec(output)?.[0] ?? "";
+  const created = /^A journal on this machine has .*$/m.exec(output)?.[0] ?? "";
   const ranges = [...created.matchAll(/[( ](\d+)(?:–(\d+))?[),]/g)].map(([, from, to = from]) =>
     [from, to].map(Number),
   );

@@ -24,6 +24,8 @@ describe("a command about a resource", () => {
     const answers = [pending("--created", `${urn}=<its id>`), pending("--not-created", urn)];
     expect(commandsIn(explain("ConversionEvent", record)).map(wordsOf)).toEqual(answers);
     expect(commandsIn(whatIsOpen("ConversionEvent", record, urn, []).join("\n")).map(wordsOf)).toEqual(answers);
+    const ofKnown = [pending("--created", `${urn}=7`), pending("--not-created", urn)];
+    expect(commandsIn(explain("ConversionEvent", { ...record, createdAs: "7" })).map(wordsOf)).toEqual(ofKnown);
     const known = whatIsOpen("ConversionEvent", { ...record, id: "7" }, urn, []).join("\n");
     expect(commandsIn(known).map(wordsOf)).toEqual([pending("--forget", urn)]);
     expect([forgetCommand(urn), reopenCommand(urn)].map(wordsOf)).toEqual([

@@ -284,6 +284,16 @@ it("of a create that only this machine's journal has, it says so, with the way o
   expect(await run("pending")).toMatchObject({ code: 0 });
 });
 
+it("of a create whose object is known, it does not say that nobody knows", async () => {
+  const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "7" } };
+  const { run } = newStack([storedEvent("a", "unresolved-m", known, { inputs: { eventName: "a", value: 2 } })]);
+  const listed = await run("pending");
+  expect(listed.code).toBe(1);
+  expect(listed.output).toContain("1 create reached the platform, and you have to say what becomes of it:");
+  expect(listed.output).toContain("was created as 7: the ConversionEvent");
+  expect(listed.output).toContain(`pending --created '${urnOf("ConversionEvent", "a")}=7'`);
+});
+
 it("an answer is not taken back while that would lose what Pulumi lists of a run since", async () => {
   const { run, folder, write, ids, imports } = newStack([unresolved("a")]);
   expect((await run("pending", "--created", "a=5")).code).toBe(0);

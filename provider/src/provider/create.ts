@@ -145,7 +145,8 @@ async function settled(
   }
   // Without the state, as after a `destroy`, the notes name the very same object as the one that was there before.
   const before = replaces === id ? undefined : replaces;
-  return unresolved(runtime, create, { ...earlier, searched: searched.join(" "), replaces: before });
+  const createdAs = id ?? earlier.createdAs;
+  return unresolved(runtime, create, { ...earlier, createdAs, searched: searched.join(" "), replaces: before });
 }
 
 /**

@@ -264,7 +264,6 @@ export function troubleInWords(
 ): { readonly text: string; readonly code: string } {
   const failed = [...refused, ...kept];
   const [first] = failed;
-  const [anyOpen] = open;
   const declared = members.filter(({ isDeclared }) => isDeclared);
   const inState = declared.filter(({ key }) => held.has(key)).length;
   const lines = [
@@ -280,25 +279,38 @@ export function troubleInWords(
         `The next \`pulumi up\` in which everything else goes well deletes ${agree(waiting, "it", "them")}.`,
     );
   }
-  if (anyOpen !== undefined) {
-    lines.push(
-      `The outcome of ${count(open.length, kind.create.noun)} is unknown, so nothing is sent for ${agree(open.length, "it", "them")} until you settle ${agree(open.length, "it", "them")}. Look into the account for:`,
-      ...cut(
-        open.map(
-          ({ key, record }) =>
-            `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${withoutLabel(set, key, whatIsKnown(record))}`,
-        ),
-        MAX_LISTED,
-        morePending,
-      ),
-      ...waysOut(memberRef(set, anyOpen.key).urn),
-    );
-    if (open.length > 1) lines.push("Use the same commands for the other keys.");
-  }
+  const isKnown = ({ record }: (typeof open)[number]) => record.createdAs !== undefined;
+  lines.push(
+    ...unsettledLines(
+      kind,
+      set,
+      open.filter((each) => !isKnown(each)),
+    ),
+    ...unsettledLines(kind, set, open.filter(isKnown)),
+  );
   return {
     text: lines.join("\n"),
-    code: anyOpen !== undefined ? OutcomeUnknownError.code : (first?.error.code ?? OutcomeUnknownError.code),
+    code: open.length > 0 ? OutcomeUnknownError.code : (first?.error.code ?? OutcomeUnknownError.code),
   };
+}
+
+/** @param open either all of known objects, or none. */
+function unsettledLines(kind: Kind, set: Ref, open: Result["open"]): string[] {
+  const [first] = open;
+  if (first === undefined) return [];
+  const { createdAs } = first.record;
+  const [amount, them] = [open.length, agree(open.length, "it", "them")];
+  const until = `nothing is sent for ${them} until you settle ${them}`;
+  const line = ({ key, record }: (typeof open)[number]) =>
+    `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${withoutLabel(set, key, whatIsKnown(record))}`;
+  return [
+    createdAs === undefined
+      ? `The outcome of ${count(amount, kind.create.noun)} is unknown, so ${until}. Look into the account for:`
+      : `Earlier runs created ${count(amount, kind.create.noun)} with other arguments than you have now, and ${until}:`,
+    ...cut(open.map(line), MAX_LISTED, morePending),
+    ...waysOut(memberRef(set, first.key).urn, createdAs),
+    ...(amount > 1 ? ["Use the same commands for the other keys."] : []),
+  ];
 }
 
 /** A sentence about a member, where its key stands before it. */

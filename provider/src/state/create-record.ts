@@ -32,6 +32,8 @@ export interface CreateRecord {
   readonly replaces?: string | undefined;
   /** The platform's id, once it is known. */
   readonly id?: string | undefined;
+  /** As `id`, where the program's arguments are others by now: people say what becomes of that object. */
+  readonly createdAs?: string | undefined;
   /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */
   readonly isReported?: true | undefined;
   /** Since then a run has gone through, and nothing in it asked for this resource. */
@@ -51,6 +53,7 @@ interface Stored {
   /** Before `searched`, it ended with what that has. */
   readonly what: string;
   readonly searched?: string;
+  readonly createdAs?: string;
   readonly urn?: string;
   readonly trace?: { readonly field: string; readonly value: string };
   readonly replaces?: string;
@@ -103,8 +106,8 @@ export function memberRecord(stored: StoredMember, key = ""): CreateRecord {
   return { ...read(stored), mark, key, fingerprint, name, facts };
 }
 
-function read({ since, what, searched, urn, trace, replaces, secret }: Stored) {
-  return withoutUndefined({ at: since, what, searched, urn, field: trace?.field, replaces, secret });
+function read({ since, what, searched, createdAs, urn, trace, replaces, secret }: Stored) {
+  return withoutUndefined({ at: since, what, searched, createdAs, urn, field: trace?.field, replaces, secret });
 }
 
 /** The property that the state holds beside the arguments of a resource. @param properties those arguments. */
@@ -125,10 +128,11 @@ export function writeMemberRecord(record: CreateRecord): StoredMember {
   };
 }
 
-function written({ at, what = "", searched, urn, field, mark, replaces, secret: all = [] }: CreateRecord): Stored {
+function written(record: CreateRecord): Stored {
+  const { at, what = "", searched, createdAs, urn, field, mark, replaces, secret: all = [] } = record;
   const trace = field === undefined ? undefined : { field, value: mark };
   const secret = all.length === 0 ? undefined : all;
-  return withoutUndefined({ since: at, what, searched, urn, trace, replaces, secret });
+  return withoutUndefined({ since: at, what, searched, createdAs, urn, trace, replaces, secret });
 }
 
 /** The id of a resource that has none of the platform's: never digits only. */

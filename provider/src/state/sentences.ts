@@ -38,8 +38,17 @@ export function whatHappened(
     : `${label}: an interrupted run created it at ${at} as ${id}.`;
 }
 
-/** The two commands that settle it, one for each answer. */
-export function waysOut(urn: string): string[] {
+/** The two commands that settle it, one for each answer. @param id of its object, where that is known. */
+export function waysOut(urn: string, id?: string): string[] {
+  if (id !== undefined) {
+    return [
+      `If ${id} is in the account, take it into the state:`,
+      `  npx pulumi-advertising pending --created ${shellWord(`${urn}=${id}`)}`,
+      "If it is not there:",
+      `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+      `Then run \`pulumi preview\`: it shows what becomes of ${id}.`,
+    ];
+  }
   return [
     "If it is there:",
     `  npx pulumi-advertising pending --created ${shellWord(`${urn}=<its id>`)}`,
@@ -114,9 +123,12 @@ export function leftBehind(records: readonly CreateRecord[], why: string): strin
 
 /** What people are told of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
 export function explain(kind: Kind["name"], record: CreateRecord): string {
+  const { createdAs, urn = "<urn>" } = record;
   return [
-    `Look into the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`,
-    ...waysOut(record.urn ?? "<urn>"),
+    createdAs === undefined
+      ? `Look into the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`
+      : `An earlier run created ${createdAs}: ${describe(kind, record)}. It is not sent again.`,
+    ...waysOut(urn, createdAs),
     `What happened: ${whatIsKnown(record)}`,
   ].join("\n");
 }

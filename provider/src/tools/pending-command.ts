@@ -297,12 +297,15 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     // Other killed runs may have sent it with other arguments.
     const others = new Set(also.map((each) => describe(kind, each)));
     const orOthers = [...others].filter((other) => other !== sought).map((other) => `\n    or for ${other}`);
-    return record.id === undefined
+    const id = idOf(record);
+    return id === undefined
       ? `  ${urn}\n    look into the account for ${sought}${orOthers.join("")}`
-      : `  ${urn}\n    a journal on this machine has it as ${record.id}${known === "state" ? "" : ", with different arguments than the program has now"}: ${sought}`;
+      : `  ${urn}\n    was created as ${id}${known === "state" ? "" : ", with different arguments than the program has now"}: ${sought}`;
   });
   return [
-    `${count(open.length, "create")} may or may not have reached the platform:`,
+    open.every(({ record }) => idOf(record) !== undefined)
+      ? `${count(open.length, "create")} reached the platform, and you have to say what becomes of ${agree(open.length, "it", "them")}:`
+      : `${count(open.length, "create")} may or may not have reached the platform:`,
     ...lines,
     ...(notNoted.length === 0
       ? []
@@ -319,8 +322,13 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
           `  ${forgetCommand(ofJournal[0]?.urn ?? "")}`,
         ]),
     open.length === 1 ? "Settle it." : "Settle each with its own URN; for the first of them:",
-    ...waysOut(open[0]?.urn ?? ""),
+    ...open.slice(0, 1).flatMap(({ urn, record }) => waysOut(urn, idOf(record))),
   ].join("\n");
+}
+
+/** As a journal of this machine has it, or the state. */
+function idOf({ id, createdAs }: CreateRecord): string | undefined {
+  return id ?? createdAs;
 }
 
 /** Where the state has another object, somebody may have something to do; all others are one line. */
@@ -346,7 +354,12 @@ function describeCreated(created: Pending["created"]): string[] {
     ].join("\n");
   });
   if (alone.length === 0) return lines;
-  return [...lines, `Nothing to do for ${count(alone.length, "create")}: ${takesOver(alone)}: ${idsOf(alone)}.`];
+  const them = agree(alone.length, "it", "them");
+  const here = `A journal on this machine has ${count(alone.length, "create")} of killed runs: ${idsOf(alone)}.`;
+  return [
+    ...lines,
+    `${here} The next \`pulumi up\` takes ${them} over if the program declares ${them} with the same arguments; with others, it says what to do.`,
+  ];
 }
 
 /** A killed run may leave thousands. */
