@@ -259,7 +259,9 @@ describe("killed in the middle", () => {
     await engine.upAndKill(declare(eventsOf(2)), received(sandbox, 2));
     const first = await engine.up(declare(eventsOf(2, 2)));
     for (const error of [first.error, (await engine.up(declare(eventsOf(2, 2)))).error]) {
-      expect(error).toContain("Earlier runs created 2 events with other arguments than you have now, and nothing is sent");
+      expect(error).toContain(
+        "Earlier runs created 2 events with other arguments than you have now, and nothing is sent",
+      );
       expect(error).not.toContain("unknown");
       expect(error).toMatch(/pending --created '.*\["k\d"\]=\d+'/);
     }

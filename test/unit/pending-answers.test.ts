@@ -77,6 +77,7 @@ describe("answers", () => {
     ],
     [["funnel"], [], [[`${SET}["b"]`, "77"]]],
     [[E("f0")], [], [[E("f0"), "503"]]],
+    [["f0"], [], [[E("f0"), "503"]]],
     [["f0=503"], [], [[E("f0"), "503"]]],
     [["f0=504"], [], [[E("f0"), "504"]]],
   ])("created %j, not created %j", (created, notCreated, verdicts) => {
@@ -104,6 +105,14 @@ describe("answers", () => {
     [["f19=60", `${SET}["a"]=60`], [], `60 can't be both "${SET}["a"]" and ${E("f19")}`],
   ])("created %j, not created %j is refused", (created, notCreated, fault) => {
     expect(() => read(created, notCreated)).toThrow(`nothing was settled: ${fault}`);
+  });
+
+  it("a name without an id that several creates have is refused", () => {
+    const known = (urn: string) => create(urn, { record: record(`mark of ${urn}`, { id: "503" }) });
+    const twins = [known(E("f0")), known(urnOf("x$ConversionEvent", "f0"))];
+    expect(() => readVerdicts({ created: ["f0"], notCreated: [] }, { pending: twins, stack, notes })).toThrow(
+      'nothing was settled: "f0" is the name of several: give the URN',
+    );
   });
 
   it("all that is wrong is said at once", () => {

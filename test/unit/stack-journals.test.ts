@@ -284,6 +284,28 @@ it("of a create that only this machine's journal has, it says so, with the way o
   expect(await run("pending")).toMatchObject({ code: 0 });
 });
 
+it("a note is forgotten by its resource's name, unless two have that name", async () => {
+  const { run, folder } = newStack([]);
+  const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
+  mkdirSync(journals, { recursive: true, mode: 0o700 });
+  const notes = [
+    "ConversionEvent::organization/shop/dev::p",
+    "Advertiser::organization/shop/dev::t",
+    "ConversionEvent::organization/shop/dev::t",
+  ].map((key, at) => ({ mark: `m${at}`, key, fingerprint: "f", at: "2026-03-02T10:00:00.000Z", id: String(at) }));
+  writeFileSync(pathsIn(journals, NAME).journal, journalOf(notes), { mode: 0o600 });
+  expect(await run("pending", "--forget", "p")).toMatchObject({
+    code: 0,
+    output: expect.stringContaining("Forgotten: what an interrupted run noted about p\n"),
+  });
+  const refused = await run("pending", "--forget", "t");
+  expect(refused).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('"t" is the name of several: give the URN'),
+  });
+  expect((await run("pending")).output).toContain("t (1) and t (2)");
+});
+
 it("of a create whose object is known, it does not say that nobody knows", async () => {
   const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "7" } };
   const { run } = newStack([storedEvent("a", "unresolved-m", known, { inputs: { eventName: "a", value: 2 } })]);

@@ -116,7 +116,7 @@ export function readVerdicts(given: Given, { pending, stack, notes }: Known): Ve
   const isNoted = new Set(notes.map(({ key }) => aboutWhom(key).urn));
   const kindOf = ({ urn }: Verdict) => pending.find((create) => create.urn === urn)?.kind;
   const add = (wanted: string, createdAs: string | undefined) => {
-    const isMeant = (urn: string) => urn === wanted || nameInUrn(urn) === wanted;
+    const isMeant = (urn: string) => isNamed(wanted, urn);
     const found = pending.filter(({ urn }) => isMeant(urn));
     const ofSet = pending.filter(({ urn }) => isMemberOf(wanted, urn));
     if (found.length === 0 && createdAs === undefined && ofSet.length > 0) {
@@ -131,10 +131,12 @@ export function readVerdicts(given: Given, { pending, stack, notes }: Known): Ve
   };
   for (const text of given.created) {
     const [, urn, id] = /^(.+)=(\d{1,30})$/.exec(text) ?? [];
-    const known = pending.filter(
-      (each) => each.record.id !== undefined && (each.urn === text || isMemberOf(text, each.urn)),
+    const meant = meantBy(
+      text,
+      pending.filter(({ record }) => record.id !== undefined),
     );
-    if (urn === undefined && known.length > 0) for (const each of known) add(each.urn, each.record.id);
+    if (urn === undefined && meant.fault !== undefined) faults.push(meant.fault);
+    else if (urn === undefined && meant.all.length > 0) for (const each of meant.all) add(each.urn, each.record.id);
     else if (urn === undefined || id === undefined)
       faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
     else add(urn, id);
@@ -159,6 +161,25 @@ function holdersIn(stack: ExportedStack, notes: readonly CreateRecord[], pending
     if (id !== undefined) holders.add(kind, id, nameNow.get(mark) ?? urn, "journal");
   }
   return holders;
+}
+
+/** What a word that was typed means. */
+export interface Meant<T extends { readonly urn: string } = { readonly urn: string }> {
+  readonly text: string;
+  readonly all: readonly T[];
+  /** The word is the name of several resources. */
+  readonly fault: string | undefined;
+}
+
+/** A resource, or an event of a set, is meant by its URN or its name in the program; all events of a set by the set's. */
+export function meantBy<T extends { readonly urn: string }>(text: string, among: readonly T[]): Meant<T> {
+  const all = among.filter(({ urn }) => isNamed(text, urn) || isMemberOf(text, urn));
+  const isOfSeveral = new Set(all.map(({ urn }) => splitMember(urn).of)).size > 1;
+  return { text, all, fault: isOfSeveral ? `"${text}" is the name of several: give the URN` : undefined };
+}
+
+function isNamed(wanted: string, urn: string): boolean {
+  return urn === wanted || nameInUrn(urn) === wanted;
 }
 
 /** Whether it is a member of this set, which is named by its URN or in the program. */
@@ -227,17 +248,14 @@ export interface Reopened {
 export function reopen(stack: ExportedStack, wanted: readonly string[], known: readonly Settlement[]): Reopened {
   const faults: string[] = [];
   const found = wanted.flatMap((text) => {
-    const isMeant = (urn: string) =>
-      [urn, nameInUrn(urn)].some((each) => each === text || splitMember(each).of === text);
-    const meant = known.filter(({ urn }) => isMeant(urn));
-    if (meant.length === 0) {
+    const { all, fault } = meantBy(text, known);
+    if (all.length === 0) {
       faults.push(
         `no answer about "${text}" can be taken back here: it was given on another machine (take it back there), or a \`pulumi up\` of the whole program has succeeded since`,
       );
     }
-    if (new Set(meant.map(({ urn }) => splitMember(urn).of)).size > 1)
-      faults.push(`"${text}" is the name of several: give the URN`);
-    return meant;
+    if (fault !== undefined) faults.push(fault);
+    return all;
   });
   const settlements = [...new Set(found)];
   // What is as it was before the answer needs no more.

@@ -13,7 +13,7 @@ import {
   waysOut,
 } from "../state/index.js";
 import { command, say, textOf, type Values } from "./harness.js";
-import { type Known, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
+import { type Known, type Meant, meantBy, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
 import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
@@ -23,11 +23,11 @@ import { changeStack, type Decided, journalsOf, StackJournals } from "./stack-jo
 const HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the creates of advertisers and conversion events whose outcome nobody knows: those that the state has as unresolved,
-those that were in flight when a run was killed, by the engine's own record (an \`up\` could send them again), and those that
+those that were in flight when a run was killed, by Pulumi's record (an \`up\` could send them again), and those that
 only a journal on this machine remembers. Exits with 1 if there are any, so that a pipeline stops before an \`up\`.
 
   --created URN=ID       settles one: it was created as ID. It is taken into the state; if only a journal on this machine knows
-                         of it, the next up does that. Without =ID: if the journal has the id (a set's URN: for all such events)
+                         of it, the next up does that. Leave out =ID if the journal has the id (a set's URN: all such events)
   --not-created URN      settles one: it was not created, and the next up creates it
   --search               searches for each by the mark that it was sent with, and settles what this decides; needs a search in the
                          setting advertising:operations, and sends nothing else
@@ -38,7 +38,7 @@ only a journal on this machine remembers. Exits with 1 if there are any, so that
 ${STACK_HELP}
   --state FILE           looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
 
-URN may be the resource's name in the program, if only one pending create has it. An event of a set is named URN["key"];
+URN may be the resource's name in the program, if no other resource has it. An event of a set is named URN["key"];
 --not-created, --forget and --reopen take the set's own URN for all of its events. All but --search may be given several times.
 
 Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, for example because a run is
@@ -114,8 +114,12 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const given = readVerdicts({ created: options.created, notCreated: options["not-created"] }, known);
   const verdicts = [...given, ...(options.search ? await searched(known, given, options) : [])];
   const answered = new Set(verdicts.map(({ urn }) => urn));
-  const { forget } = options;
-  const isForgotten = (urn: string) => forget.includes(urn) || forget.includes(splitMember(urn).of);
+  const noted = notes.map(({ key }) => aboutWhom(key));
+  const forget = options.forget.map((text) => meantBy(text, [...noted, ...pending.open]));
+  const faults = forget.flatMap(({ fault = [] }) => fault);
+  if (faults.length > 0) throw new Error(`nothing was forgotten: ${faults.join("; ")}`);
+  const toForget = new Set(forget.flatMap(({ all }) => all.map(({ urn }) => urn)));
+  const isForgotten = (urn: string) => toForget.has(urn);
   const unsettled = pending.open.filter(
     ({ urn, known: by }) => by === "state" && isForgotten(urn) && !answered.has(urn),
   );
@@ -131,7 +135,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const surroundings = { now: momentOf(systemClock), newMark: randomUUID };
   const settled =
     verdicts.some(isInState) || isToSave ? settle(stack, pending, verdicts.filter(isInState), surroundings) : undefined;
-  const forgotten = notes.map(({ key }) => aboutWhom(key).urn).filter(isForgotten);
+  const forgotten = noted.map(({ urn }) => urn).filter(isForgotten);
   // Nobody has answered: what is reopened is that again.
   const undecided = settled === undefined ? stack : settle(stack, pending, [], surroundings);
   const answers = [...new Set([...answered, ...forgotten])].map((urn) => ({
@@ -232,11 +236,11 @@ function settleNotes(
   journals.forget([...urns], new Set(marks));
 }
 
-function forgetNotes(wanted: readonly string[], journals: StackJournals): void {
+function forgetNotes(wanted: readonly Meant[], journals: StackJournals): void {
   const unknown: string[] = [];
-  for (const urn of wanted) {
-    if (journals.forget([urn]) === 0) unknown.push(`"${urn}"`);
-    else console.log(`Forgotten: what an interrupted run noted about ${urn}`);
+  for (const { text, all } of wanted) {
+    if (journals.forget(all.map(({ urn }) => urn)) === 0) unknown.push(`"${text}"`);
+    else console.log(`Forgotten: what an interrupted run noted about ${text}`);
   }
   if (unknown.length > 0) {
     throw new Error(`no journal of this stack on this machine has a note about ${enumerate(unknown)}`);
