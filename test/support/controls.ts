@@ -439,6 +439,22 @@ const rows: Row[] = [
     "has left none",
   ],
   [
+    "R1: what an update finds gone is taken over by no later run",
+    "provider/known-operations.ts",
+    "services.run.noteGone(kind, named.id);\n    return false;",
+    "return false;",
+    "sandbox/gone-before-take-over",
+    "a single resource",
+  ],
+  [
+    "R1: what a killed run has just created is not gone",
+    "provider/create.ts",
+    ", created: createdBy(earlier, runtime)",
+    "",
+    "sandbox/gone-before-take-over",
+    "that it was just created",
+  ],
+  [
     "R7: of several records all marks are looked for",
     "tools/pending-search.ts",
     "recordsOf(create).map((record) => look",
