@@ -212,7 +212,7 @@ const acme = Advertiser.get("acme", 7);
   const later = await stack.preview();
   expect(later.code).not.toBe(0);
   expect(later.output).toContain(
-    'ConversionEvent.get expected an id of the platform, an integer from 0; got the string "". Nothing was sent. [ADVERTISING_UNSUPPORTED]',
+    'ConversionEvent.get expected an id of the platform, an integer from 0; got the string "". Nothing was sent. (docs/messages.md#advertising_unsupported) [ADVERTISING_UNSUPPORTED]',
   );
   expect(sandbox.requests).toEqual([]);
 });

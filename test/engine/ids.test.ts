@@ -91,7 +91,9 @@ new advertising.ConversionEvent("wrong-2", { eventName: "E", advertiserId: new S
   expect(output).toContain("3 problems; nothing was registered and nothing was sent.");
   expect(output).toMatch(/"wrong-1":\s+advertiserId expected an Advertiser or its id.*; got a ConversionEvent\n/);
   expect(output).toMatch(/"wrong-2":\s+advertiserId expected an Advertiser or its id.*; got a Shop\n/);
-  expect(output).toMatch(/segmentId expected the id of a segment.*; got an Advertiser \[ADVERTISING_ARGUMENTS\]\n/);
+  expect(output).toMatch(
+    /segmentId expected the id of a segment.*; got an Advertiser \(docs\/messages\.md#advertising_arguments\) \[ADVERTISING_ARGUMENTS\]\n/,
+  );
   expect(sandbox.requests).toEqual([]);
 });
 

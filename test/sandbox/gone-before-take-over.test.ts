@@ -69,7 +69,9 @@ it.each(["ends cleanly", "is killed"])(
     const { sandbox, run } = await deleted();
     const second = run();
     const failure = await failureOf(creates(second, { advertiserName: "F" }));
-    expect(failure.message).toBe(`Advertiser "e" ${WORDS} [ADVERTISING_REFUSED]`);
+    expect(failure.message).toBe(
+      `Advertiser "e" ${WORDS} (docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]`,
+    );
     expect(failure.id).toBeUndefined();
     // As the engine's error hooks ask again.
     expect((await failureOf(creates(second, { advertiserName: "F" }))).message).toBe(failure.message);

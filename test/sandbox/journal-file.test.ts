@@ -132,7 +132,7 @@ describe("J1, J6: a create that can't be noted is not sent", () => {
     const again = await failureOf(run.advertiser.create(inputs()));
     expect(again.id).toBeUndefined();
     expect(again.message).toBe(
-      "Not sent: the journal can't be used (another error of this run says why). [ADVERTISING_JOURNAL]",
+      "Not sent: the journal can't be used (another error of this run says why). (docs/messages.md#advertising_journal) [ADVERTISING_JOURNAL]",
     );
     expect(sandbox.creates).toBe(0);
     makeRoom();

@@ -377,7 +377,7 @@ describe("what is gone", () => {
     const run = newRun(sandbox, folder, { settings });
     const failure = await failureOf(run.event.update(id, outs, { ...inputs, value: 7 }));
     expect(failure.message).toBe(
-      `ConversionEvent "purchase" was not changed: object ${id} is no longer on the platform. To create another one:\n  ${commands}\n[ADVERTISING_REFUSED]`,
+      `ConversionEvent "purchase" was not changed: object ${id} is no longer on the platform. To create another one:\n  ${commands}\n(docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]`,
     );
     const adopted = await failureOf(run.event.update(id, outs, { ...inputs, value: 7, existingId: Number(id) }));
     expect(adopted.message).toContain("To create another one (without existingId):");

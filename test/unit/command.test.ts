@@ -122,7 +122,7 @@ describe("validate", () => {
       stdout:
         "error: bad.yaml:1:16 a: advertiserName is required: expected a string of at least 1 character, not blank, without control characters\n" +
         "error: bad.yaml:1:21 a: advertiserNam is not a known argument; did you mean advertiserName?\n" +
-        "bad.yaml: 2 errors, 0 warnings [ADVERTISING_ARGUMENTS]\n",
+        "bad.yaml: 2 errors, 0 warnings (docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]\n",
       stderr: "",
     });
     expect(await check(["none.csv"])).toMatchObject({
@@ -149,7 +149,9 @@ describe("validate", () => {
     expect(annotation).toMatch(
       /^::error file=advertising-catalog-\w+\/bad%2C 100%25\.csv,line=2,col=10::Acme\/a: value expected a finite number; got the string "10%25"; write /,
     );
-    expect(summary).toBe("bad, 100%.csv: 1 error, 0 warnings [ADVERTISING_ARGUMENTS]");
+    expect(summary).toBe(
+      "bad, 100%.csv: 1 error, 0 warnings (docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]",
+    );
     expect(code).toBe(1);
   });
 
@@ -159,7 +161,7 @@ describe("validate", () => {
     const wrong = await check(["wide.csv"], { ADVERTISING_MAX_WINDOW_SECONDS: "31d", ADVERTISING_EMAIL: "" });
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
     expect(wrong.stderr).toMatch(
-      /^pulumi-advertising: ADVERTISING_MAX_WINDOW_SECONDS expected whole seconds[^;]*; got the string "31d" \[ADVERTISING_USAGE\]\n$/,
+      /^pulumi-advertising: ADVERTISING_MAX_WINDOW_SECONDS expected whole seconds[^;]*; got the string "31d" \(docs\/messages\.md#advertising_usage\) \[ADVERTISING_USAGE\]\n$/,
     );
   });
 

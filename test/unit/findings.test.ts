@@ -47,7 +47,7 @@ describe("a mistake of the same rule", () => {
       '  ConversionEvent "e1":',
       `    value expected a finite number; got the string "1,5"${others}`,
       '  ConversionEvent "other":',
-      "    clickWindow expected whole seconds from 1 to 2592000; got 0 [ADVERTISING_ARGUMENTS]",
+      "    clickWindow expected whole seconds from 1 to 2592000; got 0 (docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]",
     ]);
   });
 
@@ -66,7 +66,9 @@ describe("a mistake of the same rule", () => {
       `${amount + 1} problems; nothing was sent.`,
       '  ConversionEventSet "funnel":',
       `    events["e1"].value expected a finite number; got the string "1,5"${others}`,
-      expect.stringMatching(/^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \[ADV/),
+      expect.stringMatching(
+        /^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(docs\/messages\.md#advertising_arguments\) \[ADV/,
+      ),
     ]);
   });
 
@@ -101,7 +103,7 @@ describe("a mistake of the same rule", () => {
     expect(judged(...events).lines).toEqual([
       "6 problems; nothing was sent.",
       '  ConversionEvent "e1":',
-      '    clickWindow expected whole seconds from 1 to 2592000; got the string "1m"; write seconds, such as advertising.days(7) (the same in ConversionEvent "e2" and ConversionEvent "e6"; also "a week; or so" in ConversionEvent "e3", "-1d" in ConversionEvent "e4" and 1 more) [ADVERTISING_ARGUMENTS]',
+      '    clickWindow expected whole seconds from 1 to 2592000; got the string "1m"; write seconds, such as advertising.days(7) (the same in ConversionEvent "e2" and ConversionEvent "e6"; also "a week; or so" in ConversionEvent "e3", "-1d" in ConversionEvent "e4" and 1 more) (docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]',
     ]);
   });
 

@@ -131,7 +131,7 @@ const REFUSED_IMPORT = `pulumi-advertising: \`pulumi stack import\` failed: erro
 Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.
 Only if you are sure that no run is under way (a killed run leaves its lock):
   pulumi cancel
-[ADVERTISING_USAGE]
+(docs/messages.md#advertising_usage) [ADVERTISING_USAGE]
 `;
 
 it("an import that is refused: what to do is said, and a second try finds all as it was", async () => {

@@ -89,8 +89,16 @@ export class UnsupportedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_UNSUPPORTED";
 }
 
-/** The error's message with its code at the end, as it leaves the process. A command at its end stays alone on its line. */
-export function withCode(message: string, code: string): string {
+/**
+ * The error's message as it leaves the process: with the address of its page, and its code at the end. A command at the message's end stays
+ * alone on its line.
+ */
+export function withPage(message: string, code: string): string {
   const isCommand = /\n +(npx|pulumi|export|unset|rm) [^\n]*$/.test(message);
-  return `${message}${isCommand ? "\n" : " "}[${code}]`;
+  return withCode(`${message}${isCommand ? "\n" : " "}(docs/messages.md#${code.toLowerCase()})`, code);
+}
+
+/** As {@link withPage}, of one of several lines. */
+export function withCode(message: string, code: string): string {
+  return `${message} [${code}]`;
 }

@@ -20,6 +20,7 @@ export {
   UnsupportedError,
   UsageError,
   withCode,
+  withPage,
 } from "./errors.js";
 export {
   asRecord,

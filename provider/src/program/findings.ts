@@ -15,8 +15,8 @@ import {
   saidOnce,
   shellWord,
   whyTooOld,
-  withCode,
   withoutValues,
+  withPage,
 } from "../base/index.js";
 import { abilitiesOf, removalOf } from "../decision/index.js";
 import { type Kind, kindNamed } from "../kinds/index.js";
@@ -72,7 +72,7 @@ export function programError(
     : findings.length > 0
       ? OutcomeUnknownError
       : SettingsError;
-  return unchanging(new pulumi.RunError(withCode(text, code)));
+  return unchanging(new pulumi.RunError(withPage(text, code)));
 }
 
 /** Resources with problems of the same rules have one section. What is told in several lines is about one alone. */

@@ -1,7 +1,7 @@
 /**
  * The public function `validate`: users check data against the rules before they declare it, and without a program.
  */
-import { ArgumentsError, asRecord, withCode } from "../base/index.js";
+import { ArgumentsError, asRecord, withPage } from "../base/index.js";
 import { adviceFor, KINDS, SETS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { show, validate as validateAgainst } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
@@ -36,7 +36,7 @@ export function validate(
   const found = kinds.find(({ name }) => name === kind);
   if (found === undefined) {
     const names = kinds.map(({ name }) => `"${name}"`).join(", ");
-    throw new ArgumentsError(withCode(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code));
+    throw new ArgumentsError(withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code));
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const rules = found.rules({ maxWindowSeconds, markField: undefined });

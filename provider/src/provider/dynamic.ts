@@ -6,7 +6,7 @@
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { AdvertisingError, InternalError, JournalError, type Secrets, withCode } from "../base/index.js";
+import { AdvertisingError, InternalError, JournalError, type Secrets, withPage } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { checkSet, checkSingle } from "./check.js";
 import type { Properties } from "./inputs.js";
@@ -125,9 +125,9 @@ export function silenceShown(): void {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof AdvertisingError) return withCode(error.message, error.code);
-  if (error instanceof Incomplete) return withCode(error.message, error.code);
-  return withCode(describeDefect(error), InternalError.code);
+  if (error instanceof AdvertisingError) return withPage(error.message, error.code);
+  if (error instanceof Incomplete) return withPage(error.message, error.code);
+  return withPage(describeDefect(error), InternalError.code);
 }
 
 /** Runs what the engine asked for, of whatever resource; whatever fails leaves scrubbed and without a stack. */

@@ -2,7 +2,7 @@
  * What `diff` does for a set: it has `decision/` decide about each member, says what is planned and what waits for somebody, and notes
  * which objects the set keeps. Nothing is sent.
  */
-import { count, OutcomeUnknownError, type Values, withCode } from "../base/index.js";
+import { count, OutcomeUnknownError, type Values, withPage } from "../base/index.js";
 import { abilitiesOf, isChange, type Member, membersOf, stillToDelete } from "../decision/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import {
@@ -61,7 +61,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   const result = resultOf(members);
   if (!result.isWell && run.isUp !== true && !isSupposed) {
     const { text, code } = troubleInWords(kind, subject, members, result, stored.eventIds);
-    runtime.tellAt("warn", subject.resourceUrn, withCode(text, code));
+    runtime.tellAt("warn", subject.resourceUrn, withPage(text, code));
   }
   // Also where the state is to forget that an object was to be deleted: a later run knows less of who has it.
   return { changes: isChange(declared, members) || stored.leftLive.some(isDeleteOwed), replaces: [] };

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { UsageError, whyTooOld, withCode } from "../base/index.js";
+import { UsageError, whyTooOld, withCode, withPage } from "../base/index.js";
 import { compareCommand } from "./compare.js";
 import { type Command, chosen, refuseUnknownOptions, say } from "./harness.js";
 import { leftoversCommand } from "./leftovers-command.js";
@@ -53,8 +53,10 @@ main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (error: Error) => {
-    const help = error instanceof UsageError ? "\nSee `npx pulumi-advertising --help`" : "";
-    console.error(withCode(`pulumi-advertising: ${error.message}${help}`, UsageError.code));
+    const text = `pulumi-advertising: ${error.message}`;
+    const isUsage = error instanceof UsageError;
+    const { code } = UsageError;
+    console.error(isUsage ? withCode(`${text}\nSee \`npx pulumi-advertising --help\``, code) : withPage(text, code));
     process.exitCode = 2;
   },
 );

@@ -1,5 +1,5 @@
 /** `pulumi-advertising login`: one login, before any run and for all of them. */
-import { AdvertisingError, LoginError, momentOf, type Secrets, SettingsError, withCode } from "../base/index.js";
+import { AdvertisingError, LoginError, momentOf, type Secrets, SettingsError, withPage } from "../base/index.js";
 import type { NewSession } from "../client/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { placesFor } from "../store/index.js";
@@ -40,7 +40,7 @@ export const loginCommand = command({
       return say(secrets.scrub(await logIn(reading, choice.cwd ?? process.cwd(), secrets, origin)));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
-      console.error(withCode(secrets.scrub(error.message), error.code));
+      console.error(withPage(secrets.scrub(error.message), error.code));
       return 1;
     } finally {
       process.off("SIGINT", interrupt);

@@ -1,6 +1,6 @@
 /** `pulumi-advertising validate`: checks a catalog against all rules, without Pulumi. */
 import { relative, resolve } from "node:path";
-import { ArgumentsError, count, withCode } from "../base/index.js";
+import { ArgumentsError, count, withPage } from "../base/index.js";
 import { type Catalog, describeAlike, readCatalog } from "../catalog/index.js";
 import type { Limits } from "../kinds/index.js";
 import { environmentNameOf, readSettings } from "../settings/index.js";
@@ -58,7 +58,7 @@ function asText(file: string, catalog: Catalog): string {
 function summaryOf(file: string, catalog: Catalog): string {
   const errors = errorsIn(catalog).length;
   const found = `${count(errors, "error")}, ${count(catalog.findings.length - errors, "warning")}`;
-  return errors === 0 ? `${file}: ${contentOf(catalog)}; ${found}` : withCode(`${file}: ${found}`, ArgumentsError.code);
+  return errors === 0 ? `${file}: ${contentOf(catalog)}; ${found}` : withPage(`${file}: ${found}`, ArgumentsError.code);
 }
 
 function contentOf({ advertisers, events }: Catalog): string {
