@@ -2,57 +2,13 @@
  * Random lives of a whole stack, in one process without real time and without sockets (`test/support/world/`). LIVES sets how many (`npm
  * run model-test` runs the long version), SEED the first one: each life has a seed of its own, which is printed where it fails.
  */
+import "../support/world/mocks.js";
+
 import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { type Life, type Played, play, randomLife, shrunken } from "../support/world/life.js";
-import { takeOverTime } from "../support/world/time.js";
-import { keepWhatIsPrinted } from "../support/world/wire.js";
 import type { World } from "../support/world/world.js";
-
-vi.mock("node:crypto", async (original) => {
-  const { nextUuid } = await import("../support/world/time.js");
-  const real = await original<typeof import("node:crypto")>();
-  const scrypt = (
-    password: string,
-    salt: Buffer,
-    length: number,
-    _: object,
-    done: (error: null, key: Buffer) => void,
-  ) => done(null, real.scryptSync(password, salt, length, { N: 2 }));
-  return { ...real, randomUUID: nextUuid, scrypt };
-});
-vi.mock("node:timers", async (original) => {
-  const { later } = await import("../support/world/time.js");
-  return { ...(await original<typeof import("node:timers")>()), setTimeout: later };
-});
-vi.mock("../../provider/src/files/disk.js", async (original) => {
-  const { diskNow } = await import("../support/world/disk.js");
-  return { ...(await original<object>()), systemDisk: diskNow };
-});
-vi.mock("node:timers/promises", async (original) => {
-  const { timeout } = await import("../support/world/time.js");
-  return { ...(await original<typeof import("node:timers/promises")>()), setTimeout: timeout };
-});
-vi.mock("../../provider/src/client/transport.js", async (original) => {
-  const { transportNow } = await import("../support/world/wire.js");
-  return { ...(await original<object>()), createTransport: transportNow };
-});
-vi.mock("../../provider/src/tools/pulumi.js", async (original) => {
-  const { cliNow } = await import("../support/world/wire.js");
-  const { readSettings } = await import("../../provider/src/settings/index.js");
-  return {
-    ...(await original<object>()),
-    exportOf: () => cliNow().exported(),
-    stackName: async () => cliNow().stack,
-    settingsOf: async () => cliNow().settings,
-    readingOf: async () => ({
-      reading: readSettings({ config: (key) => cliNow().settings[key], environment: {}, mayLackPassword: false }),
-      origin: "of the world",
-    }),
-    importInto: (_: unknown, stack: object) => cliNow().imported(JSON.stringify(stack)),
-  };
-});
 
 const LIVES = Number(process.env.LIVES ?? 250);
 const seed = Number(process.env.SEED ?? 1);
@@ -61,10 +17,6 @@ await pulumi.runtime.setMocks({
   newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }),
   call: ({ inputs }) => inputs,
 });
-// Loaded by the product when it is first needed: while that goes on, time would pass.
-await import("../../provider/src/tools/pending-search.js");
-takeOverTime();
-keepWhatIsPrinted();
 
 /** Every so many lives one is played twice, and must go the same way: else a failure could not be replayed. */
 const REPLAYED_EACH = 25;

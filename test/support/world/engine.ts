@@ -85,8 +85,13 @@ export interface Ended {
   readonly deployment: Deployment;
 }
 
-/** As it comes through the engine. */
-const carried = (values: object | undefined) => JSON.parse(JSON.stringify(values ?? {})) as Values;
+/** As it comes through the engine, which sorts names. */
+const carried = (values: object | undefined) => JSON.parse(JSON.stringify(values ?? {}), inOrder) as Values;
+
+function inOrder(_name: string, value: unknown): unknown {
+  const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isPlain ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
+}
 
 /** What has its reference to the provider put in again by Pulumi's provider process. */
 const withProvider = (values: object | undefined, of: Values) => carried({ ...values, [PROVIDER]: of[PROVIDER] });

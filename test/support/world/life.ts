@@ -205,8 +205,12 @@ export interface Played {
   readonly ups: number;
 }
 
-/** @throws Violation */
-export async function play({ config, steps }: Life, told: (world: World) => void = () => undefined): Promise<Played> {
+/** @param end what follows the steps; returns the number of `up`s. @throws Violation */
+export async function play(
+  { config, steps }: Life,
+  told: (world: World) => void = () => undefined,
+  end: (world: World) => Promise<number> = settleDown,
+): Promise<Played> {
   beginTime(config.seed);
   const world = new World(config);
   told(world);
@@ -217,7 +221,7 @@ export async function play({ config, steps }: Life, told: (world: World) => void
       world.check();
       time.clock.advance(5_000);
     }
-    return { world, ups: await settleDown(world) };
+    return { world, ups: await end(world) };
   } finally {
     world.end();
   }

@@ -56,6 +56,8 @@ export interface Dressing {
   readonly readLagSeconds: number;
   /** The users' settings wait no longer than this platform lags. */
   readonly isTight: boolean;
+  /** No id is that of an advertiser and of an event, as in a sandbox. */
+  readonly countsTogether?: boolean;
 }
 
 /** An object, and whose create made it. */
@@ -94,18 +96,24 @@ export class MemoryPlatform implements Objects {
   readonly deleted = new Set<string>();
   /** The ids of events that other clients have edited or deleted. */
   readonly meddled = new Set<string>();
+  /** That arrived, whatever became of them. */
   posts = 0;
   searches = 0;
   deletes = 0;
   updates = 0;
   reads = 0;
   readonly #objects = { advertiser: new Map<number, SandboxObject>(), event: new Map<number, SandboxObject>() };
-  readonly #next = { advertiser: FIRST_ID, event: FIRST_ID };
+  #next = { advertiser: FIRST_ID, event: FIRST_ID };
   #faults: { rule: Fault; toSkip: number; isDone: boolean }[] = [];
   dressing: Dressing;
 
   constructor(dressing: Dressing) {
     this.dressing = dressing;
+  }
+
+  /** No object has this id yet, nor a higher one. */
+  get nextId(): number {
+    return Math.max(...Object.values(this.#next));
   }
 
   objectsOf(noun: Noun): Map<number, SandboxObject> {
@@ -147,11 +155,13 @@ export class MemoryPlatform implements Objects {
     const path = `${request.url.pathname}${request.url.search}`;
     const route = routeOf(request.method, path, { operations: true });
     const operation = route?.operation;
+    const broken = operation === undefined ? undefined : this.#take(operation);
+    const isCreate = operation === "advertiser" || operation === "event";
+    if (isCreate && broken !== "lost unsent") this.posts++;
     guard.request("before", operation);
     if (guard.isDead) return undefined;
-    const broken = operation === undefined ? undefined : this.#take(operation);
     if (broken === "lost unsent") throw new TransportFailure("ECONNREFUSED", false, "nobody listens");
-    const acts = broken === undefined || ["lost", "500", "html", "202", "odd"].includes(broken);
+    const acts = broken === undefined || isCarriedOut(broken);
     const body = request.body === undefined ? {} : (JSON.parse(request.body) as Record<string, unknown>);
     const answer = acts ? this.#handle(route, request.method, body, guard).answer : undefined;
     // Nobody was told that it is gone.
@@ -214,7 +224,6 @@ export class MemoryPlatform implements Objects {
 
   #create(noun: Noun, body: Record<string, unknown>, guard: Guard): Handled {
     const made = { machine: guard.machine, isDated: guard.isDated(noun) };
-    this.posts++;
     const { faults, fields } = this.judge(noun, body);
     if (faults.length > 0) return { answer: refusal("406-errors", noun, faults) };
     const object = this.#put(noun, { ...fields }, { label: whoAsks.getStore(), ...made });
@@ -224,6 +233,7 @@ export class MemoryPlatform implements Objects {
   #put(noun: Noun, fields: Record<string, unknown>, by: Pick<Made, "label" | "machine" | "isDated">): SandboxObject {
     const activity = noun === "advertiser" ? { active: true } : {};
     const object: SandboxObject = { ...activity, ...fields, id: this.#next[noun]++ };
+    if (this.dressing.countsTogether) this.#next = { advertiser: object.id + 1, event: object.id + 1 };
     this.#objects[noun].set(object.id, object);
     if (by.label !== undefined) this.createdMs.set(object, time.clock.wallMs());
     this.made.push({ noun, id: String(object.id), atMs: time.clock.wallMs(), ...by });
@@ -237,7 +247,9 @@ function couldNotLoad(id: string): Answer {
   return json(406, { success: false, payload: [{ message }] });
 }
 
-function brokenAnswer(broken: Break, proper: Answer | undefined, route: Route | undefined): Answer {
+export const isCarriedOut = (broken: Break) => ["lost", "500", "html", "202", "odd"].includes(broken);
+
+export function brokenAnswer(broken: Break, proper: Answer | undefined, route: Route | undefined): Answer {
   const noun = route !== undefined && "noun" in route ? route.noun : "event";
   const id = route !== undefined && "id" in route ? route.id : "1";
   switch (broken) {

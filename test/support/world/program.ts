@@ -3,6 +3,7 @@
  * goes through, without Pulumi's constructors around them.
  */
 import * as pulumi from "@pulumi/pulumi";
+import { readCsvEvents } from "../../../provider/src/catalog/csv-catalog.js";
 import { judgeCatalog } from "../../../provider/src/catalog/judge.js";
 import { describeFinding } from "../../../provider/src/catalog/written.js";
 import { readYaml, readYamlCatalog } from "../../../provider/src/catalog/yaml-catalog.js";
@@ -103,6 +104,20 @@ export function findingsOf({ catalogs }: Source): Finding[] {
   return [...catalogs.values()].flatMap((each) => contentOf(each).findings);
 }
 
+/** What its files are: the one that names its advertisers, and the events' own. An advertiser that lives is named by its id. */
+export function filesOf({ name, rows }: Catalog): { readonly json: string; readonly csv: string } {
+  const keys = new Set(rows.map(({ advertiser }) => advertiser).filter((key) => !isPlatformId(key)));
+  const advertisers = Object.fromEntries([...keys].map((key) => [key, { advertiserName: `Acme ${key}` }]));
+  const cell = (text: unknown) => `"${String(text ?? "").replaceAll('"', '""')}"`;
+  const lines = rows.map(({ advertiser, key, eventName, value, existingId }) =>
+    [advertiser, key, eventName, value, existingId].map(cell).join(","),
+  );
+  return {
+    json: JSON.stringify({ advertisers, eventsFile: `${name}.csv` }),
+    csv: ["advertiser,key,eventName,value,existingId", ...lines].join("\n"),
+  };
+}
+
 const LIMITS = { maxWindowSeconds: 2_592_000, markField: undefined };
 
 interface Content {
@@ -116,30 +131,19 @@ const read = new WeakMap<Catalog, Content>();
 function contentOf(catalog: Catalog): Content {
   const known = read.get(catalog);
   if (known !== undefined) return known;
-  const { name, sets, rows } = catalog;
-  const advertisers = Map.groupBy(rows, (row) => row.advertiser);
-  const text = JSON.stringify({
-    advertisers: Object.fromEntries(
-      [...advertisers].map(([key, own]) => [
-        `of-${key}`,
-        {
-          advertiserName: `Acme ${key}`,
-          events: Object.fromEntries(own.map(({ key: event, advertiser: _, ...entry }) => [event, entry])),
-        },
-      ]),
-    ),
-  });
-  const yaml = readYaml(text, "catalog.json", "json");
+  const { name, sets } = catalog;
+  const files = filesOf(catalog);
+  const yaml = readYaml(files.json, "catalog.json", "json");
   if (!("data" in yaml)) throw new Error("this is no JSON");
-  const { events, findings } = judgeCatalog(readYamlCatalog(yaml, "catalog.json"), LIMITS);
+  const written = { ...readYamlCatalog(yaml, "catalog.json"), events: readCsvEvents(files.csv, "catalog.csv").events };
+  const { advertisers, events, findings } = judgeCatalog(written, LIMITS);
   const lines = findings.filter(({ level }) => level === "error").map(describeFinding);
   const below = (...keys: string[]) => [name, ...keys].join(CATALOG_SEPARATOR);
-  const own = [...advertisers.keys()]
-    .filter((key) => !isPlatformId(key))
-    .map((key): Resource => ({ type: "Advertiser", name: below(key), platformName: `Acme ${key}` }));
-  const entries = events.map(({ key, advertiser: of, args }) => {
+  const own = advertisers.flatMap(({ key, args }): Resource[] =>
+    args === undefined ? [] : [{ type: "Advertiser", name: below(key), platformName: String(args.advertiserName) }],
+  );
+  const entries = events.map(({ key, advertiser: owner, args }) => {
     const { eventName, value, existingId } = args as { eventName: string; value: number; existingId?: unknown };
-    const owner = of.slice("of-".length);
     const entry = { eventName, value, ...(existingId === undefined ? {} : { existingId: String(existingId) }) };
     return { key, owner, advertiser: isPlatformId(owner) ? owner : below(owner), entry };
   });
@@ -259,14 +263,22 @@ function declarationKey({ key }: Declaration): string {
 }
 
 function argumentsOf(resource: Resource, advertiserId: unknown): Record<string, unknown> {
-  const { type, platformName, value, existingId, events } = resource;
-  const adopts = existingId === undefined ? {} : { existingId };
+  const { type, name, platformName, value, existingId, events = {} } = resource;
+  // What was digits in a file is a number.
+  const idOf = (given: unknown) =>
+    parentTypesOf(name) !== undefined && typeof given === "string" && isPlatformId(given) ? Number(given) : given;
+  const adopting = (given: string | undefined) => (given === undefined ? {} : { existingId: idOf(given) });
   switch (type) {
     case "Advertiser":
-      return { advertiserName: platformName, ...adopts };
+      return { advertiserName: platformName, ...adopting(existingId) };
     case "ConversionEvent":
-      return { eventName: platformName, advertiserId, value, ...adopts };
-    case "ConversionEventSet":
-      return { advertiserId, events };
+      return { eventName: platformName, advertiserId: idOf(advertiserId), value, ...adopting(existingId) };
+    case "ConversionEventSet": {
+      const entries = Object.entries(events).map(([key, { existingId: id, ...entry }]) => [
+        key,
+        { ...entry, ...adopting(id) },
+      ]);
+      return { advertiserId: idOf(advertiserId), events: Object.fromEntries(entries) };
+    }
   }
 }

@@ -23,9 +23,10 @@ export function nextUuid(): string {
   return `00000000-0000-4000-8000-${number}`;
 }
 
-/** For `node:timers/promises`' `setTimeout`: one that is called off fails. */
+/** For `node:timers/promises`' `setTimeout`: one that is called off fails. Outside of a world's processes it is the real one. */
 export async function timeout(ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<unknown> {
-  await time.clock.sleep(ms);
+  if (processNow() === undefined) await new Promise((resolve) => setTimeout(resolve, ms));
+  else await time.clock.sleep(ms);
   signal?.throwIfAborted();
   return value;
 }

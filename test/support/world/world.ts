@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HttpRequest, Transport } from "../../../provider/src/client/transport.js";
 import { advertiser, conversionEvent, conversionEventSet } from "../../../provider/src/kinds/index.js";
+import { placeOfProgram } from "../../../provider/src/program/place.js";
 import { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
 import { createRuntime, type Runtime } from "../../../provider/src/provider/services.js";
 import { isPlatformId } from "../../../provider/src/rules/index.js";
@@ -108,14 +109,6 @@ class Mortal implements Guard, Process {
 
 export class Violation extends Error {}
 
-const STACK = "organization/project/stack";
-const IDENTITY = identityText({
-  organization: "organization",
-  project: "project",
-  stack: "stack",
-  parentTypes: undefined,
-  name: "any",
-});
 const EMPTY: Deployment = { manifest: { time: "2026-01-01T00:00:00.000Z" }, resources: [] };
 
 const COMMANDS = { pending: pendingCommand, relocate: relocateCommand };
@@ -170,6 +163,8 @@ export class World {
   readonly log: string[] = [];
   /** The folder of its disks. */
   readonly root: string;
+  readonly #place = placeOfProgram();
+  readonly #stack = Object.values(this.#place).join("/");
   #host = "platform.example";
   readonly #said = new Set<string>();
   /** Objects that nobody is to be blamed for: a person gave a wrong answer, or threw the only notes away. */
@@ -388,7 +383,7 @@ export class World {
     this.platform.arm([]);
     if (guard.isDead) {
       await turn(); // whatever was under way fails
-      runtime.journal(IDENTITY).release();
+      runtime.journal(identityText({ ...this.#place, parentTypes: undefined, name: "any" })).release();
       this.counts.kills++;
       this.#noteGone();
       if (!isPreview) this.killedOn = machine;
@@ -476,7 +471,7 @@ export class World {
     const { isPreview = false, concurrent = false, asksAgain = false, targets } = more;
     const settings = this.#settingsOf(machine);
     const before = this.backend;
-    const paths = pathsIn(placesFor(settings, this.folderOf(machine)).journalFolder, STACK);
+    const paths = pathsIn(placesFor(settings, this.folderOf(machine)).journalFolder, this.#stack);
     const known = new Set([...look(paths).objects].map(([key, { id }]) => `${aboutWhom(key).label} ${id}`));
     const noted = this.#notes(machine);
     const ended = await this.run(
@@ -686,7 +681,7 @@ export class World {
     let seen = this.backend;
     const cli = {
       settings: this.settingsFor(machine),
-      stack: STACK,
+      stack: this.#stack,
       exported: async () => {
         await turn();
         seen = this.backend;
@@ -946,7 +941,7 @@ export class World {
 
   /** The journal that a run on this machine sees: not what stands under an address of before. */
   #journalOf(machine: number): string {
-    return pathsIn(placesFor(this.#settingsOf(machine), this.folderOf(machine)).journalFolder, STACK).journal;
+    return pathsIn(placesFor(this.#settingsOf(machine), this.folderOf(machine)).journalFolder, this.#stack).journal;
   }
 
   #settingsOf(machine: number): Settings {
