@@ -2,25 +2,34 @@
  * The model's engine (`test/support/world/engine.ts`) is a stand-in. The same recorded programs go through it and through Pulumi itself: the
  * provider has to get the same calls with the same values, and each time to find the same state saved, pending operations included.
  */
-import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, it } from "vitest";
-import type { FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { readSettings } from "../../provider/src/settings/index.js";
 import { identityText } from "../../provider/src/state/index.js";
 import { pathsIn, placesFor } from "../../provider/src/store/places.js";
+import {
+  type Call,
+  elsewhere,
+  expectSame,
+  masked,
+  type Played,
+  type Player,
+  type Run,
+  recorded,
+  throughPulumi,
+  timeOf,
+} from "../support/both-engines.js";
 import { newFolder } from "../support/folder.js";
-import { keepCompiled } from "../support/keep-compiled.js";
-import { struck, upAndKill } from "../support/killing.js";
+import { struck } from "../support/killing.js";
 import { newRun } from "../support/run.js";
-import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
-import { PROJECT, STACK, stateFileIn } from "../support/stack-init.js";
+import { useSandbox } from "../support/stack.js";
+import { PROJECT, STACK } from "../support/stack-init.js";
 import {
   type Deployment,
   destroy,
   type Ended,
-  type Faces,
   type RunOptions,
   refresh,
   refused,
@@ -28,45 +37,20 @@ import {
 } from "../support/world/engine.js";
 import { keyOf, type Program, type Resource, saidBy, urnOfResource } from "../support/world/program.js";
 
-interface Run {
-  readonly how: "preview" | "up" | "refresh" | "destroy";
+interface WrittenRun extends Run {
   /** What is declared now; otherwise as before. */
   readonly program?: readonly Resource[];
   /** What other clients do before it. */
   readonly elsewhere?: (sandbox: Sandbox) => Promise<unknown>;
-  readonly faults?: readonly FaultRule[];
-  /** Killed when the first of the faults has struck. */
-  readonly isKilled?: boolean;
-  readonly targets?: readonly Pick<Resource, "type" | "name">[];
-  readonly targetDependents?: boolean;
 }
 
 interface Life {
   readonly operations?: object;
   readonly environment?: Readonly<Record<string, string>>;
-  readonly runs: readonly Run[];
+  readonly runs: readonly WrittenRun[];
   /** How many creates either platform has received at the end. */
   readonly creates: number;
 }
-
-/** What a provider was asked, and what was saved just then. */
-interface Call {
-  readonly call: string;
-  readonly handler: string;
-  readonly given: readonly unknown[];
-  readonly state: Partial<Deployment>;
-}
-
-interface Played {
-  readonly calls: readonly Call[];
-  /** None of a run that was killed. */
-  readonly isWell: boolean | undefined;
-  readonly state: Partial<Deployment>;
-  /** Whether anything was saved, if only the time. */
-  readonly isSaved: boolean;
-}
-
-type Player = (run: Run, resources: readonly Resource[]) => Promise<Played>;
 
 await pulumi.runtime.setMocks(
   { newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }), call: ({ inputs }) => inputs },
@@ -96,69 +80,6 @@ function settingsOf({ operations }: Life): Record<string, string> {
     requestTimeoutSeconds: "3600",
     ...(operations === undefined ? {} : { operations: JSON.stringify(operations) }),
   };
-}
-
-/** Through Pulumi: a program that makes of the data what people write. */
-const GENERIC = program(`
-const byName = {};
-for (const resource of JSON.parse(require("node:fs").readFileSync("resources.json", "utf8"))) {
-  const { type, name, aliases, advertiser, platformName, value, existingId, events, deletes, protect, replaceOnChanges } = resource;
-  const advertiserId = byName[advertiser]?.advertiserId ?? advertiser;
-  const args = {
-    Advertiser: { advertiserName: platformName, existingId },
-    ConversionEvent: { eventName: platformName, advertiserId, value, existingId },
-    ConversionEventSet: { advertiserId, events },
-  };
-  byName[name] = new advertising[type](name, args[type], {
-    ...(deletes ? { retainOnDelete: false } : {}),
-    ...(aliases ? { aliases: aliases.map((alias) => ({ name: alias })) } : {}),
-    ...(replaceOnChanges ? { replaceOnChanges } : {}),
-    protect,
-  });
-}`);
-
-async function throughPulumi(life: Life, sandbox: Sandbox): Promise<Player> {
-  const settings = settingsOf(life);
-  const stack = await newStack(GENERIC, { sandbox, environment: { ...life.environment } });
-  const calls = join(stack.folder, "calls.jsonl");
-  const recorder = join(import.meta.dirname, "../support/record-calls.cjs");
-  stack.setEnvironment({
-    ADVERTISING_AUTH_MODE: settings.authMode,
-    ADVERTISING_REQUEST_TIMEOUT_SECONDS: settings.requestTimeoutSeconds,
-    ADVERTISING_OPERATIONS: settings.operations,
-    NODE_OPTIONS: `${keepCompiled} --require ${JSON.stringify(recorder)}`,
-    RECORD_TO: calls,
-    RECORD_STATE: stateFileIn(join(stack.folder, "backend"), PROJECT),
-  });
-  const deployment = async () => ((await stack.deployment()) ?? {}) as unknown as Partial<Deployment>;
-  return async ({ how, faults = [], isKilled = false, targets = [], targetDependents = false }, resources) => {
-    stack.write("resources.json", JSON.stringify(resources));
-    const before = timeOf(await deployment());
-    rmSync(calls, { force: true });
-    const armed = faults.map((rule) => sandbox.fail(rule));
-    const args = [
-      ...(how === "preview" ? [] : ["--parallel", "1"]),
-      ...targets.flatMap((target) => ["--target", urnOfResource(target)]),
-      ...(targetDependents ? ["--target-dependents"] : []),
-    ];
-    const code = isKilled ? await killed(stack, struck(...armed), args) : (await stack[how](...args)).code;
-    sandbox.endFaults();
-    const lines = existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : [];
-    const state = await deployment();
-    return {
-      calls: lines.map((line) => JSON.parse(line) as Call),
-      isWell: code === undefined ? undefined : code === 0,
-      state,
-      isSaved: timeOf(state) !== before,
-    };
-  };
-}
-
-const timeOf = ({ manifest }: Partial<Deployment>) => manifest?.time;
-
-async function killed(stack: TestStack, when: Promise<unknown>, args: readonly string[]): Promise<undefined> {
-  expect(await upAndKill(stack, when, "tree", args)).toBe(true);
-  rmSync(join(stack.folder, "backend", ".pulumi", "locks"), { recursive: true });
 }
 
 /** Through the stand-in, on a machine of its own. */
@@ -216,91 +137,21 @@ function throughStandIn(life: Life, sandbox: Sandbox): Player {
   };
 }
 
-const HANDLERS = {
-  Advertiser: "advertiser",
-  ConversionEvent: "conversionEvent",
-  ConversionEventSet: "conversionEventSet",
-};
-
-function recorded(faces: Faces, note: (call: Omit<Call, "state">) => void): Faces {
-  const one = ([type, face]: [string, object]) => {
-    const handler = HANDLERS[type as keyof Faces];
-    const calls = Object.entries(face).map(([call, work]) => [
-      call,
-      (...given: unknown[]) => {
-        note({ call, handler, given: structuredClone(given) });
-        return work(...given);
-      },
-    ]);
-    return [type, Object.fromEntries(calls)];
-  };
-  return Object.fromEntries(Object.entries(faces).map(one)) as Faces;
-}
-
-/** Without what is another each time. */
-function masked<T>(value: T, sandbox: Sandbox): T {
-  const text = JSON.stringify(value)
-    .replaceAll(new URL(sandbox.url).host, "<platform>")
-    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<mark>")
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>");
-  return JSON.parse(text) as T;
-}
-
-function shown({ resources = [], pending_operations: pending = [] }: Partial<Deployment>) {
-  const isOurs = ({ type }: { type: string }) => type.startsWith("pulumi-nodejs:dynamic/advertising:");
-  const one = ({ urn, id, inputs, outputs, ...more }: (typeof pending)[number]["resource"]) => ({
-    resource: `${urn.split("::").at(-1)} ${more.delete === true ? "(to go) " : ""}${id ?? "without id"}`,
-    inputs,
-    outputs,
-    flags: [more.retainOnDelete === true && "retained", more.protect === true && "protected"].filter(Boolean),
-    initErrors: more.initErrors ?? [],
-    dependencies: more.dependencies ?? [],
-  });
-  return {
-    resources: resources.filter(isOurs).map(one),
-    pending: pending.flatMap(({ type, resource }) => (isOurs(resource) ? [{ type, ...one(resource) }] : [])),
-  };
-}
-
-const whatIsAsked = ({ calls }: Played) =>
-  calls.map(({ call, handler, given }) => {
-    const [first, ...others] = given;
-    const keys = (values: unknown) => Object.keys(Object(values)).toSorted().join(",");
-    return `${call} ${handler} ${typeof first === "string" ? first : `{${keys(first)}}`} ${others.map((each) => `{${keys(each)}}`).join(" ")}`;
-  });
-
 async function playBoth(life: Life): Promise<void> {
   const sandboxes = [await sandboxOf(life), await sandboxOf(life)] as const;
-  const players = [await throughPulumi(life, sandboxes[0]), throughStandIn(life, sandboxes[1])] as const;
+  const players = [await throughPulumi(sandboxes[0], life.environment), throughStandIn(life, sandboxes[1])] as const;
   let resources: readonly Resource[] = [];
   for (const [index, run] of life.runs.entries()) {
     resources = run.program ?? resources;
     const played: Played[] = [];
     for (const side of [0, 1] as const) {
       await run.elsewhere?.(sandboxes[side]);
-      played.push(masked(await players[side](run, resources), sandboxes[side]));
+      played.push(masked(await players[side](run, resources, settingsOf(life)), sandboxes[side].url));
     }
     const [real, standIn] = played as [Played, Played];
-    const where = `run ${index + 1}, ${run.how}`;
-    expect(whatIsAsked(standIn), where).toEqual(whatIsAsked(real));
-    expect({ ...standIn, state: shown(standIn.state), calls: callsIn(standIn) }, where).toEqual({
-      ...real,
-      state: shown(real.state),
-      calls: callsIn(real),
-    });
+    expectSame(standIn, real, `run ${index + 1}, ${run.how}`);
   }
   expect(sandboxes.map(({ creates }) => creates)).toEqual([life.creates, life.creates]);
-}
-
-/** What is deleted at the same time is so in any order: a delete may come before or after what leaves the state beside it. */
-function callsIn({ calls, state }: Played) {
-  const left = new Set(state.resources?.map(({ urn, id }) => `${urn} ${id}`));
-  return calls.map((each) => {
-    const stays = ({ urn, id }: { urn: string; id?: string }) => left.has(`${urn} ${id}`) || id === each.given[0];
-    const { resources = [], ...others } = each.state;
-    const then = each.call === "delete" ? { ...others, resources: resources.filter(stays) } : each.state;
-    return { ...each, state: shown(then) };
-  });
 }
 
 const advertiser = (name: string, more: Partial<Resource> = {}): Resource => ({
@@ -333,17 +184,6 @@ const e = event("e", { deletes: true });
 const kept = event("kept", { protect: true });
 const former = event("former", { advertiser: "1", platformName: "Renamed" });
 const renamed = event("renamed", { advertiser: "1", aliases: ["former"], platformName: "Renamed" });
-
-/** What another client does, who needs no session. */
-async function elsewhere({ url, email, password }: Sandbox, method: string, path: string, body?: object) {
-  const credentials = Buffer.from(`${email}:${password}`).toString("base64");
-  const { status } = await fetch(`${url}/${path}`, {
-    method,
-    headers: { authorization: `Basic ${credentials}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  expect(status).toBe(200);
-}
 
 it("operations known: created, changed, renamed, replaced, removed, protected, targets, refreshed and destroyed", async () => {
   const ofB = event("of-b", { advertiser: "b" });

@@ -1,5 +1,5 @@
 /**
- * Loaded first by the processes of a recorded run (`stand-in.test.ts`). In the provider's it notes each call of the engine, with the state
+ * Loaded first by the processes of a recorded run (`both-engines.ts`). In the provider's it notes each call of the engine, with the state
  * that is on the disk just then; in the program's it lets one resource be registered after the other, in the order of `resources.json`.
  */
 const Module = require("node:module");
@@ -39,11 +39,15 @@ function registerInTurn(client) {
   if (isPatched) return;
   isPatched = true;
   const { registerResource } = client;
-  const order = JSON.parse(readFileSync("resources.json", "utf8")).map(({ name }) => name);
+  const order = JSON.parse(readFileSync("resources.json", "utf8")).map(({ type, name }) => `${type} ${name}`);
   const waiting = new Map();
-  const sendNext = () => waiting.get(order[0])?.();
+  const sendNext = () => {
+    const send = waiting.get(order[0]);
+    waiting.delete(order[0]);
+    send?.();
+  };
   client.registerResource = function (request, answered) {
-    const name = request.getName();
+    const name = `${request.getType().split(":").at(-1)} ${request.getName()}`;
     const send = () =>
       registerResource.call(this, request, (...answer) => {
         answered(...answer);
@@ -52,6 +56,6 @@ function registerInTurn(client) {
       });
     if (!order.includes(name)) return void send();
     waiting.set(name, send);
-    if (order[0] === name) send();
+    if (order[0] === name) sendNext();
   };
 }

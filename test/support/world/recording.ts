@@ -1,0 +1,186 @@
+/**
+ * A random life as runs that Pulumi can play as well: what was declared and set for each of them, what had become of the platform by then,
+ * what failed, where it was killed; and what the model's engine asked and saved.
+ */
+import { success } from "../../../provider/src/sandbox/answers.js";
+import type { FaultRule, SandboxObject, SandboxRequest, Fault as Strike } from "../../../provider/src/sandbox/index.js";
+import { routeOf } from "../../../provider/src/sandbox/routes.js";
+import { type Call, type Played, type Run, recorded, timeOf } from "../both-engines.js";
+import { type Life, play, randomLife, type Step } from "./life.js";
+import { type Break, brokenAnswer, type Fault, isCarriedOut } from "./platform.js";
+import type { Catalog, Resource } from "./program.js";
+import type { Kill, World } from "./world.js";
+
+/** All that lives on a platform, by id. */
+export interface Living {
+  readonly advertiser: readonly SandboxObject[];
+  readonly event: readonly SandboxObject[];
+  /** No object has had this id yet, nor a higher one. */
+  readonly nextId: number;
+}
+
+export interface RecordedRun extends Run {
+  readonly resources: readonly Resource[];
+  readonly catalogs: readonly Catalog[];
+  readonly settings: Readonly<Record<string, string>>;
+  readonly played: Played;
+  readonly posts: number;
+  /** What lived when it began, and at its end. */
+  readonly before: Living;
+  readonly after: Living;
+}
+
+export interface Recording {
+  readonly life: Life;
+  readonly runs: readonly RecordedRun[];
+}
+
+/** Limited rates take their time, and a sandbox always listens. */
+const NOT_PLAYED: readonly Break[] = ["lost unsent", "limited", "limited long"];
+
+/**
+ * On one machine, without what takes time, and without commands of this package; an `up` is killed at a request alone, and nothing else fails
+ * then.
+ */
+function playable({ config, steps }: Life): Life {
+  const dressing = { ...config.dressing, searchLagSeconds: 0, readLagSeconds: 0, countsTogether: true };
+  return { config: { ...config, dressing }, steps: steps.flatMap(stepOf) };
+}
+
+function stepOf(step: Step): readonly Step[] {
+  switch (step.do) {
+    case "up": {
+      const { asks: _, kill: drawn, ...more } = step;
+      const kill = drawn?.at === "before" || drawn?.at === "after" ? { kill: drawn } : {};
+      const faults = "kill" in kill ? [] : step.faults.filter((each) => !NOT_PLAYED.includes(each.with));
+      return [{ ...more, ...kill, faults, machine: 0, concurrent: false, asksAgain: false }];
+    }
+    case "refresh":
+    case "destroy": {
+      const { kill: _, ...more } = step;
+      return [{ ...more, machine: 0, faults: step.faults.filter((each) => !NOT_PLAYED.includes(each.with)) }];
+    }
+    case "edit":
+    case "check out":
+    case "meddle":
+    case "operations":
+      return [step];
+    default:
+      return [];
+  }
+}
+
+/** @param most how many runs, from its beginning. @throws Violation */
+export async function recording(seed: number, most: number): Promise<Recording> {
+  const life = playable(randomLife(seed));
+  const runs: RecordedRun[] = [];
+  await play(
+    life,
+    (world) => record(world, runs),
+    async () => 0,
+  );
+  return { life, runs: runs.slice(0, most) };
+}
+
+/** Each request follows the answer to the one before. */
+function record(world: World, runs: RecordedRun[]): void {
+  const { up, refresh, destroy, run, settingsFor } = world;
+  let asked: Pick<Run, "how" | "targets"> = { how: "up" };
+  world.settingsFor = (machine) => {
+    const { operations, ...settings } = settingsFor.call(world, machine);
+    // So that nothing depends on whether a second has passed.
+    const known = operations?.replace(/"resendAfterSeconds":\d+/, '"resendAfterSeconds":0');
+    return {
+      ...settings,
+      requestTimeoutSeconds: "3600",
+      maxConcurrentRequests: "1",
+      ...(known === undefined ? {} : { operations: known }),
+    };
+  };
+  world.up = (machine, more = {}) => {
+    asked = { how: more.isPreview === true ? "preview" : "up", ...targetsIn(more.targets) };
+    return up.call(world, machine, more);
+  };
+  world.refresh = (machine, faults, targets, kill) => {
+    asked = { how: "refresh", ...targetsIn(targets) };
+    return refresh.call(world, machine, faults, targets, kill);
+  };
+  world.destroy = (machine, faults, targets, kill) => {
+    asked = { how: "destroy", ...targetsIn(targets) };
+    return destroy.call(world, machine, faults, targets, kill);
+  };
+  world.run = async (machine, how, more = {}) => {
+    const calls: Call[] = [];
+    const { backend, platform } = world;
+    const { posts } = platform;
+    const { baseUrl: _, email: __, password: ___, cookieFile: ____, ...settings } = world.settingsFor(machine);
+    const began = {
+      ...asked,
+      resources: [...world.declared.values()],
+      catalogs: [...world.catalogs.values()],
+      settings,
+      before: living(world),
+    };
+    const watched: typeof how = (options, runtime) => {
+      const note = (call: Omit<Call, "state">) => calls.push({ ...call, state: world.backend });
+      return how({ ...options, faces: recorded(options.faces, note) }, runtime);
+    };
+    const ended = await run.call(world, machine, watched, more);
+    const isKilled = ended === undefined;
+    runs.push({
+      ...began,
+      isKilled,
+      faults: isKilled && more.kill !== undefined ? [ruleOfKill(more.kill)] : (more.faults ?? []).map(ruleOf),
+      played: {
+        calls,
+        isWell: ended && ended.errors.length === 0,
+        state: world.backend,
+        isSaved: timeOf(world.backend) !== timeOf(backend),
+      },
+      posts: platform.posts - posts,
+      after: living(world),
+    });
+    return ended;
+  };
+}
+
+function living({ platform }: World): Living {
+  const of = (noun: "advertiser" | "event") => [...platform.objectsOf(noun).values()].map((each) => ({ ...each }));
+  return { advertiser: of("advertiser"), event: of("event"), nextId: platform.nextId };
+}
+
+/** @param targets keys or URNs. */
+function targetsIn(targets: ReadonlySet<string> | undefined): Pick<Run, "targets"> {
+  const named = [...(targets ?? [])].map((text) => {
+    const [, , types, nameInUrn] = text.split("::");
+    const [type, name = ""] = types === undefined ? text.split(" ") : [types.split(":").at(-1), nameInUrn];
+    return { type: type as Resource["type"], name };
+  });
+  return targets === undefined ? {} : { targets: named };
+}
+
+function ruleOfKill({ at, nth }: Kill): FaultRule {
+  return { on: "any", after: nth - 1, act: at === "after", with: { kind: "no-answer" } };
+}
+
+function ruleOf({ on, after, with: broken }: Fault): FaultRule {
+  // What is no operation of this installation never answers otherwise.
+  const always = broken === "no path" ? { times: Number.MAX_SAFE_INTEGER } : { after };
+  return { on, ...always, act: isCarriedOut(broken), with: strikeOf(broken) };
+}
+
+function strikeOf(broken: Break): Strike {
+  if (broken === "lost" || broken === "lost undone") return { kind: "close-without-answer" };
+  const { status, headers } = brokenAnswer(broken, { status: 200, headers: {}, body: "" }, undefined);
+  return {
+    kind: "answer",
+    status,
+    headers,
+    body: (created: SandboxObject | undefined, { method, path }: SandboxRequest) => {
+      const route = routeOf(method, path, { operations: true });
+      const noun = route?.operation === "advertiser" ? "advertiser" : "event";
+      const proper = created && success("payload", noun, created, []);
+      return brokenAnswer(broken, proper, route).body;
+    },
+  };
+}
