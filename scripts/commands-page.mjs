@@ -26,8 +26,8 @@ const page = `# Commands
 Every command of the package with its options, for anyone who types them or writes a pipeline. This page is what \`--help\` prints:
 \`npm run commands\` writes it.
 
-In a project that has the package, \`npx pulumi-advertising <command>\` runs it. All but \`login\`, \`relocate\`,
-\`leftovers --done\`, and \`pending\` with an answer or \`--search\` only read, and write nothing but the file that \`--out\` names.
+In a project that has the package, \`npx pulumi-advertising <command>\` runs it. Commands change nothing, and write only the file that
+\`--out\` names. The exceptions are \`login\`, \`relocate\`, \`leftovers --done\`, and \`pending\` with an option that settles, forgets or reopens.
 \`pulumi-advertising --version\` prints the version. A command that fails says why on standard error.
 
 ${[...sections, section("advertising-sandbox", helpOf("sandbox"))].join("\n")}`;

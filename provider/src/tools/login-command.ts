@@ -10,7 +10,7 @@ const HELP = `Usage: pulumi-advertising login [options]
 
 Logs in once, with the settings of the selected stack, or of the environment if no stack is selected, and keeps the
 session in the cookie file. Checks the credentials before a run, and lets one job log in for many: other machines may read
-a copy of the file, unless the session is long-lived (keepLoggedIn): its cookies change with each request.
+a copy of the file, unless the session is long-lived (keepLoggedIn).
 
 ${STACK_HELP}
 
