@@ -212,6 +212,61 @@ it("an adoption settles what is noted of its object under whichever name, and no
   expect(first.said.join()).toContain("an interrupted run also created 9, which nothing manages");
 });
 
+describe("a create of unknown outcome that is noted under a former name, as an alias says", () => {
+  const lost = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
+  const NOT_SENT =
+    /is not sent: .* was sent at .*, and its outcome is unknown until you settle it\.\nLook into the account for/;
+
+  it("stops the resource if the state has lost it, with whatever arguments, and is told if the state has another object", async () => {
+    const { sandbox, run, created } = await start();
+    const [held] = (await created("held")) as [Known];
+    const first = run();
+    sandbox.fail(lost);
+    const failed = await failureOf(first.event.create(inputsOf("old")));
+    first.closeNow();
+    const identity = { identity: "tiny/dev::new", moved: [key("old")] };
+
+    const isNew = run();
+    const words = (await failureOf(isNew.event.check({}, inputsOf("new", { value: 2, __identity: identity })))).message;
+    expect(words).toMatch(NOT_SENT);
+    expect(words).toContain('ConversionEvent "new" is not sent: ConversionEvent "old" was sent at');
+    expect(words).toMatch(/pending --not-created '.*ConversionEvent::old'/);
+
+    const isKept = run();
+    expect(await look(isKept, { ...held, inputs: { ...held.inputs, __identity: identity } })).toBe("");
+    expect(isKept.said.join()).toContain(
+      `until you settle it. The state has ${held.id}. Check the account for a second one`,
+    );
+    expect(isKept.said.join()).toMatch(/pending --forget '.*ConversionEvent::old'/);
+    isKept.closeNow();
+
+    // The state has it, and its own error says so.
+    const moved = run();
+    const { id = "", properties } = failed as Error & { id: string; properties: Properties };
+    const known = { name: "new", id, outs: properties, inputs: inputsOf("old", { __identity: identity }) };
+    expect(await look(moved, known)).toContain('Look into the account for the ConversionEvent named "old"');
+    expect(moved.said).toEqual([]);
+    expect(sandbox.creates).toBe(2);
+  });
+
+  it("stops the event of a set", async () => {
+    const { sandbox, folder } = await start();
+    const events = { x: { eventName: "X", value: 1 } };
+    sandbox.fail(lost);
+    const first = new SetEngine(sandbox, folder, "old");
+    expect((await first.up({ advertiserId: 1, events })).error).toContain("outcome of 1 event is unknown");
+    const engine = new SetEngine(sandbox, folder, "new");
+    engine.declares = { moved: [key("old", "ConversionEventSet")] };
+    const declared = { advertiserId: 1, events: { x: { eventName: "X", value: 2 }, y: { eventName: "Y", value: 1 } } };
+    expect(await engine.preview(declared)).toMatch(NOT_SENT);
+    expect((await engine.up(declared)).error).toContain(
+      'x: is not sent: events["x"] of ConversionEventSet "old" was sent at',
+    );
+    expect(Object.keys(engine.eventIds)).toEqual(["y"]);
+    expect(sandbox.eventPosts).toBe(2);
+  });
+});
+
 describe("R4: an adoption of another object settles nothing, and the create of unknown outcome stops the run as before", () => {
   const lost = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
   const OTHER = { eventName: "Other", value: 7, existingId: 900 };

@@ -291,6 +291,27 @@ describe("C2: a create that this machine's journal knows, and another one of ano
   );
 });
 
+it("what the state has as unresolved is looked for under its new name, as an alias says, although the journal notes it under the former one", async () => {
+  const { sandbox, folder, open, closeNow } = await start();
+  closeNow();
+  const first = newRun(sandbox, folder, { settings: { markField: "alternative_id" } });
+  sandbox.fail({ on: "advertiser", act: true, with: lost });
+  const { id = "", properties } = await failureOf(first.advertiser.create(inputs));
+  first.closeNow();
+  const next = open();
+  const renamed = {
+    ...inputs,
+    __identity: { identity: "tiny/dev::b", moved: ["Advertiser::organization/tiny/dev::a"] },
+  };
+  const { inputs: news = {} } = await next.advertiser.check(inputs, renamed);
+  expect(await next.advertiser.diff(id, properties as Record<string, unknown>, news)).toMatchObject({ changes: true });
+  const { inputs: again = {} } = await next.advertiser.check({}, renamed);
+  expect((await next.advertiser.create(again)).id).toBe("1");
+  next.closeNow();
+  expect(await open().runtime.journal("tiny/dev::b").notSettled()).toEqual([]);
+  expect(sandbox.advertiserPosts).toBe(1);
+});
+
 describe("C5: the end of a create", () => {
   /** The journal's note of the end goes through `note`. */
   const noting =

@@ -445,6 +445,19 @@ describe("a create of unknown outcome", () => {
     expect(look(left, declared("old", "Signup", {}, moved)).findings).toEqual([]);
   });
 
+  it("under the name before an alias is told to the provider, which sees whether the state has it", () => {
+    const left = snapshotOf({}, [
+      { ...killed, isReported: true },
+      { ...killed, mark: "m2", isReported: true, id: "5" },
+    ]);
+    const { findings, briefings } = look(left, declared("new", "Signup", {}, moved));
+    expect(findings).toEqual([]);
+    expect(briefings.get(keyOf("new"))?.moved).toEqual([keyOf("old")]);
+    expect(look(left, declared("new", "Signup", { adopts: "5" }, moved)).briefings.get(keyOf("new"))?.moved).toBe(
+      undefined,
+    );
+  });
+
   it("left by a kill stops nothing, unless a new resource would send it again", () => {
     const left = snapshotOf({}, [killed]);
     expect(atEnd(left, []).findings).toEqual([]);

@@ -159,6 +159,8 @@ interface Undeclared {
   readonly formerly: ReadonlyMap<string, readonly string[]>;
   /** By journal key of a set: its members' creates that something of the same name settles, since it adopts their object. */
   readonly settled: ReadonlyMap<string, readonly string[]>;
+  /** By journal key of a resource with an alias: the former ones under which creates are noted that the state may have. */
+  readonly moved: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Finds what earlier runs created, or may have created, and the program declares no longer: renames, moves and removals. */
@@ -169,6 +171,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   const early = new Set<string>();
   const formerly = new Map<string, string[]>();
   const settled = new Map<string, string[]>();
+  const moved = new Map<string, string[]>();
 
   /** That its object leaves the state; a set tells of its own members. */
   const isToldOf = ({ key, id }: CreateRecord, standing: Standing) => {
@@ -182,7 +185,9 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     if (standing === "declared") continue;
     const adopters = adoptersOf(create, declared);
     if (standing === "moved") {
-      if (isReported === undefined && adopters.length === 0) early.add(resourceKeyIn(key));
+      if (adopters.length > 0) continue;
+      if (isReported === undefined) early.add(resourceKeyIn(key));
+      else addTo(moved, resourceKeyIn(declared.movedTo(key) ?? key), resourceKeyIn(key));
       continue;
     }
     if (adopters.length > 0) {
@@ -202,7 +207,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     if (declared.adopterOf(aboutWhom(key).kind, id) !== undefined) continue;
     for (const heir of heirsOf(key, name)) addTo(formerly, heir.key, key);
   }
-  return { open, left, renamedTooEarly: early, formerly, settled };
+  return { open, left, renamedTooEarly: early, formerly, settled, moved };
 }
 
 /** What adopts the object that a create may have made. The provider, which sees the values of Outputs, asks the same again. */
@@ -227,7 +232,7 @@ function lookupOfHeirs({ creates, objects }: Snapshot, declared: Declared) {
 function briefingOf(
   { key = "", setOf, objects = [], tells }: Declaration,
   declared: Declared,
-  { formerly, settled }: Undeclared,
+  { formerly, settled, moved }: Undeclared,
 ): Omit<Briefing, "identity" | "run"> {
   // A targeted run asks the provider about nothing else than its targets.
   const kind = setOf ?? (tells.deletes ? objects[0]?.kind : undefined);
@@ -235,7 +240,8 @@ function briefingOf(
     adopted: declared.adoptedIds(kind.name) || undefined,
     adoptsUnknown: declared.othersAdoptLater(kind.name, key) || undefined,
   };
-  if (setOf === undefined) return { formerly: formerly.get(key), ...adoptions, ...tells };
+  const before = { moved: moved.has(key) ? [...new Set(moved.get(key))] : undefined };
+  if (setOf === undefined) return { formerly: formerly.get(key), ...before, ...adoptions, ...tells };
   const members = objects.flatMap((member): [string, readonly string[]][] => {
     const former = formerly.get(member.key);
     return former === undefined ? [] : [[member.key, former]];
@@ -244,6 +250,7 @@ function briefingOf(
     membersFormerly: members.length === 0 ? undefined : Object.fromEntries(members),
     ...adoptions,
     settled: settled.get(key),
+    ...before,
     ...tells,
   };
 }

@@ -19,11 +19,14 @@ import {
   type CreateRecord,
   forgetCommand,
   leftBehind,
+  memberOf,
   type Ref,
   renamedFrom,
+  resourceKeyIn,
   unlessAdopted,
   waysOut,
   whatHappened,
+  whatIsOpen,
 } from "../state/index.js";
 import type { Journal } from "../store/index.js";
 import { learnHolders } from "./holding.js";
@@ -87,7 +90,7 @@ export async function lookBefore(
   if (unsettled !== undefined) return { unsettled, isSearchable: can.search(unsettled.field) };
   if (!fits) return {};
   const fingerprint = holdsUnknown(values) ? undefined : fingerprintOfBody(kind, values);
-  if (fingerprint !== undefined) await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
+  await expectNotUnresolvedElsewhere(runtime, subject, fingerprint, runtime.run.decided(key)?.member.unresolved);
   return {
     again: fingerprint === undefined ? undefined : madeBefore(kind, runtime, subject, fingerprint, held),
     former: await formerOnes(kind, runtime, subject, formerly, values),
@@ -172,12 +175,14 @@ export async function tellGone(
  */
 export async function reconcileHeld(
   runtime: Runtime,
-  { identity, key, urn, label }: Ref,
+  { identity, key, member, label }: Ref,
   id: string,
   fingerprint: () => string,
 ): Promise<string[]> {
-  const others = await journalled(runtime, (journal) => journal.reconcile(key, id, fingerprint), identity);
-  return (others ?? []).flatMap(({ isForgotten, record }) => {
+  const keys = [key, ...formerKeys(runtime, key, member)];
+  const reconcile = (journal: Journal) => Promise.all(keys.map((each) => journal.reconcile(each, id, fingerprint)));
+  const others = (await journalled(runtime, reconcile, identity)) ?? [];
+  return others.flat().flatMap(({ isForgotten, record }) => {
     if (isForgotten) {
       runtime.say(`${heldAnyway(label, record, id)}. If the account shows a second one, nothing manages it.`);
       return [];
@@ -187,7 +192,7 @@ export async function reconcileHeld(
         ? "Check the account for a second one"
         : `Nothing manages ${record.id}, unless you declare it again with the same arguments`;
     return [
-      `${whatHappened(label, record)} The state has ${id}. ${other}. To drop this note:\n  ${forgetCommand(urn)}`,
+      `${whatHappened(label, record)} The state has ${id}. ${other}. To drop this note:\n  ${forgetCommand(aboutWhom(record.key).urn)}`,
     ];
   });
 }
@@ -215,7 +220,8 @@ export async function journalKeysOf(
 export async function tellUnclaimed(runtime: Runtime, identity: string): Promise<void> {
   if (!runtime.run.beginOnce(UNCLAIMED)) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];
-  // A single resource's create of unknown outcome stops the run, at the resource or in the program: its error says the same.
+  // A single resource's create of unknown outcome stops the run, at the resource, perhaps under its new name, or in the program: that
+  // says the same.
   const isSaid = ({ key, id, isReported }: CreateRecord) =>
     id === undefined && isReported === true && aboutWhom(key).member === undefined;
   const unclaimed = noted.filter((entry) => entry.unclaimed && !isSaid(entry));
@@ -237,17 +243,35 @@ export async function journalled<T>(
   }
 }
 
+/** The keys under which the journal may note creates that a resource or member sent before an alias gave it its name. */
+function formerKeys({ run }: Runtime, key: string, member: string | undefined): string[] {
+  const { moved = [] } = run.briefingOf(resourceKeyIn(key));
+  return moved.map((former) => (member === undefined ? former : memberOf(former, member)));
+}
+
 /**
- * A create that nobody knows the outcome of may come again under another name, whose body is the same.
- * @throws OutcomeUnknownError it must be settled first.
+ * A create that nobody knows the outcome of may come again under another name: with the same body, or, if an alias gave the resource its
+ * name and the state does not have that create, with any.
+ * @param own the create of it that the state has. @throws OutcomeUnknownError it must be settled first.
  */
 export async function expectNotUnresolvedElsewhere(
   runtime: Runtime,
-  { identity, key, label }: Ref,
-  fingerprint: string,
+  { identity, key, member, label }: Ref,
+  fingerprint: string | undefined,
+  own: CreateRecord | undefined,
 ): Promise<void> {
+  const isOthers = (entry: CreateRecord) => entry.key !== key && entry.mark !== own?.mark;
+  const ofBefore = (journal: Journal) =>
+    Promise.all(formerKeys(runtime, key, member).map((former) => journal.notSettledOf(former)));
+  const before = (await journalled(runtime, ofBefore, identity))?.flat().find(isOthers);
+  if (before !== undefined) {
+    const { kind, label: formerLabel, urn } = aboutWhom(before.key);
+    const what = `${label} is not sent: ${whatHappened(formerLabel, before)}`;
+    throw new OutcomeUnknownError([what, ...whatIsOpen(kind, before, urn, [])].join("\n"), before.at);
+  }
+  if (fingerprint === undefined) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettledLike(fingerprint), identity)) ?? [];
-  const open = noted.find((entry) => entry.id === undefined && entry.key !== key);
+  const open = noted.find((entry) => entry.id === undefined && isOthers(entry));
   if (open === undefined) return;
   const old = aboutWhom(open.key);
   const renamed = renamedFrom(old, key);

@@ -125,7 +125,7 @@ export async function carryOutAll(
   };
 
   /** @throws OutcomeUnknownError a create of unknown outcome has this body, under another key. */
-  const expectNotOpen = async ({ key, subject, action, values }: Managed) => {
+  const expectNotOpen = async ({ key, subject, action, values, unresolved }: Managed) => {
     if (key === "" || action.do === "update" || action.do === "adopt") return; // a single resource's `check` has asked
     const fingerprint = fingerprintOfBody(kind, values);
     const other = openBodies.get(fingerprint);
@@ -136,7 +136,7 @@ export async function carryOutAll(
         "",
       );
     }
-    await expectNotUnresolvedElsewhere(runtime, subject, fingerprint);
+    await expectNotUnresolvedElsewhere(runtime, subject, fingerprint, unresolved);
   };
 
   const outcomeOf = async (object: Managed): Promise<Outcome> => {

@@ -86,6 +86,11 @@ export interface Briefing {
   readonly settled?: readonly string[] | undefined;
   /** As {@link formerly}, of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>> | undefined;
+  /**
+   * Journal keys that the resource had before, as its aliases say, and under which creates are noted that the engine was told of. An alias moves
+   * what the state has of them.
+   */
+  readonly moved?: readonly string[] | undefined;
   /** Pulumi's option of this name: the engine does not apply it to what a dynamic provider says of a change. */
   readonly replaceOnChanges?: readonly string[] | undefined;
   /** In a preview, by argument: the journal key of the resource whose id it is. */
