@@ -177,7 +177,7 @@ describe("created by a run that was killed before the state was saved", () => {
     const { message } = failure;
     expect(message).toContain(`An earlier run created ${id}: the Advertiser named "A", sent at `);
     expect(message).toContain(`as ${id}. It was sent with other arguments than the program has now.`);
-    expect(message).not.toContain("unknown");
+    expect(message).not.toContain("is unknown");
     expect(commandsIn(message)).toEqual([
       `npx pulumi-advertising pending --created '${URN}=${id}'`,
       `npx pulumi-advertising pending --not-created '${URN}'`,

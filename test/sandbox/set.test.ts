@@ -262,7 +262,7 @@ describe("killed in the middle", () => {
       expect(error).toContain(
         "Earlier runs created 2 events with other arguments than you have now, and nothing is sent",
       );
-      expect(error).not.toContain("unknown");
+      expect(error).not.toContain("is unknown");
       expect(error).toMatch(/pending --created '.*\["k\d"\]=\d+'/);
     }
     expect(sandbox.eventPosts).toBe(2);
