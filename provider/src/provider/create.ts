@@ -145,7 +145,8 @@ async function settled(
   }
   // Without the state, as after a `destroy`, the notes name the very same object as the one that was there before.
   const before = replaces === id ? undefined : replaces;
-  const createdAs = id ?? earlier.createdAs;
+  const known = id ?? earlier.createdAs;
+  const createdAs = known === undefined || runtime.run.isGone(kind, known) ? undefined : known;
   return unresolved(runtime, create, { ...earlier, createdAs, searched: searched.join(" "), replaces: before });
 }
 
