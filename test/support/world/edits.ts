@@ -89,13 +89,10 @@ const addEvent: Edit = (world, numbers) => {
 const addMember: Edit = (world, numbers) => {
   const sets = ofType(world, "ConversionEventSet");
   const set = sets.length > 0 && numbers.one < 0.7 ? numbers.pick(sets) : undefined;
-  const name = numbers.pick(unused(world, "ConversionEventSet", SETS)) ?? "s1";
-  const into = set ?? {
-    type: "ConversionEventSet" as const,
-    name,
-    advertiser: someAdvertiser(world, numbers),
-    events: {},
-  };
+  const name = numbers.pick(unused(world, "ConversionEventSet", SETS));
+  const advertiser = set === undefined && name !== undefined ? someAdvertiser(world, numbers) : undefined;
+  const into = set ?? (name && { type: "ConversionEventSet" as const, name, advertiser, events: {} });
+  if (!into) return;
   const key = numbers.pick(KEYS) ?? "k1";
   put(world, { ...into, events: { ...into.events, [key]: entryOf(numbers) } });
 };
