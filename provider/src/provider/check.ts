@@ -73,7 +73,8 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, olds, give
     const nothing = readStoredSet({});
     await tellBefore(kind, runtime, subject, membersOf(kind, nothing, declared), nothing);
   }
-  return answer(runtime, check, twice, { [MARK]: markInputOfSet(runtime, olds, withoutUndefined(values)) });
+  const hasSecret = secretArgumentsIn(check.news).size > 0;
+  return answer(runtime, check, twice, { [MARK]: markInputOfSet(runtime, olds, withoutUndefined(values), hasSecret) });
 };
 
 interface Check {

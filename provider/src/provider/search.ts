@@ -8,7 +8,7 @@ import { AdvertisingError, count, enumerate, momentOf } from "../base/index.js";
 import { visibleFromMs } from "../decision/index.js";
 import { belongsAlready, type Kind } from "../kinds/index.js";
 import { knownOperations } from "../settings/index.js";
-import { type CreateRecord, MARK, readMark, writeMark } from "../state/index.js";
+import { type CreateRecord, MARK, memberMark, readMark, writeMark } from "../state/index.js";
 import { argumentsIn, type Properties } from "./inputs.js";
 import type { Services } from "./services.js";
 
@@ -115,14 +115,22 @@ export function markIn(inputs: Properties, { reading: { settings } }: Services):
 }
 
 /**
- * The mark of a set as it stands in its inputs, from which those of its members follow: a new one with other arguments, so that a
- * run which changes nothing leaves the state as it is.
- * @param olds the inputs of before. @param values the checked arguments of now.
- * @returns none without a field for it.
+ * The mark of a set as it stands in its inputs, from which those of its members follow: another one with other arguments, so that a
+ * run which changes nothing leaves the state as it is. It follows from the one before and the arguments: of several runs of one program that
+ * were killed, Pulumi keeps the record of the last alone, and all of them have sent the same marks.
+ * @param olds the inputs of before. @param values the checked arguments of now. @param hasSecret some of them are secret: nothing may follow
+ *   from those. @returns none without a field for it.
  */
-export function markInputOfSet(runtime: Services, olds: Properties, values: Properties): string | undefined {
-  const mark = newMarkInput(runtime);
-  if (mark === undefined) return undefined;
-  const isOfNow = markIn(olds, runtime) !== undefined && isDeepStrictEqual(argumentsIn(olds), values);
-  return isOfNow ? String(olds[MARK]) : mark;
+export function markInputOfSet(
+  runtime: Services,
+  olds: Properties,
+  values: Properties,
+  hasSecret: boolean,
+): string | undefined {
+  const fresh = newMarkInput(runtime);
+  const { markField: field } = runtime.reading.settings;
+  const before = markIn(olds, runtime);
+  if (field === undefined || before === undefined) return fresh;
+  if (isDeepStrictEqual(argumentsIn(olds), values)) return String(olds[MARK]);
+  return hasSecret ? fresh : writeMark({ field, mark: memberMark(before, JSON.stringify(values)) });
 }
