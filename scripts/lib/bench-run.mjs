@@ -141,7 +141,7 @@ function header(parts) {
   return `# What the provider costs
 
 Written by \`npm run bench\`. Pulumi ${cliVersion}, \`file://\` backend where nothing else is said, Node.js ${process.version}, ${cpus().length} CPUs (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, load ${loadAtStart.toFixed(1)} as it began.
-Compare what stands side by side, never quote seconds: the machine decides about them.${whole}`;
+Compare what stands side by side: the seconds depend on the machine.${whole}`;
 }
 
 function floorReport(runs, events) {
