@@ -259,7 +259,9 @@ it.each([false, true])(
     );
     expect(preview).toMatch(/deleted on the platform, as retainOnDelete: false says/);
     if (!sets) expect(preview).toContain("To keep an object that would be deleted, declare it again without");
-    expect(preview).toMatch(/Advertiser "shop\/Hats" \(\d+\) is no longer declared.* leaves the state. \d+ stays live/);
+    expect(preview).toMatch(
+      /Advertiser "shop\/Hats" \(\d+\) is no longer declared. If it leaves the state, \d+ stays live/,
+    );
     const removed = await stack.up();
     expect(removed.code, removed.output).toBe(0);
     expect(sandbox.events.map(({ id }) => id)).not.toContain(b);

@@ -126,7 +126,7 @@ it("a live event that is renamed, and one that is removed, are warned of before;
   expect(preview.code).toBe(0);
   expect(preview.output).toContain(`ConversionEvent (purchase-eu):\n    warning: ${warning}`);
   const removal =
-    /ConversionEvent "other" \(\d+\) is no longer declared\. If the state still has it, it leaves the state\. \d+ stays live on the platform, and tags/;
+    /ConversionEvent "other" \(\d+\) is no longer declared\. If it leaves the state, \d+ stays live on the platform, and tags/;
   expect(preview.output).toMatch(removal);
 
   stack.program(shop({ "purchase-eu": "Purchase" }, { "purchase-eu": `{ aliases: [{ name: "purchase" }] }` }));
@@ -226,3 +226,33 @@ setTimeout(() => new advertising.ConversionEvent("signup", { eventName: "Signup"
   expect((await stack.up()).code).toBe(0);
   expect(sandbox.eventPosts).toBe(1);
 });
+
+it.each([
+  ["at once", 'throw new Error("half way");'],
+  [
+    "after a wait",
+    'void (async () => { await new Promise((done) => setTimeout(done, 200)); throw new Error("half way"); })();',
+  ],
+])(
+  "of a program that fails half way, %s, nothing is said to be removed; a later run still says what it removes",
+  async (_, failure) => {
+    const sandbox = await useSandbox();
+    const stack = await newStack(shop({ purchase: "Purchase" }), { sandbox });
+    expect((await stack.up()).code).toBe(0);
+    const [{ id } = { id: 0 }] = sandbox.events;
+    const none = shop({});
+    stack.program(`${none}\n${failure}`);
+    for (const run of ["preview", "up"] as const) {
+      const { code, output } = await stack[run]();
+      expect(code).not.toBe(0);
+      expect(output).toContain("half way");
+      expect(output).not.toContain("no longer declared");
+    }
+    stack.program(none);
+    expect((await stack.up()).output).toContain(
+      `ConversionEvent "purchase" (${id}) is no longer declared. If it leaves the state, ${id} stays live on the platform`,
+    );
+    expect(await stack.resources()).not.toContainEqual(expect.objectContaining({ id: String(id) }));
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
+  },
+);

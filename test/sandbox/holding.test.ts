@@ -533,7 +533,7 @@ it("R9: what leaves the state is said, also where what it might have become is i
   await engine.up({ advertiserId: 1, events }, { settings });
   const [gone, held] = (await created("gone", "held")) as [Known, Known];
   const wordsOf = ({ told }: ReturnType<typeof run>) => told.map(({ message }) => message).join("\n");
-  const leaves = `ConversionEvent "gone" (${gone.id}) is no longer declared. If the state still has it, it leaves the state.`;
+  const leaves = `ConversionEvent "gone" (${gone.id}) is no longer declared. If it leaves the state, ${gone.id} stays live`;
   const formerly = [key("gone")];
   const single = run();
   expect(await look(single, held, { __identity: { identity: "tiny/dev::held", formerly } })).toBe("");

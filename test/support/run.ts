@@ -68,8 +68,14 @@ export function newRun(
       release();
       return real.abandon();
     },
+    /** The program has ended well, and so does the run. */
     closeNow: () => {
       release();
+      const { run } = real;
+      if (run.isUp === true && run.identity !== undefined) {
+        run.program ??= "program";
+        real.inventory(run.identity).noteEnded(run.program);
+      }
       real.closeNow();
     },
   };

@@ -265,7 +265,7 @@ describe("a live object", () => {
     const { warnings } = atEnd(many, [declared("e3", "E3")]);
     expect(warnings).toHaveLength(21);
     expect(warnings.at(-1)).toBe(
-      "4 more objects are no longer declared. If the state still has them, they leave the state and stay live on the platform: 22–25.",
+      "4 more objects are no longer declared. If they leave the state, they stay live on the platform: 22–25.",
     );
   });
 
@@ -279,10 +279,10 @@ describe("a live object", () => {
       "To keep an object that would be deleted, declare it again without retainOnDelete: false, run `pulumi up`, and remove it after that.";
     const [first, ...more] = atEnd({ objects: deleted, creates: [] }, [], canDelete).warnings;
     expect(first).toBe(
-      'ConversionEvent "e0" (1) is no longer declared. If the state still has it, it is deleted on the platform, as retainOnDelete: false says.',
+      'ConversionEvent "e0" (1) is no longer declared. If it leaves the state, it is deleted on the platform, as retainOnDelete: false says.',
     );
     expect(more.slice(-2)).toEqual([
-      "2 more objects are no longer declared. If the state still has them, they are deleted on the platform, as retainOnDelete: false says: 21–22.",
+      "2 more objects are no longer declared. If they leave the state, they are deleted on the platform, as retainOnDelete: false says: 21–22.",
       wayOut,
     ]);
     expect(more.filter((warning) => warning === wayOut)).toHaveLength(1);
@@ -293,7 +293,7 @@ describe("a live object", () => {
       ["a", "b"].map((key, id) => [memberKey(key), { id: `${id}`, fingerprint: "f", deletes: true }]),
     );
     expect(atEnd({ objects, creates: [] }, [], canDelete).warnings).toEqual([
-      'ConversionEventSet "funnel" is no longer declared. If the state still has its 2 events, they are deleted on the platform, as retainOnDelete: false says: 0–1.',
+      'ConversionEventSet "funnel" is no longer declared. If its 2 events (0–1) leave the state, they are deleted on the platform, as retainOnDelete: false says.',
       wayOut,
     ]);
 
@@ -301,7 +301,7 @@ describe("a live object", () => {
     const later = atEnd({ objects, creates: [] }, [declared("later", "L", { adopts: LATER })], canDelete).warnings;
     expect(later).toEqual([
       expect.stringMatching(
-        /retainOnDelete: false says, unless an existingId that is not known yet names one of them: 0–1/,
+        /retainOnDelete: false says, unless an existingId that is not known yet names one of them\.$/,
       ),
       wayOut,
     ]);

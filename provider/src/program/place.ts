@@ -155,6 +155,27 @@ export function heardLater<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
+/**
+ * Calls `then` once the program has come to its end, timers and other waits included, and nothing in it has failed: otherwise the
+ * engine takes nothing out of the state. A process of the program's own runs out of work then, and has not ended yet for the engine.
+ */
+export function onceEndedWell(then: () => void): void {
+  if (isEmbedded()) {
+    pulumi.runtime.getStackResource()?.outputs.apply(() => setImmediate(then));
+    return;
+  }
+  let hasFailed = false;
+  const noteFailure = () => {
+    hasFailed = true;
+  };
+  // Neither changes what becomes of the error.
+  process.once("uncaughtExceptionMonitor", noteFailure);
+  process.once("unhandledRejection", noteFailure);
+  process.once("beforeExit", (code) => {
+    if (!hasFailed && code === 0) then();
+  });
+}
+
 /** Pulumi's words for a resource that failed to register, perhaps behind the names of the properties that wait for it. */
 const FAILED = new RegExp(`resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`, "s");
 

@@ -13,7 +13,14 @@ import type { Declaration } from "./declaration.js";
 import { Declared } from "./declared.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
 import { Outputs } from "./ids.js";
-import { heardLater, hideStackTracesOfFailures, isEmbedded, mocksOfNow, placeOfProgram } from "./place.js";
+import {
+  heardLater,
+  hideStackTracesOfFailures,
+  isEmbedded,
+  mocksOfNow,
+  onceEndedWell,
+  placeOfProgram,
+} from "./place.js";
 
 interface Batch {
   readonly declarations: Declaration[];
@@ -116,12 +123,9 @@ class Program {
     if (this.reading.problems.length + findings.length > 0) throw programError(this.reading, findings, consequence);
   }
 
-  /**
-   * Judges what the program has removed once it has ended, timers and other waits included. A process of the program's own runs
-   * out of work then, and has not ended yet for the engine, which takes nothing out of the state before.
-   */
+  /** Judges what the program has removed, once it has declared all that it declares. The engine takes nothing out of the state before. */
   judgeRemovalsAtEnd(): void {
-    const judgeNow = () => {
+    onceEndedWell(() => {
       // What the program would have declared is not known then: a catalog with a mistake in one row declares none of them.
       if (this.#isRefused) return;
       const { findings, warnings } = judgeRemovals(this.#declared, this.snapshot, this.reading.settings);
@@ -134,9 +138,10 @@ class Program {
         );
       }
       for (const warning of warnings) void pulumi.log.warn(warning);
-    };
-    if (!isEmbedded()) process.once("beforeExit", judgeNow);
-    else pulumi.runtime.getStackResource()?.outputs.apply(() => setImmediate(judgeNow));
+      if (!this.#isUnderTest && !pulumi.runtime.isDryRun()) {
+        new Inventory(pathsOfNotes(this.reading).objects).noteEnded(this.#declared.program);
+      }
+    });
   }
 }
 

@@ -63,11 +63,6 @@ export class Run {
     return isFirst;
   }
 
-  /** Whether a resource of the program was looked at, as a refresh does not do. */
-  get hasChecked(): boolean {
-    return this.#resources.size > 0;
-  }
-
   /** Whether all that the program declares was looked at: not in a run of some targets, nor in a `destroy`. */
   get isWhole(): boolean {
     return this.#declares > 0 && this.#resources.size >= this.#declares;

@@ -41,8 +41,11 @@ export interface Services extends Messages {
   readonly account: string;
   /** What runs on this machine have created, for warnings. */
   inventory(identity: string): Inventory;
-  /** Once the program has ended: puts what its later batches have noted, which the engine may not have asked about, into `run`. */
-  learnLater(): void;
+  /**
+   * Once the program has ended: puts what its later batches have noted, which the engine may not have asked about, into `run`.
+   * @returns whether it has ended well, and so has declared all that it declares.
+   */
+  learnLater(): boolean;
   /** What this machine remembers of every stack of the account: for a `destroy`, which does not say whose objects it deletes. */
   everyStack(): Snapshot[];
   /** What runs on this machine remember of an object, for what the state does not say: each resource that has it. */
@@ -131,11 +134,20 @@ export function createRuntime(
 
   const now = () => momentOf(systemClock);
 
+  const inventoryOf = (identity: string) => {
+    inventory ??= new Inventory(pathsIn(places.journalFolder, stackOf(identity)).objects, disk);
+    return inventory;
+  };
+
   const learnLater = () => {
-    const later = run.program === undefined ? undefined : inventory?.later(run.program);
-    if (later === undefined) return;
+    if (run.program === undefined || run.identity === undefined) return false;
+    const later = inventoryOf(run.identity).later(run.program);
+    if (later === undefined) return false;
     run.noteDeclares(later.declares);
-    for (const [key, { id }] of later.objects) run.holders.add(aboutWhom(key).kind, id, key, "inventory");
+    if (later.declares > 0) {
+      for (const [key, { id }] of later.objects) run.holders.add(aboutWhom(key).kind, id, key, "inventory");
+    }
+    return later.hasEnded;
   };
 
   const newClient = () => {
@@ -165,10 +177,7 @@ export function createRuntime(
     seen: new Seen(seenIn(places.journalFolder), systemClock, disk),
     newMark: randomUUID,
     now,
-    inventory(identity) {
-      inventory ??= new Inventory(pathsIn(places.journalFolder, stackOf(identity)).objects, disk);
-      return inventory;
-    },
+    inventory: inventoryOf,
     everyStack,
     learnLater,
     rememberedOf(kind, id) {
@@ -203,13 +212,13 @@ export function createRuntime(
       reads.done();
     },
     closeNow() {
-      learnLater();
-      const isWell = run.hasChecked && !run.hasFailed;
+      // A program that has failed half way has not declared the rest, and the engine takes nothing of that out of the state.
+      const isWhole = learnLater() && run.isWhole && !run.hasFailed;
       // The program's half knows the same objects, and has said which of them leave the state.
       const isSaid = ({ key, id }: CreateRecord) => id !== undefined && inventory?.asItBegan.get(key)?.id === id;
-      journal?.closeNow(isWell && run.isWhole ? run.declared : undefined, run.isUp === true, isSaid);
+      journal?.closeNow(isWhole ? run.declared : undefined, run.isUp === true, isSaid);
       forgetObjects(places.journalFolder, run.gone, disk);
-      if (!isWell || run.isUp !== true || !run.isWhole) return;
+      if (!isWhole || run.isUp !== true) return;
       inventory?.closeNow(run.declared);
       if (run.identity !== undefined) {
         forgetSettlements(pathsIn(places.journalFolder, stackOf(run.identity)).settlements, disk);

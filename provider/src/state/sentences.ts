@@ -172,21 +172,23 @@ export function deletedInWords(isPerhaps: boolean, amount = 1): string {
   return `deleted on the platform, as retainOnDelete: false says${isPerhaps ? unless : ""}`;
 }
 
-/** Tells people that a set is no longer declared. */
+/**
+ * Tells people that a set is no longer declared. As of every removal, the program knows too little to say that it happens: the state may have
+ * lost the resource, or protect it, and the run may leave it out.
+ */
 export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], removal: Removal): string {
   const amount = ids.length;
-  const has = `${label} is no longer declared. If the state still has its ${count(amount, member.create.noun)},`;
-  if (removal === "stays live")
-    return `${has} ${agree(amount, "it leaves", "they leave")} the state: ${idRanges(ids)}. ${staysLive(member, "Each")}.`;
-  const deleted = deletedInWords(removal === "is perhaps deleted", amount);
-  return `${has} ${agree(amount, "it is", "they are")} ${deleted}: ${idRanges(ids)}.`;
+  const them = `${count(amount, member.create.noun)} (${idRanges(ids)})`;
+  const gone = `${label} is no longer declared. If its ${them} ${agree(amount, "leaves", "leave")} the state,`;
+  if (removal === "stays live") return `${gone} ${staysLive(member, agree(amount, "it", "each"))}.`;
+  return `${gone} ${agree(amount, "it is", "they are")} ${deletedInWords(removal === "is perhaps deleted", amount)}.`;
 }
 
 /** Tells people that a single object is no longer declared. */
 export function removalWarning(kind: Kind, label: string, id: string, removal: Removal): string {
-  const has = `${label} (${id}) is no longer declared. If the state still has it,`;
-  if (removal === "stays live") return `${has} it leaves the state. ${staysLive(kind, id)}.`;
-  return `${has} it is ${deletedInWords(removal === "is perhaps deleted")}.`;
+  const gone = `${label} (${id}) is no longer declared. If it leaves the state,`;
+  if (removal === "stays live") return `${gone} ${staysLive(kind, id)}.`;
+  return `${gone} it is ${deletedInWords(removal === "is perhaps deleted")}.`;
 }
 
 /** The same of more objects than are told one by one. */
@@ -194,8 +196,9 @@ export function moreRemoved(ids: readonly string[], removal: Removal): string {
   const amount = ids.length;
   const fate =
     removal === "stays live"
-      ? `${agree(amount, "it leaves the state and stays", "they leave the state and stay")} live on the platform`
+      ? `${agree(amount, "it stays", "they stay")} live on the platform`
       : `${agree(amount, "it is", "they are")} ${deletedInWords(removal === "is perhaps deleted", amount)}`;
   const are = count(amount, "more object is", "more objects are");
-  return `${are} no longer declared. If the state still has ${agree(amount, "it", "them")}, ${fate}: ${idRanges(ids)}.`;
+  const gone = agree(amount, "it leaves", "they leave");
+  return `${are} no longer declared. If ${gone} the state, ${fate}: ${idRanges(ids)}.`;
 }

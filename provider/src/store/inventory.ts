@@ -29,6 +29,8 @@ const lineSchema = z.object({
   at: z.string().optional(),
   /** Of a line without a key: how many resources the program of a run has declared. */
   declares: z.number().optional(),
+  /** Of a line without a key: the program has come to its end, and nothing in it has failed. */
+  ended: z.boolean().optional(),
   program: z.string().optional(),
 });
 
@@ -55,7 +57,7 @@ interface Content {
   readonly live: Map<string, Live>;
   readonly lines: number;
   /** The last line about a program. */
-  readonly later?: { readonly declares: number; readonly program: string };
+  readonly later?: { readonly declares: number; readonly program: string; readonly hasEnded: boolean };
 }
 
 function read(path: string, disk: Disk): Content {
@@ -67,8 +69,11 @@ function read(path: string, disk: Disk): Content {
   for (const line of lines.slice(1, -1)) {
     const { data } = lineSchema.safeParse(jsonIn(line));
     if (data === undefined) continue; // torn
-    const { key, id, fingerprint = "", name, deletes, at, declares, program } = data;
-    if (declares !== undefined && program !== undefined) later = { declares, program };
+    const { key, id, fingerprint = "", name, deletes, at, declares, program, ended } = data;
+    if (program !== undefined) {
+      const before = later?.program === program ? later.declares : 0;
+      later = { declares: declares ?? before, program, hasEnded: ended === true };
+    }
     live.delete(key);
     if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}), ...(at && { at }) });
   }
@@ -112,10 +117,19 @@ export class Inventory {
     this.#append([{ key: "", program, declares }]);
   }
 
-  /** What is known by now, if the program of the run has noted that it declares more than it said before. */
-  later(program: string): { readonly objects: ReadonlyMap<string, Live>; readonly declares: number } | undefined {
+  /** The program of a run has come to its end, and nothing in it has failed: what it has not declared, it does not. Never fails. */
+  noteEnded(program: string): void {
+    this.#append([{ key: "", program, ended: true }]);
+  }
+
+  /** What the program of a run has noted of itself by now: after a wait how many resources it declares, and that it has ended. */
+  later(
+    program: string,
+  ):
+    | { readonly objects: ReadonlyMap<string, Live>; readonly declares: number; readonly hasEnded: boolean }
+    | undefined {
     const { live, later } = read(this.path, this.disk);
-    return later?.program === program ? { objects: live, declares: later.declares } : undefined;
+    return later?.program === program ? { ...later, objects: live } : undefined;
   }
 
   /** What was known as this run began: read once, since a run may ask for thousands. */

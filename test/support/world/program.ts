@@ -228,7 +228,11 @@ export function saidBy(
         __provider: `exports.handler=()=>require("pulumi-advertising/handlers").${KINDS[resource.type].handler}`,
       };
     },
-    atEnd: () => judgeRemovals(declared, snapshot, settings),
+    atEnd: () => {
+      const judged = judgeRemovals(declared, snapshot, settings);
+      if (judged.findings.length === 0 && !isPreview) new Inventory(paths.objects).noteEnded(declared.program);
+      return judged;
+    },
   };
 
   function declareOne(resource: Resource): Declaration {
