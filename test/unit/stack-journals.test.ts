@@ -308,12 +308,18 @@ it("a note is forgotten by its resource's name, unless two have that name", asyn
 
 it("of a create whose object is known, it does not say that nobody knows", async () => {
   const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "7" } };
-  const { run } = newStack([storedEvent("a", "unresolved-m", known, { inputs: { eventName: "a", value: 2 } })]);
+  const { run } = newStack([
+    storedEvent("a", "unresolved-m", known, { inputs: { eventName: "a", value: 2 } }),
+    unresolved("b"),
+  ]);
   const listed = await run("pending");
   expect(listed.code).toBe(1);
-  expect(listed.output).toContain("1 create reached the platform, and you have to say what becomes of it:");
+  expect(listed.output).toContain("1 create may or may not have reached the platform:");
+  expect(listed.output).toContain("1 create reached the platform, and your answer is missing:");
   expect(listed.output).toContain("was created as 7: the ConversionEvent");
-  expect(listed.output).toContain(`pending --created '${urnOf("ConversionEvent", "a")}=7'`);
+  expect((await run("pending", "--not-created", "b")).output).toContain(
+    `pending --created '${urnOf("ConversionEvent", "a")}=7'`,
+  );
 });
 
 it("an answer is not taken back while that would lose what Pulumi lists of a run since", async () => {

@@ -292,7 +292,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
       those.map(({ urn }) => nameInUrn(urn)),
       MAX_KNOWN,
     );
-  const lines = open.map(({ urn, kind, record, also = [], held, known }) => {
+  const line = ({ urn, kind, record, also = [], held, known }: PendingCreate) => {
     const butNot =
       held === undefined || held.id === record.replaces
         ? ""
@@ -305,12 +305,16 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     return id === undefined
       ? `  ${urn}\n    look into the account for ${sought}${orOthers.join("")}`
       : `  ${urn}\n    was created as ${id}${known === "state" ? "" : ", with different arguments than the program has now"}: ${sought}`;
-  });
+  };
+  const under = (those: Pending["open"], heading: string) =>
+    those.length === 0 ? [] : [`${count(those.length, "create")} ${heading}:`, ...those.map(line)];
+  const isKnown = ({ record }: PendingCreate) => idOf(record) !== undefined;
   return [
-    open.every(({ record }) => idOf(record) !== undefined)
-      ? `${count(open.length, "create")} reached the platform, and you have to say what becomes of ${agree(open.length, "it", "them")}:`
-      : `${count(open.length, "create")} may or may not have reached the platform:`,
-    ...lines,
+    ...under(
+      open.filter((each) => !isKnown(each)),
+      "may or may not have reached the platform",
+    ),
+    ...under(open.filter(isKnown), "reached the platform, and your answer is missing"),
     ...(notNoted.length === 0
       ? []
       : [
