@@ -449,6 +449,62 @@ it("what a set lets go of is not called unmanaged where another resource goes on
   now.closeNow();
 });
 
+describe("what is let go while an existingId is not known yet that may name it", () => {
+  const held = { a: { eventName: "A", value: 1 } };
+  const wordsOf = ({ told }: ReturnType<typeof newRun>) =>
+    told.flatMap(({ message }) => (message.startsWith("adopts") ? [] : message)).join("\n");
+  const two = (isUp: boolean) => ({ adoptsUnknown: true, run: { isUp, resources: 2 } });
+
+  it("of a set is unmanaged only perhaps, and managed once that is known, whatever the engine calls first", async () => {
+    const { sandbox, folder, run } = await start();
+    const engine = new SetEngine(sandbox, folder);
+    await engine.up({ advertiserId: 1, events: held });
+    const before = structuredClone(engine.state);
+    const words = async (adoptsFirst: boolean, id = Number(engine.eventIds.a)) => {
+      engine.state = structuredClone(before);
+      engine.declares = two(true);
+      const now = run();
+      if (adoptsFirst) await now.event.check({}, inputsOf("other", { existingId: id }));
+      expect(await engine.apply(now, { advertiserId: 1, events: {} })).toBeUndefined();
+      now.closeNow();
+      return wordsOf(now);
+    };
+    expect(await words(true)).toBe("");
+    expect(await words(true, 77)).toMatch(/^No longer managed after this run[\s\S]*by hand\.$/);
+    expect(await words(false)).toMatch(
+      /^Perhaps no longer managed after this run[\s\S]*, unless an existingId that is not known/,
+    );
+    engine.state = structuredClone(before);
+    engine.declares = two(false);
+    expect(await engine.preview({ advertiserId: 1, events: {} })).toMatch(
+      /stays live[\s\S]*, unless an existingId that is not known/,
+    );
+    expect(sandbox.creates).toBe(1);
+  });
+
+  it("of a single resource likewise", async () => {
+    const { sandbox, run, created } = await start();
+    const [one] = (await created("one")) as [Known];
+    const identity = (isUp: boolean) => ({ identity: "tiny/dev::one", ...two(isUp) });
+    const replaced = async (isUp: boolean, adoptsFirst = false) => {
+      const now = run();
+      if (adoptsFirst) await now.event.check({}, inputsOf("other", { existingId: Number(one.id) }));
+      expect(await look(now, one, { value: 2, __identity: identity(isUp) })).toBe("");
+      if (isUp) {
+        const { inputs = {} } = await now.event.check({}, { ...one.inputs, value: 2, __identity: identity(isUp) });
+        await now.event.create(inputs as Properties);
+      }
+      await now.kill();
+      return wordsOf(now);
+    };
+    const unless = "deactivate it there by hand, unless an existingId that is not known yet names it.";
+    expect(await replaced(false)).toContain(unless);
+    expect(await replaced(false, true)).toBe("");
+    expect(await replaced(true)).toContain(unless);
+    expect(sandbox.creates).toBe(2);
+  });
+});
+
 it("a set forgets that it was to delete what something else goes on with, also when nothing else changes", async () => {
   const { sandbox, folder, settings } = await start(ALL);
   const engine = new SetEngine(sandbox, folder);

@@ -78,7 +78,7 @@ describe("an object that an unchanged resource has", () => {
 
   it.each([same, sameSet])("does not stay behind, and nothing is advised to go on with it", (unchanged) => {
     const told = commentOn([unchanged, remove(E("a"), "5", inputs), create(E("b"), inputs)]);
-    expect(told).toContain("**1 to create, 1 to leave the state and stay live**");
+    expect(told).toContain("**1 to create, 1 to leave its place and stay managed elsewhere**");
     expect(told).not.toContain("Up to");
     expect(told).not.toContain("rename");
   });
@@ -496,7 +496,19 @@ describe("on an installation with more than the documented operations", () => {
 
   it("what is removed while another resource adopts it stays live, and is managed", () => {
     const told = tell([gone, create(E("own"), event("B", { existingId: 6 }))]);
-    expect(told).toContain("**1 to adopt, 1 to leave the state and stay live**");
-    expect(told).not.toContain("Up to");
+    expect(told).toContain("**1 to adopt, 1 to leave its place and stay managed elsewhere**");
+    expect(told).toMatch(/\| managed elsewhere \| ConversionEvent \| <code>\w+<\/code> \| <code>B<\/code> \| 6 \|/);
+    expect(told).not.toMatch(/Up to|leave live/);
+  });
+
+  it("what is removed while an existingId may name it that the preview does not show is left live only perhaps", () => {
+    const kept = remove(E("b"), "6", event("B"));
+    kept.oldState.retainOnDelete = true;
+    for (const existingId of ["[secret]", UNKNOWN]) {
+      expect(tell([kept, create(E("own"), event("B", { existingId }))])).toContain(
+        "1 to leave the state and stay live, managed by nothing unless an existingId that this preview does not show names it",
+      );
+    }
+    expect(tell([kept, create(E("own"), event("B"))])).toContain("1 to leave the state and stay live**");
   });
 });

@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/errors.js";
+import { type Circumstances, NO_ABILITIES } from "../../provider/src/decision/decide.js";
 import { type Member, membersOf } from "../../provider/src/decision/members.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { type Outcome, resultOf } from "../../provider/src/provider/outcome.js";
+import { heldBack, type Outcome, resultOf } from "../../provider/src/provider/outcome.js";
 import {
   leftLiveInWords,
   notSettledInWords,
@@ -14,14 +15,21 @@ import {
   troubleInWords,
 } from "../../provider/src/provider/tell-set.js";
 import { memberRef, refOf } from "../../provider/src/state/identity.js";
+import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 
 const set = refOf("ConversionEventSet", "shop/dev::funnel");
 const shared = { advertiserId: 7, defaults: {} };
 const A = { eventName: "A", value: 1 };
 
-const plan = (olds: object, news: object) =>
-  membersOf(conversionEvent, readStoredSet({ ...shared, ...olds }), readDeclaredSet({ ...shared, ...news }));
+const NOTHING_KNOWN: Circumstances = { can: NO_ABILITIES, replaceOnChanges: [], deletes: () => false };
+const plan = (olds: object, news: object, circumstances = NOTHING_KNOWN) =>
+  membersOf(
+    conversionEvent,
+    readStoredSet({ ...shared, ...olds }),
+    readDeclaredSet({ ...shared, ...news }),
+    circumstances,
+  );
 const many = (count: number, of: (index: number) => object = (index) => ({ eventName: `E${index}`, value: 1 })) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, of(index)]));
 const idsOf = (count: number) =>
@@ -133,6 +141,27 @@ describe("after an `up`", () => {
     expect(leftLiveInWords(conversionEvent, members, new Map(), (id) => id === "3")).toBe(undefined);
     const told = planInWords(conversionEvent, members, new Set(), (id) => id === "3");
     expect(told).toContain("to remove from the state: k2 (3, adopted elsewhere)");
+  });
+
+  it("what may still be adopted is unmanaged only perhaps, in a preview as well", () => {
+    const members = plan({ events: many(2), eventIds: idsOf(2) }, { events: many(1) });
+    const unless = "deactivate it there by hand, unless an existingId that is not known yet names it.";
+    const told = leftLiveInWords(conversionEvent, members, new Map(), () => false, heldBack([]), true);
+    expect(told).toMatch(
+      /^Perhaps no longer managed after this run: 1 live event\.\n {2}2, which was k1\nEach stays live/,
+    );
+    expect(told).toContain(unless);
+    expect(planInWords(conversionEvent, members)).toMatch(/deactivate it there by hand\.$/);
+    const later = { ...NOTHING_KNOWN, mayBeAdopted: true };
+    expect(
+      planInWords(conversionEvent, plan({ events: many(2), eventIds: idsOf(2) }, { events: many(1) }, later)),
+    ).toContain(unless);
+    // A member of the set itself may be it, under another key.
+    const renamed = plan(
+      { events: many(2), eventIds: idsOf(2) },
+      { events: { ...many(1), b: { ...A, existingId: UNKNOWN } } },
+    );
+    expect(planInWords(conversionEvent, renamed)).toContain(unless);
   });
 
   it("says how many were taken over", () => {

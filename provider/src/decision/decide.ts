@@ -47,7 +47,10 @@ export interface Circumstances {
   readonly replaceOnChanges: readonly string[];
   /** Whether this object is to be deleted when it leaves the state, as {@link deletesUnlessHeld} decides. */
   deletes(id: string, key: string): boolean;
-  /** Whether something may adopt such an object whose `existingId` is not known yet: what would be deleted is so only perhaps. */
+  /**
+   * Whether something may adopt such an object whose `existingId` is not known yet: what would be deleted, or left with nothing to manage it,
+   * is so only perhaps.
+   */
   readonly mayBeAdopted?: boolean;
 }
 
@@ -128,13 +131,24 @@ export type Action =
   /** As "let go", and the object is deleted. */
   | { readonly do: "delete" };
 
-/** An action as messages name it, which may say more than the action: that it may not be needed, or will fail. */
-export type ShownAction = Action["do"] | "perhaps replace" | "perhaps delete" | "refuse";
+/**
+ * An action as messages name it, which may say more than the action: that it may not be needed, or will fail. "move": the object
+ * leaves the state here, and something else goes on with it.
+ */
+export type ShownAction =
+  | Action["do"]
+  | "perhaps replace"
+  | "perhaps delete"
+  | "perhaps leave live"
+  | "move"
+  | "refuse";
 
 /** @param former the object that leaves the state by it. */
 export function shownAction(action: Action, former?: Former): ShownAction {
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
-  if (action.do === "delete" && former?.mayBeAdopted === true) return "perhaps delete";
+  const isPerhaps = former?.mayBeAdopted === true;
+  if (isPerhaps && action.do === "delete") return "perhaps delete";
+  if (isPerhaps && action.do === "let go") return "perhaps leave live";
   return action.do === "adopt" && action.unlike !== undefined ? "refuse" : action.do;
 }
 
@@ -188,7 +202,7 @@ export interface Former {
   readonly id: string;
   /** It is deleted; otherwise it stays live, with nothing to manage it. */
   readonly isDeleted: boolean;
-  /** It is not deleted if something adopts it whose `existingId` is not known yet. */
+  /** Something may adopt it whose `existingId` is not known yet: then it is not deleted, and stays managed. */
   readonly mayBeAdopted?: boolean;
   /** It was adopted where nothing can be read, so it may never have existed. */
   readonly isUnread?: boolean;
@@ -215,7 +229,7 @@ export function formerOf(
   return {
     id: held,
     isDeleted,
-    ...(isDeleted && mayBeAdopted ? { mayBeAdopted } : {}),
+    ...(mayBeAdopted ? { mayBeAdopted } : {}),
     ...(isUnread ? { isUnread } : {}),
   };
 }

@@ -155,6 +155,8 @@ export function membersOf(
   // Pulumi's option names properties of the set: whichever of its events' arguments changes, another object is asked for.
   const isAnother = (path: string) => [ANY, "events", "defaults"].includes(propertyOf(path));
   const replaceOn = circumstances.replaceOnChanges.some(isAnother) ? [ANY] : [];
+  const adoptsUnknown = [...entries.values()].some((given) => given === UNKNOWN || adoptedBy(given) === UNKNOWN);
+  const mayBeAdopted = circumstances.mayBeAdopted === true || adoptsUnknown;
   const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
     const id = stored.eventIds.get(key);
     const entry = isDeclared ? asRecord(given) : {};
@@ -169,7 +171,7 @@ export function membersOf(
       changed: id === undefined || !isDeclared ? NO_CHANGES : changesOf(kind, stored, declared, key, given, values),
       replaceOn,
       deletes: isDeleted(circumstances, id, key),
-      mayBeAdopted: circumstances.mayBeAdopted,
+      mayBeAdopted,
       can: circumstances.can,
     };
     const action = decide(facts);

@@ -234,10 +234,11 @@ function briefingOf(
   declared: Declared,
   { formerly, settled, moved }: Undeclared,
 ): Omit<Briefing, "identity" | "run"> {
+  const kind = setOf ?? objects[0]?.kind;
   // A targeted run asks the provider about nothing else than its targets.
-  const kind = setOf ?? (tells.deletes ? objects[0]?.kind : undefined);
+  const isToldOfAll = setOf !== undefined || tells.deletes === true;
   const adoptions = kind && {
-    adopted: declared.adoptedIds(kind.name) || undefined,
+    adopted: (isToldOfAll && declared.adoptedIds(kind.name)) || undefined,
     adoptsUnknown: declared.othersAdoptLater(kind.name, key) || undefined,
   };
   const before = { moved: moved.has(key) ? [...new Set(moved.get(key))] : undefined };

@@ -125,7 +125,7 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
 
   tell("info", takenOverInWords(outcomes, subject));
   const isManaged = (object: string) => runtime.run.holders.isManaged(kind.name, object);
-  tell("warn", leftLiveInWords(kind, members, outcomes, isManaged, deletions));
+  tell("warn", leftLiveInWords(kind, members, outcomes, isManaged, deletions, runtime.run.mayAdoptMore(kind)));
   tell("info", deletedInWords(kind, deletions));
   const result = resultOf(members, outcomes, deletions);
   handOver(runtime, subject, outcomes, !result.isWell);

@@ -124,7 +124,8 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs)
   const isTakenOver = outcome.kind === "created" && outcome.isTakenOver;
   if (isTakenOver) tellAll(runtime, [takenOver(subject, id, outcome.isUpdated === true)]);
   if (former !== undefined && !run.holders.isAdopted(kind.name, former.id) && run.beginOnce(leaving(subject.key))) {
-    tellAll(runtime, afterReplacement(kind, subject, former, id));
+    const mayBeAdopted = run.mayAdoptMore(kind); // by now more may be known than when it was decided
+    tellAll(runtime, afterReplacement(kind, subject, { ...former, mayBeAdopted }, id));
   }
   if (outcome.kind === "created") runtime.journal(subject.identity).handOver(outcome.mark);
   const created = outcome.kind === "created" ? momentToKeep(kind, runtime) : undefined;

@@ -87,13 +87,14 @@ export function planInWords(
     lines.push(`  not to be sent (the other messages say why): ${listed([...unsent].map(shownKey))}`);
   }
   if (lines.length === 0) return undefined;
+  const mayBeAdopted = members.some(({ former }) => former?.mayBeAdopted === true);
   return [
     `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
     ...lines,
     ...(leavesLive(members, isManaged) === 0
       ? []
       : [
-          `${staysLive(kind, `Each former object${existing(members)}${old === "" && of("delete").length + still.length === 0 ? "" : " that is not deleted"}`)}.`,
+          `${staysLive(kind, `Each former object${existing(members)}${old === "" && of("delete").length + still.length === 0 ? "" : " that is not deleted"}`, mayBeAdopted)}.`,
         ]),
   ].join("\n");
 }
@@ -167,6 +168,7 @@ export function notesInWords(words: readonly string[]): string | undefined {
  * What an `up` has left on the platform that nothing manages any more; nothing where that is nothing.
  * @param isManaged whether something else goes on with the object with this id, or adopts it.
  * @param deletions what was deleted, or is to be.
+ * @param mayBeAdopted whether something may still adopt an object whose id is not known yet.
  */
 export function leftLiveInWords(
   kind: Kind,
@@ -174,6 +176,7 @@ export function leftLiveInWords(
   outcomes: ReadonlyMap<string, Outcome>,
   isManaged: (id: string) => boolean = () => false,
   deletions: Deletions = heldBack([]),
+  mayBeAdopted = false,
 ): string | undefined {
   const wantedIds = new Set(deletions.wanted.map(({ id }) => id));
   const left = members.flatMap(({ key, action, id }) => {
@@ -187,10 +190,10 @@ export function leftLiveInWords(
   const exists = existing(members);
   const noun = count(lines.length, exists === "" ? `live ${kind.create.noun}` : kind.create.noun);
   return [
-    `No longer managed after this run: ${noun}.`,
+    `${mayBeAdopted ? "Perhaps no" : "No"} longer managed after this run: ${noun}.`,
     ...cutLines(lines),
     ...(lines.length > MAX_LISTED ? [`  All of them: ${idRanges(left.map(({ id }) => id))}`] : []),
-    `${staysLive(kind, `Each${exists}`)}.`,
+    `${staysLive(kind, `Each${exists}`, mayBeAdopted)}.`,
   ].join("\n");
 }
 

@@ -198,10 +198,10 @@ export function beforeReplacement(
   };
 }
 
-function afterlifeOf(kind: Kind, { id, isUnread = false }: Former): string {
+function afterlifeOf(kind: Kind, { id, isUnread = false, mayBeAdopted = false }: Former): string {
   return isUnread
     ? `${id} was adopted without being read: it may be live on the platform; if nothing else uses it, deactivate it there by hand.`
-    : `${staysLive(kind, id)}.`;
+    : `${staysLive(kind, id, mayBeAdopted)}.`;
 }
 
 export function afterReplacement(kind: Kind, { resourceUrn: urn, label }: Ref, old: Former, id: string): Notice[] {

@@ -80,7 +80,7 @@ export interface Briefing {
    * them, with blanks between. They are one text, because each of a thousand sets carries all of them.
    */
   readonly adopted?: string | undefined;
-  /** For the same resources: whether something else adopts objects of its kind whose ids the program does not know yet. */
+  /** Whether something else adopts objects of its kind whose ids the program does not know yet. */
   readonly adoptsUnknown?: boolean | undefined;
   /** For a set: the journal keys of undeclared members whose unresolved create an adoption elsewhere in the program settles. */
   readonly settled?: readonly string[] | undefined;

@@ -149,9 +149,16 @@ export function whatIsKnown({ what, searched }: CreateRecord): string {
   return searched === undefined ? `${what}` : `${what} ${searched}`;
 }
 
-/** What becomes of an object that nothing manages any more; without a full stop. @param subject whatever stays live. */
-export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: string): string {
-  return `${subject} ${afterlife}; deactivate it there by hand`;
+/**
+ * What becomes of an object that nothing manages any more; without a full stop. @param subject whatever stays live.
+ * @param isPerhaps something may adopt it.
+ */
+export function staysLive({ afterlife }: Pick<Kind, "afterlife">, subject: string, isPerhaps = false): string {
+  return `${subject} ${afterlife}; deactivate it there by hand${isPerhaps ? unlessNamed("it") : ""}`;
+}
+
+function unlessNamed(them: string): string {
+  return `, unless an existingId that is not known yet names ${them}`;
 }
 
 /** How the program goes on with a live object that is new to a resource. In a catalog, that stands in its file. */
@@ -168,8 +175,8 @@ export type Removal = "stays live" | "is deleted" | "is perhaps deleted";
 
 /** What `retainOnDelete: false` does. @param isPerhaps something may adopt the object. @param amount of objects. */
 export function deletedInWords(isPerhaps: boolean, amount = 1): string {
-  const unless = `, unless an existingId that is not known yet names ${agree(amount, "it", "one of them")}`;
-  return `deleted on the platform, as retainOnDelete: false says${isPerhaps ? unless : ""}`;
+  const unless = isPerhaps ? unlessNamed(agree(amount, "it", "one of them")) : "";
+  return `deleted on the platform, as retainOnDelete: false says${unless}`;
 }
 
 /**

@@ -23,6 +23,9 @@ const WORDS: Readonly<Record<Exclude<ShownAction, "keep">, string>> = {
   delete: "leave the state and be deleted",
   "perhaps delete": "leave the state and be deleted unless an existingId that this preview does not show names it",
   "let go": "leave the state and stay live",
+  "perhaps leave live":
+    "leave the state and stay live, managed by nothing unless an existingId that this preview does not show names it",
+  move: "leave its place and stay managed elsewhere",
   "look for": "look for, and create if it is not there",
   wait: "stay unresolved until somebody settles it",
 };
@@ -32,6 +35,7 @@ const ACTIONS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 const TITLES: Partial<Record<ShownAction, string>> = {
   refuse: "fail",
   "let go": "leave live",
+  move: "managed elsewhere",
   "look for": "search",
   wait: "unresolved",
 };
@@ -117,7 +121,7 @@ function summaryTable(changes: readonly Change[]): string {
 
 function renameItems(changes: readonly Change[]): string[] {
   const gone = changes.filter(
-    ({ action, former }) => ["let go", "delete", "perhaps delete"].includes(action) && former,
+    ({ action, former }) => ["let go", "perhaps leave live", "delete", "perhaps delete"].includes(action) && former,
   );
   const fresh = changes.filter(({ action }) => action === "create");
   const renames = renamesIn(gone, fresh, (value) => value === SECRET_TEXT).map((each) => ({

@@ -294,7 +294,7 @@ function changeOf(
   const by = isMember ? memberOf(urn, memberKey) : urn;
   const goesOn = former !== undefined && holders.goesOn(kind.name, former.id, by);
   // A new object has nothing to differ from.
-  const shown = shownAction(action, former);
+  const shown = goesOn && action.do === "let go" ? "move" : shownAction(action, former);
   const differs = now !== undefined && ["replace", "perhaps replace", "update", "refuse"].includes(shown);
   return {
     kind,
