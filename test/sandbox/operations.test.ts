@@ -70,6 +70,16 @@ it("R1: of what was created before the operation was known, the notes of this ma
   expect(await refreshing.event.read(id, outs as Record<string, unknown>)).toEqual({ id, props: outs });
   expect(refreshing.told.map(({ message }) => message).join()).toMatch(/is not found .* it was created at 20/);
   refreshing.closeNow();
+  // Another resource has adopted it since, and the one that created it is gone.
+  const adopter = newRun(sandbox, folder);
+  const run = { isUp: true, resources: 1 };
+  const adopting = { ...inputs, existingId: Number(id), __identity: { identity: "tiny/dev::adopter", run } };
+  const { inputs: news = {} } = await adopter.event.check({}, adopting);
+  const { outs: adopted = {} } = await adopter.event.create(news as Record<string, unknown>);
+  adopter.closeNow();
+  const again = newRun(sandbox, folder, { settings });
+  expect((await again.event.read(id, adopted as Record<string, unknown>)).id).toBe(id);
+  again.closeNow();
   // A machine without these notes has nothing to go by.
   const other = newRun(sandbox, newFolder(), { settings });
   expect((await other.event.read(id, outs as Record<string, unknown>)).id).toBe("");

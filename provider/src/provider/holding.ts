@@ -17,7 +17,7 @@ import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kin
 import { aboutWhom, type Briefing, isOfKnownAccount, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
-import type { Runtime } from "./services.js";
+import type { Runtime, Services } from "./services.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
 export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string): void {
@@ -92,7 +92,13 @@ export function noteLive(
 ): void {
   runtime.run.holders.add(kind.name, id, key, "state");
   const noted = liveOf(kind, live, id, isDeleting(runtime, key));
-  runtime.inventory(identity).note(key, { ...noted, ...(createdAt && { at: createdAt }) });
+  const at = createdAt ?? createdHere(kind, runtime, id);
+  runtime.inventory(identity).note(key, { ...noted, ...(at && { at }) });
+}
+
+/** When a run on this machine created an object at the latest, whatever has it by now; none where no run here did. */
+export function createdHere(kind: Kind, { rememberedOf }: Services, id: string): string | undefined {
+  return rememberedOf(kind.name, id).find((each) => each.at !== undefined)?.at;
 }
 
 function isDeleting({ run }: Runtime, key: string): boolean {

@@ -29,6 +29,7 @@ import {
   whatIsKnown,
 } from "../state/index.js";
 import { openBeside } from "./before.js";
+import { createdHere } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
 import type { Outcome } from "./outcome.js";
 import type { Runtime, Services } from "./services.js";
@@ -70,8 +71,7 @@ export function createdBy(record: CreateRecord, { clock }: Services): Created {
  */
 export function unproven(kind: Kind, services: Services, { id, created }: Named): Unproven | undefined {
   const { reading, clock, seen } = services;
-  const createdHere = () => services.rememberedOf(kind.name, id).find((each) => each.at !== undefined)?.at;
-  const { at = createdHere(), isOfSet = false, isSent = false } = created ?? {};
+  const { at = createdHere(kind, services, id), isOfSet = false, isSent = false } = created ?? {};
   const createdMs = Date.parse(at ?? "") + (isSent ? reading.settings.requestTimeoutSeconds * 1000 : 0);
   if (at === undefined || Number.isNaN(createdMs)) return undefined;
   const fromMs = visibleFromMs(createdMs, reading.settings);

@@ -25,7 +25,7 @@ const lineSchema = z.object({
   fingerprint: z.string().optional(),
   name: z.string().optional(),
   deletes: z.boolean().optional(),
-  /** When it was created at the latest, ISO 8601; absent where it was adopted. */
+  /** When a run on this machine created it at the latest, ISO 8601. */
   at: z.string().optional(),
   /** Of a line without a key: how many resources the program of a run has declared. */
   declares: z.number().optional(),
