@@ -53,7 +53,7 @@ it("a life: renamed in place, drift seen and set back, gone and created again, r
   stack.program(shop("Last", `{ replaceOnChanges: ["eventName"], retainOnDelete: false }`));
   const deleted = `${current?.id} is deleted on the platform`;
   const told = await stack.preview();
-  expect(told.output).toContain(`The replacement creates another live object, and then ${deleted}`);
+  expect(told.output).toContain(`The replacement creates another live object, and ${deleted}`);
   expect(told.output).not.toContain("stays live");
   expect(await upWell(stack)).toContain(`${deleted} at the end of this run`);
   expect(JSON.stringify(await stack.resources())).not.toContain(`{"id":"${current?.id}"`);

@@ -652,7 +652,7 @@ describe("delete", () => {
       const { inputs: next } = await begin(preview, held, { eventName: "Buy" });
       await preview.event.diff(first.id, first.outs, next ?? {});
       expect(preview.told.map(({ message }) => message)).toEqual([
-        `ConversionEvent "purchase": The replacement creates another live object, and then ${first.id} is deleted on the platform, as retainOnDelete: false says.`,
+        `ConversionEvent "purchase": The replacement creates another live object, and ${first.id} is deleted on the platform, as retainOnDelete: false says.`,
       ]);
       const up = newRun(first.sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
       await begin(up, held, { eventName: "Buy" }, true);
@@ -665,6 +665,20 @@ describe("delete", () => {
       ]);
       expect(first.sandbox.events.map((each) => String(each.id))).toEqual([id]);
       expect(first.sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
+    });
+
+    it("deleted before its replacement is created (`deleteBeforeReplace`), also if the engine asked for no `check`, it is not left live", async () => {
+      const { id: first, outs: olds, sandbox } = await start({}, WITHOUT_UPDATE);
+      const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
+      const news = { ...inputs, advertiserId: UNKNOWN, __identity: "tiny/dev::purchase" };
+      await run.event.diff(first, olds, news);
+      await run.event.delete(first, olds);
+      const __identity = { identity: "tiny/dev::purchase", run: { isUp: true, resources: 1 }, deletes: true };
+      const { inputs: next } = await run.event.check({}, { ...inputs, eventName: "Buy", __identity });
+      const created = await run.event.create({ ...next });
+      expect(created.outs).not.toHaveProperty("__left");
+      expect(run.told).toEqual([]);
+      expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1, events: [{ id: Number(created.id) }] });
     });
 
     it("with the option off only now, the object of before stays live", async () => {

@@ -37,6 +37,7 @@ import {
   type Outcome,
   waitingFor,
 } from "./outcome.js";
+import type { Decided } from "./run.js";
 import { markIn } from "./search.js";
 import type { Calls, Runtime } from "./services.js";
 import { afterReplacement, beforeReplacement, notDeleted, spared, takenOver, tellAll, toBeLookedFor } from "./tell.js";
@@ -106,7 +107,7 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs)
   const secret = secretIn(runtime, inputs);
   const subject = refIn(kind.name, inputs);
   const recorded = account === "" ? {} : { [ACCOUNT]: account };
-  const { member, former, leaves } = run.decided(subject.key) ?? {};
+  const { member, former, leaves } = decidedFor(kind, runtime, subject.key);
   const leftFor = (by?: string) => writeLeftLive(leftAfter(leaves, by, now()));
   const outcome = await carryOut(kind, runtime, {
     subject,
@@ -132,6 +133,13 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs)
   const kept = withoutUndefined({ [CREATED]: created });
   return { id, outs: { ...values, ...recorded, ...kept, ...leftFor(id), [kind.idProperty]: exactId(id) } };
 };
+
+/** What `diff` has decided. The engine may have deleted the object since (`deleteBeforeReplace`): then nothing is left live. */
+function decidedFor(kind: Kind, { run }: Runtime, key: string): Partial<Decided> {
+  const decided = run.decided(key);
+  if (decided?.former === undefined || !run.isGone(kind, decided.former.id)) return decided ?? {};
+  return { member: decided.member, leaves: { ...decided.leaves, object: undefined } };
+}
 
 /**
  * Changes an object in place. Without a known update reached only for a resource that was saved with an error.

@@ -184,7 +184,7 @@ export function beforeReplacement(
     return {
       sort: "replacement, deleted",
       urn,
-      text: `${label}: ${by}, and then ${id} is ${deletedInWords(mayBeAdopted)}.`,
+      text: `${label}: ${by}, and ${id} is ${deletedInWords(mayBeAdopted)}.`,
       brief,
       more: (amount) => `${count(amount, "more replacement")}, deleting on the platform`,
     };
