@@ -73,6 +73,37 @@ it("makes the latest object the current one again where its replacement was not 
   expect(settled(state, [], [{ urn: E, createdAs: "3" }])).toEqual(["e 3", "e 2 replaced", "e 1 replaced"]);
 });
 
+describe("`deleteBeforeReplace` has taken out what a create was to replace, and the create was not carried out", () => {
+  const left = [{ id: "1", at: NOW, why: "replaced" }];
+  const open = (outputs: object = {}) =>
+    resource(A, {
+      id: "unresolved-x",
+      outputs: { ...outputs, [UNRESOLVED]: { since: "", what: "" } },
+      initErrors: [""],
+    });
+  const leftOf = (...state: object[]) =>
+    settle(stackOf(state, []), [{ urn: A, createdAs: undefined }]).deployment.resources?.filter(({ urn }) => urn === A);
+  const awaiting = { urn: A, id: "unresolved-x", pendingReplacement: true };
+
+  it.each([{ dependencies: [A] }, { propertyDependencies: { advertiserId: [A] } }, { deletedWith: A }])(
+    "it stays, to be replaced, while others refer to it: $0",
+    (reference) => {
+      const kept = leftOf(open(), resource(E, { id: "2", pendingReplacement: true, ...reference }));
+      expect(kept).toMatchObject([awaiting]);
+      expect(kept?.[0]).not.toHaveProperty("initErrors");
+      expect(kept?.[0]?.outputs).not.toHaveProperty(UNRESOLVED);
+    },
+  );
+
+  it("it stays while only it lists what was left live; otherwise it leaves the state", () => {
+    const [kept] = leftOf(open({ __left: left })) ?? [];
+    expect(kept).toMatchObject(awaiting);
+    expect(leftLiveIn(kept?.outputs ?? {})).toMatchObject(left);
+    expect(leftOf(open())).toEqual([]);
+    expect(leftOf(open({ __left: left }), resource(A, { id: "1", delete: true }))).toMatchObject([{ id: "1" }]);
+  });
+});
+
 it("R4: what was sent with other arguments than the program's is saved as it was sent, so that the next up sees the change", () => {
   const now = { eventName: "Two", advertiserId: 4, value: 5, clickWindow: 60 };
   const settledAs = (sent: object) => {

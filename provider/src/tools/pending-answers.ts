@@ -286,7 +286,9 @@ function isSame(one: unknown, other: unknown): boolean {
 
 /** The objects that a slice has, and by its mark what is unresolved; of a resource, the id has that mark. */
 function outcomeIn(slice: Slice): unknown {
-  if ("resources" in slice) return slice.resources.map(({ id, delete: isReplaced }) => [id, isReplaced === true]);
+  if ("resources" in slice) {
+    return slice.resources.map(({ id, ...each }) => [id, each.delete === true, each.pendingReplacement === true]);
+  }
   const { eventIds, [UNRESOLVED]: unresolved } = slice.member;
   return { id: eventIds, mark: asRecord(unresolved).mark };
 }

@@ -36,9 +36,9 @@ import {
   partsOf,
   type Resource,
   replaced,
-  restored,
   stateIn,
   visible,
+  withoutCreates,
   withParts,
   withResources,
 } from "./stack-export.js";
@@ -84,7 +84,7 @@ export function settle(
       return [adopted(resource, createdAs, account, surroundings.now, sent)];
     }
     dropped.add(urn);
-    return [];
+    return [resource];
   });
   const fresh = fromEngineRecord(stack, pending, answers, account, surroundings);
   const current = currentByUrn(all);
@@ -100,7 +100,7 @@ export function settle(
   );
   const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
   const created = [...fresh, ...[...sets.values()].filter(({ urn }) => !current.has(urn))];
-  const resources = inOrder([...replaced(restored(kept, dropped), fresh), ...created]);
+  const resources = inOrder([...replaced(withoutCreates(kept, dropped), fresh), ...created]);
   const others = (stack.deployment.pending_operations ?? []).filter(({ type, resource }) => {
     return !isOurs(resource) || (type !== "creating" && setOfType(resource.type) === undefined);
   });

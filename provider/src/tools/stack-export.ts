@@ -12,6 +12,7 @@ import {
   IDENTITY,
   LEFT_LIVE,
   type LeftLive,
+  leftLiveIn,
   memberOf,
   objectKey,
   PROVIDER,
@@ -32,6 +33,8 @@ const resourceSchema = z.looseObject({
   id: z.string().optional(),
   /** Replaced: the next run takes it out, after another resource of the same URN, which stands before it. */
   delete: z.boolean().optional(),
+  /** Its object is gone or let go of (`deleteBeforeReplace`): the next run puts another resource in its place, or takes it out. */
+  pendingReplacement: z.boolean().optional(),
   /** Whether the object stays live when the resource goes: this package's resources say so unless they are told otherwise. */
   retainOnDelete: z.boolean().optional(),
   /** Only read (`.get`): something else manages it. */
@@ -238,20 +241,34 @@ function referredTo({ parent, provider, dependencies, propertyDependencies, dele
 }
 
 /**
- * If a replacement was dropped, what it should have replaced is the current one again: the latest, which is the first. But an object that
- * something else has adopted meanwhile stays that one's, and the next run creates the replacement.
+ * Without the creates of these URNs, which were not carried out. What one should have replaced is the current one again: the latest, which
+ * is the first. But an object that something else has adopted meanwhile stays that one's, and the next run creates the replacement.
+ * If nothing is the current one then, because of `deleteBeforeReplace`, and others refer to the URN, or only this resource lists what was
+ * left live, it stays in the state until the next run has replaced it, as after a create that the platform refused.
  */
-export function restored(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
+export function withoutCreates(resources: readonly Resource[], dropped: ReadonlySet<string>): Resource[] {
+  const isDropped = (each: Resource) => each.delete !== true && dropped.has(each.urn);
   const left = new Set(dropped);
-  const held = objectsIn(resources.filter((each) => each.delete !== true));
+  const others = resources.filter((each) => !isDropped(each));
+  const held = objectsIn(others.filter((each) => each.delete !== true));
   const taken = new Set(held.map(({ kind, id = "" }) => objectKey(kind.name, id)));
-  return resources.map((resource) => {
+  const restored = others.map((resource) => {
     const kind = kindOfType(resource.type);
     const isTaken = kind !== undefined && taken.has(objectKey(kind.name, resource.id ?? ""));
     if (!left.delete(resource.urn) || isTaken) return resource;
     const { delete: _, ...current } = resource;
     return current;
   });
+  const current = currentByUrn(restored);
+  const referred = new Set(resources.flatMap(referredTo));
+  const isNeeded = ({ urn, outputs = {} }: Resource) => referred.has(urn) || leftLiveIn(outputs).length > 0;
+  const needed = resources.filter((each) => isDropped(each) && !current.has(each.urn) && isNeeded(each));
+  return [...restored, ...needed.map(toBeReplaced)];
+}
+
+function toBeReplaced({ initErrors: _, outputs = {}, ...resource }: Resource): Resource {
+  const { [UNRESOLVED]: __, ...kept } = outputs;
+  return { ...resource, outputs: kept, pendingReplacement: true };
 }
 
 /** What the new ones take the place of is marked, as by the engine: the next run takes it out of the state. */
