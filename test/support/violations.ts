@@ -218,6 +218,13 @@ const rows: Row[] = [
     `\`\${kind.name} \${platformName}\``,
   ],
   ["R9", "what is removed is not said", "program/batch.ts", "...removalWarnings(unused, becomes),", ""],
+  [
+    "R9",
+    "what a program that has failed did not reach is forgotten",
+    "provider/services.ts",
+    "const isWhole = learnLater() && run.isWhole && !run.hasFailed;",
+    "const isWhole = run.isWhole && !run.hasFailed;",
+  ],
 ];
 
 /** Found within a few lives. */

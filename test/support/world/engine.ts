@@ -67,6 +67,8 @@ export interface RunOptions {
   readonly isPreview?: boolean;
   /** Keys of the program's resources, in a refresh and a destroy URNs; absent for all. */
   readonly targets?: ReadonlySet<string> | undefined;
+  /** The program fails half way: what it declares is all that it has come to. */
+  readonly isBroken?: boolean;
   /** With what depends on them. */
   readonly targetDependents?: boolean;
   /** Steps of several resources at once; otherwise one resource after the other. */
@@ -350,6 +352,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
   }
   await Promise.all(registered.values());
 
+  if (options.isBroken === true) work.fail(new Error("the program has failed"));
   if (work.isOver) return work.ended;
   const { findings } = said.atEnd();
   for (const { title, lines } of findings) work.fail(new Error([title, ...lines].join("\n")));

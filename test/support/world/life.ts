@@ -20,6 +20,8 @@ export type Step =
       readonly faults: readonly Fault[];
       readonly kill?: Kill;
       readonly target?: number;
+      /** The program fails half way. */
+      readonly isBroken?: boolean;
       /** How `pending` is asked before it, where a killed run's notes are elsewhere. */
       readonly asks?: "search" | undefined;
     }
@@ -173,7 +175,9 @@ export function randomLife(seed: number): Life {
   const machine = config.checkpoints ? below(2) : 0;
   const draws = { machine, checkpoints: config.checkpoints, random, below, chance, pick };
   const steps = [...lived, ...(chance(0.7) ? sceneOf(draws) : [])];
-  return { config, steps: steps.map((each) => killedAnywhere(each, draws)) };
+  const killed = steps.map((each) => killedAnywhere(each, draws));
+  const isWhole = (each: Step) => each.do !== "up" || each.kill !== undefined || each.target !== undefined;
+  return { config, steps: killed.map((each) => (isWhole(each) || !chance(0.06) ? each : { ...each, isBroken: true })) };
 }
 
 /** A kill at any change of a file, of whichever process. */
@@ -288,7 +292,11 @@ function targetsOf({ backend }: World, { target }: { readonly target?: number })
 async function upStep(world: World, step: Step & { do: "up" }): Promise<void> {
   const machine = machineFor(world, step.machine);
   await beforeRun(world, machine, step.asks);
-  const { concurrent, faults, asksAgain = false } = step;
+  const { concurrent, faults, asksAgain = false, isBroken = false } = step;
+  if (isBroken) {
+    await world.up(machine, { concurrent, isPreview: step.preview, isBroken });
+    return;
+  }
   if (world.adoptsHeld()) {
     // Nobody goes on from a preview that fails.
     const shown = await world.up(machine, { isPreview: true });

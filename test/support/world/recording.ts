@@ -99,7 +99,7 @@ function record(world: World, runs: RecordedRun[]): void {
   };
   world.up = (machine, more = {}) => {
     asked = { how: more.isPreview === true ? "preview" : "up", ...targetsIn(more.targets) };
-    return up.call(world, machine, more);
+    return up.call(world, machine, { ...more, isBroken: false });
   };
   world.refresh = (machine, faults, targets, kill) => {
     asked = { how: "refresh", ...targetsIn(targets) };

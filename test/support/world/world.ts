@@ -466,22 +466,26 @@ export class World {
       concurrent?: boolean;
       asksAgain?: boolean;
       targets?: ReadonlySet<string> | undefined;
+      /** The program fails half way. */
+      isBroken?: boolean;
     } = {},
   ): Promise<Ended | undefined> {
-    const { isPreview = false, concurrent = false, asksAgain = false, targets } = more;
+    const { isPreview = false, concurrent = false, asksAgain = false, targets, isBroken = false } = more;
     const settings = this.#settingsOf(machine);
     const before = this.backend;
     const paths = pathsIn(placesFor(settings, this.folderOf(machine)).journalFolder, this.#stack);
-    const known = new Set([...look(paths).objects].map(([key, { id }]) => `${aboutWhom(key).label} ${id}`));
+    const remembered = () => new Set([...look(paths).objects].map(([key, { id }]) => `${aboutWhom(key).label} ${id}`));
+    const known = remembered();
     const noted = this.#notes(machine);
     const ended = await this.run(
       machine,
       async (options) => {
-        const program = this.declared;
+        const all = [...this.declared];
+        const program = new Map(isBroken ? all.slice(0, Math.ceil(all.length / 2)) : all);
         const said = saidBy(program, settings, paths, isPreview, findingsOf(this.source));
         for (const warning of said.warnings) {
           this.say(warning);
-          this.#expectTrue(warning);
+          this.#expectTrue(warning, program);
         }
         if (said.findings.length > 0) {
           const errors = said.findings.map(({ title, lines }) => [title, ...lines].join("\n"));
@@ -494,8 +498,8 @@ export class World {
           for (const id of [existingId, ...Object.values(events).map((entry) => entry.existingId)])
             if (id !== undefined) this.adopted.add(id);
         }
-        const done = await up(before, program, said, { ...options, concurrent, asksAgain, targets });
-        for (const warning of said.atEnd().warnings) this.say(warning);
+        const done = await up(before, program, said, { ...options, concurrent, asksAgain, targets, isBroken });
+        if (done.errors.length === 0) for (const warning of said.atEnd().warnings) this.say(warning);
         return done;
       },
       more,
@@ -509,9 +513,17 @@ export class World {
     this.#isClean = ended?.errors.length === 0 && targets === undefined;
     this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set(), noted);
     this.#lastRunOn = machine;
+    if (isBroken) this.#expectRemembered(known, remembered());
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
     if (this.#isClean) this.#expectTakenOver(machine, noted, before);
     return ended;
+  }
+
+  /** A program that fails removes nothing: a later run has to name what it does remove. @param before what the machine remembered, as labels with ids. */
+  #expectRemembered(before: ReadonlySet<string>, after: ReadonlySet<string>): void {
+    const isLost = (text: string) => before.has(text) && !after.has(text);
+    const lost = heldIn(this.backend).find(({ label, id }) => isLost(`${label} ${id}`));
+    if (lost !== undefined) throw new Violation(`a program failed, and ${lost.label} (${lost.id}) was forgotten`);
   }
 
   /** What a killed run had noted as made is gone on with, and not made again. */
@@ -545,15 +557,15 @@ export class World {
   }
 
   /** A warning is true, or absent. */
-  #expectTrue(warning: string): void {
+  #expectTrue(warning: string, program: Program): void {
     const [, amount] = /have the same arguments: that makes (\d+) live objects/.exec(warning) ?? [];
     // Rows of a catalog are known by their text.
     if (amount === undefined || warning.includes("/")) return;
-    const objects = [...this.program.values()].flatMap(
-      ({ type, platformName, value, advertiser, existingId, events }) =>
-        type === "ConversionEventSet"
-          ? Object.values(events ?? {}).map((entry) => [entry.existingId, entry.eventName, entry.value, advertiser])
-          : [[existingId, platformName, value, advertiser]],
+    const own = [...program.values()].filter(({ name }) => !name.includes("/"));
+    const objects = own.flatMap(({ type, platformName, value, advertiser, existingId, events }) =>
+      type === "ConversionEventSet"
+        ? Object.values(events ?? {}).map((entry) => [entry.existingId, entry.eventName, entry.value, advertiser])
+        : [[existingId, platformName, value, advertiser]],
     );
     const fresh = objects.filter(([adopts]) => adopts === undefined);
     const groups = [...Map.groupBy(fresh, String).values()];
