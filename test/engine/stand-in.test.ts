@@ -98,6 +98,7 @@ function throughStandIn(life: Life, sandbox: Sandbox): Player {
   let backend: Deployment = { manifest: { time: "" }, resources: [] };
 
   return async ({ how, faults = [], isKilled = false, targets, targetDependents = false }, resources) => {
+    if (how === "pending") throw new Error("no life here has commands");
     const calls: Call[] = [];
     const before = timeOf(backend);
     const run = newRun(sandbox, folder, { settings: given, environment });
@@ -139,7 +140,10 @@ function throughStandIn(life: Life, sandbox: Sandbox): Player {
 
 async function playBoth(life: Life): Promise<void> {
   const sandboxes = [await sandboxOf(life), await sandboxOf(life)] as const;
-  const players = [await throughPulumi(sandboxes[0], life.environment), throughStandIn(life, sandboxes[1])] as const;
+  const players = [
+    (await throughPulumi(sandboxes[0], life.environment)).play,
+    throughStandIn(life, sandboxes[1]),
+  ] as const;
   let resources: readonly Resource[] = [];
   for (const [index, run] of life.runs.entries()) {
     resources = run.program ?? resources;

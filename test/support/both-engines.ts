@@ -8,13 +8,19 @@ import { expect } from "vitest";
 import type { FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
 import { keepCompiled } from "./keep-compiled.js";
 import { struck, upAndKill } from "./killing.js";
+import { pendingCommand } from "./recovery.js";
 import { newStack, program, type TestStack } from "./stack.js";
 import { PROJECT, stateFileIn } from "./stack-init.js";
 import type { Deployment, Faces } from "./world/engine.js";
 import { type Catalog, filesOf, type Resource, urnOfResource } from "./world/program.js";
 
 export interface Run {
-  readonly how: "preview" | "up" | "refresh" | "destroy";
+  /** `pending`: this package's command. */
+  readonly how: "preview" | "up" | "refresh" | "destroy" | "pending";
+  /** Of the command. */
+  readonly args?: readonly string[];
+  /** @default 0 */
+  readonly machine?: number;
   readonly faults?: readonly FaultRule[];
   /** Killed when the first of the faults has struck. */
   readonly isKilled?: boolean;
@@ -32,8 +38,8 @@ export interface Call {
 
 export interface Played {
   readonly calls: readonly Call[];
-  /** None of a run that was killed. */
-  readonly isWell: boolean | undefined;
+  /** None of a run that was killed; of a command its exit code. */
+  readonly isWell: boolean | number | undefined;
   readonly state: Partial<Deployment>;
   /** Whether anything was saved, if only the time. */
   readonly isSaved: boolean;
@@ -70,10 +76,13 @@ for (const { name, sets } of JSON.parse(require("node:fs").readFileSync("catalog
   new advertising.Catalog(name, { file: name + ".json", sets });
 `);
 
+const cacheOf = (stack: TestStack, machine: number) => join(stack.folder, `cache-${machine}`);
+
+/** @returns a player, and what loses a machine's disk. */
 export async function throughPulumi(
   sandbox: Sandbox,
   environment: Readonly<Record<string, string>> = {},
-): Promise<Player> {
+): Promise<{ play: Player; lose: (machine: number) => void }> {
   const stack = await newStack(GENERIC, { sandbox, environment: { ...environment } });
   const calls = join(stack.folder, "calls.jsonl");
   const recorder = join(import.meta.dirname, "record-calls.cjs");
@@ -83,18 +92,24 @@ export async function throughPulumi(
     RECORD_STATE: stateFileIn(join(stack.folder, "backend"), PROJECT),
   });
   const deployment = async () => ((await stack.deployment()) ?? {}) as unknown as Partial<Deployment>;
-  return async (
-    { how, faults = [], isKilled = false, targets = [], targetDependents = false },
+  const lose = (machine: number) => rmSync(cacheOf(stack, machine), { recursive: true, force: true });
+  const play: Player = async (
+    { how, args: given = [], machine = 0, faults = [], isKilled = false, targets = [], targetDependents = false },
     resources,
     settings,
     catalogs = [],
   ) => {
+    stack.setEnvironment({ XDG_CACHE_HOME: cacheOf(stack, machine) });
     stack.setEnvironment({ ADVERTISING_OPERATIONS: undefined, ADVERTISING_MARK_FIELD: undefined });
     stack.setEnvironment(Object.fromEntries(Object.entries(settings).map(([key, text]) => [variableOf(key), text])));
     stack.write("resources.json", JSON.stringify(resources));
     stack.write("catalogs.json", JSON.stringify(catalogs));
     for (const catalog of catalogs)
       for (const [type, text] of Object.entries(filesOf(catalog))) stack.write(`${catalog.name}.${type}`, text);
+    if (how === "pending") {
+      const { code } = await pendingCommand(stack, ...given);
+      return { calls: [], isWell: code ?? undefined, state: await deployment(), isSaved: false };
+    }
     const before = timeOf(await deployment());
     rmSync(calls, { force: true });
     const armed = faults.map((rule) => sandbox.fail(rule));
@@ -114,6 +129,7 @@ export async function throughPulumi(
       isSaved: timeOf(state) !== before,
     };
   };
+  return { play, lose };
 }
 
 const variableOf = (setting: string) => `ADVERTISING_${setting.replace(/[A-Z]/g, "_$&").toUpperCase()}`;

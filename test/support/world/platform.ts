@@ -255,7 +255,7 @@ export function brokenAnswer(broken: Break, proper: Answer | undefined, route: R
   switch (broken) {
     case "lost":
     case "lost undone":
-      throw new TransportFailure("ECONNRESET", true, "the connection was reset");
+      throw new TransportFailure("UND_ERR_SOCKET", true, "other side closed");
     case "500":
     case "500 undone":
       return failure(500, "internal error");

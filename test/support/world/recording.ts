@@ -25,6 +25,8 @@ export interface RecordedRun extends Run {
   readonly settings: Readonly<Record<string, string>>;
   readonly played: Played;
   readonly posts: number;
+  /** The machines that had lost their disks by then. */
+  readonly lost: readonly number[];
   /** What lived when it began, and at its end. */
   readonly before: Living;
   readonly after: Living;
@@ -38,35 +40,39 @@ export interface Recording {
 /** Limited rates take their time, and a sandbox always listens. */
 const NOT_PLAYED: readonly Break[] = ["lost unsent", "limited", "limited long"];
 
-/**
- * On one machine, without what takes time, and without commands of this package; an `up` is killed at a request alone, and nothing else fails
- * then.
- */
+/** Without what takes time or is done at the same time; an `up` is killed at a request alone, and nothing else fails then. */
 function playable({ config, steps }: Life): Life {
-  const dressing = { ...config.dressing, searchLagSeconds: 0, readLagSeconds: 0, countsTogether: true };
+  const dressing = { ...config.dressing, searchLagSeconds: 0, readLagSeconds: 0, isTight: true, countsTogether: true };
   return { config: { ...config, dressing }, steps: steps.flatMap(stepOf) };
 }
+
+const isPlayed = (fault: Fault) => !NOT_PLAYED.includes(fault.with);
 
 function stepOf(step: Step): readonly Step[] {
   switch (step.do) {
     case "up": {
-      const { asks: _, kill: drawn, ...more } = step;
+      const { kill: drawn, ...more } = step;
       const kill = drawn?.at === "before" || drawn?.at === "after" ? { kill: drawn } : {};
-      const faults = "kill" in kill ? [] : step.faults.filter((each) => !NOT_PLAYED.includes(each.with));
-      return [{ ...more, ...kill, faults, machine: 0, concurrent: false, asksAgain: false }];
+      const faults = "kill" in kill ? [] : step.faults.filter(isPlayed);
+      return [{ ...more, ...kill, faults, concurrent: false, asksAgain: false }];
     }
     case "refresh":
     case "destroy": {
       const { kill: _, ...more } = step;
-      return [{ ...more, machine: 0, faults: step.faults.filter((each) => !NOT_PLAYED.includes(each.with)) }];
+      return [{ ...more, faults: step.faults.filter(isPlayed) }];
     }
-    case "edit":
-    case "check out":
-    case "meddle":
-    case "operations":
-      return [step];
-    default:
+    case "answer": {
+      const { kill: _, ...more } = step;
+      return ["truly", "wrongly", "search", "of another"].includes(step.how) ? [more] : [];
+    }
+    case "reopen":
+      return [{ do: "reopen", pick: step.pick }];
+    case "relocate":
+    case "lag":
+    case "wait":
       return [];
+    default:
+      return [step];
   }
 }
 
@@ -84,8 +90,9 @@ export async function recording(seed: number, most: number): Promise<Recording> 
 
 /** Each request follows the answer to the one before. */
 function record(world: World, runs: RecordedRun[]): void {
-  const { up, refresh, destroy, run, settingsFor } = world;
+  const { up, refresh, destroy, run, command, commandDuring, loseDisk, settingsFor } = world;
   let asked: Pick<Run, "how" | "targets"> = { how: "up" };
+  let lost: number[] = [];
   world.settingsFor = (machine) => {
     const { operations, ...settings } = settingsFor.call(world, machine);
     // So that nothing depends on whether a second has passed.
@@ -111,24 +118,15 @@ function record(world: World, runs: RecordedRun[]): void {
   };
   world.run = async (machine, how, more = {}) => {
     const calls: Call[] = [];
-    const { backend, platform } = world;
-    const { posts } = platform;
-    const { baseUrl: _, email: __, password: ___, cookieFile: ____, ...settings } = world.settingsFor(machine);
-    const began = {
-      ...asked,
-      resources: [...world.declared.values()],
-      catalogs: [...world.catalogs.values()],
-      settings,
-      before: living(world),
-    };
+    const { backend } = world;
+    const noteEnd = began(machine, asked);
     const watched: typeof how = (options, runtime) => {
       const note = (call: Omit<Call, "state">) => calls.push({ ...call, state: world.backend });
       return how({ ...options, faces: recorded(options.faces, note) }, runtime);
     };
     const ended = await run.call(world, machine, watched, more);
     const isKilled = ended === undefined;
-    runs.push({
-      ...began,
+    noteEnd({
       isKilled,
       faults: isKilled && more.kill !== undefined ? [ruleOfKill(more.kill)] : (more.faults ?? []).map(ruleOf),
       played: {
@@ -137,11 +135,41 @@ function record(world: World, runs: RecordedRun[]): void {
         state: world.backend,
         isSaved: timeOf(world.backend) !== timeOf(backend),
       },
-      posts: platform.posts - posts,
-      after: living(world),
     });
     return ended;
   };
+  const noted = async (machine: number, args: readonly string[], work: () => ReturnType<World["command"]>) => {
+    const noteEnd = began(machine, { how: "pending", args });
+    const done = await work();
+    noteEnd({ played: { calls: [], isWell: done.code, state: world.backend, isSaved: false } });
+    return done;
+  };
+  world.command = (machine, ...args) => noted(machine, args, () => command.call(world, machine, ...args));
+  world.commandDuring = (machine, args, meanwhile) =>
+    noted(machine, args, () => commandDuring.call(world, machine, args, meanwhile));
+  world.loseDisk = (machine) => {
+    lost.push(machine);
+    loseDisk.call(world, machine);
+  };
+
+  /** @returns notes the rest at its end. */
+  function began(machine: number, about: Run) {
+    const { platform } = world;
+    const { posts } = platform;
+    const { baseUrl: _, email: __, password: ___, cookieFile: ____, ...settings } = world.settingsFor(machine);
+    const beginning = {
+      ...about,
+      machine,
+      resources: [...world.declared.values()],
+      catalogs: [...world.catalogs.values()],
+      settings,
+      lost,
+      before: living(world),
+    };
+    lost = [];
+    return (rest: Partial<Run> & Pick<RecordedRun, "played">) =>
+      runs.push({ ...beginning, ...rest, posts: platform.posts - posts, after: living(world) });
+  }
 }
 
 function living({ platform }: World): Living {

@@ -365,6 +365,7 @@ export class World {
     const save = (deployment: Deployment) => {
       guard.meets("save");
       this.backend = deployment;
+      time.clock.advance(1); // what is sent after it is later
     };
     const now = () => new Date(time.clock.wallMs()).toISOString();
     const { checkpoints } = this.config;
