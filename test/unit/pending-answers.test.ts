@@ -40,6 +40,8 @@ describe("answers", () => {
     create(urnOf("Advertiser", "buyer"), { kind: "Advertiser" }),
     create(`${SET}["a"]`),
     create(`${SET}["b"]`, { record: record("mb", { id: "77" }) }),
+    create(E("new"), { formerly: [E("old"), E("twin")] }),
+    create(`${urnOf("ConversionEventSet", "ss")}["c"]`, { formerly: [`${urnOf("ConversionEventSet", "s")}["c"]`] }),
   ];
   const notes = [
     record("m0", { key: "ConversionEvent::organization/shop/dev::f0", id: "503" }),
@@ -80,6 +82,22 @@ describe("answers", () => {
     [["f0"], [], [[E("f0"), "503"]]],
     [["f0=503"], [], [[E("f0"), "503"]]],
     [["f0=504"], [], [[E("f0"), "504"]]],
+    [
+      ["old=60"],
+      ["s"],
+      [
+        [E("new"), "60"],
+        [`${urnOf("ConversionEventSet", "ss")}["c"]`, undefined],
+      ],
+    ],
+    [
+      [`${E("old")}=60`, `${urnOf("ConversionEventSet", "s")}["c"]=61`],
+      [],
+      [
+        [E("new"), "60"],
+        [`${urnOf("ConversionEventSet", "ss")}["c"]`, "61"],
+      ],
+    ],
   ])("created %j, not created %j", (created, notCreated, verdicts) => {
     expect(read(created, notCreated).map(({ urn, createdAs }) => [urn, createdAs])).toEqual(verdicts);
   });

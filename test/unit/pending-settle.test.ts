@@ -594,6 +594,35 @@ it("a member that waits, since it adopts another object than its create has made
   expect(marksWith({ eventName: "B", value: 2, existingId: 9 })).toEqual([["one"]]);
 });
 
+it("a create is known by the name from before `pulumi state rename` too, unless something else has that now", () => {
+  const [was, is] = ["r", "rr"].map((name) => urnOf("ConversionEvent", name)) as [string, string];
+  const set = urnOf("ConversionEventSet", "ss");
+  const events = { a: { eventName: "A", value: 1 } };
+  const unresolved = { since: NOW, what: "?", trace: { field: "f", value: "m" } };
+  const state = [
+    resource(is, {
+      id: "unresolved-m",
+      inputs: { eventName: "R" },
+      outputs: { unresolved: { ...unresolved, urn: was } },
+    }),
+    resource(set, {
+      id: "set-1",
+      inputs: { events },
+      outputs: { events, eventIds: {}, unresolved: { a: { ...unresolved, mark: "ma" } } },
+    }),
+  ];
+  const note = (mark: string, key: string) => ({ mark, key, fingerprint: "", at: NOW, isReported: true as const });
+  const notes = [
+    note("m", "ConversionEvent::organization/tiny/dev::rrr"),
+    note("ma", 'ConversionEventSet::organization/tiny/dev::s["a"]'),
+  ];
+  const open = (...more: object[]) =>
+    pendingIn(stackOf([...state, ...more], []), notes).open.map(({ urn, formerly }) => [urn, formerly]);
+  const ofSet = [`${set}["a"]`, [`${urnOf("ConversionEventSet", "s")}["a"]`]];
+  expect(open()).toEqual([[is, [was, urnOf("ConversionEvent", "rrr")]], ofSet]);
+  expect(open(resource(was, { id: "7" }))).toEqual([[is, [urnOf("ConversionEvent", "rrr")]], ofSet]);
+});
+
 it("R7: a set that was renamed by an alias in the run that was killed is the set that the state has", () => {
   const [old, now] = ["old", "$&now"].map((name) => urnOf("ConversionEventSet", name)) as [string, string];
   const bucketOf = (name: string) => `urn:pulumi:dev::tiny::other:index:Bucket::${name}`;

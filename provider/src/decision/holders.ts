@@ -80,6 +80,11 @@ export class Holders {
     return this.of(kind, id, undefined, ["state", "adopts"]).length > 0;
   }
 
+  /** Whether a resource that this run has looked at goes on with this object, names it or gives it up: what becomes of it is said there. */
+  isAccountedFor(kind: Kind["name"], id: string): boolean {
+    return this.isManaged(kind, id) || this.#released.has(objectKey(kind, id));
+  }
+
   /** Who else has an object after this run. What only notes know counts for what the program declares. */
   rivalsOf(kind: Kind["name"], id: string, but?: string): Holder[] {
     const isCertain = ({ how }: Holder) => how === "state" || how === "adopts";

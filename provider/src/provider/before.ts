@@ -144,7 +144,8 @@ async function formerOnes(
   const known = runtime.inventory(identity).asItBegan;
   return formerly.flatMap((former) => {
     const live = known.get(former);
-    if (live === undefined) return [];
+    // `pulumi state rename` or another machine's run gave the object to what has it now.
+    if (live === undefined || runtime.run.holders.isAccountedFor(kind.name, live.id)) return [];
     const isSame = values !== undefined && isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
     const deletes = deletesUnlessHeld(kind, runtime.run.holders, live.deletes === true, () => former);
     const mayBeAdopted = runtime.run.mayAdoptMore(kind);

@@ -239,9 +239,12 @@ export function waitingFor({ record, adopts }: Extract<Action, { do: "wait" }>):
   return adopts === undefined ? record : unlessAdopted(record, adopts);
 }
 
-/** @throws Incomplete a create of the resource has an unknown outcome: nothing is done before somebody settles that. */
-export function expectSettled(kind: Kind, record: CreateRecord | undefined): void {
-  if (record !== undefined) throw new Incomplete(explain(kind.name, record));
+/**
+ * @param urn of the resource, where it is known: the record has the one with which it was sent.
+ * @throws Incomplete a create of the resource has an unknown outcome: nothing is done before somebody settles that.
+ */
+export function expectSettled(kind: Kind, record: CreateRecord | undefined, urn = record?.urn): void {
+  if (record !== undefined) throw new Incomplete(explain(kind.name, { ...record, urn }));
 }
 
 /** What the engine is told of a single resource: the id, or an error. @param properties what the state keeps of an unresolved one. */

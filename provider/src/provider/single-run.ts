@@ -73,7 +73,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   const { former } = member;
   if (held !== undefined) await tellGone(kind, runtime, subject, run.briefingOf(key).formerly);
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
-  if (action.do === "wait") expectSettled(kind, waitingFor(action));
+  if (action.do === "wait") expectSettled(kind, waitingFor(action), subject.urn);
   const replaces = replacesOf(kind, member, news);
   if (run.isUp !== true && !run.isSupposed(key, news)) {
     if (action.do === "look for") tellAll(runtime, [toBeLookedFor(subject, action.record)]);
@@ -146,9 +146,9 @@ function decidedFor(kind: Kind, { run }: Runtime, key: string): Partial<Decided>
  * @returns what the state is to hold.
  */
 export const updateSingle: Calls<Kind>["update"] = async (kind, runtime, id, olds, news) => {
-  expectSettled(kind, recordIn(kind, olds, id));
   const values = argumentsIn(news);
   const subject = refIn(kind.name, news);
+  expectSettled(kind, recordIn(kind, olds, id), subject.urn);
   const { wasDeleting } = runtime.run.checked(subject.key);
   const circumstances = circumstancesOf(kind, runtime, subject, olds, wasDeleting);
   const { action, id: held } = singleMember(kind, id, olds, news, circumstances);

@@ -17,7 +17,7 @@ import {
   UNRESOLVED,
 } from "../state/index.js";
 import type { Settlement } from "../store/index.js";
-import { type PendingCreate, recordsOf } from "./pending-facts.js";
+import { namesNow, type PendingCreate, recordsOf } from "./pending-facts.js";
 import {
   currentByUrn,
   type ExportedStack,
@@ -117,8 +117,8 @@ export function readVerdicts(given: Given, { pending, stack, notes }: Known): Ve
   const kindOf = ({ urn }: Verdict) => pending.find((create) => create.urn === urn)?.kind;
   const add = (wanted: string, createdAs: string | undefined) => {
     const isMeant = (urn: string) => isNamed(wanted, urn);
-    const found = pending.filter(({ urn }) => isMeant(urn));
-    const ofSet = pending.filter(({ urn }) => isMemberOf(wanted, urn));
+    const found = thoseNamed(pending, isMeant);
+    const ofSet = thoseNamed(pending, (urn) => isMemberOf(wanted, urn));
     if (found.length === 0 && createdAs === undefined && ofSet.length > 0) {
       for (const { urn } of ofSet) verdicts.push({ urn, createdAs });
       return;
@@ -152,19 +152,15 @@ function holdersIn(stack: ExportedStack, notes: readonly CreateRecord[], pending
   for (const { kind, id, urn } of objectsIn(stateIn(stack).resources)) {
     if (id !== undefined) holders.add(kind.name, id, urn, "state");
   }
-  // A create goes under the name that its resource has now.
-  const nameNow = new Map(
-    pending.flatMap((create) => recordsOf(create).map(({ mark }) => [mark, create.urn] as const)),
-  );
-  for (const { key, id, mark } of notes) {
-    const { kind, urn } = aboutWhom(key);
-    if (id !== undefined) holders.add(kind, id, nameNow.get(mark) ?? urn, "journal");
+  const nameNow = namesNow(pending);
+  for (const note of notes) {
+    if (note.id !== undefined) holders.add(aboutWhom(note.key).kind, note.id, nameNow(note), "journal");
   }
   return holders;
 }
 
 /** What a word that was typed means. */
-export interface Meant<T extends { readonly urn: string } = { readonly urn: string }> {
+export interface Meant<T extends Named = Named> {
   readonly text: string;
   readonly all: readonly T[];
   /** The word is the name of several resources. */
@@ -172,10 +168,18 @@ export interface Meant<T extends { readonly urn: string } = { readonly urn: stri
 }
 
 /** A resource, or an event of a set, is meant by its URN or its name in the program; all events of a set by the set's. */
-export function meantBy<T extends { readonly urn: string }>(text: string, among: readonly T[]): Meant<T> {
-  const all = among.filter(({ urn }) => isNamed(text, urn) || isMemberOf(text, urn));
+export function meantBy<T extends Named>(text: string, among: readonly T[]): Meant<T> {
+  const all = thoseNamed(among, (urn) => isNamed(text, urn) || isMemberOf(text, urn));
   const isOfSeveral = new Set(all.map(({ urn }) => splitMember(urn).of)).size > 1;
   return { text, all, fault: isOfSeveral ? `"${text}" is the name of several: give the URN` : undefined };
+}
+
+type Named = Pick<PendingCreate, "urn" | "formerly">;
+
+/** By the names that they have now; if none fits, by those that they had. */
+function thoseNamed<T extends Named>(among: readonly T[], fits: (urn: string) => boolean): T[] {
+  const now = among.filter(({ urn }) => fits(urn));
+  return now.length > 0 ? now : among.filter(({ formerly = [] }) => formerly.some(fits));
 }
 
 function isNamed(wanted: string, urn: string): boolean {

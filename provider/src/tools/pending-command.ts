@@ -14,7 +14,7 @@ import {
 } from "../state/index.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import { type Known, type Meant, meantBy, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
-import { livesIn, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
+import { livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
 import { type ExportedStack, expectNothingPending, readExport, stackIn, underNewNames } from "./stack-export.js";
@@ -114,7 +114,8 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const given = readVerdicts({ created: options.created, notCreated: options["not-created"] }, known);
   const verdicts = [...given, ...(options.search ? await searched(known, given, options) : [])];
   const answered = new Set(verdicts.map(({ urn }) => urn));
-  const noted = notes.map(({ key }) => aboutWhom(key));
+  const nameNow = namesNow(pending.open);
+  const noted = notes.map((note) => ({ urn: nameNow(note), mark: note.mark }));
   const forget = options.forget.map((text) => meantBy(text, [...noted, ...pending.open]));
   const faults = forget.flatMap(({ fault = [] }) => fault);
   if (faults.length > 0) throw new Error(`nothing was forgotten: ${faults.join("; ")}`);
@@ -161,7 +162,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
       if (settled !== undefined) for (const { key, live } of livesIn(settled, made)) journals.noteLive(key, live);
       settleNotes(pending, verdicts, isInState, journals);
       for (const [of, those] of Map.groupBy(verdicts, ({ urn }) => splitMember(urn).of)) tellVerdicts(of, those, byUrn);
-      forgetNotes(forget, journals);
+      forgetNotes(forget, noted, journals);
       if (isNoted) {
         console.log("If an answer was wrong, take it back before the next `pulumi up`:");
         for (const [of, those] of Map.groupBy(answers, ({ urn }) => splitMember(urn).of)) {
@@ -236,10 +237,17 @@ function settleNotes(
   journals.forget([...urns], new Set(marks));
 }
 
-function forgetNotes(wanted: readonly Meant[], journals: StackJournals): void {
+/** @param noted what the journals have, each under the URN of now. */
+function forgetNotes(
+  wanted: readonly Meant[],
+  noted: readonly { readonly urn: string; readonly mark: string }[],
+  journals: StackJournals,
+): void {
   const unknown: string[] = [];
   for (const { text, all } of wanted) {
-    if (journals.forget(all.map(({ urn }) => urn)) === 0) unknown.push(`"${text}"`);
+    const urns = all.map(({ urn }) => urn);
+    const marks = noted.flatMap(({ urn, mark }) => (urns.includes(urn) ? mark : []));
+    if (journals.forget(urns, new Set(marks)) === 0) unknown.push(`"${text}"`);
     else console.log(`Forgotten: what an interrupted run noted about ${text}`);
   }
   if (unknown.length > 0) {

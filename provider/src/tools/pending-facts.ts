@@ -22,6 +22,7 @@ import {
   readMark,
   readStoredSet,
   recordIn,
+  splitMember,
   storedFingerprint,
   tellingIn,
 } from "../state/index.js";
@@ -43,6 +44,8 @@ import {
 export interface PendingCreate {
   /** Of a set's member, with its key behind it. */
   readonly urn: string;
+  /** Those that its records have it by, from before a rename, if nothing has them now: messages may have said them. */
+  readonly formerly?: readonly string[];
   readonly kind: Kind["name"];
   /** The create, as the strongest of the records that know it has it. */
   readonly record: CreateRecord;
@@ -128,14 +131,30 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
     ...set,
     outputs: { ...visible(set), ...accountIn(resources), eventIds: {} },
   });
+  const notesByMark = Map.groupBy(notes, ({ mark }) => mark);
+  const named = (create: PendingCreate): PendingCreate => {
+    const names = recordsOf(create).flatMap(({ urn, mark }) => [
+      ...(urn === undefined ? [] : [urn]),
+      ...(notesByMark.get(mark) ?? []).map(({ key }) => aboutWhom(key).urn),
+    ]);
+    const isFormer = (urn: string) => urn !== create.urn && !current.has(splitMember(urn).of);
+    const formerly = [...new Set(names)].filter(isFormer);
+    return formerly.length === 0 ? create : { ...create, formerly };
+  };
   // Of several runs that were killed while they created a set, the earliest has its arguments.
   return {
-    open,
+    open: open.map(named),
     created,
     history: history + ofSets,
     inFlight,
     newSets: new Map(sets.map((set) => [set.urn, saved(set)])),
   };
+}
+
+/** The URN that each note's resource has now, as far as a create that it is about says so. */
+export function namesNow(pending: readonly PendingCreate[]): (note: CreateRecord) => string {
+  const byMark = new Map(pending.flatMap((create) => recordsOf(create).map(({ mark }) => [mark, create.urn] as const)));
+  return ({ mark, key }) => byMark.get(mark) ?? aboutWhom(key).urn;
 }
 
 /** A create and all that other runs sent of the same resource. */
