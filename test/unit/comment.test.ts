@@ -85,16 +85,16 @@ describe("an object that an unchanged resource has", () => {
 
   it("is not known to a preview that leaves out what does not change, which says so", () => {
     const stack = { op: "same", urn: urnOf("Stack", "dev"), newState: { type: "pulumi:pulumi:Stack" } };
-    const told = commentOn([stack, remove(E("a"), "5", inputs)]);
-    expect(told).toContain("Up to 1 object would stay live");
-    expect(told).toContain("`pulumi preview --json --show-sames` does");
-    const shown = commentOn([
-      stack,
-      { ...same, oldState: side(E("moved"), "6", inputs, inputs) },
-      remove(E("a"), "5", inputs),
-    ]);
-    expect(shown).toContain("Up to 1 object would stay live");
-    expect(shown).not.toContain("show-sames");
+    const gone = remove(E("a"), "5", inputs);
+    const commentFor = (same: number, ...steps: object[]) =>
+      commentOf(readPreview(JSON.stringify({ steps: [stack, ...steps, gone], changeSummary: { same, delete: 1 } })));
+    const moved = { ...same, oldState: side(E("moved"), "6", inputs, inputs) };
+    for (const told of [commentFor(1), commentFor(2), commentFor(2, moved)]) {
+      expect(told).toContain("Up to 1 object would stay live");
+    }
+    expect(commentFor(2)).toContain("`pulumi preview --json --show-sames` does");
+    expect(commentFor(2, moved)).not.toContain("show-sames");
+    expect(commentFor(1)).not.toContain("show-sames"); // nothing else is unchanged
   });
 
   it("is what the engine says: a value that was no secret before is no change", () => {

@@ -41,7 +41,7 @@ const TITLES: Partial<Record<ShownAction, string>> = {
 };
 const titleOf = (action: ShownAction) => TITLES[action] ?? action;
 
-export function commentOf({ changes, showsUnchanged, others, diagnostics }: Preview): string {
+export function commentOf({ changes, leavesOut, others, diagnostics }: Preview): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   // A note about no resource, such as a preview without a password, is for those who run it.
   const said = diagnostics.filter(
@@ -51,7 +51,7 @@ export function commentOf({ changes, showsUnchanged, others, diagnostics }: Prev
     "### Advertisers and conversion events",
     ...(errors.length === 0 ? [] : [`**The preview failed: ${count(errors.length, "error")}.**`]),
     ...countsOf(changes, others, errors.length > 0),
-    ...fates(changes, showsUnchanged),
+    ...fates(changes, leavesOut),
     summaryTable(changes),
   ].join("\n\n");
   // What comes first takes what it needs; each part says what it had to leave out.
@@ -89,7 +89,7 @@ function withAction(changes: readonly Change[], action: ShownAction): Change[] {
 }
 
 /** How many objects the state would let go of: those that stay live, and those that are deleted. */
-function fates(changes: readonly Change[], showsUnchanged: boolean): string[] {
+function fates(changes: readonly Change[], leavesOut: boolean): string[] {
   const former = changes.flatMap((change) => change.former ?? []);
   const deleted = former.filter(({ isDeleted }) => isDeleted).length;
   const live = former.length - deleted;
@@ -98,7 +98,7 @@ function fates(changes: readonly Change[], showsUnchanged: boolean): string[] {
     `Up to ${count(deleted, "object")} would be deleted on the platform, which can't be undone; tags keep firing ${agree(deleted, "its id", "their ids")}.`,
   ];
   const told = [live, deleted].flatMap((amount, index) => (amount === 0 ? [] : (lines[index] ?? [])));
-  const isPerhaps = told.length > 0 && !showsUnchanged;
+  const isPerhaps = told.length > 0 && leavesOut;
   return [...told, ...(isPerhaps ? [NOT_SHOWN] : [])];
 }
 

@@ -58,6 +58,8 @@ const previewSchema = z.looseObject({
   /** The stack's settings, by namespace and key; structured ones as JSON. */
   config: z.record(z.string(), z.string()).nullish().catch(undefined),
   steps: z.array(stepSchema).nullish(),
+  /** How many steps of each sort there are, those that are left out too. */
+  changeSummary: z.looseObject({ same: z.number().optional() }).nullish().catch(undefined),
   diagnostics: z
     .array(z.looseObject({ message: z.string(), severity: z.string(), urn: z.string().optional() }))
     .nullish(),
@@ -84,8 +86,8 @@ export interface Change {
 
 export interface Preview {
   readonly changes: readonly Change[];
-  /** Whether unchanged resources are in it: one of them may have what another one lets go of. */
-  readonly showsUnchanged: boolean;
+  /** Whether it leaves out unchanged resources: one of them may have what another one lets go of. */
+  readonly leavesOut: boolean;
   /** How many resources of other packages change. */
   readonly others: number;
   readonly diagnostics: readonly { readonly severity: string; readonly message: string; readonly about: string }[];
@@ -116,7 +118,7 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const parsed = previewSchema.safeParse(data);
   const isPreview = parsed.success && (parsed.data.steps ?? parsed.data.diagnostics) != null;
   if (!isPreview) throw new Error("this is not what `pulumi preview --json` prints: it has no steps");
-  const { diagnostics, config } = parsed.data;
+  const { diagnostics, config, changeSummary } = parsed.data;
   const steps = parsed.data.steps ?? [];
   const setting = (key: keyof Environment) => config?.[`${NAMESPACE}:${key}`] ?? environment[key];
   // A setting that is wrong is told by the preview itself.
@@ -136,8 +138,7 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const found = steps.map((step) => ({ step, changes: changesOf(step, context) }));
   return {
     changes: found.flatMap(({ changes }) => changes ?? []),
-    // A preview has the stack's own step in any case.
-    showsUnchanged: steps.some((step) => step.op === "same" && typeOf(step) !== "pulumi:pulumi:Stack"),
+    leavesOut: (changeSummary?.same ?? 0) > steps.filter(({ op }) => op === "same").length,
     others: found.filter(({ step: { op, urn }, changes }) => changes === undefined && isOthers(op, urn)).length,
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn }) => ({
       severity,
