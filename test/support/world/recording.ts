@@ -51,7 +51,7 @@ const isPlayed = (fault: Fault) => !NOT_PLAYED.includes(fault.with);
 function stepOf(step: Step): readonly Step[] {
   switch (step.do) {
     case "up": {
-      const { kill: drawn, ...more } = step;
+      const { kill: drawn, asks: _, ...more } = step;
       const kill = drawn?.at === "before" || drawn?.at === "after" ? { kill: drawn } : {};
       const faults = "kill" in kill ? [] : step.faults.filter(isPlayed);
       return [{ ...more, ...kill, faults, concurrent: false, asksAgain: false }];
@@ -63,7 +63,8 @@ function stepOf(step: Step): readonly Step[] {
     }
     case "answer": {
       const { kill: _, ...more } = step;
-      return ["truly", "wrongly", "search", "of another"].includes(step.how) ? [more] : [];
+      // A search waits until the request can't come any more: an hour here.
+      return ["truly", "wrongly", "of another"].includes(step.how) ? [more] : [];
     }
     case "reopen":
       return [{ do: "reopen", pick: step.pick }];
