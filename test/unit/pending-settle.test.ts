@@ -397,6 +397,20 @@ it("a member that was created with other defaults than its set has now may have 
   expect(inFlight({ earlier: { a: "of another body" } })).toEqual([[`${urn}["a"]`, "5"]]);
 });
 
+it("a member that the inputs lack, as after an update that failed, is saved as it was sent: a refresh compares it", () => {
+  const urn = urnOf("ConversionEventSet", "funnel");
+  const sent = { event_name: "A", advertiser_id: 1, value: 2 };
+  const unresolved = { since: NOW, what: "lost", mark: "m", name: "A", facts: { advertiserId: 1, value: 2 } };
+  const set = resource(urn, {
+    id: "set-1",
+    inputs: { advertiserId: 1, events: {} },
+    outputs: { advertiserId: 1, events: {}, [UNRESOLVED]: { a: { ...unresolved, fingerprint: fingerprintOf(sent) } } },
+  });
+  const [saved] = settle(stackOf([set], []), [{ urn: `${urn}["a"]`, createdAs: "7" }]).deployment.resources ?? [];
+  expect(saved?.outputs).toMatchObject({ events: { a: { eventName: "A", value: 2 } }, eventIds: { a: 7 } });
+  expect(saved?.outputs).not.toHaveProperty("earlier");
+});
+
 describe("members of a set whose run had no mark", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const inputs = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };

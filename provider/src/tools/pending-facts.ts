@@ -4,7 +4,7 @@
  * and settles them. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
-import { asRecord, type Values } from "../base/index.js";
+import { asRecord, own, type Values, withoutUndefined } from "../base/index.js";
 import { type Member, membersOf } from "../decision/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import {
@@ -199,7 +199,9 @@ function unresolvedIn({ kind, urn, record, resource, in: place, id }: StoredObje
   if (record === undefined || (place !== undefined && resource.delete === true)) return [];
   const create: PendingCreate = { urn, kind: kind.name, record, known: "state" };
   if (place === undefined) return [create];
-  const { existingId: _, ...entry } = asRecord(asRecord(resource.inputs?.events)[place.key]);
+  // After a failed update the engine's inputs are the former ones, which may lack the event: the record says the most of it.
+  const told = { ...record.facts, ...withoutUndefined({ [kind.nameProperty]: record.name }) };
+  const { existingId: _, advertiserId: __, ...entry } = asRecord(own(resource.inputs?.events, place.key) ?? told);
   return [{ ...create, held: formerObject(id, resource.inputs), entry }];
 }
 
