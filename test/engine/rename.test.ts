@@ -94,6 +94,32 @@ new Funnel("funnel");`);
   expect(sandbox).toMatchObject({ eventPosts: 2, events: [{ event_name: "Signup" }] });
 });
 
+it("after `pulumi state rename` a printed command takes the former name, and nothing is said to leave that is still there", async () => {
+  const { sandbox, stack } = await unresolvedSignup();
+  const rename = async (from: string, to: string) => {
+    expect((await stack.run(["state", "rename", urn(from), to, "--yes"])).code).toBe(0);
+    stack.program(shop({ [to]: "Signup" }));
+  };
+  await rename("signup", "lead");
+  await expectStopped(stack, sandbox, ["up"], ['ConversionEvent "signup" is no longer declared']);
+  const forgotten = await pending(stack, "--forget", urn("signup"));
+  expect(forgotten.output).toContain(`the outcome of "${urn("lead")}" is unknown`);
+  const id = sandbox.events[0]?.id;
+  const settled = await pending(stack, "--created", `${urn("signup")}=${id}`);
+  expect(settled.output).toContain(`Settled as created with id ${id}: ${urn("lead")}`);
+  expect(settled.code).toBe(0);
+  expect((await stack.up()).code).toBe(0);
+
+  await rename("lead", "contact");
+  for (const run of ["preview", "up"] as const) {
+    const { code, output } = await stack[run]();
+    expect(code, output).toBe(0);
+    expect(output).toContain("3 unchanged");
+    expect(output).not.toContain("no longer declared");
+  }
+  expect(sandbox.eventPosts).toBe(1);
+});
+
 it("after destroy, and after state delete, it is remembered; with a lost journal the state still lists it", async () => {
   const { sandbox, stack } = await unresolvedSignup();
   expect((await stack.run(["state", "delete", urn("signup"), "--yes"])).code).toBe(0);
