@@ -309,8 +309,16 @@ describe("a live object", () => {
     expect(
       atEnd({ objects: single, creates: [] }, [declared("later", "L", { adopts: LATER })], canDelete).warnings,
     ).toEqual([expect.stringMatching(/says, unless an existingId that is not known yet names it\.$/), wayOut]);
+    // What stays live would be managed by that: nobody is told to deactivate it.
+    for (const left of [objects, single]) {
+      const told = atEnd({ objects: left, creates: [] }, [declared("later", "L", { adopts: LATER })]).warnings;
+      expect(told).toEqual([
+        expect.stringMatching(/deactivate it there by hand, unless an existingId that is not known yet names it\.$/),
+      ]);
+    }
     const other = declared("later", "L", { adopts: LATER, kind: advertiser });
-    expect(atEnd({ objects: single, creates: [] }, [other], canDelete).warnings[0]).not.toContain("unless");
+    for (const settings of [canDelete, undefined])
+      expect(atEnd({ objects: single, creates: [] }, [other], settings).warnings[0]).not.toContain("unless");
   });
 
   it("that would be deleted with its resource, and moves to another one, is told: half of a move leaves it in both", () => {

@@ -82,8 +82,9 @@ export function removalOf(
   { mayBeAdopted, ...circumstances }: Pick<Circumstances, "can" | "deletes" | "mayBeAdopted">,
   id: string,
 ): Removal {
-  if (!isDeleted(circumstances, id)) return "stays live";
-  return mayBeAdopted === true ? "is perhaps deleted" : "is deleted";
+  const isPerhaps = mayBeAdopted === true;
+  if (isDeleted(circumstances, id)) return isPerhaps ? "is perhaps deleted" : "is deleted";
+  return isPerhaps ? "is perhaps left live" : "stays live";
 }
 
 export interface Situation {

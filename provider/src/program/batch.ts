@@ -11,7 +11,15 @@ import { saidOnce } from "../base/index.js";
 import { matchesCreate } from "../decision/index.js";
 import { belongsAlready } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
-import { aboutWhom, type Briefing, type CreateRecord, leftBehind, objectKey, resourceKeyIn } from "../state/index.js";
+import {
+  aboutWhom,
+  type Briefing,
+  type CreateRecord,
+  isDeletion,
+  leftBehind,
+  objectKey,
+  resourceKeyIn,
+} from "../state/index.js";
 import type { Snapshot } from "../store/index.js";
 import type { Declaration, DeclaredObject } from "./declaration.js";
 import { addTo, type Declared, type Standing } from "./declared.js";
@@ -101,10 +109,10 @@ export function judgeRemovals(
     const [from, { id }] = each;
     const to = declared.adopterOf(aboutWhom(from).kind, id)?.key;
     const isOther = to !== undefined && resourceKeyIn(to) !== resourceKeyIn(declared.movedTo(from) ?? from);
-    return isOther && becomes(each) !== "stays live" ? [{ from, to, id }] : [];
+    return isOther && isDeletion(becomes(each)) ? [{ from, to, id }] : [];
   });
   const isInUse = (each: Remembered) =>
-    declared.isUsed(aboutWhom(each[0]).kind, each[1].id) && becomes(each) === "stays live";
+    declared.isUsed(aboutWhom(each[0]).kind, each[1].id) && !isDeletion(becomes(each));
   const unused = gone.filter((each) => !isInUse(each));
   return {
     findings: [...noLongerDeclared(open), ...[...early].map(renamedTooEarly)],

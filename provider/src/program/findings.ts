@@ -26,6 +26,7 @@ import {
   aboutWhom,
   type CreateRecord,
   forgetCommand,
+  isDeletion,
   moreRemoved,
   type Ref,
   type Removal,
@@ -223,8 +224,8 @@ export function removalWarnings(gone: readonly Remembered[], becomes: (each: Rem
 
   const sets = [...Map.groupBy(gone.filter(isMember), ([key]) => resourceKeyIn(key))].map(([setKey, those]) => {
     const { kind, label } = aboutWhom(setKey);
-    const [first] = those.map(becomes);
-    const removal = first === undefined || those.some((each) => becomes(each) !== first) ? "stays live" : first;
+    const all = those.map(becomes);
+    const removal = all.find((each) => !isDeletion(each)) ?? all[0] ?? "stays live";
     return setRemovalWarning(kindNamed(kind), label, idsOf(those), removal);
   });
   const singles = gone.filter((each) => !isMember(each));
@@ -234,7 +235,7 @@ export function removalWarnings(gone: readonly Remembered[], becomes: (each: Rem
     return removalWarning(kindNamed(kind), label, id, becomes(each));
   });
   const more = Map.groupBy(singles.slice(MAX_TOLD), becomes);
-  const areDeleted = gone.some((each) => becomes(each) !== "stays live");
+  const areDeleted = gone.some((each) => isDeletion(becomes(each)));
   return [
     ...sets,
     ...lines,

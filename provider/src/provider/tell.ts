@@ -141,6 +141,7 @@ function renameNotices(
 ): Notice[] {
   const becomes = {
     "stays live": `leaves ${id} live`,
+    "is perhaps left live": `leaves ${id} live`,
     "is deleted": `deletes ${id}`,
     "is perhaps deleted": `perhaps deletes ${id}`,
   };

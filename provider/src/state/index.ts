@@ -72,6 +72,7 @@ export {
   describe,
   explain,
   forgetCommand,
+  isDeletion,
   leftBehind,
   morePending,
   moreRemoved,

@@ -171,7 +171,11 @@ export function toGoOnWith(ref: Ref, id: string): string {
 }
 
 /** What becomes of an object that is no longer declared, if the state has it: this machine's notes do not say whether it does. */
-export type Removal = "stays live" | "is deleted" | "is perhaps deleted";
+export type Removal = "stays live" | "is perhaps left live" | "is deleted" | "is perhaps deleted";
+
+export function isDeletion(removal: Removal): boolean {
+  return removal === "is deleted" || removal === "is perhaps deleted";
+}
 
 /** What `retainOnDelete: false` does. @param isPerhaps something may adopt the object. @param amount of objects. */
 export function deletedInWords(isPerhaps: boolean, amount = 1): string {
@@ -187,24 +191,24 @@ export function setRemovalWarning(member: Kind, label: string, ids: readonly str
   const amount = ids.length;
   const them = `${count(amount, member.create.noun)} (${idRanges(ids)})`;
   const gone = `${label} is no longer declared. If its ${them} ${agree(amount, "leaves", "leave")} the state,`;
-  if (removal === "stays live") return `${gone} ${staysLive(member, agree(amount, "it", "each"))}.`;
+  if (!isDeletion(removal))
+    return `${gone} ${staysLive(member, agree(amount, "it", "each"), removal === "is perhaps left live")}.`;
   return `${gone} ${agree(amount, "it is", "they are")} ${deletedInWords(removal === "is perhaps deleted", amount)}.`;
 }
 
 /** Tells people that a single object is no longer declared. */
 export function removalWarning(kind: Kind, label: string, id: string, removal: Removal): string {
   const gone = `${label} (${id}) is no longer declared. If it leaves the state,`;
-  if (removal === "stays live") return `${gone} ${staysLive(kind, id)}.`;
+  if (!isDeletion(removal)) return `${gone} ${staysLive(kind, id, removal === "is perhaps left live")}.`;
   return `${gone} it is ${deletedInWords(removal === "is perhaps deleted")}.`;
 }
 
 /** The same of more objects than are told one by one. */
 export function moreRemoved(ids: readonly string[], removal: Removal): string {
   const amount = ids.length;
-  const fate =
-    removal === "stays live"
-      ? `${agree(amount, "it stays", "they stay")} live on the platform`
-      : `${agree(amount, "it is", "they are")} ${deletedInWords(removal === "is perhaps deleted", amount)}`;
+  const fate = isDeletion(removal)
+    ? `${agree(amount, "it is", "they are")} ${deletedInWords(removal === "is perhaps deleted", amount)}`
+    : `${agree(amount, "it stays", "they stay")} live on the platform`;
   const are = count(amount, "more object is", "more objects are");
   const gone = agree(amount, "it leaves", "they leave");
   return `${are} no longer declared. If ${gone} the state, ${fate}: ${idRanges(ids)}.`;
