@@ -27,18 +27,16 @@ import {
 } from "../state/index.js";
 import type { Verdict } from "./pending-answers.js";
 import { type Creating, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
+import { inOrder, replaced, withoutCreates } from "./stack-changes.js";
 import {
   accountIn,
   currentByUrn,
   type ExportedStack,
-  inOrder,
   isOurs,
   partsOf,
   type Resource,
-  replaced,
   stateIn,
   visible,
-  withoutCreates,
   withParts,
   withResources,
 } from "./stack-export.js";
