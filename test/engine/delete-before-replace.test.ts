@@ -1,6 +1,7 @@
 /** Real runs with Pulumi's option `deleteBeforeReplace`: the engine lets go of an object, and of what depends on it, before it creates. */
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
+import { struck, upAndKill } from "../support/killing.js";
 import { pendingCommand } from "../support/recovery.js";
 import { newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
 
@@ -61,6 +62,23 @@ it("a create of unknown outcome that was not carried out: settled, reopened, set
   expect(await idsIn(stack)).toMatchObject({ a: "4", p: "6", q: "3" });
   expect(await leftLive(stack)).toEqual(["Advertiser 1", "ConversionEvent 2", "ConversionEvent 5"]);
   expect(await well(stack.up())).toContain("4 unchanged");
+});
+
+it("a create of a killed run that was carried out: what it leaves live is listed, and nothing of it stays in the state", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(shop("A", 1), { sandbox });
+  await well(stack.up());
+  for (const name of ["B", "C"]) {
+    stack.program(shop(name, 1));
+    const lost = sandbox.fail({ on: "advertiser", act: true, with: { kind: "no-answer" } });
+    expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+    await stack.cancel();
+    await well(pendingCommand(stack, "--created", `a=${sandbox.advertisers.at(-1)?.id}`));
+    await well(stack.up());
+  }
+  expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 4 });
+  expect((await stack.resources()).map(({ id }) => id).toSorted()).toEqual(["3", "6", "7"]);
+  expect(await leftLive(stack)).toEqual(["Advertiser 1", "Advertiser 4", "ConversionEvent 2", "ConversionEvent 5"]);
 });
 
 it("what the engine has deleted before is not said or listed to stay live", async () => {

@@ -104,6 +104,35 @@ describe("`deleteBeforeReplace` has taken out what a create was to replace, and 
   });
 });
 
+it("the create of a killed run lists what it leaves live, and what was listed before; what is already let go of leaves the state", () => {
+  const before = { id: "5", at: NOW, why: "replaced" };
+  const old = (more: object) => resource(A, { id: "1", outputs: { advertiserName: "A", __left: [before] }, ...more });
+  const settledAs = (former: object, createdAs?: string) => {
+    const verdicts = createdAs === undefined ? [] : [{ urn: A, createdAs }];
+    return (
+      settle(stackOf([former, resource(E, { id: "2", dependencies: [A] })], [creating(A)]), verdicts).deployment
+        .resources ?? []
+    );
+  };
+  const listed = (former: object, createdAs?: string) => leftLiveIn(settledAs(former, createdAs)[0]?.outputs ?? {});
+  const left = { id: "1", at: NOW, why: "replaced", name: "A" };
+  const retained = { retainOnDelete: true };
+  expect(listed(old(retained), "3")).toEqual([before, { ...left, by: "3" }]);
+  expect(listed(old(retained))).toEqual([before, left]); // nobody has answered
+  expect(listed(old({}), "3")).toEqual([before]); // the next run deletes it
+  const idsOf = (former: object) => settledAs(former, "3").map(({ id, delete: isReplaced }) => [id, isReplaced]);
+  expect(idsOf(old({ pendingReplacement: true }))).toEqual([
+    ["3", undefined],
+    ["2", undefined],
+  ]);
+  expect(listed(old({ ...retained, pendingReplacement: true }), "3")).toEqual([before, { ...left, by: "3" }]);
+  expect(idsOf(old(retained))).toEqual([
+    ["3", undefined],
+    ["1", true],
+    ["2", undefined],
+  ]);
+});
+
 it("R4: what was sent with other arguments than the program's is saved as it was sent, so that the next up sees the change", () => {
   const now = { eventName: "Two", advertiserId: 4, value: 5, clickWindow: 60 };
   const settledAs = (sent: object) => {

@@ -13,7 +13,7 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import type { Action, Member, ToDelete } from "../decision/index.js";
-import { fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   type CreateRecord,
@@ -23,6 +23,7 @@ import {
   leftLiveIn,
   type Shared,
   type StoredSet,
+  tellingOfLeft,
   unlessAdopted,
   unresolvedId,
   writeRecord,
@@ -178,7 +179,7 @@ function leftBySet(kind: Kind, { stored, secret, members, outcomes, deletions, a
     // Of an object that was created for another advertiser, only the body's fingerprint is known.
     const shared = stored.earlier.has(key) ? {} : { advertiserId: stored.advertiserId };
     const then = { ...shared, ...stored.events.get(key) };
-    const object = { id, ...tellingOf(kind, then, new Set([...was(key), ...is(key)])), key, at, ...stillTo(id) };
+    const object = { id, ...tellingOfLeft(kind, then, new Set([...was(key), ...is(key)])), key, at, ...stillTo(id) };
     return [isRemoved ? { ...object, why: "removed" } : { ...object, why: "replaced", ...(by && { by }) }];
   });
   const before = stored.leftLive
@@ -202,7 +203,7 @@ export function leavingIn(
   isDeleted: boolean,
 ): Leaving {
   const isObject = isPlatformId(id) && !isDeleted;
-  return { before: leftLiveIn(olds), object: isObject ? { id, ...tellingOf(kind, olds, secret) } : undefined };
+  return { before: leftLiveIn(olds), object: isObject ? { id, ...tellingOfLeft(kind, olds, secret) } : undefined };
 }
 
 /** What the state of the new resource keeps. @param by its id; none where it has none of the platform's. */
@@ -211,15 +212,6 @@ export function leftAfter(leaving: Leaving | undefined, by: string | undefined, 
   const { before, object } = leaving;
   if (object === undefined || object.id === by) return before;
   return [...before, withoutUndefined({ ...object, at, why: "replaced" as const, by })];
-}
-
-function tellingOf(kind: Kind, values: Values, secret: ReadonlySet<string>): Pick<LeftLive, "name" | "advertiserId"> {
-  const { advertiserId } = values;
-  const isKnown = kind.refersTo.advertiserId !== undefined && ["string", "number"].includes(typeof advertiserId);
-  return withoutUndefined({
-    name: nameToTell(kind, values, secret),
-    advertiserId: isKnown && !secret.has("advertiserId") ? String(advertiserId) : undefined,
-  });
 }
 
 /** A failure after which the state holds the resource all the same, since something may have been created. */

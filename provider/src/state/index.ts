@@ -62,6 +62,7 @@ export {
   SECRET_ARGUMENTS,
   SECRET_SIGNATURE,
   secretArgumentsIn,
+  tellingOfLeft,
   UNKNOWN,
   UNRESOLVED,
   writeBriefing,

@@ -3,8 +3,8 @@
  * and written: what the program's half tells of a resource, and what a resource has left live. The engine hides names that begin with
  * two underscores from previews. Pure.
  */
-import type { Values } from "../base/index.js";
-import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { type Values, withoutUndefined } from "../base/index.js";
+import { type Kind, kindOfType, nameToTell, setOfType } from "../kinds/index.js";
 
 /** The reference that the engine's dynamic-provider process loads; written by `program/registration.ts`. */
 export const PROVIDER = "__provider";
@@ -149,4 +149,18 @@ export function leftLiveIn(outputs: Values): readonly LeftLive[] {
 
 export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown> {
   return list.length === 0 ? {} : { [LEFT_LIVE]: list };
+}
+
+/** What an object that is left live is known by. @param secret names of arguments that must not be told. */
+export function tellingOfLeft(
+  kind: Kind,
+  values: Values,
+  secret: ReadonlySet<string>,
+): Pick<LeftLive, "name" | "advertiserId"> {
+  const { advertiserId } = values;
+  const isKnown = kind.refersTo.advertiserId !== undefined && ["string", "number"].includes(typeof advertiserId);
+  return withoutUndefined({
+    name: nameToTell(kind, values, secret),
+    advertiserId: isKnown && !secret.has("advertiserId") ? String(advertiserId) : undefined,
+  });
 }

@@ -27,7 +27,7 @@ import {
 } from "../state/index.js";
 import type { Verdict } from "./pending-answers.js";
 import { type Creating, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
-import { inOrder, replaced, withoutCreates } from "./stack-changes.js";
+import { inOrder, withCreates, withoutCreates } from "./stack-changes.js";
 import {
   accountIn,
   currentByUrn,
@@ -97,8 +97,8 @@ export function settle(
     }),
   );
   const kept = saved.map((resource) => (resource.delete === true ? resource : (sets.get(resource.urn) ?? resource)));
-  const created = [...fresh, ...[...sets.values()].filter(({ urn }) => !current.has(urn))];
-  const resources = inOrder([...replaced(withoutCreates(kept, dropped), fresh), ...created]);
+  const newSets = [...sets.values()].filter(({ urn }) => !current.has(urn));
+  const resources = inOrder([...withCreates(withoutCreates(kept, dropped), fresh, surroundings.now), ...newSets]);
   const others = (stack.deployment.pending_operations ?? []).filter(({ type, resource }) => {
     return !isOurs(resource) || (type !== "creating" && setOfType(resource.type) === undefined);
   });

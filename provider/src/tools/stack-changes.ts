@@ -3,7 +3,8 @@
  * list as left live. Pure.
  */
 import { kindOfType } from "../kinds/index.js";
-import { leftLiveIn, objectKey, UNRESOLVED } from "../state/index.js";
+import { isPlatformId } from "../rules/index.js";
+import { leftLiveIn, objectKey, secretArgumentsIn, tellingOfLeft, UNRESOLVED, writeLeftLive } from "../state/index.js";
 import { currentByUrn, objectsIn, type Resource } from "./stack-export.js";
 
 /**
@@ -66,8 +67,32 @@ function toBeReplaced({ initErrors: _, outputs = {}, ...resource }: Resource): R
   return { ...resource, outputs: kept, pendingReplacement: true };
 }
 
-/** What the new ones take the place of is marked, as by the engine: the next run takes it out of the state. */
-export function replaced(resources: readonly Resource[], by: readonly Resource[]): Resource[] {
-  const urns = new Set(by.map(({ urn }) => urn));
-  return resources.map((resource) => (urns.has(resource.urn) ? { ...resource, delete: true } : resource));
+/**
+ * With the creates of killed runs in the place of what has their URNs. That is marked, as by the engine, and the next run takes it out of
+ * the state; what `deleteBeforeReplace` has let go of leaves the state now. The new ones list what is left live, as after a whole run.
+ */
+export function withCreates(resources: readonly Resource[], fresh: readonly Resource[], at: string): Resource[] {
+  const urns = new Set(fresh.map(({ urn }) => urn));
+  const current = currentByUrn(resources);
+  const others = resources.flatMap((each): Resource[] => {
+    if (!urns.has(each.urn)) return [each];
+    return each.pendingReplacement === true ? [] : [{ ...each, delete: true }];
+  });
+  return [...others, ...fresh.map((each) => ({ ...each, outputs: withLeft(each, current.get(each.urn), at) }))];
+}
+
+function withLeft(
+  { id: by, inputs: now = {}, outputs = {} }: Resource,
+  former: Resource | undefined,
+  at: string,
+): Resource["outputs"] {
+  const { type = "", id, retainOnDelete, inputs = {}, outputs: held = {} } = former ?? {};
+  const kind = kindOfType(type);
+  const isLeft = retainOnDelete === true && isPlatformId(id) && id !== by;
+  const left = [...leftLiveIn(held)];
+  if (kind !== undefined && isLeft) {
+    const told = tellingOfLeft(kind, held, new Set([...secretArgumentsIn(inputs), ...secretArgumentsIn(now)]));
+    left.push({ id, ...told, at, why: "replaced", ...(isPlatformId(by) ? { by } : {}) });
+  }
+  return { ...outputs, ...writeLeftLive(left) };
 }
