@@ -571,6 +571,35 @@ describe("what `pulumi state rename` has renamed, as the program did", () => {
     expect(sandbox.creates).toBe(1);
   });
 
+  it("nor are several with one name on the platform, whichever the engine asks about first; what really leaves is said once", async () => {
+    const { sandbox, run, created } = await start();
+    const all = await created("p", "q", "gone");
+    const [p, q] = all as [Known, Known];
+    const formerly = ["p", "q", "gone"].map((name) => key(name));
+    const told = async (last: "held" | "new", ...order: readonly [Known, string][]) => {
+      const now = run();
+      const identity = (name: string) => ({
+        identity: `tiny/dev::${name}`,
+        formerly,
+        run: { isUp: false, resources: 3 },
+      });
+      const checkOther = () =>
+        now.event.check({}, { ...inputsOf("other"), __identity: { ...identity("other"), formerly: [] } });
+      if (last === "held") await checkOther();
+      for (const [known, name] of order) expect(await look(now, known, { __identity: identity(name) })).toBe("");
+      if (last === "new") await checkOther();
+      await now.kill();
+      return now.told.map(({ message }) => message);
+    };
+    for (const last of ["held", "new"] as const) {
+      expect(await told(last, [p, "pp"], [q, "qq"])).toEqual([
+        expect.stringContaining('"gone" (4) is no longer declared'),
+      ]);
+      expect(await told(last, [q, "qq"], [p, "pp"])).toHaveLength(1);
+    }
+    expect(sandbox.creates).toBe(3);
+  });
+
   it("nor is a set, of its members", async () => {
     const { sandbox, folder } = await start();
     const events = { a: { eventName: "A", value: 1 }, b: { eventName: "A", value: 2 } };

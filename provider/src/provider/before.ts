@@ -155,7 +155,8 @@ async function formerOnes(
 
 /**
  * What the program's half took this resource or member for, which the state has already: that leaves the state, and nothing else
- * says so. (The notes of this machine alone can't tell that another machine has created this one.)
+ * says so. (The notes of this machine alone can't tell that another machine has created this one.) Called for each resource once this run
+ * knows what it goes on with, so that all is said with the last one: any of them may have the object, under a name of `pulumi state rename`.
  */
 export async function tellGone(
   kind: Kind,
@@ -163,9 +164,13 @@ export async function tellGone(
   subject: Ref,
   formerly: readonly string[] = [],
 ): Promise<void> {
-  const gone = formerly.filter((key) => runtime.run.beginOnce(`gone ${key}`));
-  const former = await formerOnes(kind, runtime, subject, gone, undefined);
-  tellAll(runtime, beforeCreate(kind, subject, { former }));
+  const { run } = runtime;
+  for (const former of formerly) if (run.beginOnce(`gone ${former}`)) run.taken.push({ kind, subject, former });
+  if (run.hasMore) return;
+  for (const each of run.taken.splice(0)) {
+    const former = await formerOnes(each.kind, runtime, each.subject, [each.former], undefined);
+    tellAll(runtime, beforeCreate(each.kind, each.subject, { former }));
+  }
 }
 
 /**

@@ -24,7 +24,7 @@ import {
   secretArgumentsIn,
   UNKNOWN,
 } from "../state/index.js";
-import { lookBefore, tellUnclaimed } from "./before.js";
+import { lookBefore, tellGone, tellUnclaimed } from "./before.js";
 import { learnHolders, noteAdoptedSomewhere, noteAdopts, rivalOf } from "./holding.js";
 import { briefingIn, type Properties } from "./inputs.js";
 import { expectSameAccount } from "./outcome.js";
@@ -46,6 +46,7 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
     // An `up` tells what it did with it.
     const isToldLater = before.unsettled !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
+    await tellGone(kind, runtime, subject);
   }
   const mark = isNew && adoptedBy(values) === undefined ? newMarkInput(runtime) : undefined;
   return answer(runtime, check, twice, {
@@ -73,6 +74,7 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, olds, give
     const nothing = readStoredSet({});
     await tellBefore(kind, runtime, subject, membersOf(kind, nothing, declared), nothing);
   }
+  if (isNew) await tellGone(kind, runtime, subject);
   const hasSecret = secretArgumentsIn(check.news).size > 0;
   return answer(runtime, check, twice, { [MARK]: markInputOfSet(runtime, olds, withoutUndefined(values), hasSecret) });
 };

@@ -12,7 +12,7 @@
 import { own, type Values } from "../base/index.js";
 import { type Former, Holders, holdsUnknown, type Member } from "../decision/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type Briefing, objectKey, UNKNOWN } from "../state/index.js";
+import { type Briefing, objectKey, type Ref, UNKNOWN } from "../state/index.js";
 import type { Leaving } from "./outcome.js";
 
 interface Checked {
@@ -55,6 +55,8 @@ export class Run {
   readonly #askedAgain = new Set<string>();
   readonly #gone = new Set<string>();
   readonly #begun = new Set<string>();
+  /** What the program's half took resources for that the state has already: to be said once nothing is left that may have its object. */
+  readonly taken: { readonly kind: Kind; readonly subject: Ref; readonly former: string }[] = [];
 
   /** Once a run. @returns whether nothing else has begun it. */
   beginOnce(what: string): boolean {
@@ -65,7 +67,12 @@ export class Run {
 
   /** Whether all that the program declares was looked at: not in a run of some targets, nor in a `destroy`. */
   get isWhole(): boolean {
-    return this.#declares > 0 && this.#resources.size >= this.#declares;
+    return this.#declares > 0 && !this.hasMore;
+  }
+
+  /** Whether the engine is still to ask about something that the program declares, as far as the program said. */
+  get hasMore(): boolean {
+    return this.#resources.size < this.#declares;
   }
 
   /** Whether the program may adopt an object of this kind whose id the run does not know yet. */

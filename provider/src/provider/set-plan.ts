@@ -51,8 +51,9 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   const { membersFormerly = {} } = run.briefingOf(subject.key);
   for (const { key, id } of members) {
     const member = memberRef(subject, key);
-    if (id !== undefined) await tellGone(kind, runtime, member, membersFormerly[member.key]);
+    await tellGone(kind, runtime, member, id === undefined ? [] : membersFormerly[member.key]);
   }
+  await tellGone(kind, runtime, subject);
   const isSupposed = run.isSupposed(subject.key, news);
   if (!isSupposed) {
     await tellBefore(kind, runtime, subject, members, stored, stillToDelete(stored.leftLive, circumstances));

@@ -71,7 +71,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
     member = decideNow();
   }
   const { former } = member;
-  if (held !== undefined) await tellGone(kind, runtime, subject, run.briefingOf(key).formerly);
+  await tellGone(kind, runtime, subject, held === undefined ? [] : run.briefingOf(key).formerly);
   const words = await reconcileHeld(runtime, subject, id, () => fingerprintOfBody(kind, olds));
   if (action.do === "wait") expectSettled(kind, waitingFor(action), subject.urn);
   const replaces = replacesOf(kind, member, news);
