@@ -1,6 +1,6 @@
 /**
  * R3 with Pulumi's own CLI: a command that changes a stack beside another one, beside a run of another machine, and killed between its steps.
- * `test/unit/stack-journals.test.ts` has the finer moments, with a stand-in for the CLI.
+ * `test/unit/change-stack.test.ts` has the finer moments, with a stand-in for the CLI.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

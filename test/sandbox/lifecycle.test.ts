@@ -7,7 +7,7 @@ import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { aboutWhom } from "../../provider/src/state/identity.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { recordsIn } from "../../provider/src/store/notes.js";
-import { StackJournals } from "../../provider/src/tools/stack-journals.js";
+import { StackJournals } from "../../provider/src/tools/change-stack.js";
 import { newFolder } from "../support/folder.js";
 import { commandsIn } from "../support/printed-commands.js";
 import { refusalShapes } from "../support/refusal-shapes.js";

@@ -392,18 +392,18 @@ const rows: Row[] = [
   ],
   [
     "R3: the stack is exported again before the import",
-    "tools/stack-journals.ts",
+    "tools/change-stack.ts",
     "if (now === text) return",
     `if (now === text || text !== "") return`,
-    "unit/stack-journals",
+    "unit/change-stack",
     "it is judged again",
   ],
   [
     "R3: a command is refused while a run holds the journal",
-    "tools/stack-journals.ts",
+    "tools/change-stack.ts",
     "if (error instanceof LockHeld) throw underWay(error.holder);",
     "if (error instanceof LockHeld) return this.#hold(rest, work);",
-    "unit/stack-journals",
+    "unit/change-stack",
     "while a run holds the journal",
   ],
   [
@@ -411,7 +411,7 @@ const rows: Row[] = [
     "tools/relocate.ts",
     "before: () => moveNotes(notes),",
     "before: () => moveNotes(notes.slice(0, 0)),",
-    "unit/stack-journals",
+    "unit/change-stack",
     "relocate",
   ],
   [
@@ -509,7 +509,7 @@ const quick: Row[] = [
 ];
 
 /** These run the command as it is built. */
-const BUILT = new Set(["unit/stack-journals"]);
+const BUILT = new Set(["unit/change-stack"]);
 
 const controlOf = ([promise, file, from, to, test, named]: Row): Control => ({
   promise,

@@ -135,14 +135,14 @@ const rows: Row[] = [
   [
     "R3",
     "a command imports what it exported, without a second look",
-    "tools/stack-journals.ts",
+    "tools/change-stack.ts",
     "if (now === text) return",
     `if (now !== "") return`,
   ],
   [
     "R3",
     "two commands at once",
-    "tools/stack-journals.ts",
+    "tools/change-stack.ts",
     "if (error instanceof LockHeld) throw underWay(error.holder);",
     "if (error instanceof LockHeld) return this.#hold(rest, work);",
   ],

@@ -2,7 +2,8 @@
  * The evidence that an answer gives: which answers prove that an object was created, changed or deleted, that it is gone, or
  * that a search finds none. Each of these outcomes follows from what stands in this file's table only, never from the absence of a bad
  * word: an object that is taken for gone, and a create that is taken for not carried out, are each made a second time. What
- * proves nothing is unknown for a create, and trouble for everything else (`judgement.ts`). Pure.
+ * proves nothing is judged in `judgement.ts`: a create was refused (by its status, or by `saysRefused` here) or is unknown, and everything
+ * else is trouble. Pure.
  */
 import { own, printable } from "../base/index.js";
 import {

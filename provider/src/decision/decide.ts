@@ -1,8 +1,8 @@
 /**
  * Decides what becomes of one object, a single resource's or an event of a set. {@link decide} turns facts into an action.
- * {@link isDeleted} says whether an object is deleted when it leaves the state, also when its event is removed from a set,
- * {@link visibleFromMs} from when on it proves something that one is not found. The engine's
- * calls, the words of a preview, the comment on a pull request and `pending` ask here, so that what is said is what is done. Pure.
+ * {@link isDeleted} says whether an object is deleted when it leaves the state, also when its event is removed from a set (a set deletes last,
+ * and only if all else went well: `provider/set-run.ts`). {@link visibleFromMs} says from when on not finding an object proves something. The
+ * engine's calls, the words of a preview, the comment on a pull request and `pending` ask here, so that what is said is what is done. Pure.
  */
 import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";

@@ -1,8 +1,9 @@
 /**
- * Who has which live object: an object, identified by its kind and its id, belongs to one resource or member at most. Everything
- * that names, adopts, settles, replaces, deletes or advises about an object asks here: the provider, the comment on a preview and
- * `pending`. What is known comes from the state as each resource is looked at, the journal's notes of killed runs, the program's
- * adoptions, and the inventory of this machine. The answer does not depend on the order in which these come. Pure.
+ * Who has which live object: an object, identified by its kind and its id, belongs to one resource or member at most. Whatever knows the
+ * state asks here before it adopts, settles, replaces, deletes or advises: the provider (through `provider/holding.ts`), the comment on a
+ * preview, and `pending`. Two that name one object within the program are refused earlier, in `program/batch.ts` and `catalog/judge.ts`.
+ * What is known comes from the state as each resource is looked at, the journal's notes of killed runs, the program's adoptions, and the
+ * inventory of this machine. The answer does not depend on the order in which these come. Pure.
  */
 import type { Kind } from "../kinds/index.js";
 import { objectKey } from "../state/index.js";

@@ -1,6 +1,6 @@
 /**
  * The objects that a resource is about, each with what becomes of it: of a single resource one, of a set many; and the list of what
- * a set deletes, which it does after everything else ({@link objectsToDelete}; whether each is deleted, `isDeleted` in `decide.ts` says).
+ * a set deletes, last, and only if all else went well ({@link objectsToDelete}; whether each is deleted, `isDeleted` in `decide.ts` says).
  * The provider asks it, and so do the comment on a preview and `pending`. Pure.
  */
 import { asRecord, own, type Values } from "../base/index.js";

@@ -3,11 +3,12 @@
  * list of all kinds. It promises to hold data and pure functions, and may import `base/` and `rules/`.
  *
  * Another kind of resource begins here: a file `*-kind.ts`, its name and handler in the unions of `kind.ts`, a place in {@link KINDS} (a
- * set: in `SETS`); then its class in `program/`, the public exports of `src/index.ts`, its provider in `handlers.ts`, and its route and
- * rules in `sandbox/` (`routes.ts`, `rules.ts`). What is about certain kinds names them: `catalog/` (`judge.ts`, `lint.ts`),
- * `tools/contents.ts` (lists by kind), `tools/comment.ts` (replaced advertisers), and the advertiser's id of an object that is left live
- * (`state/properties.ts`, `provider/outcome.ts`). The public types of `program/public-validate.ts` and `testing/index.ts` list the names,
- * since old compilers can't read the unions' file.
+ * set: in `SETS`); then its class in `program/`, the public exports of `src/index.ts`, its provider in `handlers.ts`, and its route, rules and
+ * objects in `sandbox/` (which takes every noun but "advertiser" for an event). What is about certain kinds names them: `catalog/` (`judge.ts`,
+ * `lint.ts`) and `program/catalog.ts`; `tools/contents.ts` (lists by kind) and the reports that are made of it; `tools/comment.ts` (replaced
+ * advertisers); `toGoOnWith` in `state/sentences.ts`; the advice in `client/trouble.ts`; and the advertiser's id of an object that is left live
+ * (`state/properties.ts`, `provider/outcome.ts`), which a set's events share (`state/stored-set.ts`). The public types of
+ * `program/public-validate.ts` and `testing/index.ts` list the names, since old compilers can't read the unions' file.
  */
 import { advertiser } from "./advertiser-kind.js";
 import { adviceFor, conversionEvent, conversionEventSet } from "./event-kind.js";

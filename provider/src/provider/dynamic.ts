@@ -1,8 +1,8 @@
 /**
  * The face that Pulumi's dynamic providers see: each call of the engine is handed to the function that does it, of a single resource or of
  * a set, and what that answers becomes what the engine understands. Nothing is decided here, so another front end does the same beside it:
- * it calls the functions that {@link SINGLE} and {@link SET} name. What else it needs, `index.ts` says. The order of the calls is in
- * `run.ts`. Every error is scrubbed here, on its way out.
+ * it calls the functions that {@link SINGLE} and {@link SET} name (`Calls` in `services.ts` is their type). What else it needs, `index.ts`
+ * says. The order of the calls is in `run.ts`. Every error is scrubbed here, on its way out.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";

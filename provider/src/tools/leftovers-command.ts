@@ -3,12 +3,12 @@
  */
 import { jsonIn, momentOf, own, printable, systemClock } from "../base/index.js";
 import { leftLiveIn, leftLiveKind, writeLeftLive } from "../state/index.js";
+import { changeStack } from "./change-stack.js";
 import { contentsOf, warnOfSecretSets } from "./contents.js";
 import { chosen, command, refuseForeignOptions, say, textOf, type Values, write } from "./harness.js";
 import { LEFTOVER_FORMATS, type Leftover, leftoversOf, nothingSince, otherStackThan } from "./leftovers.js";
 import { STACK_HELP, STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
 import { type ExportedStack, objectsIn, readExport, stackIn, stateIn, withEach } from "./stack-export.js";
-import { changeStack } from "./stack-journals.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [options]
        pulumi-advertising leftovers --before EXPORT [options]

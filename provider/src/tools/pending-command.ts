@@ -12,13 +12,13 @@ import {
   splitMember,
   waysOut,
 } from "../state/index.js";
+import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import { type Known, type Meant, meantBy, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
 import { livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
 import { type ExportedStack, expectNothingPending, readExport, stackIn, underNewNames } from "./stack-export.js";
-import { changeStack, type Decided, journalsOf, StackJournals } from "./stack-journals.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 

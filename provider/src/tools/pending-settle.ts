@@ -1,7 +1,7 @@
 /**
- * Settles creates of unknown outcome. Pure: an exported stack in, an exported stack out.
+ * Settles creates of unknown outcome: makes the stack as it is to be by the answers. Taking answers back is `reopen` in `pending-answers.ts`;
+ * what either makes is imported by `changeStack` in `change-stack.ts`. Pure: an exported stack in, an exported stack out.
  */
-
 import { enumerate, type Values } from "../base/index.js";
 import { fingerprintOfBody, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";

@@ -1,4 +1,4 @@
-/** What the Pulumi CLI is asked for the commands: the stack that is meant, its state and its settings. */
+/** What the Pulumi CLI is asked for the commands: the stack that is meant, its state and its settings, and the import of a changed state. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { enumerate, printable, UsageError } from "../base/index.js";

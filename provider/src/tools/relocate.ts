@@ -6,10 +6,10 @@ import { agree, count, enumerate, UsageError } from "../base/index.js";
 import { accountOf } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
 import { moveNotes } from "../store/index.js";
+import { changeStack } from "./change-stack.js";
 import { command, say } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 import { type ExportedStack, isOurs, type Resource, stackIn, stateIn, withEach } from "./stack-export.js";
-import { changeStack } from "./stack-journals.js";
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 

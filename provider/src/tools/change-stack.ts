@@ -1,11 +1,11 @@
 /**
- * The journals of one stack on this machine, of whichever account, where there are any: found, read, held and changed. What a user says of
- * a create settles its note as well, so that the next `up` does not stumble over it; and what was known before is noted, so that it can be
- * taken back.
- *
  * {@link changeStack} is the one way in which a command changes a stack. It holds the lock of the stack's journals on this machine from
  * beginning to end, judges what it finds, and looks again right before it changes anything. So two commands at once are done one after the
  * other, and what a run saved meanwhile is not overwritten. A command that is killed between any two steps finishes when it is called again.
+ *
+ * {@link StackJournals} are the journals of one stack on this machine, of whichever account, where there are any: found, read, held and
+ * changed. What a user says of a create settles its note as well, so that the next `up` does not stumble over it; and what was known before
+ * is noted, so that it can be taken back.
  */
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../base/index.js";
