@@ -18,10 +18,10 @@ import {
 } from "../state/index.js";
 import type { Settlement } from "../store/index.js";
 import { namesNow, type PendingCreate, recordsOf } from "./pending-facts.js";
-import { inOrder } from "./stack-changes.js";
 import {
   currentByUrn,
   type ExportedStack,
+  inOrder,
   objectsIn,
   partsOf,
   type Resource,

@@ -27,16 +27,18 @@ import {
 } from "../state/index.js";
 import type { Verdict } from "./pending-answers.js";
 import { type Creating, type Pending, type PendingCreate, recordsOf } from "./pending-facts.js";
-import { inOrder, withCreates, withoutCreates } from "./stack-changes.js";
 import {
   accountIn,
   currentByUrn,
   type ExportedStack,
+  inOrder,
   isOurs,
   partsOf,
   type Resource,
   stateIn,
   visible,
+  withCreates,
+  withoutCreates,
   withParts,
   withResources,
 } from "./stack-export.js";
