@@ -277,7 +277,7 @@ describe("standard input through a pipe that does not block, as behind npx or an
     [["report", "ids", "--state", "-"], state, '"buy": 2'],
     [["pending", "--state", "-"], state, "Nothing is pending"],
     [["compare", "--state", "-", "--state", "one.json"], state, "2 objects are the same in both"],
-    [["leftovers", "--state", "one.json", "--before", "-"], state, "The earlier export is the state of now"],
+    [["leftovers", "--state", "one.json", "--before", "-"], state, "The earlier export is the current state"],
     [["leftovers", "--state", "-"], state, "Nothing is known"],
   ])("%j", async (args, text, told) => {
     const { code, stdout, stderr } = await piped(folderWith({ "one.json": state }), text, ...args);

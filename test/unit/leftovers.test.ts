@@ -182,7 +182,7 @@ it("nothing is told in words, with what can't be known", () => {
   expect(since(stateOf([], ""), earlier)).toMatch(/^Nothing that is live/);
   // The newest checkpoint of a stack is what the last run left of it.
   for (const [states, why] of [
-    [[now], "is the state of now"],
+    [[now], "is the current state"],
     [[stateOf([])], "has no object of this package"],
     [[stateOf([], ""), stateOf([], "2026-03-01T10:00:00Z")], "has no object of this package"],
   ] as const) {

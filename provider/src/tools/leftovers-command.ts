@@ -19,8 +19,8 @@ left the state since an earlier export, so also removed resources and those of a
 example by \`existingId\`, is not listed. Sends nothing.
 
   --before EXPORT        what \`pulumi stack export\` printed earlier (- for standard input), or the checkpoint of an earlier update that
-                         a file backend keeps in .pulumi/history: not the newest one, which is the state of now; may be given
-                         several times
+                         a file backend keeps in .pulumi/history: not the newest one, which is the current state; may be
+                         given several times
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to a file instead of standard output

@@ -175,7 +175,7 @@ export function nothingSince(now: State, earlier: readonly State[]): string {
   const why = earlier.every(holdsNothing)
     ? "has no object of this package"
     : earlier.every(isOfNow)
-      ? "is the state of now"
+      ? "is the current state"
       : undefined;
   if (why === undefined) return "Nothing that is live on the platform has left the state since the earlier export.\n";
   return `The earlier export ${why}, so it shows nothing that a run took out. That needs the state from before the run: an export, with Pulumi

@@ -23,22 +23,22 @@ import { type ExportedStack, expectNothingPending, readExport, stackIn, underNew
 const HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the creates of advertisers and conversion events whose outcome nobody knows: those that the state has as unresolved,
-those that were in flight when a run was killed, by Pulumi's record (an \`up\` could send them again), and those that
-only a journal on this machine remembers. Exits with 1 if there are any, so that a pipeline stops before an \`up\`.
+those that Pulumi's record lists as in flight when a run was killed (an \`up\` could send them again), and those that
+only a journal on this machine has. Exits with 1 if there are any, so that a pipeline stops before an \`up\`.
 
-  --created URN=ID       settles one: it was created as ID. It is taken into the state; if only a journal on this machine knows
-                         of it, the next up does that. Leave out =ID if the journal has the id (a set's URN: all such events)
+  --created URN=ID       settles one: it was created as ID, which is taken into the state now, or by the next up if only a journal
+                         on this machine has the create. Leave out =ID if the journal has it (with a set's URN: all such events)
   --not-created URN      settles one: it was not created, and the next up creates it
-  --search               searches for each by the mark that it was sent with, and settles what this decides; needs a search in the
-                         setting advertising:operations, and sends nothing else
-  --forget URN           removes what an interrupted run noted about a resource (previews list it) from the journal on this
+  --search               searches for each by the mark that it was sent with, and settles it if the result is clear; needs a search
+                         in the setting advertising:operations, and sends nothing else
+  --forget URN           removes what a killed run noted about a resource (previews list it) from the journal on this
                          machine; the state stays as it is, and the next up creates the resource if it is declared
-  --reopen URN           takes back one of the above that was wrong, on the machine where it was given, until an up of the whole
-                         program has succeeded
+  --reopen URN           takes back a wrong answer, on the machine where it was given, until an up of the whole program has
+                         succeeded
 ${STACK_HELP}
   --state FILE           looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
 
-URN may be the resource's name in the program, if no other resource has it. An event of a set is named URN["key"];
+URN may be the resource's name in the program, if only one create has it. An event of a set is named URN["key"];
 --not-created, --forget and --reopen take the set's own URN for all of its events. All but --search may be given several times.
 
 Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, for example because a run is

@@ -37,7 +37,7 @@ as "(secret)".
   --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module
   --template URL         ids with the address of each event's tag, as your platform documents it: {id} is replaced by the id;
                          {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are replaced too
-  --preview FILE         comment, from a file instead of standard input
+  --preview FILE         for comment: a file to read instead of standard input
   --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
 ${STACK_HELP}
   --out FILE             writes to a file instead of standard output
