@@ -95,6 +95,12 @@ describe("`deleteBeforeReplace` has taken out what a create was to replace, and 
     },
   );
 
+  it("it leaves the state where only another create refers to it that was not carried out either", () => {
+    const other = resource(E, { ...open(), urn: E, type: E.split("::")[2], dependencies: [A] });
+    const verdicts = [A, E].map((urn) => ({ urn, createdAs: undefined }));
+    expect(settle(stackOf([open(), other], []), verdicts).deployment.resources).toEqual([]);
+  });
+
   it("it stays while only it lists what was left live; otherwise it leaves the state", () => {
     const [kept] = leftOf(open({ __left: left })) ?? [];
     expect(kept).toMatchObject(awaiting);

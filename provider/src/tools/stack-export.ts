@@ -295,10 +295,22 @@ export function withoutCreates(resources: readonly Resource[], dropped: Readonly
     return current;
   });
   const current = currentByUrn(restored);
-  const referred = new Set(resources.flatMap(referredTo));
+  return withNeeded(
+    restored,
+    resources.filter((each) => isDropped(each) && !current.has(each.urn)),
+  );
+}
+
+/** With those of the dropped resources that what stays refers to, or that alone list what was left live. */
+function withNeeded(kept: readonly Resource[], dropped: readonly Resource[]): Resource[] {
+  const referred = new Set(kept.flatMap(referredTo));
   const isNeeded = ({ urn, outputs = {} }: Resource) => referred.has(urn) || leftLiveIn(outputs).length > 0;
-  const needed = resources.filter((each) => isDropped(each) && !current.has(each.urn) && isNeeded(each));
-  return [...restored, ...needed.map(toBeReplaced)];
+  const needed = dropped.filter(isNeeded);
+  if (needed.length === 0) return [...kept];
+  return withNeeded(
+    [...kept, ...needed.map(toBeReplaced)],
+    dropped.filter((each) => !isNeeded(each)),
+  );
 }
 
 function toBeReplaced({ initErrors: _, outputs = {}, ...resource }: Resource): Resource {

@@ -19,6 +19,7 @@ export interface Saved {
   readonly inputs: Values;
   readonly outputs: Values;
   readonly delete?: boolean;
+  readonly pendingReplacement?: boolean;
   readonly retainOnDelete?: boolean;
   readonly protect?: boolean;
   readonly initErrors?: readonly string[];
@@ -267,6 +268,8 @@ export async function up(before: Deployment, program: Program, said: Said, optio
       if (isPreview) noteId(undefined);
       const next = { ...base, inputs };
       const take = (now: Saved) => {
+        // What `deleteBeforeReplace` has taken out, or a person's answer, is not there to be removed.
+        if (old?.pendingReplacement === true) return work.put(old, now);
         if (old !== undefined) work.alter(old, { ...old, delete: true });
         work.put(undefined, now);
       };
@@ -307,7 +310,7 @@ export async function up(before: Deployment, program: Program, said: Said, optio
     if (inputs === undefined) return undefined;
     // Outside of a preview its check has failed, since the owner's id is missing.
     if (skipped.has(ownerUrn ?? "")) work.fail(new Error(`${urn} needs ${owner}, which is new and no target`), false);
-    if (old === undefined) return created("create", inputs);
+    if (old === undefined || old.pendingReplacement === true) return created("create", inputs);
     const { id = "", outputs } = old;
     const { changes, replaces = [] } = await face.diff(id, outputs, { ...inputs });
     if (replaces.length > 0) {
