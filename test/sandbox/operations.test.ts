@@ -347,8 +347,8 @@ describe("what is gone", () => {
       expect(await refreshing.event.read(id, outs)).toEqual({ id: "", props: {} });
       const named = how.startsWith("unknown") ? `ConversionEvent ${id}` : `ConversionEvent "purchase" (${id})`;
       const next = isAdopted
-        ? `The next \`pulumi up\` fails if existingId still names ${id}: remove existingId to create another one, or name another object.`
-        : "The next `pulumi up` creates another one.";
+        ? `Then \`pulumi up\` fails if existingId still names ${id}: remove existingId to create another one, or name another object.`
+        : "Then `pulumi up` creates another one.";
       expect(wordsOf(refreshing)).toBe(`${named} is no longer on the platform, so it leaves the state. ${next}`);
       refreshing.closeNow();
       // The read is known to later runs as well: nothing of it is live.

@@ -397,7 +397,7 @@ it("members of a set that was killed are searched for by marks that follow from 
   const [saved] = settle(stack, [{ urn: `${set.urn}["a"]`, createdAs: "7" }]).deployment.resources ?? [];
   expect(saved?.outputs).toMatchObject({
     eventIds: { a: 7 },
-    unresolved: { b: { since: NOW, trace: traceOf("b"), mark: traceOf("b").value } },
+    unresolved: { b: { since: NOW, isLatest: true, trace: traceOf("b"), mark: traceOf("b").value } },
   });
 });
 

@@ -3,7 +3,13 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { describeSettingProblem, readSettings } from "../../provider/src/settings/read-settings.js";
 import { memberOf } from "../../provider/src/state/identity.js";
-import { explain, forgetCommand, reopenCommand, whatIsOpen } from "../../provider/src/state/sentences.js";
+import {
+  explain,
+  forgetCommand,
+  describe as inWords,
+  reopenCommand,
+  whatIsOpen,
+} from "../../provider/src/state/sentences.js";
 import { commandsIn } from "../support/printed-commands.js";
 import { filesIn, textIn } from "../support/retired-words.js";
 
@@ -33,6 +39,16 @@ describe("a command about a resource", () => {
       pending("--reopen", urn),
     ]);
   });
+});
+
+it.each([
+  [{}, ", sent at 2026-01-01T00:00:00Z"],
+  [{ isLatest: true } as const, ", sent at 2026-01-01T00:00:00Z or before"],
+  [{ isEarliest: true } as const, ""],
+])("R8: when a create was sent is said as far as the record knows it: %j", (known, words) => {
+  expect(inWords("Advertiser", { mark: "m", name: "A", at: "2026-01-01T00:00:00Z", ...known })).toBe(
+    `the Advertiser named "A"${words}`,
+  );
 });
 
 describe("a command about a setting", () => {

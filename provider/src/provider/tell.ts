@@ -254,7 +254,7 @@ export function goneNotice(label: string, id: string, isAdopted: boolean): Notic
   return {
     sort: isAdopted ? "gone, adopted" : "gone",
     urn: "",
-    text: `${label} is no longer on the platform, so it leaves the state. The next \`pulumi up\` ${next}.`,
+    text: `${label} is no longer on the platform, so it leaves the state. Then \`pulumi up\` ${next}.`,
     brief: label,
     more: objects("is no longer on the platform", "are no longer on the platform"),
   };

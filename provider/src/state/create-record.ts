@@ -21,6 +21,8 @@ export interface CreateRecord {
   readonly at: string;
   /** `at` is only the earliest moment at which it may have been sent: the engine's record alone knows of it. */
   readonly isEarliest?: true | undefined;
+  /** `at` is only the latest moment: it was settled beside others, by a record that did not say more. */
+  readonly isLatest?: true | undefined;
   /** Of the body that was sent; empty where that is not known, so that it equals none. */
   readonly fingerprint: string;
   /** The request field that the mark was sent in; absent where it was sent in none. */
@@ -55,6 +57,7 @@ interface Stored {
   readonly searched?: string;
   readonly createdAs?: string;
   readonly urn?: string;
+  readonly isLatest?: true;
   readonly trace?: { readonly field: string; readonly value: string };
   readonly replaces?: string;
   /** This and `facts`: where the resource's own arguments are not what was sent. */
@@ -106,8 +109,18 @@ export function memberRecord(stored: StoredMember, key = ""): CreateRecord {
   return { ...read(stored), mark, key, fingerprint, name, facts };
 }
 
-function read({ since, what, searched, createdAs, urn, trace, replaces, secret }: Stored) {
-  return withoutUndefined({ at: since, what, searched, createdAs, urn, field: trace?.field, replaces, secret });
+function read({ since, isLatest, what, searched, createdAs, urn, trace, replaces, secret }: Stored) {
+  return withoutUndefined({
+    at: since,
+    isLatest,
+    what,
+    searched,
+    createdAs,
+    urn,
+    field: trace?.field,
+    replaces,
+    secret,
+  });
 }
 
 /** The property that the state holds beside the arguments of a resource. @param properties those arguments. */
@@ -129,10 +142,10 @@ export function writeMemberRecord(record: CreateRecord): StoredMember {
 }
 
 function written(record: CreateRecord): Stored {
-  const { at, what = "", searched, createdAs, urn, field, mark, replaces, secret: all = [] } = record;
+  const { at, isLatest, what = "", searched, createdAs, urn, field, mark, replaces, secret: all = [] } = record;
   const trace = field === undefined ? undefined : { field, value: mark };
   const secret = all.length === 0 ? undefined : all;
-  return withoutUndefined({ since: at, what, searched, createdAs, urn, trace, replaces, secret });
+  return withoutUndefined({ since: at, isLatest, what, searched, createdAs, urn, trace, replaces, secret });
 }
 
 /** The id of a resource that has none of the platform's: never digits only. */

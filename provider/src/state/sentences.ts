@@ -12,7 +12,7 @@ import { aboutWhom, isInCatalog, type Ref } from "./identity.js";
 /** What a person looks for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
 export function describe(
   kind: Kind["name"],
-  { name, facts = {}, at, field, mark, replaces }: Omit<CreateRecord, "key" | "fingerprint">,
+  { name, facts = {}, field, mark, replaces, ...record }: Omit<CreateRecord, "key" | "fingerprint">,
 ): string {
   const named = name === undefined ? "" : ` named "${printable(name)}"`;
   const told = Object.entries(facts)
@@ -20,10 +20,16 @@ export function describe(
     .map(([property, value]) => `${property} ${printable(String(value))}`);
   return [
     `the ${kind}${named}${told.length === 0 ? "" : ` (${told.join(", ")})`}`,
-    at === "" ? "" : `, sent at ${at}`,
+    whenSent(record),
     field === undefined ? "" : `, ${field} = ${mark}`,
     replaces === undefined ? "" : `; it is not ${replaces}, which it was to replace`,
   ].join("");
+}
+
+/** Of several killed runs, an earlier one than Pulumi's record is of may have sent it: so the earliest moment is no help. */
+function whenSent({ at, isEarliest, isLatest }: Pick<CreateRecord, "at" | "isEarliest" | "isLatest">): string {
+  if (at === "" || isEarliest === true) return "";
+  return isLatest === true ? `, sent at ${at} or before` : `, sent at ${at}`;
 }
 
 /** The sentences that each message about a create of an earlier run begins with. */

@@ -132,8 +132,8 @@ function fromEngineRecord(
     if (verdict === undefined) {
       const kept = toKeep(create, newMark);
       // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
-      const at = kept.field === undefined ? stateIn(stack).time : latestOf(record, now);
-      return [asUnresolved(creating, { at, ...kept }, account)];
+      const when = kept.field === undefined ? { at: stateIn(stack).time } : latestOf(record, now);
+      return [asUnresolved(creating, { ...when, ...kept }, account)];
     }
     const { createdAs, mark } = verdict;
     if (createdAs === undefined) return [];
@@ -144,8 +144,8 @@ function fromEngineRecord(
 }
 
 /** When it was sent at the latest. @param now ISO 8601. */
-function latestOf(record: CreateRecord, now: string): string {
-  return lastMomentSent(record, Date.parse(now)) === Date.parse(now) ? now : record.at;
+function latestOf(record: CreateRecord, now: string): Pick<CreateRecord, "at" | "isLatest"> {
+  return lastMomentSent(record, Date.parse(now)) === Date.parse(now) ? { at: now, isLatest: true } : { at: record.at };
 }
 
 /**
@@ -256,7 +256,7 @@ function withRecord(resource: Resource, create: PendingCreate, { newMark }: Surr
 /** The resource as the provider would have had it saved after an unknown outcome. */
 function asUnresolved(
   { kind, resource }: Creating,
-  sent: Pick<CreateRecord, "mark" | "at" | "field" | "what">,
+  sent: Pick<CreateRecord, "mark" | "at" | "isLatest" | "field" | "what">,
   account: Record<string, unknown>,
 ): Resource {
   const { urn, inputs = {} } = resource;
@@ -288,7 +288,7 @@ function settleMembers(
     const { key = "" } = splitMember(urn);
     const verdict = answers.get(urn);
     if (verdict === undefined) {
-      unresolved[key] = writeMemberRecord({ ...record, at: latestOf(record, now), ...toKeep(create, newMark) });
+      unresolved[key] = writeMemberRecord({ ...record, ...latestOf(record, now), ...toKeep(create, newMark) });
       continue;
     }
     delete unresolved[key];
