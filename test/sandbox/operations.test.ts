@@ -667,6 +667,24 @@ describe("delete", () => {
       expect(first.sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
     });
 
+    it("is sent where the engine asks for no `diff` (`--replace`), on the machine that remembers the object", async () => {
+      const { sandbox } = await start({}, WITHOUT_UPDATE);
+      const folder = newFolder();
+      const settings = { operations: JSON.stringify(WITHOUT_UPDATE) };
+      const first = newRun(sandbox, folder, { settings });
+      const { inputs: held = {} } = await begin(first, {}, {}, true);
+      const { id, outs } = await first.event.create({ ...held });
+      first.closeNow();
+      const up = newRun(sandbox, folder, { settings });
+      const { inputs: next } = await begin(up, {}, {}, true);
+      const created = await up.event.create({ ...next });
+      await up.event.delete(id, outs as object as Record<string, unknown>);
+      expect(up.told.map(({ message }) => message).join("\n")).not.toContain("Not deleted");
+      expect(sandbox.deletes).toBe(1);
+      expect(sandbox.events.map((each) => String(each.id))).not.toContain(id);
+      expect(sandbox.events.map((each) => String(each.id))).toContain(created.id);
+    });
+
     it("deleted before its replacement is created (`deleteBeforeReplace`), also if the engine asked for no `check`, it is not left live", async () => {
       const { id: first, outs: olds, sandbox } = await start({}, WITHOUT_UPDATE);
       const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });

@@ -91,6 +91,7 @@ export function noteLive(
   createdAt: string | undefined,
 ): void {
   runtime.run.holders.add(kind.name, id, key, "state");
+  releaseFormer(kind, runtime, identity, key, id);
   const noted = liveOf(kind, live, id, isDeleting(runtime, key));
   const at = createdAt ?? createdHere(kind, runtime, id);
   runtime.inventory(identity).note(key, { ...noted, ...(at && { at }) });
