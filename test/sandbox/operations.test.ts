@@ -667,6 +667,23 @@ describe("delete", () => {
       expect(first.sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
     });
 
+    it("R8: of what the program adopts elsewhere a preview does not say that it stays live", async () => {
+      const { id, outs, sandbox } = await start({}, WITHOUT_UPDATE);
+      const said = async (more: object) => {
+        const preview = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
+        const identity = { identity: "tiny/dev::purchase", run: { isUp: false, resources: 2 }, ...more };
+        const { inputs: next = {} } = await preview.event.check(inputs, {
+          ...inputs,
+          eventName: "Buy",
+          __identity: identity,
+        });
+        await preview.event.diff(id, outs, next);
+        return preview.told.map(({ message }) => message).join("\n");
+      };
+      expect(await said({})).toContain(`${id} stays live`);
+      expect(await said({ adopted: id })).toBe("");
+    });
+
     it("is sent where the engine asks for no `diff` (`--replace`), on the machine that remembers the object", async () => {
       const { sandbox } = await start({}, WITHOUT_UPDATE);
       const folder = newFolder();

@@ -534,13 +534,16 @@ describe("what the provider is told", () => {
     }
   });
 
-  it("of a single resource likewise, the ids where it is deleted with its object: an untargeted one may adopt that", () => {
-    const adopting = [declared("a", "A", { adopts: "7" }), declared("b", "B", { adopts: LATER })];
-    const told = (deletes?: true) =>
+  it("of a single resource likewise: an untargeted one may adopt what is deleted with it, or left live; many ids only for deletes", () => {
+    const told = (adopting: readonly Declaration[], deletes?: true) =>
       look(NOTHING, declared("one", "One", {}, { tells: { deletes } }), ...adopting).briefings.get(keyOf("one"));
-    expect(told(true)).toMatchObject({ adopted: "7", adoptsUnknown: true });
-    // What stays live is said to be unmanaged, which something may still change.
-    expect([told()?.adopted, told()?.adoptsUnknown]).toEqual([undefined, true]);
+    const few = [declared("a", "A", { adopts: "7" }), declared("b", "B", { adopts: LATER })];
+    for (const deletes of [true, undefined] as const) {
+      expect(told(few, deletes)).toMatchObject({ adopted: "7", adoptsUnknown: true });
+    }
+    const many = Array.from({ length: 100 }, (_, id) => declared(`a${id}`, `A${id}`, { adopts: String(1000 + id) }));
+    expect(told(many, true)?.adopted?.split(" ")).toHaveLength(100);
+    expect(told(many)?.adopted).toBeUndefined();
   });
 
   it("of what is adopted is one text until more is declared, since each of a thousand sets takes it along", () => {

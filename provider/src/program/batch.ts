@@ -237,16 +237,21 @@ function lookupOfHeirs({ creates, objects }: Snapshot, declared: Declared) {
       .filter(({ key, adopts }) => adopts === undefined && !objects.has(key) && !known.has(key));
 }
 
+/** In characters. */
+const MAX_ADOPTED_FOR_WORDS = 200;
+
 function briefingOf(
   { key = "", setOf, objects = [], tells }: Declaration,
   declared: Declared,
   { formerly, settled, moved }: Undeclared,
 ): Omit<Briefing, "identity" | "run"> {
   const kind = setOf ?? objects[0]?.kind;
-  // A targeted run asks the provider about nothing else than its targets.
-  const isToldOfAll = setOf !== undefined || tells.deletes === true;
+  const adopted = kind === undefined ? "" : declared.adoptedIds(kind.name);
+  // A targeted run asks the provider about nothing else than its targets, and a preview says what stays live before it asks about all. But
+  // of a program that adopts thousands, not each of thousands of resources carries all ids for the words alone.
+  const isToldOfAll = setOf !== undefined || tells.deletes === true || adopted.length <= MAX_ADOPTED_FOR_WORDS;
   const adoptions = kind && {
-    adopted: (isToldOfAll && declared.adoptedIds(kind.name)) || undefined,
+    adopted: (isToldOfAll && adopted) || undefined,
     adoptsUnknown: declared.othersAdoptLater(kind.name, key) || undefined,
   };
   const before = { moved: moved.has(key) ? [...new Set(moved.get(key))] : undefined };

@@ -192,7 +192,14 @@ export function createMessages(secrets: Secrets, log: TellAt): Messages {
   const said = new Set<string>();
   const warned = new Map<string, number>();
   const collected = new Map<string, string[]>();
-  const tellAt: Messages["tellAt"] = (severity, urn, message) => void log(severity, urn, secrets.scrub(message));
+  // With `--refresh` the engine asks about each resource twice in one run.
+  const toldAt = new Set<string>();
+  const tellAt: Messages["tellAt"] = (severity, urn, message) => {
+    const text = `${severity} ${urn} ${message}`;
+    if (toldAt.has(text)) return;
+    toldAt.add(text);
+    void log(severity, urn, secrets.scrub(message));
+  };
   const summaries = new Map<string, (amount: number) => string>();
   const tellCollected = () => {
     for (const [sort, more] of collected) {

@@ -76,8 +76,8 @@ export interface Briefing {
   /** Where a delete is known: whether the option `retainOnDelete` is off. */
   readonly deletes?: boolean | undefined;
   /**
-   * For a set, and for a resource with {@link deletes}: the ids of all objects of its kind that the program adopts, as far as it knows
-   * them, with blanks between. They are one text, because each of a thousand sets carries all of them.
+   * The ids of all objects of its kind that the program adopts, as far as it knows them, with blanks between; if they are many, only for a
+   * set and for a resource with {@link deletes}. They are one text, because each of a thousand sets carries all of them.
    */
   readonly adopted?: string | undefined;
   /** Whether something else adopts objects of its kind whose ids the program does not know yet. */
