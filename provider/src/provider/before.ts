@@ -145,9 +145,12 @@ async function formerOnes(
   return formerly.flatMap((former) => {
     const live = known.get(former);
     // `pulumi state rename` or another machine's run gave the object to what has it now.
-    if (live === undefined || runtime.run.holders.isAccountedFor(kind.name, live.id)) return [];
+    const { holders } = runtime.run;
+    if (live === undefined || holders.isManaged(kind.name, live.id)) return [];
     const isSame = values !== undefined && isSameBody({ kind, fingerprint: live.fingerprint }, { kind, values });
-    const deletes = deletesUnlessHeld(kind, runtime.run.holders, live.deletes === true, () => former);
+    // What gives it up says so itself, but not that this is to be a second one of it.
+    if (!isSame && holders.isAccountedFor(kind.name, live.id)) return [];
+    const deletes = deletesUnlessHeld(kind, holders, live.deletes === true, () => former);
     const mayBeAdopted = runtime.run.mayAdoptMore(kind);
     return [{ key: former, live, isSame, removal: removalOf({ can, deletes, mayBeAdopted }, live.id) }];
   });
