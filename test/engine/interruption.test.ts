@@ -190,8 +190,8 @@ describe("row 71", () => {
     const pending = await signalTwice(stack, sandbox, "SIGINT", "group");
     await expectAccountedFor(stack, sandbox, pending);
     const { first } = await recover(stack, sandbox);
-    const [title = ""] = page("docs/killed-run.md").text.split("\n");
-    expect(first, "docs/killed-run.md begins with what is on the screen").toContain(
+    const [title = ""] = page("docs/interrupted-run.md").text.split("\n");
+    expect(first, "docs/interrupted-run.md begins with what is on the screen").toContain(
       title.replace("# ", "").replace(" N ", ` ${pending.length} `),
     );
     await expectEachOnce(stack, sandbox, EVENTS, "SIGINT twice");
