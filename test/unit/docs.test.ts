@@ -221,12 +221,8 @@ describe("error codes", () => {
     expect(headings.toSorted()).toEqual(classes.map(({ code }) => code).toSorted());
   });
 
-  it.each(classes.map(({ code }) => code))("%s has a meaning, an advice, and one example that ends in it", (code) => {
+  it.each(classes.map(({ code }) => code))("%s has one example that ends in it", (code) => {
     expect(examples.get(code)).toEqual([expect.stringMatching(new RegExp(`\\[${code}\\]$`))]);
-    const section = page("docs/messages.md")
-      .text.split(/^## /m)
-      .find((text) => text.startsWith(`\`${code}\``));
-    expect(section).toMatch(/\*\*Meaning\.\*\* [\s\S]*\*\*What to do\.\*\* /);
   });
 });
 
@@ -253,15 +249,15 @@ describe("docs/messages.md says what the code says", () => {
     return most === undefined ? words : notInCode(words.slice(most));
   };
 
-  it("each code means what its class says", () => {
-    const meanings = [...text.matchAll(/^\| \[`(ADVERTISING_\w+)`\]\(#\w+\) \| (.+) \|$/gm)];
+  it("each code's section begins with what its class says to do", () => {
+    const meanings = [...text.matchAll(/^## `(ADVERTISING_\w+)`\n\n\*\*(.+?)[.,:]?\*\* /gm)];
     expect(meanings.map(([, code]) => code).toSorted()).toEqual(classes.map(({ code }) => code).toSorted());
     const errorsSource = textIn("provider/src/base/errors.ts");
     for (const [, code = "", meaning = ""] of meanings) {
       const comment = new RegExp(
         `/\\*\\* ([^\\n]*) \\*/\\nexport class \\w+ extends AdvertisingError \\{\\n[^\\n]*"${code}"`,
       );
-      expect(comment.exec(errorsSource)?.[1]?.toLowerCase(), code).toContain(meaning);
+      expect(comment.exec(errorsSource)?.[1]?.toLowerCase(), code).toContain(meaning.toLowerCase());
     }
   });
 
@@ -275,7 +271,7 @@ describe("docs/messages.md says what the code says", () => {
   });
 
   it("each sort of warning that may come many times has a row", () => {
-    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.length).toBeGreaterThan(15);
     const says = inWords(
       rows
         .map(([, first]) => first)
