@@ -269,7 +269,7 @@ function inWords(path: string, error: unknown): JournalError {
 
 /** @param what is wrong. @param next what to do. @param before what came of the create, where anything was to be sent. */
 function unusable(path: string, what: string, next: string, before: string = NOTHING_SENT): JournalError {
-  const journal = `The journal ${path}, which keeps a killed run from creating things twice`;
+  const journal = `The journal ${path}, which keeps an interrupted run from creating things twice`;
   return new JournalError(`${before}${journal}, can't be used: ${what}. ${next}`);
 }
 
