@@ -23,12 +23,10 @@ function section(name, text) {
 
 const page = `# Commands
 
-Every command of the package with its options, for anyone who types them or writes a pipeline. This page is what \`--help\` prints:
-\`npm run commands\` writes it.
+All commands with their options, as \`--help\` prints them (\`npm run commands\` writes this page).
 
-In a project that has the package, \`npx pulumi-advertising <command>\` runs it. Commands change nothing, and write only the file that
-\`--out\` names. The exceptions are \`login\`, \`relocate\`, \`leftovers --done\`, and \`pending\` with an option that settles, forgets or reopens.
-\`pulumi-advertising --version\` prints the version. A command that fails says why on standard error.
+In a project that has the package, run \`npx pulumi-advertising <command>\`. Only \`login\`, \`relocate\`, \`leftovers --done\` and
+\`pending\` with an option that settles, forgets or reopens change anything.
 
 ${[...sections, section("advertising-sandbox", helpOf("sandbox"))].join("\n")}`;
 

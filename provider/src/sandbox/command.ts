@@ -15,27 +15,27 @@ const indented = (text: string) => text.replaceAll(/^/gm, "  ");
 const HELP = `Usage: advertising-sandbox [options]
        advertising-sandbox COMMAND --port N
 
-A local stand-in for the advertising platform. Listens on 127.0.0.1 until it is interrupted, and prints a line for each
-request: method, path, status, and what was created.
+A local stand-in for the platform. Listens on 127.0.0.1, and prints a line for each request: method, path, status, and
+what was created.
 
   --port N           TCP port (default: a free one)
   --email TEXT       login name (default: ops@example.com)
   --password TEXT    password (default: sandbox-password)
-  --latency-ms N     milliseconds that each response takes (default: 0)
+  --latency-ms N     milliseconds for each response (default: 0)
   --objects FILE     keeps what lives there in this JSON file
   --fail TARGET:FAULT[:TIMES]
-                     makes the next requests fail, such as event:close-after-act:1 (created, and the response lost);
-                     may be given several times
-  --operations       can also read, update, delete and search, as some installations can
+                     makes the next requests fail, such as event:close-after-act:1 (created, response lost);
+                     may be repeated
+  --operations       can also read, update, delete and search
   --quiet            prints no line for each request
-  --version          the version of the package
+  --version          prints the version
   --help, -h         this text
 
-Commands, typed at a sandbox while it runs, or given with its --port from elsewhere:
+Commands, typed at a running sandbox, or given with its --port:
 
 ${indented(CONTROL_HELP)}
 
-What can be made to fail, and how:
+What can fail, and how:
 
 ${indented(FAULT_LANGUAGE)}`;
 

@@ -32,7 +32,7 @@ list [--json]                 what lives there
 expire                        ends every session
 reset                         forgets what lives there, and faults, sessions and counts
 help                          this text
-quit                          ends the sandbox, as Ctrl-C does`;
+quit                          ends the sandbox`;
 
 /** @param line one command with its words. */
 export function carryOut(controls: Controls, line: string): ControlAnswer {

@@ -42,7 +42,7 @@ const NEVER_ACT: readonly string[] = ["reset-before-read", "session-refusal"];
 /** What there is, for help and complaints; in lines of 100 characters. */
 export const FAULT_LANGUAGE = `targets: ${TARGETS.join(", ")}
 faults: ${wrapped([...FAULTS.keys(), "status-<200 to 599>"])};
-  with ${AFTER_ACT} at the end the request is carried out first, as in close${AFTER_ACT}
+  with ${AFTER_ACT} at the end, the request is carried out first
 times: a whole number from 1 up, or always; once by default`;
 
 /** @throws NotUnderstood with all that is wrong in any of them. */

@@ -21,15 +21,15 @@ import { stateIn } from "./stack-export.js";
 const HELP = `Usage: pulumi-advertising compare <stack> <stack> [options]
        pulumi-advertising compare --state FILE --state FILE [options]
 
-Compares the states of two stacks by the names of resources in the program, without ids: lists what only one of them has,
-and which arguments differ. Sends nothing and changes nothing.
+Lists what only one of two stacks has, and which arguments differ, by the names of resources. Ids are not compared. Sends
+and changes nothing.
 
   --format FORMAT        text (default) or json
-  --state FILE           what \`pulumi stack export\` printed (- for standard input), twice, instead of two stacks
+  --state FILE           twice: what \`pulumi stack export\` printed (- for standard input)
   --cwd FOLDER           the Pulumi program's folder
-  --out FILE             writes to a file instead of standard output
+  --out FILE             writes to FILE
 
-Exit codes: 0 nothing differs, 1 something does, 2 called wrongly, or something could not be read.`;
+Exit codes: 0 nothing differs, 1 something differs, 2 failed.`;
 
 export const compareCommand = command({
   help: HELP,

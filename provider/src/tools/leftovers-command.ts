@@ -10,26 +10,23 @@ import { LEFTOVER_FORMATS, type Leftover, leftoversOf, nothingSince, otherStackT
 import { STACK_HELP, STACK_OPTIONS, type StackChoice, stackName, stateOf } from "./pulumi.js";
 import { type ExportedStack, objectsIn, readExport, stackIn, stateIn, withEach } from "./stack-export.js";
 
-const HELP = `Usage: pulumi-advertising leftovers [options]
-       pulumi-advertising leftovers --before EXPORT [options]
-       pulumi-advertising leftovers --done ID [options]
+const HELP = `Usage: pulumi-advertising leftovers [--before EXPORT | --done ID] [options]
 
-Lists what this stack left live, as the state notes it: objects that were replaced, or left a set. With --before it lists all that has
-left the state since an earlier export, so also removed resources and those of a \`pulumi destroy\`. What the state still has, for
-example by \`existingId\`, is not listed. Sends nothing.
+Lists what this stack left live: objects that were replaced, or left a set. With --before it lists all that left the state
+after an earlier export, also by a removal or \`pulumi destroy\`. Sends nothing.
 
-  --before EXPORT        what \`pulumi stack export\` printed earlier (- for standard input), or the checkpoint of an earlier update that
-                         a file backend keeps in .pulumi/history: not the newest one, which is the current state; may be
-                         given several times
-  --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
+  --before EXPORT        what \`pulumi stack export\` printed earlier (- for standard input), or a checkpoint of a file
+                         backend's history
+  --state FILE           what \`pulumi stack export\` printed (- for standard input), instead of a stack
   --format FORMAT        text (default), json or csv
-  --out FILE             writes to a file instead of standard output
-  --done ID              takes an object off the list in the state, after you deactivated it in the platform's own interface; no
-                         preview shows a change. ID as in the list; ConversionEvent:ID or Advertiser:ID if both kinds have
-                         the same one; may be given several times
+  --out FILE             writes to FILE
+  --done ID              takes an object off the list, after you deactivated it by hand; ConversionEvent:ID or
+                         Advertiser:ID if both kinds have this id
 ${STACK_HELP}
 
-Exit codes: 0 listed or done, 2 it could not be done, and nothing was changed.`;
+--before and --done may be given several times.
+
+Exit codes: 0 done, 2 failed, and nothing was changed.`;
 
 const OPTIONS = {
   done: { type: "string", multiple: true },

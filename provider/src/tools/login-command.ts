@@ -8,14 +8,12 @@ import { readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising login [options]
 
-Logs in once, with the settings of the selected stack, or of the environment if no stack is selected, and keeps the
-session in the cookie file. Checks the credentials before a run, and lets one job log in for many: other machines may read
-a copy of the file, unless the session is long-lived (keepLoggedIn).
+Logs in with the settings of the selected stack, or of the environment if no stack is selected, and keeps the session in
+the cookie file. Checks the credentials before a run, or logs in for many machines (without keepLoggedIn).
 
 ${STACK_HELP}
 
-Exit codes: 0 logged in, or no login is needed; 1 there is no session for later runs, with the reason; 2 called wrongly, or
-the stack's settings could not be read.`;
+Exit codes: 0 logged in, or no login is needed; 1 no session for later runs; 2 the settings could not be read.`;
 
 /** These load the HTTP library, which no other command needs. */
 const http = () => Promise.all([import("../client/index.js"), import("../provider/index.js")]);

@@ -22,27 +22,25 @@ import { type ExportedStack, expectNothingPending, readExport, stackIn, underNew
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
-Lists the creates of advertisers and conversion events whose outcome nobody knows: those that the state has as unresolved,
-those that Pulumi's record lists as in flight when a run was killed (an \`up\` could send them again), and those that
-only a journal on this machine has. Exits with 1 if there are any, so that a pipeline stops before an \`up\`.
+Lists the creates whose outcome nobody knows: the unresolved ones in the state, those in Pulumi's record of an interrupted
+run (an \`up\` could send them again), and those that only a journal on this machine has.
 
-  --created URN=ID       settles one: it was created as ID, which is taken into the state now, or by the next up if only a journal
-                         on this machine has the create. Leave out =ID if the journal has it (with a set's URN: all such events)
+  --created URN=ID       settles one: it was created as ID; leave out =ID if the journal has it (with a set's URN: all
+                         such events)
   --not-created URN      settles one: it was not created, and the next up creates it
-  --search               searches for each by the mark that it was sent with, and settles it if the result is clear; needs a search
-                         in the setting advertising:operations, and sends nothing else
-  --forget URN           removes what a killed run noted about a resource (previews list it) from the journal on this
-                         machine; the state stays as it is, and the next up creates the resource if it is declared
-  --reopen URN           takes back a wrong answer, on the machine where it was given, until an up of the whole program has
+  --search               searches for each by its mark, and settles it if the result is clear; needs a search in
+                         advertising:operations, and creates nothing
+  --forget URN           removes an interrupted run's notes about a resource from this machine's journal, not from the
+                         state; the next up creates the resource if it is declared
+  --reopen URN           takes an answer back, on the machine where it was given, until an up of the whole program has
                          succeeded
 ${STACK_HELP}
-  --state FILE           looks at what \`pulumi stack export\` printed into FILE (- for standard input); can't settle
+  --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-URN may be the resource's name in the program, if only one create has it. An event of a set is named URN["key"];
---not-created, --forget and --reopen take the set's own URN for all of its events. All but --search may be given several times.
+URN may be the resource's name, if only one create has it. An event of a set is URN["key"]; --not-created, --forget and
+--reopen take the set's URN for all its events. Options with a URN may be given several times.
 
-Exit codes: 0 nothing pending (any more), 1 something is pending, 2 it could not be found out, for example because a run is
-under way on this machine.`;
+Exit codes: 0 nothing is pending, 1 something is, 2 it could not be found out, as during a run on this machine.`;
 
 const NOTHING =
   "Nothing is pending: neither the engine, nor the state, nor a journal on this machine has a create of unknown outcome.";

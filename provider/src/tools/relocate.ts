@@ -13,12 +13,12 @@ import { type ExportedStack, isOurs, type Resource, stackIn, stateIn, withEach }
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 
-For the same platform and account under a new address or e-mail: changes '<host> <e-mail>' in the state (as the error shows
-them) to what is configured now. Sends nothing. For another platform or account, make a new stack instead.
+For the same platform and account under a new address or e-mail: changes '<host> <e-mail>', as the error shows it, to what
+is configured now. Sends nothing. For another platform or account, make a new stack.
 
 ${STACK_HELP}
 
-Exit codes: 0 done, 2 it could not be done, and nothing was changed.`;
+Exit codes: 0 done, 2 failed, and nothing was changed.`;
 
 const WORDS = "'<host> <e-mail>' as the error shows them";
 

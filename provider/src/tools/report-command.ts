@@ -25,24 +25,23 @@ import { type ExportedStack, stackIn, stateIn } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
-Reads the selected stack's state, or a preview; sends nothing and changes nothing. Values that are secret in the state are shown
-as "(secret)".
+Reports on a stack or a preview. Sends and changes nothing. Secret values are shown as "(secret)".
 
-  ids          the id of each advertiser and conversion event, by its name in the program
-  page         one HTML file that needs no network: events, ids to copy, windows as bars, and which advertiser lacks which
-               type of event
-  comment      a preview as Markdown for a pull request, of at most 60,000 characters, with a warning of renames; from what
+  ids          the ids of advertisers and conversion events, by their names in the program
+  page         one HTML file that needs no network: events, ids to copy, windows as bars, event types that an advertiser
+               lacks
+  comment      a preview as Markdown for a pull request, of at most 60,000 characters; reads what
                \`pulumi preview --json --show-sames\` printed, on standard input
 
   --format FORMAT        ids as json (default), csv, dotenv, or ts: a TypeScript module
-  --template URL         ids with the address of each event's tag, as your platform documents it: {id} is replaced by the id;
-                         {key}, {eventName}, {advertiserId}, {eventTypeId}, {segmentId} and {value} are replaced too
-  --preview FILE         for comment: a file to read instead of standard input
-  --state FILE           what \`pulumi stack export\` printed, instead of the selected stack (- for standard input)
+  --template URL         ids with the address of each event's tag: {id}, {key}, {eventName}, {advertiserId},
+                         {eventTypeId}, {segmentId} and {value} are replaced
+  --preview FILE         for comment: instead of standard input
+  --state FILE           what \`pulumi stack export\` printed (- for standard input), instead of a stack
 ${STACK_HELP}
-  --out FILE             writes to a file instead of standard output
+  --out FILE             writes to FILE
 
-Exit codes: 0 written, 2 called wrongly, or something could not be read.`;
+Exit codes: 0 written, 2 failed.`;
 
 const OPTIONS = {
   state: { type: "string" },

@@ -8,9 +8,8 @@ import { chosen, command, say } from "./harness.js";
 
 const HELP = `Usage: pulumi-advertising validate <file> [options]
 
-Checks a catalog (.yaml, .yml, .json, .csv, .tsv) against all rules and lists everything that is wrong, each with its place.
-Needs neither Pulumi nor a stack, and sends nothing. Limits of the installation come from the environment:
-ADVERTISING_MAX_WINDOW_SECONDS, ADVERTISING_MARK_FIELD.
+Checks a catalog (.yaml, .yml, .json, .csv, .tsv), and lists every mistake with its place. Needs no stack, and sends
+nothing. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
 
   --format FORMAT        text (default), json, or github: annotations for GitHub Actions
 
