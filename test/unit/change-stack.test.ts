@@ -129,7 +129,7 @@ it("while a run holds the journal, the command is refused, and nothing is change
 /** With what Pulumi said in it. */
 const REFUSED_IMPORT = `pulumi-advertising: \`pulumi stack import\` failed: error: the stack is locked
 Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.
-Only if you are sure that no run is under way (a killed run leaves its lock):
+Only if you are sure that no run is under way (an interrupted run leaves its lock):
   pulumi cancel
 (docs/messages.md#advertising_usage) [ADVERTISING_USAGE]
 `;
@@ -248,7 +248,7 @@ it("of a killed run's creates, those that this machine's journal has no note of 
   const stack = JSON.parse(exportOf([]));
   stack.deployment.pending_operations = inFlight;
   write("state.json", JSON.stringify(stack));
-  const words = "has no note of unsent: if the killed run was on this machine, it did not send it.";
+  const words = "has no note of unsent: if the interrupted run was on this machine, it did not send it.";
   const elsewhere = await run("pending");
   expect(elsewhere.code).toBe(1);
   expect(elsewhere.output).not.toContain("has no note of");
@@ -330,7 +330,7 @@ it("an answer is not taken back while that would lose what Pulumi lists of a run
   state.deployment.pending_operations = [{ type: "creating", resource }];
   write("state.json", JSON.stringify(state));
   const refused = await run("pending", "--reopen", "a");
-  expect(refused.output).toContain("Pulumi still lists unfinished operations of a killed run");
+  expect(refused.output).toContain("Pulumi still lists unfinished operations of an interrupted run");
   expect(refused.code).toBe(2);
   expect(imports()).toBe(1);
   await run("pending", "--not-created", "sent");

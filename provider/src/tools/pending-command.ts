@@ -49,7 +49,7 @@ const NOTHING =
 const historyInWords = (amount: number) =>
   [
     `Pulumi still lists ${count(amount, "pending create that is", "pending creates that are")} already settled: the state has ${agree(amount, "it", "them")}.`,
-    "If the killed run used `--replace`, look into the account for one more object of each, of a set for one more of each event.",
+    "If the interrupted run used `--replace`, look into the account for one more object of each, of a set for one more of each event.",
     "To clear Pulumi's list, which drops the pending creates of all providers in this stack (optional):",
     "  pulumi refresh --clear-pending-creates --yes",
   ].join("\n");
@@ -324,7 +324,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     ...(notNoted.length === 0
       ? []
       : [
-          `The journal on this machine has no note of ${namesOf(notNoted)}: if the killed run was on this machine, it did not send ${agree(notNoted.length, "it", "them")}.`,
+          `The journal on this machine has no note of ${namesOf(notNoted)}: if the interrupted run was on this machine, it did not send ${agree(notNoted.length, "it", "them")}.`,
         ]),
     ...(ofRecordAlone.length === 0
       ? []
@@ -369,7 +369,7 @@ function describeCreated(created: Pending["created"]): string[] {
   });
   if (alone.length === 0) return lines;
   const them = agree(alone.length, "it", "them");
-  const here = `A journal on this machine has ${count(alone.length, "create")} of killed runs: ${idsOf(alone)}.`;
+  const here = `A journal on this machine has ${count(alone.length, "create")} of interrupted runs: ${idsOf(alone)}.`;
   return [
     ...lines,
     `${here} The next \`pulumi up\` takes ${them} over if the program declares ${them} with the same arguments; with others, it says what to do.`,

@@ -55,7 +55,7 @@ export async function importInto(choice: StackChoice, stack: ExportedStack): Pro
   } catch (error) {
     const ways = [
       "Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.",
-      "Only if you are sure that no run is under way (a killed run leaves its lock):",
+      "Only if you are sure that no run is under way (an interrupted run leaves its lock):",
       "  pulumi cancel",
     ];
     throw new Error([(error as Error).message, ...ways].join("\n"));

@@ -103,7 +103,7 @@ export function expectNothingPending({ pending_operations }: Deployment): void {
   if ((pending_operations ?? []).length === 0) return;
   throw new Error(
     [
-      "Pulumi still lists unfinished operations of a killed run, and changing the state would lose them. Nothing was changed. First settle what this lists:",
+      "Pulumi still lists unfinished operations of an interrupted run, and changing the state would lose them. Nothing was changed. First settle what this lists:",
       "  npx pulumi-advertising pending",
       "What it no longer lists is settled, or another package's. Once it lists nothing, this clears Pulumi's list:",
       "  pulumi refresh --clear-pending-creates --yes",
