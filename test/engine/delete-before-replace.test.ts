@@ -64,7 +64,7 @@ it("a create of unknown outcome that was not carried out: settled, reopened, set
   expect(await well(stack.up())).toContain("4 unchanged");
 });
 
-it("a create of a killed run that was carried out: what it leaves live is listed, and nothing of it stays in the state", async () => {
+it("a create of an interrupted run that was carried out: what it leaves live is listed, and nothing of it stays in the state", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(shop("A", 1), { sandbox });
   await well(stack.up());

@@ -92,7 +92,7 @@ it("killed before it was carried out: up sends nothing and saves it as unresolve
   expect(journalsOf(stack)).toEqual([]);
 });
 
-it("a create that a killed run had noted with its id is announced, and taken over without a request", async () => {
+it("a create that an interrupted run had noted with its id is announced, and taken over without a request", async () => {
   const sandbox = await useSandbox({
     objects: {
       advertisers: [{ id: 1, advertiser_name: "A", active: true }],

@@ -55,7 +55,7 @@ it("members of unknown outcome are listed and settled one by one; the others go 
   expect((await stack.preview()).output).toMatch(/4 unchanged/);
 });
 
-it("a killed run's journal tells which members were sent; without it each may have been, and all are settled at once", async () => {
+it("an interrupted run's journal tells which members were sent; without it each may have been, and all are settled at once", async () => {
   const sandbox = await useSandbox({ authMode: "basic" });
   const created = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   const lost = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });

@@ -85,7 +85,7 @@ it("a member with secret arguments, which each import encrypts again, is reopene
   expect(sandbox.eventPosts).toBe(posts);
 });
 
-it("what only the journal of a killed run knows: forgotten or settled wrongly, and reopened; an up that went on is not undone", async () => {
+it("what only the journal of an interrupted run knows: forgotten or settled wrongly, and reopened; an up that went on is not undone", async () => {
   const sandbox = await useSandbox({ objects });
   const stack = await newStack(singles, { sandbox });
   const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });

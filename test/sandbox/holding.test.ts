@@ -126,7 +126,7 @@ it("R2: an object that the state of two resources holds is refused, whichever is
   now.closeNow();
 });
 
-it("R2: what a killed run adopted, and its former place declares again, is refused, whichever is looked at first: nothing is changed", async () => {
+it("R2: what an interrupted run adopted, and its former place declares again, is refused, whichever is looked at first: nothing is changed", async () => {
   const { sandbox, folder, run } = await start(ALL);
   const engine = new SetEngine(sandbox, folder);
   const settings = { settings: { operations: JSON.stringify(ALL) } };

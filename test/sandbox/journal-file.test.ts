@@ -482,7 +482,7 @@ it(`killed at any moment: the file can be read, and holds every note that was on
   expect(readdirSync(journals).filter((name) => !name.endsWith(".tmp"))).toEqual([path.slice(journals.length + 1)]);
 });
 
-it("does not grow: 5,000 creates of a killed run are 5,000 notes once, and none when the state holds them", async () => {
+it("does not grow: 5,000 creates of an interrupted run are 5,000 notes once, and none when the state holds them", async () => {
   const folder = newFolder();
   const CREATES = 5000;
   const keyOf = (index: number) => `ConversionEvent::${STACK}::e${index}`;

@@ -179,7 +179,7 @@ describe("R8: an adopted object that somebody has changed, with only a read know
   });
 });
 
-it("R4: what a killed run created for one advertiser is not changed into another advertiser's: a person decides", async () => {
+it("R4: what an interrupted run created for one advertiser is not changed into another advertiser's: a person decides", async () => {
   const advertisers = [1, 2].map((id) => ({ id, advertiser_name: "A", active: true }));
   const sandbox = await useSandbox({ operations: true, objects: { advertisers, events: [] } });
   const folder = newFolder();

@@ -248,7 +248,7 @@ describe("a run that was killed", () => {
 });
 
 describe("C2: a create that this machine's journal knows, and another one of another machine, which the state holds", () => {
-  /** The journal knows the first create, of a killed run; a machine without it has sent another one, and its answer is lost. */
+  /** The journal knows the first create, of an interrupted run; a machine without it has sent another one, and its answer is lost. */
   async function both(first: "answered" | "not answered", second: Fault) {
     const { sandbox, advertiser, open, clock, ...rest } = await start(
       { searchLagSeconds: 600 },

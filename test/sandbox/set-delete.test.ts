@@ -134,7 +134,7 @@ it("what the same set, or something else, goes on with is not deleted", async ()
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
 });
 
-it("a killed run's deletes are asked again: what is not there is done", async () => {
+it("an interrupted run's deletes are asked again: what is not there is done", async () => {
   const { sandbox, engine, up, live } = await start();
   await up({ a: A, b: B, c: C });
   const before = structuredClone(engine.state);

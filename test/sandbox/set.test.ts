@@ -268,7 +268,7 @@ describe("killed in the middle", () => {
     expect(sandbox.eventPosts).toBe(2);
   });
 
-  it("set back to what it was, what the killed run has made besides is told once, as a list", async () => {
+  it("set back to what it was, what the interrupted run has made besides is told once, as a list", async () => {
     const { sandbox, engine, declare } = await start({ latencyMs: 5 });
     await engine.up(declare(eventsOf(100)));
     await engine.upAndKill(declare(eventsOf(100, 2)), received(sandbox, 150));

@@ -447,7 +447,7 @@ const rows: Row[] = [
     "a single resource",
   ],
   [
-    "R1: what a killed run has just created is not gone",
+    "R1: what an interrupted run has just created is not gone",
     "provider/create.ts",
     ", created: createdBy(earlier, runtime)",
     "",

@@ -146,7 +146,7 @@ export class TestStack {
     else await this.#runWell("stack", "select", STACK);
   }
 
-  /** `pulumi cancel`: takes the lock of a killed run away. */
+  /** `pulumi cancel`: takes the lock of an interrupted run away. */
   async cancel(): Promise<void> {
     if (this.#isInFiles) rmSync(join(this.#backend, ".pulumi", "locks"), { recursive: true, force: true });
     else await this.#runWell("cancel", "--yes");

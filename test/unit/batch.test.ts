@@ -103,7 +103,7 @@ const unresolved = {
   isReported: true,
 } as const;
 
-/** A create that a killed run left: nobody was told. */
+/** A create that an interrupted run left: nobody was told. */
 const { isReported: _, ...killed } = unresolved;
 
 const moved: Partial<Declaration> = { formerly: [{ name: "old", parentTypes: undefined }] };

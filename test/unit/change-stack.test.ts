@@ -236,7 +236,7 @@ describe("relocate", () => {
   });
 });
 
-it("of a killed run's creates, those that this machine's journal has no note of are named", async () => {
+it("of an interrupted run's creates, those that this machine's journal has no note of are named", async () => {
   const { run, folder, write } = newStack([]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
   mkdirSync(journals, { recursive: true, mode: 0o700 });

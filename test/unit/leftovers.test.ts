@@ -259,7 +259,7 @@ describe("what somebody has tidied up", () => {
     expect(() => markDone(stack, ["9", "9"], DONE_AT)).not.toThrow();
   });
 
-  it("a state with operations of a killed run is not changed, since they would be lost", () => {
+  it("a state with operations of an interrupted run is not changed, since they would be lost", () => {
     const pending_operations = [{ type: "creating", resource: { urn: urnOf("ConversionEvent", "x"), type: "x" } }];
     const killed = { ...stack, deployment: { ...stack.deployment, pending_operations } };
     expect(() => markDone(killed, ["9"], DONE_AT)).toThrow("pulumi-advertising pending");

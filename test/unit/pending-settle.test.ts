@@ -110,7 +110,7 @@ describe("`deleteBeforeReplace` has taken out what a create was to replace, and 
   });
 });
 
-it("the create of a killed run lists what it leaves live, and what was listed before; what is already let go of leaves the state", () => {
+it("the create of an interrupted run lists what it leaves live, and what was listed before; what is already let go of leaves the state", () => {
   const before = { id: "5", at: NOW, why: "replaced" };
   const old = (more: object) => resource(A, { id: "1", outputs: { advertiserName: "A", __left: [before] }, ...more });
   const settledAs = (former: object, createdAs?: string) => {

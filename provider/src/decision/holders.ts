@@ -2,7 +2,7 @@
  * Who has which live object: an object, identified by its kind and its id, belongs to one resource or member at most. Whatever knows the
  * state asks here before it adopts, settles, replaces, deletes or advises: the provider (through `provider/holding.ts`), the comment on a
  * preview, and `pending`. Two that name one object within the program are refused earlier, in `program/batch.ts` and `catalog/judge.ts`.
- * What is known comes from the state as each resource is looked at, the journal's notes of killed runs, the program's adoptions, and the
+ * What is known comes from the state as each resource is looked at, the journal's notes of interrupted runs, the program's adoptions, and the
  * inventory of this machine. The answer does not depend on the order in which these come. Pure.
  */
 import type { Kind } from "../kinds/index.js";
@@ -14,7 +14,7 @@ export type Knowledge =
   | "state"
   /** The program names it with `existingId`. */
   | "adopts"
-  /** A killed run noted that this create made it. */
+  /** An interrupted run noted that this create made it. */
   | "journal"
   /** An earlier run on this machine did. Only a hint. */
   | "inventory";

@@ -6,7 +6,7 @@
  * L2. A holder on this machine keeps its lock for as long as its process exists, stopped or not. Otherwise a run that was
  *     suspended goes on beside the one that took its place.
  * L3. A holder on this machine loses its lock at once when its process ends, however it ends, and a reused process number is not
- *     taken for it where the system can tell. Otherwise a killed run keeps the stack from being worked on.
+ *     taken for it where the system can tell. Otherwise an interrupted run keeps the stack from being worked on.
  * L4. Of a holder on another machine or in another container the heartbeat alone tells, watched with the waiter's own clock:
  *     clocks differ between machines, and are set.
  * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor keeps it

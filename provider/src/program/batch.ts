@@ -159,9 +159,9 @@ function sameIn(batch: readonly Declaration[], declared: Declared): string[] {
 interface Undeclared {
   /** Creates that nothing declares and nothing settles. */
   readonly open: readonly LeftOpen[];
-  /** Creates of killed runs that nothing declares, and that nothing else speaks of in this run. */
+  /** Creates of interrupted runs that nothing declares, and that nothing else speaks of in this run. */
   readonly left: readonly CreateRecord[];
-  /** By journal key: resources with an alias whose creates a killed run has left under the former name. */
+  /** By journal key: resources with an alias whose creates an interrupted run has left under the former name. */
   readonly renamedTooEarly: ReadonlySet<string>;
   /** By journal key of a resource that is new, or adopts: the journal keys of what nothing declares any longer, and this may be. */
   readonly formerly: ReadonlyMap<string, readonly string[]>;
@@ -204,7 +204,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
       continue;
     }
     const [heir] = heirsOf(key, name);
-    // The provider tells what the state of a set holds, and from the next run on what a killed run has left.
+    // The provider tells what the state of a set holds, and from the next run on what an interrupted run has left.
     if (heir !== undefined || (isReported !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
     else if (isReported === undefined && !unclaimed && !isToldOf(create, standing)) left.push(create);
   }

@@ -183,7 +183,7 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
   };
 }
 
-/** An alias renames what the state holds. What a killed run had not saved there would be created again under the new name. */
+/** An alias renames what the state holds. What an interrupted run had not saved there would be created again under the new name. */
 export function renamedTooEarly(resourceKey: string): Finding {
   const { label } = aboutWhom(resourceKey);
   return {

@@ -1,6 +1,6 @@
 /**
  * Looks on the platform for what a create of unknown outcome has made, by the mark that it was sent with; and the marks themselves,
- * which stand in a resource's inputs, so that the engine's record of a killed run holds them.
+ * which stand in a resource's inputs, so that the engine's record of an interrupted run holds them.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -100,7 +100,7 @@ function searchedFor({ field, mark }: Pick<Sent, "field" | "mark">): string {
 }
 
 /**
- * The mark of a create as it stands in its inputs, and so in the engine's record of a killed run. Also if no search is known yet: it may
+ * The mark of a create as it stands in its inputs, and so in the engine's record of an interrupted run. Also if no search is known yet: it may
  * be when somebody looks for the create. None without a field for it.
  */
 export function newMarkInput({ reading: { settings }, newMark }: Services): string | undefined {

@@ -161,7 +161,7 @@ export function markOf(id: string): string {
   return id.replace(/^unresolved-/, "");
 }
 
-/** A mark and its field as the inputs hold them, so that the engine's record of a killed run does too. */
+/** A mark and its field as the inputs hold them, so that the engine's record of an interrupted run does too. */
 export function writeMark({ field, mark }: { readonly field: string; readonly mark: string }): string {
   return `${field} ${mark}`;
 }

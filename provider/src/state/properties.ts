@@ -37,7 +37,7 @@ export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): Readon
   return new Set(Array.isArray(paths) ? (paths as string[]) : []);
 }
 
-/** What a create can be searched for by, as `<field> <mark>`: an input only, so that the engine's record of a killed run holds it. */
+/** What a create can be searched for by, as `<field> <mark>`: an input only, so that the engine's record of an interrupted run holds it. */
 export const MARK = "__mark";
 
 /**

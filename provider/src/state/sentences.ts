@@ -26,7 +26,7 @@ export function describe(
   ].join("");
 }
 
-/** Of several killed runs, an earlier one than Pulumi's record is of may have sent it: so the earliest moment is no help. */
+/** Of several interrupted runs, an earlier one than Pulumi's record is of may have sent it: so the earliest moment is no help. */
 function whenSent({ at, isEarliest, isLatest }: Pick<CreateRecord, "at" | "isEarliest" | "isLatest">): string {
   if (at === "" || isEarliest === true) return "";
   return isLatest === true ? `, sent at ${at} or before` : `, sent at ${at}`;

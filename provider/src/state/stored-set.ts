@@ -115,7 +115,7 @@ export function storedFingerprint(kind: Kind, stored: StoredSet, key: string): s
 
 /**
  * The mark that a member of a set is sent with. It follows from one text in the set's inputs, so that the engine's record of a
- * killed run is enough to look for each of them: how it follows is a contract.
+ * interrupted run is enough to look for each of them: how it follows is a contract.
  * @param mark the set's. @returns in the form of a UUID, as other marks have it.
  */
 export function memberMark(mark: string, key: string): string {

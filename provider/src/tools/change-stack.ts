@@ -102,7 +102,7 @@ export class StackJournals {
 
   /**
    * Waits a moment for a run that is under way, since one that was just killed may still be ending.
-   * @returns whether there was one. @throws Error it goes on: what is in flight looks like what a killed run has left.
+   * @returns whether there was one. @throws Error it goes on: what is in flight looks like what an interrupted run has left.
    */
   async waitForRun(): Promise<boolean> {
     const deadline = systemClock.monotonicMs() + MAX_WAIT_MS;

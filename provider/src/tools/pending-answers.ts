@@ -146,7 +146,7 @@ export function readVerdicts(given: Given, { pending, stack, notes }: Known): Ve
   return verdicts;
 }
 
-/** Who has which object by URN: in the state, or as a journal of this machine noted it of a killed run. */
+/** Who has which object by URN: in the state, or as a journal of this machine noted it of an interrupted run. */
 function holdersIn(stack: ExportedStack, notes: readonly CreateRecord[], pending: readonly PendingCreate[]): Holders {
   const holders = new Holders();
   for (const { kind, id, urn } of objectsIn(stateIn(stack).resources)) {

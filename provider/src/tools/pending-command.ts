@@ -304,7 +304,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
         ? ""
         : ` (not ${held.id}: that one is in the state, with different or secret arguments)`;
     const sought = `${describe(kind, record)}${butNot}`;
-    // Other killed runs may have sent it with other arguments.
+    // Other interrupted runs may have sent it with other arguments.
     const others = new Set(also.map((each) => describe(kind, each)));
     const orOthers = [...others].filter((other) => other !== sought).map((other) => `\n    or for ${other}`);
     const id = idOf(record);
@@ -376,7 +376,7 @@ function describeCreated(created: Pending["created"]): string[] {
   ];
 }
 
-/** A killed run may leave thousands. */
+/** An interrupted run may leave thousands. */
 function idsOf(created: Pending["created"]): string {
   const all = created.map(({ urn, record }) => `${nameInUrn(urn)} (${record.id})`);
   const rest = idRanges(created.slice(MAX_KNOWN).flatMap(({ record }) => record.id ?? []));

@@ -1,5 +1,5 @@
 /**
- * What is known of creates of unknown outcome: the facts of the state, of the engine's own record of killed runs, and of the journals
+ * What is known of creates of unknown outcome: the facts of the state, of the engine's own record of interrupted runs, and of the journals
  * of this machine, put together so that each resource is there once. `pending` lists them, judges answers by them, looks for them
  * and settles them. Pure.
  */
@@ -49,10 +49,10 @@ export interface PendingCreate {
   readonly kind: Kind["name"];
   /** The create, as the strongest of the records that know it has it. */
   readonly record: CreateRecord;
-  /** Further creates of the same resource, of other killed runs. Each may have made its object. */
+  /** Further creates of the same resource, of other interrupted runs. Each may have made its object. */
   readonly also?: readonly CreateRecord[];
   /**
-   * The state holds it as unresolved; or the engine's own record of a killed run implies it, and holds what is needed to take it
+   * The state holds it as unresolved; or the engine's own record of an interrupted run implies it, and holds what is needed to take it
    * into the state; or only a journal of this machine has it.
    */
   readonly known: "state" | "engine" | "journal";
@@ -71,7 +71,7 @@ export interface Pending {
   readonly history: number;
   /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the earliest last. */
   readonly inFlight: ReadonlyMap<string, readonly Creating[]>;
-  /** The sets that killed runs were creating, by URN, as they are saved with nothing created yet. */
+  /** The sets that interrupted runs were creating, by URN, as they are saved with nothing created yet. */
   readonly newSets: ReadonlyMap<string, Resource>;
 }
 
@@ -164,7 +164,7 @@ export function recordsOf({ record, also = [] }: PendingCreate): CreateRecord[] 
 
 /**
  * The facts about one resource as one create. What the state holds goes before what the engine's record implies; of several
- * killed runs the earliest, which the engine notes last (measured with 3.259.0). An id comes from the journal, which alone knows
+ * interrupted runs the earliest, which the engine notes last (measured with 3.259.0). An id comes from the journal, which alone knows
  * answers. Every further create is kept: each may have arrived, and which of them made an object is asked when that is settled.
  */
 function together(facts: readonly PendingCreate[], notes: readonly CreateRecord[]): PendingCreate {
@@ -209,7 +209,7 @@ function formerObject(id: string | undefined, inputs: Resource["inputs"]): Pendi
   return id === undefined ? undefined : { id, isDeleted: inputs?.[DELETES] === true };
 }
 
-/** What the engine's record of a killed run tells of a create, with what the journal knows of that very one. */
+/** What the engine's record of an interrupted run tells of a create, with what the journal knows of that very one. */
 function sentIn(
   { kind, resource: { urn, inputs } }: Creating,
   former: Resource | undefined,
@@ -263,7 +263,7 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
 }
 
 /**
- * The sets whose members a killed run may have sent, as the run would have saved them. History is what the state has: a later run has
+ * The sets whose members an interrupted run may have sent, as the run would have saved them. History is what the state has: a later run has
  * created it, or `--replace` asked for it, and nobody can see which.
  */
 function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<string, Resource>) {
@@ -281,7 +281,7 @@ function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<str
  * about each create that was sent; where it has none, each may have been. A note is known to be of that run by its mark; without one, if
  * it is later than all that was saved: no other run has begun after it.
  * @param current as the state holds it, where it does. @param since when the state was saved.
- * @param isOnly whether no other killed run had begun this set.
+ * @param isOnly whether no other interrupted run had begun this set.
  */
 function membersInFlight(
   { urn: setUrn, type, inputs = {} }: Resource,

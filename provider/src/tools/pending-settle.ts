@@ -109,7 +109,7 @@ export function settle(
 }
 
 /**
- * The single resources that only the engine's record of a killed run holds, as they are saved: those whose object a journal of this
+ * The single resources that only the engine's record of an interrupted run holds, as they are saved: those whose object a journal of this
  * machine knows, and those that were answered or stay unresolved.
  */
 function fromEngineRecord(
@@ -186,7 +186,7 @@ function adopted(
 
 /**
  * Which create of a resource has made an object: the one that a search has found, or that a journal knows by its id; any, if all sent the
- * same. @returns none if killed runs sent different arguments, and nothing tells which of them made it.
+ * same. @returns none if interrupted runs sent different arguments, and nothing tells which of them made it.
  */
 function madeBy(
   { inFlight }: Pending,

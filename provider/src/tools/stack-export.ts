@@ -112,7 +112,7 @@ export function expectNothingPending({ pending_operations }: Deployment): void {
 }
 
 /**
- * The stack in which a set that a killed run was updating under a new name, by an alias, has that name already: as the engine would have
+ * The stack in which a set that an interrupted run was updating under a new name, by an alias, has that name already: as the engine would have
  * saved it. Otherwise it would count as another set, and its events as not created.
  */
 export function underNewNames(stack: ExportedStack): ExportedStack {
@@ -319,7 +319,7 @@ function toBeReplaced({ initErrors: _, outputs = {}, ...resource }: Resource): R
 }
 
 /**
- * With the creates of killed runs in the place of what has their URNs. That is marked, as by the engine, and the next run takes it out of
+ * With the creates of interrupted runs in the place of what has their URNs. That is marked, as by the engine, and the next run takes it out of
  * the state; what `deleteBeforeReplace` has let go of leaves the state now. The new ones list what is left live, as after a whole run.
  */
 export function withCreates(resources: readonly Resource[], fresh: readonly Resource[], at: string): Resource[] {

@@ -483,7 +483,7 @@ const handsOn: Edit = (world) => {
   );
 };
 
-/** An object of the other kind has the id that a killed run has noted. */
+/** An object of the other kind has the id that an interrupted run has noted. */
 const adoptsEqualId: Edit = (world, numbers) => {
   const noted = numbers.pick(world.notedIds());
   if (noted === undefined) return;

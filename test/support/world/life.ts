@@ -22,7 +22,7 @@ export type Step =
       readonly target?: number;
       /** The program fails half way. */
       readonly isBroken?: boolean;
-      /** How `pending` is asked before it, where a killed run's notes are elsewhere. */
+      /** How `pending` is asked before it, where an interrupted run's notes are elsewhere. */
       readonly asks?: "search" | undefined;
     }
   | {
@@ -251,7 +251,7 @@ async function playStep(world: World, step: Step): Promise<void> {
     case "check out":
       return world.checkOut(step.pick);
     case "lose":
-      // Without checkpoints the disk is the only witness of a killed run.
+      // Without checkpoints the disk is the only witness of an interrupted run.
       if (world.config.checkpoints) world.loseDisk(step.machine);
       return;
     case "meddle":
@@ -271,12 +271,12 @@ async function playStep(world: World, step: Step): Promise<void> {
   }
 }
 
-/** Without checkpoints a killed run can be gone on from on its own machine alone: such stacks stay on one. */
+/** Without checkpoints an interrupted run can be gone on from on its own machine alone: such stacks stay on one. */
 function machineFor(world: World, machine: number): number {
   return world.config.checkpoints ? machine : 0;
 }
 
-/** As the pipelines do: where a killed run's notes are on another disk, or on none, `pending` is asked before. */
+/** As the pipelines do: where an interrupted run's notes are on another disk, or on none, `pending` is asked before. */
 async function beforeRun(world: World, machine: number, asks?: "search"): Promise<void> {
   if (world.killedOn === undefined || world.killedOn === machineFor(world, machine)) return;
   if (asks === "search") await world.command(machineFor(world, machine), "--search");
@@ -416,7 +416,7 @@ function meddle(world: World, pick: number, deletes: boolean): void {
 }
 
 /**
- * Nearly always two. What a killed run and a `destroy` after it have left of an advertiser and of its events is settled one after the other:
+ * Nearly always two. What an interrupted run and a `destroy` after it have left of an advertiser and of its events is settled one after the other:
  * an up does not reach the events before the advertiser is settled.
  */
 const MOST_UPS = 4;

@@ -100,7 +100,7 @@ const doubtfulSearches: Scene = (draws) => [
   up(draws, { faults: [{ on: "search", after: 0, with: draws.pick(LOOKS_LIKE_NONE) }] }),
 ];
 
-/** An object of the other kind has the id that a killed run has noted, and is adopted. */
+/** An object of the other kind has the id that an interrupted run has noted, and is adopted. */
 const equalIds: Scene = (draws) => [
   ...calm(draws),
   newOne(draws),
@@ -224,7 +224,7 @@ const advertiserRenamed: Scene = (draws) => [
   up(draws, { preview: true }),
 ];
 
-/** Without checkpoints a stack stays on one machine, and the disk alone knows of a killed run. */
+/** Without checkpoints a stack stays on one machine, and the disk alone knows of an interrupted run. */
 const WITHOUT_CHECKPOINTS: readonly Scene[] = [
   doubtfulReads,
   doubtfulChanges,

@@ -532,7 +532,7 @@ export class World {
     if (lost !== undefined) throw new Violation(`a program failed, and ${lost.label} (${lost.id}) was forgotten`);
   }
 
-  /** What a killed run had noted as made is gone on with, and not made again. */
+  /** What an interrupted run had noted as made is gone on with, and not made again. */
   #expectTakenOver(machine: number, noted: readonly CreateRecord[], before: Deployment): void {
     const creating = this.#labels(true);
     const still = new Set(this.#notes(machine).map(({ mark }) => mark));
@@ -543,7 +543,7 @@ export class World {
       const noun = nounOf(kind);
       if (id === undefined || still.has(mark) || !creating.has(label) || held.has(`${noun} ${id}`)) continue;
       if (this.platform.isLive(noun, id) && !this.mistaken.has(id))
-        throw new Violation(`a killed run made ${noun} ${id} for ${label}, and the up made another one`);
+        throw new Violation(`an interrupted run made ${noun} ${id} for ${label}, and the up made another one`);
     }
   }
 
@@ -684,7 +684,7 @@ export class World {
       const first = await this.#command("relocate", machine, args, { kill });
       // Called again, it finishes.
       const { output } = first.code === KILLED ? await this.#command("relocate", machine, args) : first;
-      // First what a killed run has left is to be settled.
+      // First what an interrupted run has left is to be settled.
       if (output.includes("Nothing was changed.")) this.#host = former;
       if (this.#host === former) return;
     }
@@ -891,7 +891,7 @@ export class World {
     return this.#notes(machine).map(({ key, id }) => ({ label: aboutWhom(key).label, id, ofSet: false }));
   }
 
-  /** What killed runs have noted as made, and the state does not have. */
+  /** What interrupted runs have noted as made, and the state does not have. */
   notedIds(): { readonly noun: Noun; readonly id: string }[] {
     return [0, 1].flatMap((machine) =>
       this.#notes(machine).flatMap(({ key, id }) =>
