@@ -80,6 +80,15 @@ it("R1: of what was created before the operation was known, the notes of this ma
   const again = newRun(sandbox, folder, { settings });
   expect((await again.event.read(id, adopted as Record<string, unknown>)).id).toBe(id);
   again.closeNow();
+  // An alias has moved it on, to a key that no run here has noted before.
+  const renaming = newRun(sandbox, folder);
+  const renamed = { ...adopting, __identity: { identity: "tiny/dev::renamed", run } };
+  const { inputs: moved = {} } = await renaming.event.check(news as Record<string, unknown>, renamed);
+  expect(await renaming.event.diff(id, adopted, moved as Record<string, unknown>)).toMatchObject({ changes: false });
+  renaming.closeNow();
+  const last = newRun(sandbox, folder, { settings });
+  expect((await last.event.read(id, adopted as Record<string, unknown>)).id).toBe(id);
+  last.closeNow();
   // A machine without these notes has nothing to go by.
   const other = newRun(sandbox, newFolder(), { settings });
   expect((await other.event.read(id, outs as Record<string, unknown>)).id).toBe("");

@@ -54,7 +54,7 @@ function noteHolds(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: str
   releaseFormer(kind, runtime, identity, key, id);
   if (run.isUp !== true) return;
   const deletes = isDeleting(runtime, key);
-  runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, live, id, deletes));
+  runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, runtime, live, id, deletes));
 }
 
 type Arguments = Pick<WithArguments, "values" | "secret">;
@@ -92,9 +92,7 @@ export function noteLive(
 ): void {
   runtime.run.holders.add(kind.name, id, key, "state");
   releaseFormer(kind, runtime, identity, key, id);
-  const noted = liveOf(kind, live, id, isDeleting(runtime, key));
-  const at = createdAt ?? createdHere(kind, runtime, id);
-  runtime.inventory(identity).note(key, { ...noted, ...(at && { at }) });
+  runtime.inventory(identity).note(key, liveOf(kind, runtime, live, id, isDeleting(runtime, key), createdAt));
 }
 
 /** When a run on this machine created an object at the latest, whatever has it by now; none where no run here did. */
@@ -106,9 +104,17 @@ function isDeleting({ run }: Runtime, key: string): boolean {
   return run.briefingOf(resourceKeyIn(key)).deletes === true;
 }
 
-function liveOf(kind: Kind, { values, secret }: Arguments, id: string, deletes: boolean): Live {
+/** What is noted of an object, under whichever key: when it was created goes along. */
+function liveOf(
+  kind: Kind,
+  services: Services,
+  { values, secret }: Arguments,
+  id: string,
+  deletes: boolean,
+  at = createdHere(kind, services, id),
+): Live {
   const name = nameToTell(kind, values, secret);
-  return { id, fingerprint: fingerprintOfBody(kind, values), name, deletes: deletes || undefined };
+  return { id, fingerprint: fingerprintOfBody(kind, values), name, deletes: deletes || undefined, at };
 }
 
 /**

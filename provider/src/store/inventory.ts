@@ -104,7 +104,7 @@ export class Inventory {
   noteHeld(key: string, id: string, deletes: boolean, live: () => Live): void {
     const known = this.asItBegan.get(key);
     if (known?.id === id && (known.deletes ?? false) === deletes) return;
-    this.note(key, { ...live(), ...(known?.id === id && known.at && { at: known.at }) });
+    this.note(key, live());
   }
 
   /** The object is not on the platform any more. Never fails. */
