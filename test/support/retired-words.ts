@@ -13,6 +13,7 @@ const RETIRED: readonly (readonly [retired: string, instead: string])[] = [
   ["trace ?fields?", "mark field, markField"],
   ["open creates?", "unresolved creates"],
   ["left open", "left unresolved"],
+  ["killed runs?", "interrupted run"],
   ["in doubt", "unresolved"],
   ["unsettled", "unresolved"],
   ["report leftovers", "leftovers"],

@@ -25,7 +25,7 @@ export function withoutUndefined<T extends object>(properties: T): Given<T> {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
-/** Whether `value` is a text, a number or a truth value, which people can be told. */
+/** Whether `value` is a text, a number or a truth value, so that a message can show it. */
 export function isPlain(value: unknown): value is string | number | boolean {
   return ["string", "number", "boolean"].includes(typeof value);
 }

@@ -158,7 +158,7 @@ export function didYouMean(
 /** Shorter words that differ may well be two. */
 const MIN_WORD_CHARACTERS = 4;
 
-/** Tells whether one word may be the other, misspelt. Equal words may; words that differ in a number may not. */
+/** Whether one word may be the other, misspelt. Equal words may; words that differ in a number may not. */
 export function differsLittle(word: string, other: string): boolean {
   const [a, b] = [letters(word), letters(other)];
   if (a === b) return true;

@@ -160,7 +160,7 @@ class Judge {
     const lenient: RuleValues = { ...DEFAULT_WARNINGS, ...this.#values(warnings, RULES) };
     this.#findings.push(
       ...lint(events, strict, "error", this.limits),
-      // Not told twice.
+      // As an error or as a warning, not as both.
       ...lint(
         events,
         strict.uniqueNames === true ? { ...lenient, uniqueNames: false } : lenient,

@@ -50,7 +50,7 @@ export function lint(
   const names = new Map<string, CatalogEvent>();
   const byDefault = conversionEventSet.defaultsIn(limits);
   for (const event of events) {
-    if (typeof event.args.eventName !== "string") continue; // told by itself
+    if (typeof event.args.eventName !== "string") continue; // reported with the arguments
     const name = event.args.eventName;
     if (rules.uniqueNames === true) {
       const id = `${event.advertiser}/${letters(name.normalize("NFKC")) || name}`;

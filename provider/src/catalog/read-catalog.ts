@@ -88,7 +88,7 @@ function textOf(file: string, folder: string, named: Source): string | Finding {
   }
 }
 
-/** Without a byte order mark, which tells UTF-16 too: what spreadsheets call Unicode. */
+/** Without the byte order mark, by which UTF-16 is recognised too: what spreadsheets call Unicode. */
 function decoded(bytes: Buffer): string | undefined {
   const mark = bytes.subarray(0, 2).toString("hex");
   const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : "utf-8";

@@ -127,7 +127,7 @@ export function fieldNamed(name: string): Field | undefined {
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
 }
 
-/** Tells a whole number that a JavaScript number would hold as another one. YAML and JSON hand it over as a bigint instead. */
+/** Whether this is a whole number that would be another one as a JavaScript number. YAML and JSON hand it over as a bigint instead. */
 function wouldBeRounded(text: string): boolean {
   return /^[+-]?\d+(\.0*)?$/.test(text) && !Number.isSafeInteger(Number(text));
 }

@@ -1,6 +1,6 @@
 /**
- * The advertisers and events of a YAML or JSON file, and where in its text each part of it stands. What has the wrong shape is
- * told here; what has the wrong value, by its rules.
+ * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is reported here, a
+ * wrong value by its rules.
  */
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
 import { didYouMean, jsonIn, type Values } from "../base/index.js";

@@ -1,7 +1,7 @@
 /**
- * One answer of the platform, its body read once: everything that judges an answer, or tells people about it, starts from
+ * One answer of the platform, its body read once: everything that judges an answer, or reports it to people, starts from
  * here. {@link leavesOf} gives the body as a flat list of values, {@link said} the statements that are made of them: what decides looks
- * at the `documented` ones alone, since the name of an event could otherwise change what becomes of it, and `words.ts` tells people all
+ * only at the `documented` ones, because the name of an event could otherwise change what becomes of it; `words.ts` shows people all
  * of them. Pure.
  */
 import { asRecord, own, parseExact, structureIn, type Values } from "../base/index.js";
@@ -82,7 +82,7 @@ const SECRET_PART =
 const SECRET_WORDS = /pass|auth|private|sid|pin|otp|sig/i;
 const SECRET_WORD = /^(pass|auth|authentication|private|sid|pin|otp|sig|signature)$/i;
 
-/** Tells whether what stands under this name may be secret, even if it reads like a sentence. */
+/** Whether what has this name may be secret, even if it reads like a sentence. */
 export function isSecretName(name: string): boolean {
   if (SECRET_PART.test(name)) return true;
   if (!SECRET_WORDS.test(name)) return false;

@@ -86,7 +86,7 @@ export const EVIDENCE: Readonly<Record<Outcome, readonly Evidence[]>> = {
   none: [EMPTY_LIST],
 };
 
-/** Tells whether an answer proves an outcome, alone or with a witness; `judgement.ts` asks. @param isRead the request was a read. */
+/** Whether an answer proves an outcome, alone or with a witness; `judgement.ts` asks. @param isRead the request was a read. */
 export function proves(
   outcome: Outcome,
   answer: Answer,
@@ -142,7 +142,7 @@ function isNothing(value: unknown): boolean {
   return NOTHING.has(value) || (typeof value === "object" && value !== null && isEmpty(value));
 }
 
-/** Tells whether anything in an answer, at any depth, says or may say that the request was not carried out. */
+/** Whether anything in an answer, at any depth, says or may say that the request was not carried out. */
 function saysNoAnywhere({ data }: Answer): boolean {
   for (const leaf of leavesOf(data)) if (saysNo(leaf)) return true;
   return false;
@@ -165,14 +165,14 @@ function isError(value: unknown): boolean {
 }
 
 /**
- * Tells whether an answer says that it refuses, in the ways that the platform is known to use: `success: false`, or an entry of
+ * Whether an answer says that the request was refused, in the ways that the platform is known to use: `success: false`, or an entry of
  * `errors` that begins with `ERROR:`, of the answer itself or of what stands in its `payload` or under the noun.
  */
 export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
   return kind === "json" && anyPart(data, noun, (part) => isFlaggedNo(part) || holdsError(own(part, "errors")));
 }
 
-/** Tells the session whether an answer is JSON with a `success` flag that says no. */
+/** Whether an answer is JSON with a `success` flag that says no; the session asks. */
 export function isFlaggedFailure({ kind, data }: Answer): boolean {
   return kind === "json" && anyPart(data, undefined, isFlaggedNo);
 }
@@ -191,8 +191,8 @@ function holdsError(errors: unknown): boolean {
 const MAX_DEPTH = 4;
 
 /**
- * Tells whether `test` holds for a part of an answer that speaks of the request: the answer itself, what stands in its `payload` or
- * under the noun, and so on inward. For a list only where it holds for each entry: of several, nobody knows which is meant.
+ * Whether `test` is true of a part of an answer that is about the request: the answer itself, what is in its `payload` or under the
+ * noun, and so on inward. Of a list only if it is true of each entry: nobody knows which of several is meant.
  */
 function anyPart(value: unknown, noun: string | undefined, test: (part: unknown) => boolean, depth = 0): boolean {
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return false;
@@ -201,7 +201,7 @@ function anyPart(value: unknown, noun: string | undefined, test: (part: unknown)
   return test(value) || inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));
 }
 
-/** Tells whether an answer holds nothing (of the sort `isIt` looks for) where objects stand, and all else is known to be harmless. */
+/** Whether an answer has nothing (of the sort `isIt` looks for) in the place of objects, and all else is known to be harmless. */
 function holdsOnly({ status, data }: Answer, noun: string, isIt: (nothing: unknown) => boolean): boolean {
   const places = [...WRAPPERS, noun, `${noun}s`];
   let isFound = false;
@@ -217,7 +217,7 @@ function holdsOnly({ status, data }: Answer, noun: string, isIt: (nothing: unkno
 const AMOUNT =
   /^(total|count|size|hits|matches|found|results|records|num|number)(of)?(count|results|records|items|hits|rows|found|objects)?$/;
 
-/** Tells whether a member of an answer without objects is known to say nothing more than that there are none. */
+/** Whether a member of an answer without objects is known to say nothing more than that there are none. */
 function isHarmless({ place, value }: Leaf, status: number, noun: string): boolean {
   const name = (place?.name ?? "").toLowerCase().replace(/[_-]/g, "");
   const text = String(value).trim();
@@ -258,7 +258,7 @@ function isBare(answer: Answer, noun: string): boolean {
   return recordsIn(answer.data, noun).length === 0 && spoken(answer).every((each) => isWord(each, answer, noun));
 }
 
-/** Tells whether a statement adds nothing to the status: it is a phrase, and its code says the same. */
+/** Whether a statement adds nothing to the status: it is a phrase, and its code says the same. */
 function isWord({ text, code }: Statement, { status }: Answer, noun: string): boolean {
   const codes = new RegExp(`^(${status}|((resource|object|record|entity|${noun})_)?not_?found|gone)$`, "i");
   if (code !== undefined && !codes.test(code.value)) return false;
@@ -266,7 +266,7 @@ function isWord({ text, code }: Statement, { status }: Answer, noun: string): bo
   return words === "" || BARE.test(words) || BESIDE.test(words) || words.toLowerCase() === `${noun} not found`;
 }
 
-/** Tells whether an answer says in a sentence that just this object is not there, and says nothing else that means something. */
+/** Whether an answer says in a sentence that exactly this object is not there, and says nothing else that means something. */
 function saysAbsent(answer: Answer, { noun, id }: About): boolean {
   if (id === undefined) return false;
   const absence = absenceOf(noun, id);

@@ -167,7 +167,7 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   return { kind: "unclear", reason: what[kind] };
 }
 
-/** Tells whether an answer holds an empty list or an empty payload, and no object. */
+/** Whether an answer has an empty list or an empty payload, and no object. */
 function holdsNothing({ data }: Answer, noun: string): boolean {
   if (recordsIn(data, noun).length > 0) return false;
   const parts = Array.isArray(data) ? [data] : [...partsIn(data, noun)];
@@ -184,8 +184,8 @@ function nameFieldOf({ wireNames, nameProperty }: Kind): string {
 }
 
 /**
- * Tells whether an operation is one of this installation. A bare 404 is what a path answers that does not exist, and what one
- * does that has no such object: it counts as the latter only where the operation has worked for another object in this run.
+ * Knows whether this installation has an operation. A bare 404 may mean that the path does not exist, or that the object does not:
+ * it counts as the latter only if the operation has worked for another object in this run.
  */
 export class Witness {
   #unanswered = 0;

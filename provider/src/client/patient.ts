@@ -33,7 +33,7 @@ interface SendOptions {
   /** True if being acted upon twice does no harm; see {@link decideRetry}. */
   readonly repeatable: boolean;
   readonly patience: Patience;
-  /** Told when an attempt is over and another may follow, with what kept it from being answered. */
+  /** Called when an attempt is over and another may follow, with what kept it from being answered. */
   readonly onPause?: (failure: TransportFailure | undefined) => void;
 }
 
@@ -211,7 +211,7 @@ const MAX_REPEATED_ATTEMPTS = 3;
 const CERTIFICATE_CODE =
   /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH|UND_ERR_PRX_TLS)/;
 
-/** Tells whether a failure is about a certificate or TLS: trying again gives the same answer. */
+/** Whether a failure is about a certificate or TLS: trying again gives the same answer. */
 export function isCertificateFailure(failure: TransportFailure): boolean {
   return CERTIFICATE_CODE.test(failure.code) || /certificate|SSL routines/i.test(failure.message);
 }
@@ -219,7 +219,7 @@ export function isCertificateFailure(failure: TransportFailure): boolean {
 /** Statuses with which a proxy says that it could not get through just now; it goes on giving any other one. */
 const PASSING_PROXY_STATUS = [408, 429, 500, 502, 503, 504];
 
-/** Tells whether a proxy refuses for good, for its credentials or its rules. */
+/** Whether a proxy refuses for good, for its credentials or its rules. */
 function isProxyRefusal({ tunnel }: TransportFailure): boolean {
   return tunnel?.status !== undefined && !PASSING_PROXY_STATUS.includes(tunnel.status);
 }

@@ -120,7 +120,7 @@ export class SessionFile {
 
   /** Computes what {@link write} needs of the password, while something else is awaited. */
   prepare(): void {
-    this.#password.verifier().catch(() => undefined); // told by the write
+    this.#password.verifier().catch(() => undefined); // the write reports it
   }
 
   locked<T>(work: (lock: Lock) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 /**
- * Tells the session whether an answer says that the session is the trouble. Pure. What an expired session answers is not documented, so
+ * Whether an answer says that the session is the trouble. Pure. What an expired session answers is not documented, so
  * every way that services of this kind use is recognised.
  */
 
@@ -58,15 +58,15 @@ export function sessionSignOf(answer: Answer): SessionSign | undefined {
 }
 
 /**
- * A whole page that asks for a password, or is called a login. Nothing less will do where the status tells of success: a page
- * with a link "Log in", or one that holds the name of what was sent, may come after the create was carried out.
+ * A whole page that asks for a password, or is called a login. Nothing less will do if the status means success: a page
+ * with a link "Log in", or with the name of what was sent, may come after the create was carried out.
  */
 function isLoginPage({ body, broken }: Answer): boolean {
   if (broken !== undefined || !/^\s*\ufeff?\s*<(!doctype html|html)\b/i.test(body)) return false;
   return LOGIN_FORM.test(body) || (LOGIN_TITLE.test(body) && /<form\b/i.test(body));
 }
 
-/** Tells whether a statement speaks of the login: in its text, in its code, or by the name of what it is about. */
+/** Whether a statement is about the login: in its text, in its code, or by the name of what it is about. */
 function isAboutALogin(statement: Statement): boolean {
   const { text, code } = statement;
   const words = code === undefined ? [] : [codeAsWords(code.value)];
@@ -81,7 +81,7 @@ function namesOf(statement: Statement): string[] {
   return statement.path.length < 2 && statement.subject === undefined ? [] : aboutOf(statement);
 }
 
-/** Tells whether a statement holds nothing but what servers put beside a bare status, about nothing that is named. */
+/** Whether a statement says only what servers put beside a bare status, about nothing that is named. */
 function saysNothing(statement: Statement): boolean {
   const { text, code } = statement;
   const isCodeOfWords = code?.name === "code" && !/^\d+$/.test(code.value);
@@ -120,8 +120,8 @@ const OBJECT_IN_QUERY = /[?&](\w+_)?id=\d+(&|$)/i;
 const NOWHERE = "https://nowhere.invalid";
 
 /**
- * Tells where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
- * @returns none where the answer does not lead elsewhere; `object` where it names one by a number, as services answer
+ * Where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
+ * @returns none if the answer does not lead elsewhere; `object` if it names one by a number, as services answer
  *   that carried a create out and want the browser to show it; otherwise `login`: an assumption (the platform is known to
  *   redirects to a login page, whose address may have any name).
  */

@@ -3,9 +3,9 @@
  * The file is a convenience: whatever is wrong with it, a run goes on without it, and says so once; only a file of a later
  * version of this package stops it.
  *
- * The file is written only when logging in, and just read otherwise; for long-lived sessions it is read before and written
- * after every request (API page, sessions). The moment at which an answer came tells what is newer: the file holds the newest
- * cookies of all processes, but for those that came after them and are still to be written by this one.
+ * The file is written only when logging in, and only read otherwise; for long-lived sessions it is read before and written
+ * after every request (API page, sessions). The cookies of the latest answer are the newest: the file has the newest
+ * cookies of all processes, except later ones that this process is still to write.
  */
 import { LockHeld, LockLost, UntrustedFile } from "../files/index.js";
 import type { Settings } from "../settings/index.js";

@@ -25,7 +25,7 @@ export interface Surroundings {
   readonly credentials: string;
   /** Gets to know the session's cookies too. */
   readonly secrets: Secrets;
-  /** Told what concerns the whole run, perhaps more than once. */
+  /** Called with what concerns the whole run, perhaps more than once. */
   readonly say: (message: string) => void;
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
 }

@@ -101,7 +101,7 @@ export function createTransport(options: TransportOptions): Transport {
   const agentOptions = {
     connections: options.connections,
     pipelining: 1,
-    // One HTTP/1.1 exchange a connection: that a request was not sent can then be told from when undici begins to write.
+    // One HTTP/1.1 exchange a connection: when undici begins to write then shows whether a request was sent.
     allowH2: false,
     connect: createConnector({ timeout: timeoutMs, allowH2: false }),
     keepAliveTimeout: MAX_IDLE_MS,

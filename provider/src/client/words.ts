@@ -1,6 +1,6 @@
 /**
- * The platform's own words on their way to people. The promise is: a refusal that holds readable text is never told without
- * it. Left out are the values that were sent, what stands under a name that sounds secret, and flags. Of a body that is no
+ * The platform's own words on their way to people. The promise is: a refusal with readable text is never reported without
+ * it. Left out are the values that were sent, what has a name that sounds secret, and flags. Of a body that is no
  * data people see the visible text. Every text is scrubbed of secrets before it is cut. Pure.
  */
 import { decodeHTMLStrict } from "entities/decode";
@@ -92,7 +92,7 @@ function rankOf(statement: Statement, known: ReadonlySet<string>, status: number
 const SINGLE =
   /^(no|required|(in)?valid|unknown|taken|exists?|missing|blank|empty|unsupported|wrong|inactive|duplicate|forbidden|denied|expired)[.!]*$/i;
 
-/** Tells whether a text has words with spaces between them, or one that says enough. */
+/** Whether a text has words with spaces between them, or one that says enough. */
 export function isSentence(text: string): boolean {
   return SINGLE.test(text.trim()) || (/\S\s+\S/.test(text) && /\p{L}{2}/u.test(text));
 }
@@ -144,7 +144,7 @@ function withoutNamedSecrets(text: string): string {
     });
 }
 
-/** Tells whether a text is a value that was sent. @param isField it stands under a name of the request. */
+/** Whether a text is a value that was sent. @param isField it has the name of a field of the request. */
 type IsEcho = (text: string, isField?: boolean) => boolean;
 
 /** Shorter beginnings of a value may be anything. */

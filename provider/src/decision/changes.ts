@@ -157,7 +157,7 @@ interface Rename<From, To> {
 
 /**
  * @param gone what leaves the state in the run. @param fresh what it would create.
- * @param isHidden whether a value stands for another one that is not told, as a preview's `[secret]` does.
+ * @param isHidden whether a value is shown in the place of the real one, as a preview's `[secret]` is.
  * @returns each new object at most once, and each old one at most once, in the order of `fresh`.
  */
 export function renamesIn<From extends Known, To extends Known>(

@@ -129,7 +129,7 @@ export type Action =
   | { readonly do: "wait"; readonly record: CreateRecord; readonly adopts?: string }
   /** The object leaves the state and stays live. */
   | { readonly do: "let go" }
-  /** As "let go", and the object is deleted. */
+  /** As `let go`, and the object is deleted. */
   | { readonly do: "delete" };
 
 /**

@@ -76,7 +76,7 @@ export class Holders {
     return this.of(kind, id, undefined, ["adopts"]).length > 0;
   }
 
-  /** Whether something goes on with this object or names it, as far as the engine has asked. Asked of what a set has let go of. */
+  /** Whether something goes on with this object or names it, as far as the engine has asked. Asked of what a set gives up. */
   isManaged(kind: Kind["name"], id: string): boolean {
     return this.of(kind, id, undefined, ["state", "adopts"]).length > 0;
   }
@@ -95,8 +95,8 @@ export class Holders {
   /**
    * Whether something goes on with an object, as far as the state, the program and the notes of this machine say. Asked when it is decided
    * whether the object is deleted, and right before it is. A run of some targets sees only those, and a `destroy` sees nothing, so mere
-   * notes count as well. If nobody is known to have let go of the object, one of the notes is of the resource that does, and is not counted.
-   * @param but what lets go of it, where that is known: its own adoption spares an object all the same.
+   * notes count as well. If nobody is known to have given the object up, one of the notes is of the resource that does, and is not counted.
+   * @param but what gives it up, if that is known: its own adoption spares an object all the same.
    */
   goesOn(kind: Kind["name"], id: string, but?: string): boolean {
     if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).length > 0) return true;
@@ -108,7 +108,7 @@ export class Holders {
     return [...byStack.values()].some((those) => those.length > lettingGo);
   }
 
-  /** An object is not deleted, since something else has it: what asked for that has let go of it. */
+  /** An object is not deleted, because something else has it: what asked for that has given it up. */
   noteSpared(kind: Kind["name"], id: string): void {
     const object = objectKey(kind, id);
     this.#spared.set(object, (this.#spared.get(object) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /**
  * The front door of `decision/`, which promises that what becomes of an object is decided in one place, from facts. `decide.ts` decides
- * it for every object, also whether one that a set lets go of is deleted; `members.ts` makes the facts of a single resource or of each
+ * it for every object, also whether one that a set gives up is deleted; `members.ts` makes the facts of a single resource or of each
  * member of a set; `holders.ts` knows who else has an object. Everything here is pure and asks neither the platform nor the disk.
  * The room may import `base`, `rules`, `kinds`, `settings` and `state`.
  */

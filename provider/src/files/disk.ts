@@ -59,7 +59,7 @@ export interface Status {
   isDirectory(): boolean;
 }
 
-/** What tells one file from another, exactly. */
+/** What distinguishes one file from another, exactly. */
 interface Inode {
   readonly ino: bigint;
   readonly dev: bigint;

@@ -7,7 +7,7 @@
  *     suspended goes on beside the one that took its place.
  * L3. A holder on this machine loses its lock at once when its process ends, however it ends, and a reused process number is not
  *     taken for it where the system can tell. Otherwise an interrupted run keeps the stack from being worked on.
- * L4. Of a holder on another machine or in another container the heartbeat alone tells, watched with the waiter's own clock:
+ * L4. A holder on another machine or in another container is judged by its heartbeat alone, watched with the waiter's own clock:
  *     clocks differ between machines, and are set.
  * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor keeps it
  *     alive. So a holder asks before each change.
@@ -63,7 +63,7 @@ export interface LockOptions {
 export interface Lock {
   /** Never fails: a file that can't be removed is judged by whether this process lives. */
   release(): void;
-  /** Whether nobody has taken it over. Reads the file: some microseconds. @throws the system's error where it can't be told. */
+  /** Whether nobody has taken it over. Reads the file: some microseconds. @throws the system's error if it can't be found out. */
   isHeld(): boolean;
   /** @throws LockLost where somebody has; as {@link isHeld}. */
   confirm(): void;

@@ -173,8 +173,8 @@ export function appendHints(path: string, lines: string, disk: Disk = systemDisk
 }
 
 /**
- * Whether `handle`'s file still is the one at `path`: not where it was removed or replaced.
- * @throws system errors where that can't be told.
+ * Whether `handle`'s file still is the one at `path`: not if it was removed or replaced.
+ * @throws system errors if that can't be found out.
  */
 export function isInPlace(handle: OpenFile, path: string, disk: Disk = systemDisk): boolean {
   const opened = disk.fstatSync(handle.fd, { bigint: true });

@@ -10,12 +10,12 @@ export interface ProcessIdentity {
   /** For people. */
   readonly host: string;
   /**
-   * Where process numbers and start times mean the same: this host since it was started, and this container. None where
-   * that can't be told: such a holder is judged by its heartbeat alone.
+   * Where process numbers and start times mean the same: this host since it was started, and this container. None if
+   * that can't be found out: such a holder is judged by its heartbeat alone.
    */
   readonly machine?: string;
   readonly pid: number;
-  /** When it was started, as the system counts; another process of the same number has another one. Linux tells. */
+  /** When it was started, as the system counts; another process of the same number has another one. Known on Linux. */
   readonly started?: string;
 }
 
@@ -45,7 +45,7 @@ export function fateOf(holder: unknown): Fate {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    // Any other error tells that there is a process, of another user.
+    // Any other error means that there is a process, of another user.
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return { kind: "dead" };
   }
   const status = readStatus(holder.pid);
@@ -67,7 +67,7 @@ export function isIdentity(value: unknown): value is ProcessIdentity {
 }
 
 /**
- * Linux: the boot tells two machines of one name apart, the namespace two containers. The namespace of times is there
+ * Linux: the boot distinguishes two machines of one name, the namespace two containers. The namespace of times is there
  * because start times are counted within it. Elsewhere a machine is known by its name.
  */
 function machineOf(): string | undefined {
@@ -97,7 +97,7 @@ interface ProcessStatus {
   readonly started: string;
 }
 
-/** What Linux tells of a process; none elsewhere, or where another container's /proc stands in the place of ours. */
+/** What Linux says of a process; none elsewhere, or if another container's /proc is in the place of ours. */
 export function readStatus(pid: number): ProcessStatus | undefined {
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;

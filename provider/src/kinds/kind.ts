@@ -1,7 +1,7 @@
 /**
  * The shape of a kind of resource, and the closed lists of the kinds' names and handlers; the kinds themselves are in `*-kind.ts`. Then its
- * requests to the API, as data: operations with their addresses, the body of a create, and the fingerprint by which two creates of one
- * resource are told apart. The journal and the state keep fingerprints, so how they are made is a contract. Pure.
+ * requests to the API, as data: operations with their addresses, the body of a create, and the fingerprint that distinguishes two
+ * creates of one resource. The journal and the state keep fingerprints, so how they are made is a contract. Pure.
  */
 
 import { createHash } from "node:crypto";
@@ -86,7 +86,7 @@ export interface SetKind extends ResourceKind {
   defaultsIn(limits: Limits): Values;
 }
 
-/** The name that an object is known by on the platform, where it may be told. @param secret arguments that must not be. */
+/** The name that an object is known by on the platform, if it may be shown. @param secret arguments that must not be. */
 export function nameToTell({ nameProperty }: Kind, values: Values, secret: ReadonlySet<string>): string | undefined {
   const name = values[nameProperty];
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;

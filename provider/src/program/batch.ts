@@ -71,7 +71,7 @@ export function judge(
   };
 }
 
-/** Those that several resources share are told once. */
+/** Those that several resources share are given once. */
 function warningsOf(batch: readonly Declaration[]): string[] {
   const all = batch.flatMap(({ label, warnings }) => warnings.map((text) => ({ label, text })));
   return saidOnce(
@@ -181,7 +181,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   const settled = new Map<string, string[]>();
   const moved = new Map<string, string[]>();
 
-  /** That its object leaves the state; a set tells of its own members. */
+  /** Whether another message says that its object leaves the state; a set says it of its own members. */
   const isToldOf = ({ key, id }: CreateRecord, standing: Standing) => {
     const known = snapshot.objects.get(key);
     return known !== undefined && (standing === "left its set" || known.id === id);
@@ -204,7 +204,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
       continue;
     }
     const [heir] = heirsOf(key, name);
-    // The provider tells what the state of a set holds, and from the next run on what an interrupted run has left.
+    // The provider reports what the state of a set has, and from the next run on what an interrupted run has left.
     if (heir !== undefined || (isReported !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
     else if (isReported === undefined && !unclaimed && !isToldOf(create, standing)) left.push(create);
   }

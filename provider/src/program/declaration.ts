@@ -157,7 +157,7 @@ function objectOf(
 /** @param mayDelete whether `retainOnDelete` may be off. A catalog's options are checked against the same rules. */
 export function optionProblems(options: pulumi.CustomResourceOptions, mayDelete: boolean): Problem[] {
   return [
-    // Pulumi's dynamic providers can't import: they are not told which provider the id belongs to.
+    // Pulumi's dynamic providers can't import: the engine does not say which provider the id belongs to.
     ...(options.import === undefined
       ? []
       : [

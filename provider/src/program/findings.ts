@@ -1,6 +1,6 @@
 /**
  * What is wrong with a program, in words: the one error with which it ends, and what is said of resources that have the same
- * arguments, are no longer declared, or leave the state. `batch.ts` finds it, and `program.ts` tells it.
+ * arguments, are no longer declared, or leave the state. `batch.ts` finds it, and `program.ts` reports it.
  */
 import * as pulumi from "@pulumi/pulumi";
 import {
@@ -76,7 +76,7 @@ export function programError(
   return unchanging(new pulumi.RunError(withPage(text, code)));
 }
 
-/** Resources with problems of the same rules have one section. What is told in several lines is about one alone. */
+/** Resources with problems of the same rules have one section. A problem that takes several lines is about one resource alone. */
 function saidOfSeveral(findings: readonly Finding[]): { readonly title: string; readonly lines: readonly string[] }[] {
   const alike = Map.groupBy(findings, ({ title, lines, problems }) =>
     lines.length <= problems ? withoutValues(lines.join("\n")) : title,
@@ -123,10 +123,10 @@ export interface LeftOpen {
   readonly heir: string | undefined;
 }
 
-/** More are told by their ids alone, or counted. */
+/** More are listed by their ids alone, or counted. */
 const MAX_TOLD = 20;
 
-/** Members of one set are told together. */
+/** Members of one set are listed together. */
 export function noLongerDeclared(all: readonly LeftOpen[]): Finding[] {
   const byResource = Map.groupBy(all, ({ create }) => resourceKeyIn(create.key));
   return [...byResource].flatMap(([key, those]) =>
@@ -217,7 +217,7 @@ export function stillUsed(key: string, id: string): string {
   return `${label} (${id}) is no longer declared, and stays live: the program uses ${id} as an advertiser.`;
 }
 
-/** A warning for each object that leaves the state with nothing to take its place; a set's members are told together. */
+/** A warning for each object that leaves the state with nothing to take its place; a set's members are listed together. */
 export function removalWarnings(gone: readonly Remembered[], becomes: (each: Remembered) => Removal): string[] {
   const isMember = ([key]: Remembered) => resourceKeyIn(key) !== key;
   const idsOf = (those: typeof gone) => those.map(([, { id }]) => id);

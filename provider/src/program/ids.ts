@@ -94,8 +94,8 @@ export class Outputs {
 
   /**
    * A text that is equal for equal arguments, whatever their order. An Output or a promise is equal to itself alone: two that
-   * hold the same value are told apart, since nobody knows yet that they do.
-   * @param values that their rules accept, so that none of them holds itself.
+   * have the same value count as different, because nobody knows yet that they do.
+   * @param values that their rules accept, so that none of them contains itself.
    */
   textOf(values: Values): string {
     const plain = (value: unknown): unknown => {

@@ -109,8 +109,8 @@ const { getStore, getLocalStore } = state as unknown as {
 const MOCK_MONITOR = "mock";
 
 /**
- * Tells a program that shares its process, as an inline program of the automation API and a user's unit test do, from one that
- * has a process of its own, as under the CLI.
+ * Whether the program shares its process, as an inline program of the automation API and a user's unit test do. Under the CLI it has
+ * a process of its own.
  */
 export function isEmbedded(): boolean {
   return getLocalStore() !== undefined || mocksOfNow() !== undefined;

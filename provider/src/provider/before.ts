@@ -52,7 +52,7 @@ export function expectSameType(name: ResourceName, olds: Values, id: string, lab
   );
 }
 
-/** The topic of what is told once a run. */
+/** The topic of what is said once a run. */
 const UNCLAIMED = "unclaimed";
 
 interface WhatIsKnown {
@@ -177,7 +177,7 @@ export async function tellGone(
 }
 
 /**
- * Tells the journal that the state holds an object, so that it forgets what an interrupted run noted of it, and says
+ * Informs the journal that the state has an object, so that it forgets what an interrupted run noted of it, and says
  * what it forgets on a guess.
  * @param fingerprint of the body that it was created with.
  * @returns in words, what stays there: a replacement settles it, a run without a change does not.
@@ -225,7 +225,7 @@ export async function journalKeysOf(
   return noted.filter(({ mark }) => marks.has(mark)).map(({ key }) => key);
 }
 
-/** Tells once a run what interrupted runs have left, and no run has asked for since. */
+/** Says once a run what interrupted runs have left, and no run has asked for since. */
 export async function tellUnclaimed(runtime: Runtime, identity: string): Promise<void> {
   if (!runtime.run.beginOnce(UNCLAIMED)) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];

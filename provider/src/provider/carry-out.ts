@@ -40,7 +40,7 @@ export interface Managed extends WithArguments {
   readonly formerly?: readonly string[] | undefined;
 }
 
-/** A failure as an outcome has it. One that was not raised on purpose must not keep the others' outcomes from being told. */
+/** A failure as an outcome has it. One that was not raised on purpose must not keep the others' outcomes from being reported. */
 function asOurs(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }

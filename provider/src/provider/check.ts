@@ -1,6 +1,6 @@
 /**
  * What `check` does, of a single resource and of a set: it checks the arguments against the rules, notes for the run what the program says
- * of the resource and which objects it adopts, looks up and tells what is known of what is new, and answers everything that is wrong at
+ * of the resource and which objects it adopts, looks up and says what is known of what is new, and answers everything that is wrong at
  * once.
  */
 import { ArgumentsError, asRecord, own, SettingsError, withCode, withoutUndefined } from "../base/index.js";
@@ -43,7 +43,7 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
     const fits = problems.length + twice.length === 0;
     const held = runtime.run.decided(subject.key)?.member.id;
     const before = await lookBefore(kind, runtime, subject, values, { fits, formerly, held });
-    // An `up` tells what it did with it.
+    // An `up` says what it did with it.
     const isToldLater = before.unsettled !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
     await tellGone(kind, runtime, subject);

@@ -8,7 +8,7 @@
  * - C3. What is sent again carries the mark of before, so that a search finds what either sending made.
  * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
  *   reading the answer included.
- * - C5. Its end is noted before the engine is told. A note that fails then is said, and changes no outcome.
+ * - C5. Its end is noted before the engine gets the answer. A note that fails then is said, and changes no outcome.
  * - C6. The engine may ask again for what has failed (its error hooks): it gets the same answer, and nothing is sent.
  */
 

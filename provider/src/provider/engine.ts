@@ -19,7 +19,7 @@ const { getStore } = state as unknown as { getStore(): { settings: { options: { 
 
 export type Severity = "info" | "warn";
 
-/** Tells something about the resource with this URN. Resolves once the engine has it; never fails. */
+/** Shows a message at the resource with this URN. Resolves once the engine has it; never fails. */
 export type TellAt = (severity: Severity, urn: string, message: string) => Promise<void>;
 
 /** @param address the engine's, `host:port`; without it (tests without an engine) messages go to standard error. */
@@ -37,7 +37,7 @@ export function engineLog(address: string | undefined): TellAt {
  * `debug` (standard error) or `debug:<file>`.
  * @param setting the value of `ADVERTISING_LOG`.
  * @param scrub removes secrets: an installation's path may hold one.
- * @returns what is told of each attempt; nothing where the log is off.
+ * @returns what to call with each attempt; nothing if the log is off.
  */
 export function debugLog(
   setting: string | undefined,
@@ -77,7 +77,7 @@ const MAX_GENERATIONS = 8;
 
 /**
  * @param nowMs the wall clock.
- * @returns milliseconds since 1970; none where it can't be told: elsewhere than on Linux, and under `pulumi watch`, whose
+ * @returns milliseconds since 1970; none if it can't be found out: elsewhere than on Linux, and under `pulumi watch`, whose
  *   one process runs the engine again and again.
  */
 export function engineStartedMs(nowMs: number): number | undefined {
@@ -165,7 +165,7 @@ export function watchEngine(address: string | undefined, onGone: () => void): vo
   timer.unref();
 }
 
-/** So many warnings of a sort are told one by one; what comes within this time after them, together. */
+/** So many warnings of a sort are shown one by one; what comes within this time after them, together. */
 const MAX_WARNINGS = 10;
 const COLLECT_MS = 200;
 
@@ -175,7 +175,7 @@ export interface Messages {
   readonly tellAt: (severity: Severity, urn: string, message: string) => void;
   /**
    * A warning at a resource, of a sort that may come for thousands: the first ones one by one, the others counted.
-   * @param brief names the object in a list. @param summary tells of so many more, whose list follows.
+   * @param brief names the object in a list. @param summary says that there are so many more; their list follows.
    */
   readonly warnEach: (
     sort: string,
@@ -184,7 +184,7 @@ export interface Messages {
     brief: string,
     summary: (amount: number) => string,
   ) => void;
-  /** Tells at once what is still collected: for callers that know which warning is the last one. */
+  /** Shows at once what is still collected: for callers that know which warning is the last one. */
   readonly tellCollected: () => void;
 }
 
@@ -222,7 +222,7 @@ export function createMessages(secrets: Secrets, log: TellAt): Messages {
       const more = collected.get(sort) ?? [];
       collected.set(sort, more);
       summaries.set(sort, summary);
-      // Of single resources nobody knows which one is the last: they are told a moment after the first.
+      // Of single resources nobody knows which one is the last: they are shown a moment after the first.
       if (more.push(brief) === 1) setTimeout(tellCollected, COLLECT_MS);
     },
   };

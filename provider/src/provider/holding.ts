@@ -40,7 +40,7 @@ function releaseFormer(kind: Kind, { run, inventory }: Runtime, identity: string
   if (before !== undefined && before.id !== id) run.holders.release(kind.name, before.id, key);
 }
 
-/** As {@link noteAdopts}, of all that the program adopts: a resource that may delete is told those ids, without who adopts them. */
+/** As {@link noteAdopts}, of all that the program adopts: a resource that may delete gets those ids, without who adopts them. */
 export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "", adoptsUnknown }: Briefing): void {
   if (adoptsUnknown === true) run.adoptsLater.add(kind.name);
   if (adopted === "" || !run.beginOnce(`adopted ${adopted}`)) return;
@@ -61,12 +61,12 @@ type Arguments = Pick<WithArguments, "values" | "secret">;
 
 interface Held extends WithArguments {
   readonly id: string;
-  /** The same object, where the state lets go of it. */
+  /** The same object, if it leaves the state. */
   readonly former: Former | undefined;
 }
 
 /**
- * Called once the state was looked at, before anything is awaited: what a resource goes on with, and what it lets go of, for all that
+ * Called once the state was looked at, before anything is awaited: what a resource goes on with, and what it gives up, for all that
  * else is asked in this run. @throws ArgumentsError something else has what it goes on with, or adopts it.
  */
 export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[]): void {
@@ -142,7 +142,7 @@ async function ownStack(runtime: Runtime, identity: string): Promise<Snapshot> {
   try {
     return { objects, creates: await runtime.journal(identity).notSettled() };
   } catch (error) {
-    if (!(error instanceof JournalError)) throw error; // it stops the next create, and is told by whatever looks there
+    if (!(error instanceof JournalError)) throw error; // it stops the next create, and whatever looks there reports it
     return { objects, creates: [] };
   }
 }
@@ -220,8 +220,8 @@ export function circumstancesOf(
 
 /**
  * Asked when the engine wants an object to be deleted: whether it is, whether something else goes on with it (the resource that the
- * engine deletes has let go of it), or whether it stays live.
- * @param properties what the state holds of the resource.
+ * engine deletes has given it up), or whether it stays live.
+ * @param properties what the state has of the resource.
  */
 export async function whenRemoved(
   kind: Kind,

@@ -26,7 +26,7 @@ export type Properties = Record<string, unknown>;
 export interface WithArguments {
   readonly subject: Ref;
   readonly values: Values;
-  /** The names of those whose values must not be told. */
+  /** The names of those whose values must not be shown. */
   readonly secret: ReadonlySet<string>;
 }
 

@@ -194,7 +194,7 @@ export interface Leaving {
   readonly object: Omit<LeftLive, "at" | "why"> | undefined;
 }
 
-/** @param secret names of arguments that must not be told. @param isDeleted whether the engine deletes the object. */
+/** @param secret names of arguments that must not be shown. @param isDeleted whether the engine deletes the object. */
 export function leavingIn(
   kind: Kind,
   id: string,
@@ -239,7 +239,7 @@ export function expectSettled(kind: Kind, record: CreateRecord | undefined, urn 
   if (record !== undefined) throw new Incomplete(explain(kind.name, { ...record, urn }));
 }
 
-/** What the engine is told of a single resource: the id, or an error. @param properties what the state keeps of an unresolved one. */
+/** What the engine gets for a single resource: the id, or an error. @param properties what the state keeps of an unresolved one. */
 export function idOrError(kind: Kind, properties: Values, outcome: Outcome): string {
   switch (outcome.kind) {
     case "failed":

@@ -82,9 +82,9 @@ async function argumentsOfLive(kind: Kind, services: Services, id: string): Prom
 }
 
 /**
- * Compares the state with the live object, and tells what differs.
+ * Compares the state with the live object, and says what differs.
  * @param adopts the id that its `existingId` names.
- * @returns what the state holds next: the very same where nothing differs; none where the object is gone.
+ * @returns what the state has next: the very same if nothing differs; none if the object is gone.
  */
 async function refreshed(
   kind: Kind,
@@ -122,7 +122,7 @@ async function refreshed(
   return withDifferences(properties, differences);
 }
 
-/** A refresh is not told which resource has the object: the notes of this machine may say it. `ConversionEvent "purchase" (5)` */
+/** A refresh does not know which resource has the object: the notes of this machine may say it. `ConversionEvent "purchase" (5)` */
 function labelHere(
   kind: Kind,
   runtime: Runtime,

@@ -26,7 +26,7 @@ interface Checked {
 /** What `diff` decides of a single resource. A set decides again in `update`, when all values are known. */
 export interface Decided {
   readonly member: Member;
-  /** The object that the state lets go of if a `create` follows, which people may ask the engine for (`--replace`). */
+  /** The object that leaves the state if a `create` follows, which people may ask the engine for (`--replace`). */
   readonly former: Former | undefined;
   readonly leaves: Leaving;
 }

@@ -61,7 +61,7 @@ export interface Services extends Messages {
   track<T>(work: (expectMayBegin: () => void) => Promise<T>): Promise<T>;
   /** Before anything is changed or deleted on the platform. @throws JournalError another run of the stack has overtaken this one. */
   expectNewest(): Promise<void>;
-  /** That an object was read: a long refresh tells how far it has come. */
+  /** That an object was read: a long refresh says how far it has come. */
   noteRead(): void;
   /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
   closeNow(): void;

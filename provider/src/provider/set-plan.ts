@@ -27,7 +27,7 @@ import { adoptionInWords, beforeCreate, tellAll } from "./tell.js";
 import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
 
 /**
- * Decides what becomes of the members of a set that the state holds, and tells what a preview shows.
+ * Decides what becomes of the members of a set that the state has, and says what a preview shows.
  * @returns whether anything changes; nothing replaces a set. @throws AdvertisingError nothing may be done.
  */
 export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, runtime, id, olds, news) => {
@@ -78,7 +78,7 @@ function membersHeld(kind: Kind, set: Ref, stored: StoredSet, members: readonly 
   });
 }
 
-/** Tells the journal what the state holds. @returns in words, what the journal still notes of members that stay as they are or go. */
+/** Informs the journal of what the state has. @returns in words, what the journal still notes of members that stay as they are or go. */
 async function notesOf(runtime: Runtime, set: Ref, members: readonly Member[]): Promise<string[]> {
   const notes: string[] = [];
   for (const { key, action, id, fingerprint } of members) {
@@ -125,7 +125,7 @@ async function tellNewMembers(
   if (words !== undefined && runtime.run.isUp !== true) runtime.tellAt("info", set.resourceUrn, words);
   const renames = renamesInWords(kind, set, members, unsettled);
   if (renames !== undefined) runtime.tellAt("warn", set.resourceUrn, renames);
-  // What the state still holds of this set is let go by this run, and told by the words about renames.
+  // What the state still has of this set leaves it in this run, and the words about renames say so.
   const isStored = (journalKey: string) => {
     const { of, key } = splitMember(journalKey);
     return of === set.key && key !== undefined && stored.eventIds.has(key);
@@ -147,7 +147,7 @@ function isToCreate({ action }: Pick<Member, "action">): boolean {
   return action.do === "create" || (action.do === "replace" && !action.perhaps);
 }
 
-/** Tells what is known of a member that gets an object. @returns false where a create of unknown outcome stops it, in the `up`. */
+/** Says what is known of a member that gets an object. @returns false if a create of unknown outcome stops it, in the `up`. */
 async function tellNewMember(
   kind: Kind,
   runtime: Runtime,

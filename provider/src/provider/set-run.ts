@@ -62,7 +62,7 @@ export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Prope
   // What an adoption elsewhere in the program has settled is not unresolved any more.
   const unresolved = new Map([...stored.unresolved].filter(([key]) => !isSettled.has(memberOf(subject.key, key))));
   const isDeleting = inputs[DELETES] === true;
-  // An object that the set lets go of may be adopted by another resource whose `existingId` is not known yet: so nothing is deleted.
+  // An object that the set gives up may be adopted by another resource whose `existingId` is not known yet: so nothing is deleted.
   const circumstances = circumstancesOf(kind, runtime, subject, olds, isDeleting && adoptsUnknown !== true);
   return { stored: { ...stored, unresolved }, declared: readDeclaredSet(inputs), isDeleting, circumstances };
 }

@@ -43,7 +43,7 @@ import type { Calls, Runtime } from "./services.js";
 import { afterReplacement, beforeReplacement, notDeleted, spared, takenOver, tellAll, toBeLookedFor } from "./tell.js";
 
 /**
- * Decides what becomes of a resource that the state holds, notes that for `create`, and tells what a preview shows.
+ * Decides what becomes of a resource that the state has, notes that for `create`, and says what a preview shows.
  * @returns its arguments whose change replaces it, as the engine shows them. @throws AdvertisingError, Incomplete nothing may be done.
  */
 export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, news) => {
@@ -87,7 +87,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   return { changes: action.do !== "keep", replaces };
 };
 
-/** What a run says of the object that a resource lets go of, it says once: before, or afterwards. */
+/** The topic of what a run says of the object that a resource gives up: it says it once, before or afterwards. */
 function leaving(key: string): string {
   return `leaving ${key}`;
 }

@@ -99,7 +99,7 @@ export function planInWords(
   ].join("\n");
 }
 
-/** Keys that are new, with the arguments of one that is let go; nothing where there are none. */
+/** Keys that are new, with the arguments of one that leaves the set; nothing if there are none. */
 export function renamesInWords(
   kind: Kind,
   { label }: Ref,
@@ -321,7 +321,7 @@ function withoutLabel(set: Ref, key: string, sentence: string): string {
   return sentence.replace(memberRef(set, key).label, "").replace(/^[:\s]+/, "");
 }
 
-/** The same reason is told once, with all whom it is about. */
+/** The same reason is given once, with all that it is about. */
 function byReason(set: Ref, failed: readonly { readonly key: string; readonly error: AdvertisingError }[]) {
   const groups = Map.groupBy(failed, ({ key, error }) => {
     return withCode(withoutLabel(set, key, error.message), error.code);

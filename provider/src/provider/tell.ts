@@ -68,7 +68,7 @@ export interface Before {
   }[];
 }
 
-/** What is told of those that are only counted. @param one completes "1 more object …", @param many "2 more objects …". */
+/** What is said of those that are only counted. @param one completes "1 more object …", @param many "2 more objects …". */
 function objects(one: string, many: string) {
   return (amount: number) => count(amount, `more object ${one}`, `more objects ${many}`);
 }
@@ -171,7 +171,7 @@ function catalogNotice({ now, before }: NonNullable<Alias["catalog"]>, option: s
   return { say: text, topic: text };
 }
 
-/** Before a replacement: in previews, and where the program did not say that this is an `up`, which tells it afterwards. */
+/** Before a replacement: in previews, and if the program did not say that this is an `up`, which says it afterwards. */
 export function beforeReplacement(
   kind: Kind,
   { resourceUrn: urn, label }: Ref,
@@ -231,7 +231,7 @@ export function takenOver({ label }: Ref, id: string, isUpdated: boolean): Notic
   };
 }
 
-/** Where nobody knew that this run is an `up`, it has told that already. */
+/** One topic before and after the create: a run that nobody knew to be an `up` has said it before. */
 function takingOver(label: string): string {
   return `taking over ${label}`;
 }

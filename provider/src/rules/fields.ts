@@ -29,7 +29,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
 /** Something other than white space and format characters, which have no shape; no control characters, and no half ones. */
 const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
 
-/** Tells whether `text` is 1 to `most` characters that people can see and type. */
+/** Whether `text` is 1 to `most` characters that people can see and type. */
 export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
   // Code points: what a person counts.
   return NAME.test(text) && [...text].length <= most;
@@ -73,7 +73,7 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
 /** Said where a program reads a resource by an id that is none. */
 export const READABLE_ID = "an id of the platform, an integer from 0";
 
-/** Tells the id of an object from what stands in its place: nothing, `unresolved-…`, an unknown. Text from the state, of any length. */
+/** Whether this is the id of an object, not what may be in its place: nothing, `unresolved-…`, an unknown. The state's text, of any length. */
 export function isPlatformId(id: string | undefined): id is string {
   return id !== undefined && /^\d+$/.test(id);
 }
@@ -157,7 +157,7 @@ const MAX_DEPTH = 100;
 /** Stands where a value can't be carried by JSON: no rule accepts a symbol. */
 const NEVER_JSON = Symbol("not JSON");
 
-/** Tells a list or a plain object, whose names are known, from an Output, a Promise and everything else. */
+/** Whether this is a list or a plain object, whose names are known: not an Output, a Promise or anything else. */
 export function isContainer(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return true;

@@ -13,7 +13,7 @@ import type { Problem, Source } from "./problem.js";
 export type Rules = z.ZodObject;
 
 export interface Reading {
-  /** Tells what is not known yet, or holds such a part: an Output in the program, the engine's placeholder in a preview. */
+  /** Whether a value is not known yet, or has such a part: an Output in the program, the engine's placeholder in a preview. */
   readonly isUnknown: (value: unknown) => boolean;
   /** Paths of arguments whose values must not be shown; what is inside one of them is not shown either. */
   readonly secret?: ReadonlySet<string>;
@@ -21,7 +21,7 @@ export interface Reading {
   readonly arrivedUndefined?: string;
   /** Says what to write instead of a value that was refused, where that is known. Not asked about secrets. */
   readonly advice?: (path: string, value: unknown) => string | undefined;
-  /** Tells where the value at a path was written; asked only about what is wrong. */
+  /** Where the value at a path was written; asked only about what is wrong. */
   readonly sourceOf?: (path: string) => Source | undefined;
 }
 

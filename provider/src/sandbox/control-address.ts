@@ -43,7 +43,7 @@ export function answerControl(
 export function ask(port: number, line: string): Promise<Pick<ControlAnswer, "isOk" | "text">> {
   const where = `127.0.0.1:${port}`;
   return new Promise((resolve, reject) => {
-    // An agent of its own: the global one may have been told to go through a proxy (NODE_USE_ENV_PROXY).
+    // An agent of its own: the global one may be set to use a proxy (NODE_USE_ENV_PROXY).
     const options = { host: "127.0.0.1", port, path: CONTROL_PATH, method: "POST", agent: false } as const;
     const asked = request(options, (response) => {
       let text = "";

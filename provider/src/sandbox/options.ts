@@ -1,5 +1,5 @@
 /**
- * What a sandbox can be told: types and defaults, nothing else.
+ * The options of a sandbox: types and defaults, nothing else.
  */
 
 /** The five ways in which services of this kind refuse an ended session. */

@@ -25,7 +25,7 @@ interface ServeOptions {
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Resolves once it listens; the process then runs until it is told to end.
+ * Resolves once it listens; the process then runs until it is stopped.
  * @throws Error in words for people.
  */
 export async function serve(options: ServeOptions): Promise<void> {

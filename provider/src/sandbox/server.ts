@@ -1,5 +1,5 @@
 /**
- * The sandbox itself: an HTTP server that hands requests to the platform, breaks exchanges where it was told to, and
+ * The sandbox itself: an HTTP server that hands requests to the platform, breaks exchanges as its options say, and
  * remembers what arrived.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";

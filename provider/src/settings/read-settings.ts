@@ -37,7 +37,7 @@ interface SettingsSource {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Every key of the namespace, where the process can list them. */
   readonly keys?: readonly string[];
-  /** Tells whether a key's value is encrypted, where the process can tell. */
+  /** Whether a key's value is encrypted, if the process can know that. */
   readonly isSecret?: (key: string) => boolean;
   /** A preview needs no password, and a pipeline for pull requests should have none: a missing one is a note there. */
   readonly mayLackPassword: boolean;

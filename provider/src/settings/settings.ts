@@ -37,7 +37,7 @@ export interface SettingRule {
   readonly onlyToSend?: true;
 }
 
-/** Tells this machine itself by its names and addresses. @param hostname a URL's. */
+/** Whether this is the machine itself, by its names and addresses. @param hostname a URL's. */
 function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
@@ -182,7 +182,7 @@ export function environmentNameOf(key: string): string {
 export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email">): string {
   if (!URL.canParse(baseUrl) || email === undefined) return "";
   const { host, pathname } = new URL(baseUrl);
-  // An e-mail's case is not told apart by any known platform, and is typed either way.
+  // No known platform distinguishes the case of an e-mail, and people type it either way.
   return `${host}${pathname.replace(/\/$/, "")} ${email.toLowerCase()}`;
 }
 

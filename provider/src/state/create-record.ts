@@ -1,6 +1,6 @@
 /**
- * A create, from just before it is sent until it is settled: the same record in the journal, in the state, in a run, and in what people are
- * told. `store/notes.ts` reads and writes the journal's lines; the state's `unresolved`, whose field names are a contract, is read and
+ * A create, from just before it is sent until it is settled: the same record in the journal, in the state, in a run, and in
+ * messages. `store/notes.ts` reads and writes the journal's lines; the state's `unresolved`, whose field names are a contract, is read and
  * written here; the sentences are in `sentences.ts`. Pure.
  */
 
@@ -36,16 +36,16 @@ export interface CreateRecord {
   readonly id?: string | undefined;
   /** As `id`, where the program's arguments are others by now: people say what becomes of that object. */
   readonly createdAs?: string | undefined;
-  /** The engine was told that the outcome is unknown. It is remembered until somebody settles it. */
+  /** The engine knows that the outcome is unknown. It is remembered until somebody settles it. */
   readonly isReported?: true | undefined;
   /** Since then a run has gone through, and nothing in it asked for this resource. */
   readonly unclaimed?: true | undefined;
   /** What was sent and what came back, scrubbed. */
   readonly what?: string | undefined;
-  /** What the last look for it told, scrubbed: the next one takes its place. */
+  /** What the last look for it found, scrubbed: the next one takes its place. */
   readonly searched?: string | undefined;
   readonly secret?: readonly string[] | undefined;
-  /** The resource's URN, for the commands that people are told. */
+  /** The resource's URN, for the commands that messages show. */
   readonly urn?: string | undefined;
 }
 

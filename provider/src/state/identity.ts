@@ -32,7 +32,7 @@ export function identityText(identity: Identity): string {
   return [`${project}/${stack}${owner}`, ...placeIn(identity)].join("::");
 }
 
-/** The types end with a `$`, which tells them from a name: names and types may both hold colons. */
+/** The types end with a `$`, which distinguishes them from a name: names and types may both contain colons. */
 function placeIn({ parentTypes, name }: Identity): string[] {
   if (parentTypes !== undefined) return [`${parentTypes}$`, name];
   return /^[^:]*\$::/.test(name) ? ["$", name] : [name];
@@ -89,7 +89,7 @@ export function placeInUrn(urn: string): Pick<Identity, "name" | "parentTypes"> 
   return { name: nameInUrn(urn), parentTypes: parents.length === 0 ? undefined : parents.join("$") };
 }
 
-/** The resource's URN, for commands that the user is told. */
+/** The resource's URN, for commands that messages show. */
 export function urnOf(identity: string, typeToken: string): string {
   const { project, stack, parentTypes, name } = parseIdentity(identity);
   const types = parentTypes === undefined ? typeToken : `${parentTypes}$${typeToken}`;
@@ -142,7 +142,7 @@ export interface Ref {
   /** Of a set, its member's key. */
   readonly member: string | undefined;
   readonly key: string;
-  /** For commands that people are told; of a member, with its key behind it. */
+  /** For commands that messages show; of a member, with its key behind it. */
   readonly urn: string;
   /** The resource's URN: where the engine shows messages. */
   readonly resourceUrn: string;
@@ -215,7 +215,7 @@ export function renamedFrom(old: Ref, key: string): Alias | undefined {
 
 type Place = Pick<Ref, "name" | "parentTypes">;
 
-/** What tells Pulumi that a resource is an earlier one; in a catalog only if nothing but the catalog has another name or place. */
+/** The option by which Pulumi knows that a resource is an earlier one; in a catalog only if nothing but the catalog has another name or place. */
 export function aliasFor(old: Place & Pick<Ref, "urn">, now: Place): Alias | undefined {
   if (!isInCatalog(now)) return { option: optionFor(old, now) };
   if (!isInCatalog(old)) return undefined;

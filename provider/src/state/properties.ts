@@ -1,6 +1,6 @@
 /**
  * Stored properties that are no arguments: contracts with every state that was ever written. Their names, and how two of them are read
- * and written: what the program's half tells of a resource, and what a resource has left live. The engine hides names that begin with
+ * and written: what the program's half says of a resource, and what a resource has left live. The engine hides names that begin with
  * two underscores from previews. Pure.
  */
 import { type Values, withoutUndefined } from "../base/index.js";
@@ -9,7 +9,7 @@ import { type Kind, kindOfType, nameToTell, setOfType } from "../kinds/index.js"
 /** The reference that the engine's dynamic-provider process loads; written by `program/registration.ts`. */
 export const PROVIDER = "__provider";
 
-/** Which resource of which stack this is, so that a create can be told apart from all others; an input only. */
+/** Which resource of which stack this is, so that a create differs from all others; an input only. */
 export const IDENTITY = "__identity";
 
 /**
@@ -32,7 +32,7 @@ export const CREATED = "__created";
 /** The names of arguments whose values are secret, where there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
 
-/** The names, of a set the paths, of the arguments whose values must not be told. @param properties inputs, or a set's outputs. */
+/** The names, of a set the paths, of the arguments whose values must not be shown. @param properties inputs, or a set's outputs. */
 export function secretArgumentsIn({ [SECRET_ARGUMENTS]: paths }: Values): ReadonlySet<string> {
   return new Set(Array.isArray(paths) ? (paths as string[]) : []);
 }
@@ -87,7 +87,7 @@ export interface Briefing {
   /** As {@link formerly}, of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * Journal keys that the resource had before, as its aliases say, and under which creates are noted that the engine was told of. An alias moves
+   * Journal keys that the resource had before, as its aliases say, and under which creates are noted that the engine knows of. An alias moves
    * what the state has of them.
    */
   readonly moved?: readonly string[] | undefined;
@@ -114,7 +114,7 @@ export function writeBriefing(briefing: Briefing): string | Briefing {
 export interface LeftLive {
   /** The platform's, in digits. */
   readonly id: string;
-  /** When the state let go of it, ISO 8601. */
+  /** When it left the state, ISO 8601. */
   readonly at: string;
   /** `removed`: its key left a set. */
   readonly why: "replaced" | "removed";
@@ -151,7 +151,7 @@ export function writeLeftLive(list: readonly LeftLive[]): Record<string, unknown
   return list.length === 0 ? {} : { [LEFT_LIVE]: list };
 }
 
-/** What an object that is left live is known by. @param secret names of arguments that must not be told. */
+/** What an object that is left live is known by. @param secret names of arguments that must not be shown. */
 export function tellingOfLeft(
   kind: Kind,
   values: Values,

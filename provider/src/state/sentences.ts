@@ -85,7 +85,7 @@ export function reopenCommand(urn: string): string {
   return `npx pulumi-advertising pending --reopen ${shellWord(urn)}`;
 }
 
-/** What people are told of a create that is not settled and declared no longer. @param hints between what it is and the commands. */
+/** What is said of a create that is not settled and no longer declared. @param hints between what it is and the commands. */
 export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string, hints: readonly string[]): string[] {
   const { id } = record;
   if (id !== undefined) {
@@ -106,7 +106,7 @@ export function morePending(others: number): string {
 /** More are counted. */
 const MAX_LEFT = 20;
 
-/** What people are told of creates that interrupted runs have left. @param why nothing goes on with them. */
+/** What is said of creates that interrupted runs have left. @param why nothing goes on with them. */
 export function leftBehind(records: readonly CreateRecord[], why: string): string {
   const lines = records.slice(0, MAX_LEFT).flatMap((record) => {
     const { kind, label, urn } = aboutWhom(record.key);
@@ -127,7 +127,7 @@ export function leftBehind(records: readonly CreateRecord[], why: string): strin
   ].join("\n");
 }
 
-/** What people are told of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
+/** What is said of an unresolved create each time that it stops a run: what to look for, and the two ways out. */
 export function explain(kind: Kind["name"], record: CreateRecord): string {
   const { createdAs, urn = "<urn>" } = record;
   return [
@@ -150,7 +150,7 @@ export function unlessAdopted(record: CreateRecord, id: string): CreateRecord {
   return { ...record, searched: searched === undefined ? refused : `${searched} ${refused}` };
 }
 
-/** What happened to an unresolved create, and what the last look for it told. */
+/** What happened to an unresolved create, and what the last look for it found. */
 export function whatIsKnown({ what, searched }: CreateRecord): string {
   return searched === undefined ? `${what}` : `${what} ${searched}`;
 }
@@ -190,7 +190,7 @@ export function deletedInWords(isPerhaps: boolean, amount = 1): string {
 }
 
 /**
- * Tells people that a set is no longer declared. As of every removal, the program knows too little to say that it happens: the state may have
+ * Says that a set is no longer declared. As of every removal, the program knows too little to say that it happens: the state may have
  * lost the resource, or protect it, and the run may leave it out.
  */
 export function setRemovalWarning(member: Kind, label: string, ids: readonly string[], removal: Removal): string {
@@ -202,14 +202,14 @@ export function setRemovalWarning(member: Kind, label: string, ids: readonly str
   return `${gone} ${agree(amount, "it is", "they are")} ${deletedInWords(removal === "is perhaps deleted", amount)}.`;
 }
 
-/** Tells people that a single object is no longer declared. */
+/** Says that a single object is no longer declared. */
 export function removalWarning(kind: Kind, label: string, id: string, removal: Removal): string {
   const gone = `${label} (${id}) is no longer declared. If it leaves the state,`;
   if (!isDeletion(removal)) return `${gone} ${staysLive(kind, id, removal === "is perhaps left live")}.`;
   return `${gone} it is ${deletedInWords(removal === "is perhaps deleted")}.`;
 }
 
-/** The same of more objects than are told one by one. */
+/** The same of more objects than are listed one by one. */
 export function moreRemoved(ids: readonly string[], removal: Removal): string {
   const amount = ids.length;
   const fate = isDeletion(removal)

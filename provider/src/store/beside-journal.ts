@@ -114,7 +114,7 @@ export function readRunEnds(path: string, disk: Disk = systemDisk): RunEnd[] {
 
 /**
  * Where this run's engine keeps its states: two stacks of one name in two backends are not one. By the environment, or by the
- * last `pulumi login`; empty where neither tells.
+ * last `pulumi login`; empty if neither says.
  */
 export function backendIn(environment: Readonly<Record<string, string | undefined>>): string {
   const { PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH, PULUMI_HOME } = environment;

@@ -1,6 +1,6 @@
 /**
- * What runs of a stack on this machine have created and not let go since: for warnings about renames and removals, which the
- * program's half can't know otherwise. Only a hint: nothing is lost where it is missing, and it is never read as proof.
+ * What runs of a stack on this machine have created and not given up since: for warnings about renames and removals, which the
+ * program's half can't know otherwise. Only a hint: nothing is lost if it is missing, and it is never read as proof.
  *
  * A file that grows by a line for each object, so that it takes no memory; the last line about a resource counts.
  *
@@ -139,7 +139,7 @@ export class Inventory {
   }
 
   /**
-   * For the end of an `up` of the whole program that went through: it has let go of all that it did not declare. Synchronous; never
+   * For the end of an `up` of the whole program that went through: all that it did not declare has left the state. Synchronous; never
    * fails.
    * @param declared the journal keys of all that the program declares.
    */

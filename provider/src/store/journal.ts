@@ -57,7 +57,7 @@ export interface Sending {
    * @throws {JournalError} it can't be noted, or another run has taken over the journal: nothing may be sent.
    */
   sending(at: string): Promise<void>;
-  /** The engine is told this next. @throws {JournalError} it can't be noted; the create has ended all the same. */
+  /** Called before the engine gets this answer. @throws {JournalError} it can't be noted; the create has ended all the same. */
   ended(ending: Ending): Promise<void>;
 }
 
@@ -231,7 +231,7 @@ export class Journal {
     isSaid: (record: CreateRecord) => boolean = () => false,
   ): void {
     let saved: ReadonlySet<string> | undefined;
-    /** The engine had saved it, and an `up` lets go of it: no later run has anything to do with it. */
+    /** The engine had saved it, and in an `up` it leaves the state: no later run has anything to do with it. */
     const hasLeft = (record: CreateRecord) => {
       if (declared?.has(resourceKeyIn(record.key)) !== false || !isSaid(record)) return false;
       saved ??= this.#file.savedBefore();

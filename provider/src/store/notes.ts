@@ -42,7 +42,7 @@ const created = z.object({
   /** Where it is not what was sent: empty once the object is updated, so that it equals none. */
   fingerprint: z.string().optional(),
 });
-/** The engine was told that the outcome is unknown, and saves that. */
+/** The engine gets the answer that the outcome is unknown, and saves that. */
 const reported = z.object({ note: z.literal("reported"), mark: z.string() });
 /** Surely not created, or held by the state: nothing to remember any more. */
 const settled = z.object({ note: z.literal("settled"), mark: z.string() });

@@ -33,7 +33,7 @@ export function placesFor(settings: Settings, folder: string): Places {
 
 /**
  * @param cookieFile the setting: a path, relative to `folder`, or `none`; absent for the user's cache folder.
- * @param mode by which sessions of one account are told apart: a long-lived one is not taken for a short one.
+ * @param mode distinguishes the sessions of one account: a long-lived one is not taken for a short one.
  */
 export function placesOf(account: Account, mode: string, cookieFile: string | undefined, folder: string): Places {
   const cache = cacheFolder();

@@ -15,13 +15,13 @@ import { labelOf, UNKNOWN } from "../state/index.js";
 
 /** How the program under test is run. */
 export interface MockOptions {
-  /** What `pulumi.getProject()` tells. @default "project" */
+  /** What `pulumi.getProject()` returns. @default "project" */
   project?: string;
-  /** What `pulumi.getStack()` tells. @default "stack" */
+  /** What `pulumi.getStack()` returns. @default "stack" */
   stack?: string;
-  /** What `pulumi.getOrganization()` tells. @default none, at which Pulumi throws */
+  /** What `pulumi.getOrganization()` returns. @default none, at which Pulumi throws */
   organization?: string;
-  /** Whether `pulumi.runtime.isDryRun()` tells of a preview. Ids are handed out all the same. @default false */
+  /** What `pulumi.runtime.isDryRun()` returns: whether this is a preview. Ids are handed out all the same. @default false */
   preview?: boolean;
   /**
    * Mocks for the resources and functions of other packages, as `pulumi.runtime.setMocks` takes them.

@@ -88,7 +88,7 @@ function withAction(changes: readonly Change[], action: ShownAction): Change[] {
   return changes.filter((change) => change.action === action);
 }
 
-/** How many objects the state would let go of: those that stay live, and those that are deleted. */
+/** How many objects would leave the state: those that stay live, and those that are deleted. */
 function fates(changes: readonly Change[], leavesOut: boolean): string[] {
   const former = changes.flatMap((change) => change.former ?? []);
   const deleted = former.filter(({ isDeleted }) => isDeleted).length;

@@ -93,7 +93,7 @@ interface Comparable {
   readonly values: Readonly<Record<string, Shown>>;
 }
 
-/** By kind and key. Ids always differ: what an event belongs to is told by its advertiser's key, where the stack has that. */
+/** By kind and key. Ids always differ: what an event belongs to is given by its advertiser's key, if the stack has that. */
 function comparable({ advertisers, events, advertiserKeys }: Contents): Map<string, Comparable> {
   return new Map(
     [...advertisers, ...events].map((entry): [string, Comparable] => {

@@ -27,7 +27,7 @@ export interface Leftover {
   readonly kind: Kind["name"];
   /** The platform's id, in digits; empty where nobody knows what became of its create. */
   readonly id: string;
-  /** On the platform; empty where it is not known, `(secret)` where it must not be told. */
+  /** On the platform; empty if it is not known, `(secret)` if it must not be shown. */
   readonly name: string;
   /** Of an event: its advertiser's id; empty where it is not known. */
   readonly advertiserId: string;
@@ -44,9 +44,9 @@ export interface Leftover {
 }
 
 /**
- * @param earlier states of the same stack, in any order: they show what was removed, which nothing of the state now tells. Where
- * there are any, only what has left the state since then is told.
- * @returns newest first, without what the state holds (again).
+ * @param earlier states of the same stack, in any order: they show what was removed, which the state of now does not. If
+ * there are any, only what has left the state since then is listed.
+ * @returns newest first, without what the state has (again).
  */
 export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
   const [current, former] = [seenIn(now), earlier.map(seenIn)];

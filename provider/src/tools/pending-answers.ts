@@ -66,7 +66,7 @@ interface Answer {
   kindOf(verdict: Verdict): string | undefined;
 }
 
-/** What is wrong with an answer. The first rule that has something to say is told. */
+/** What is wrong with an answer. The first rule that has something to say counts. */
 const RULES: readonly ((answer: Answer) => string | undefined)[] = [
   ({ wanted, found, ofSet: [first] }) =>
     found.length === 0 && first !== undefined

@@ -104,7 +104,7 @@ async function journalsBeside(stack: ExportedStack, { state, ...choice }: Option
   return journalsOf(stackIn(stack) ?? (await stackName(choice)), choice);
 }
 
-/** What is to be done with one look at the stack: the answers that were given, and what a search tells of the others. */
+/** What is to be done with one look at the stack: the answers that were given, and what a search finds out about the others. */
 async function judge(stack: ExportedStack, journals: StackJournals, options: Options): Promise<Decided<number>> {
   const notes = journals.notes();
   const pending = pendingIn(stack, notes);
@@ -194,7 +194,7 @@ function takeBack(stack: ExportedStack, journals: StackJournals, wanted: readonl
   };
 }
 
-/** What a search tells of those that nobody has decided on; each finding passes the checks of a user's verdict. */
+/** What a search finds out about those that nobody has decided on; each finding passes the checks of a user's verdict. */
 async function searched(
   { pending, stack, notes }: Known,
   given: readonly Verdict[],

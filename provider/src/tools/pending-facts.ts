@@ -67,7 +67,7 @@ export interface Pending {
   readonly open: readonly PendingCreate[];
   /** Those that the next `pulumi up` takes over where they are declared as they were, since a journal knows their ids. */
   readonly created: readonly PendingCreate[];
-  /** How many of the engine's pending creates are settled since: the engine keeps them until it is told to clear them. */
+  /** How many of the engine's pending creates are settled since: the engine keeps them until somebody clears them. */
   readonly history: number;
   /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the earliest last. */
   readonly inFlight: ReadonlyMap<string, readonly Creating[]>;
@@ -170,7 +170,7 @@ export function recordsOf({ record, also = [] }: PendingCreate): CreateRecord[] 
 function together(facts: readonly PendingCreate[], notes: readonly CreateRecord[]): PendingCreate {
   const best = facts.find(({ known }) => known === "state") ?? (facts.at(-1) as PendingCreate);
   const id = notes.findLast((note) => note.id !== undefined)?.id ?? best.record.id;
-  // Without marks, what was sent tells one create from another.
+  // Without marks, what was sent distinguishes one create from another.
   const identityOf = ({ mark, name, facts, fingerprint }: CreateRecord) =>
     mark === "" ? JSON.stringify([name, facts, fingerprint]) : mark;
   const all = new Map([...facts.map(({ record }) => record), ...notes].map((record) => [identityOf(record), record]));
@@ -209,7 +209,7 @@ function formerObject(id: string | undefined, inputs: Resource["inputs"]): Pendi
   return id === undefined ? undefined : { id, isDeleted: inputs?.[DELETES] === true };
 }
 
-/** What the engine's record of an interrupted run tells of a create, with what the journal knows of that very one. */
+/** What the engine's record of an interrupted run says of a create, with what the journal knows of that very one. */
 function sentIn(
   { kind, resource: { urn, inputs } }: Creating,
   former: Resource | undefined,

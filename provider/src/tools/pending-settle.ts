@@ -186,7 +186,7 @@ function adopted(
 
 /**
  * Which create of a resource has made an object: the one that a search has found, or that a journal knows by its id; any, if all sent the
- * same. @returns none if interrupted runs sent different arguments, and nothing tells which of them made it.
+ * same. @returns none if interrupted runs sent different arguments, and nothing shows which of them made it.
  */
 function madeBy(
   { inFlight }: Pending,

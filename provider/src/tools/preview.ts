@@ -75,9 +75,9 @@ export interface Change {
   readonly isMember: boolean;
   /** The platform's id that the state holds. */
   readonly id: string | undefined;
-  /** The object that the state lets go of, unless something else in the program goes on with it. */
+  /** The object that leaves the state, unless something else in the program goes on with it. */
   readonly former: Member["former"];
-  /** Its arguments: as declared, or of what is let go, as stored. */
+  /** Its arguments: as declared, or as stored if it leaves the state. */
   readonly values: Values;
   readonly changed: readonly string[];
   /** URNs of resources whose ids its advertiser comes from. */
@@ -86,7 +86,7 @@ export interface Change {
 
 export interface Preview {
   readonly changes: readonly Change[];
-  /** Whether it leaves out unchanged resources: one of them may have what another one lets go of. */
+  /** Whether it leaves out unchanged resources: one of them may have what another one gives up. */
   readonly leavesOut: boolean;
   /** How many resources of other packages change. */
   readonly others: number;
@@ -107,7 +107,7 @@ interface Context {
   can(kind: Kind): Abilities;
   /** Whether another resource than this one adopts an object of this kind whose id is not known yet. */
   othersAdoptUnknown(kind: Kind, urn: string): boolean;
-  /** Whether the engine has what it lets go of deleted: by the options as the state has them. */
+  /** Whether the engine deletes the object of a resource that leaves the state: by the options in the state. */
   isDeletedByEngine(old: z.infer<typeof state>): boolean;
 }
 
@@ -121,7 +121,7 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const { diagnostics, config, changeSummary } = parsed.data;
   const steps = parsed.data.steps ?? [];
   const setting = (key: keyof Environment) => config?.[`${NAMESPACE}:${key}`] ?? environment[key];
-  // A setting that is wrong is told by the preview itself.
+  // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
   const places = steps.flatMap(placesIn);
   const leaving = new Set(steps.filter(({ op }) => op === "delete" || op === "replace").map(({ urn }) => urn));
@@ -161,7 +161,7 @@ interface Place {
   readonly kind: Kind;
   /** Of a member, with its key behind it. */
   readonly urn: string;
-  /** The object that the state holds there, and goes on with as far as the step tells. */
+  /** The object that the state has there, and goes on with as far as the step shows. */
   readonly held: string | undefined;
   readonly adopts: string | undefined;
 }
@@ -223,7 +223,7 @@ function singleChange(kind: Kind, step: Step, context: Context): Change[] {
   if (!DECIDED_BY_ENGINE.includes(op)) return [];
   const stored = oldState == null ? {} : { ...oldState.inputs, ...oldState.outputs };
   const given = op === "delete" ? undefined : (newState?.inputs ?? {});
-  // The engine lets go of a resource whatever became of its create.
+  // A resource leaves the state whatever became of its create.
   const old = given === undefined ? { ...stored, [UNRESOLVED]: undefined } : stored;
   // The engine has compared the values, but shows each secret as "[secret]". If nothing else has changed, a secret has.
   const isHidden = given !== undefined && changesIn(kind, old, given).names.length === 0;

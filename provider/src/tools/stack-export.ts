@@ -35,9 +35,9 @@ const resourceSchema = z.looseObject({
   id: z.string().optional(),
   /** Replaced: the next run takes it out, after another resource of the same URN, which stands before it. */
   delete: z.boolean().optional(),
-  /** Its object is gone or let go of (`deleteBeforeReplace`): the next run puts another resource in its place, or takes it out. */
+  /** Its object is deleted or left live (`deleteBeforeReplace`): the next run puts another resource in its place, or takes it out. */
   pendingReplacement: z.boolean().optional(),
-  /** Whether the object stays live when the resource goes: this package's resources say so unless they are told otherwise. */
+  /** Whether the object stays live when the resource goes: this package's resources say so unless the program sets it otherwise. */
   retainOnDelete: z.boolean().optional(),
   /** Only read (`.get`): something else manages it. */
   external: z.boolean().optional(),
@@ -146,7 +146,7 @@ export interface StoredObject {
   readonly record: CreateRecord | undefined;
 }
 
-/** The objects of these resources, whatever they are declared with. Of what is secret as a whole nothing is told. */
+/** The objects of these resources, whatever they are declared with. Of what is secret as a whole nothing is shown. */
 export function objectsIn(resources: readonly Resource[]): StoredObject[] {
   return resources.flatMap((resource): StoredObject[] => {
     const { urn, type, id, inputs, outputs = {} } = resource;
@@ -320,7 +320,7 @@ function toBeReplaced({ initErrors: _, outputs = {}, ...resource }: Resource): R
 
 /**
  * With the creates of interrupted runs in the place of what has their URNs. That is marked, as by the engine, and the next run takes it out of
- * the state; what `deleteBeforeReplace` has let go of leaves the state now. The new ones list what is left live, as after a whole run.
+ * the state; what `deleteBeforeReplace` has already removed leaves the state now. The new ones list what is left live, as after a whole run.
  */
 export function withCreates(resources: readonly Resource[], fresh: readonly Resource[], at: string): Resource[] {
   const urns = new Set(fresh.map(({ urn }) => urn));
