@@ -54,6 +54,16 @@ async function search(creates: readonly PendingCreate[], settings: object = {}) 
   return { sandbox, ...(await searchFor(creates, reading, newFolder())) };
 }
 
+it("R2: an object that the resource had before, with the same mark, is not what was created", async () => {
+  const creates = [
+    { ...open("there"), formerIds: ["7"] },
+    { ...open("twice"), formerIds: ["8"] },
+  ];
+  const { found, notMade } = await search(creates);
+  expect(found).toEqual([{ urn: urnOf("twice"), id: "9", mark: "mark-twice" }]);
+  expect(notMade).toEqual([urnOf("there")]);
+});
+
 it("finds the object with just this mark, and tells which of several to keep", async () => {
   const { sandbox, found, notMade, told } = await search([open("there"), open("twice"), open("gone")]);
   expect(found).toEqual([{ urn: urnOf("there"), id: "7", mark: "mark-there" }]);

@@ -58,6 +58,27 @@ it("R2: what a search finds belongs to the resource that adopts it, whichever of
   expect(sandbox.advertiserPosts).toBe(1);
 });
 
+it("two unresolved resources with the same arguments are each looked for, by their marks", async () => {
+  const { sandbox, clock, open, ...first } = await start();
+  sandbox.fail({ on: "advertiser", act: true, with: lost, times: 2 });
+  sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 500 }, times: 50 });
+  const twins = [inputs, { ...inputs, __identity: "tiny/dev::b" }];
+  const checked = await Promise.all(twins.map(async (each) => (await first.advertiser.check({}, each)).inputs ?? {}));
+  const failures = await Promise.all(checked.map((each) => failureOf(first.advertiser.create(each))));
+  sandbox.endFaults();
+  clock.advance(95_000);
+  const { advertiser } = open();
+  const ids: string[] = [];
+  for (const [at, { id, properties }] of failures.entries()) {
+    const olds = properties as Record<string, unknown>;
+    const news = (await advertiser.check(checked[at] ?? {}, twins[at] ?? {})).inputs ?? {};
+    await advertiser.diff(String(id), olds, news);
+    ids.push((await advertiser.create(news)).id);
+  }
+  expect(ids.sort()).toEqual(["1", "2"]);
+  expect(sandbox.advertiserPosts).toBe(2);
+});
+
 describe("an answer that is lost", () => {
   it("is found by its mark in the same run", async () => {
     const { sandbox, advertiser, said, closeNow } = await start();

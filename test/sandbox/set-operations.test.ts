@@ -16,13 +16,14 @@ const shared = {
 const inputs = (events: object) => ({ ...shared, events, __identity: "tiny/dev::funnel" });
 const two = { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 2 } };
 
-async function start() {
+// Without a way to delete.
+const { delete: _, ...known } = eventOperations;
+
+async function start(operations: Partial<typeof eventOperations> = known) {
   const clock = new FakeClock(Date.now());
   const sandbox = await operatedSandbox({ clock: () => clock.wallMs() });
   const folder = newFolder();
-  // Without a way to delete.
-  const { delete: _, ...known } = eventOperations;
-  const settings = operatedSettings(known);
+  const settings = operatedSettings(operations);
   let last: ReturnType<typeof newRun> | undefined;
   const open = () => {
     last?.closeNow();
@@ -169,4 +170,56 @@ it("a member that a search finds not made, and that is refused when it is sent a
   await last.diff(id, refused.properties as Outs, inputs({ a }));
   await last.update(id, refused.properties as Outs, inputs({ a }));
   expect(sandbox).toMatchObject({ eventPosts: 3, events: [{ event_name: "A" }] });
+});
+
+it("R2: a search does not take what a member had before for what its create has made, though both carry the same mark", async () => {
+  const { read, search } = known;
+  const { sandbox, set, clock, open } = await start({ read, search });
+  const { inputs: declared } = await set.check({}, inputs({ a: two.a }));
+  const { id, outs } = await set.create(declared);
+  const differsAfterRefresh = async (olds: Outs, object: number) => {
+    Object.assign(sandbox.events[object] ?? {}, { value: 9 });
+    const { props } = await open().read(id, olds);
+    const next = open();
+    await next.check(declared, inputs({ a: two.a }));
+    expect((await next.diff(id, props as Outs, declared)).changes).toBe(true);
+    return { next, olds: props as Outs };
+  };
+  const lost = (act: boolean) => sandbox.fail({ on: "event", act, with: { kind: "close-without-answer" } });
+
+  const carriedOut = await differsAfterRefresh(outs as Outs, 0);
+  lost(true);
+  const second = await carriedOut.next.update(id, carriedOut.olds, declared);
+  expect(second.outs).toMatchObject({ eventIds: { a: 3 } });
+
+  // 2 was left live, 3 is to be replaced, and the create arrives nowhere.
+  const notCarriedOut = await differsAfterRefresh(second.outs as Outs, 1);
+  lost(false);
+  const failure = await failureOf(notCarriedOut.next.update(id, notCarriedOut.olds, declared));
+  expect(failure.message).toContain("there is none");
+  clock.advance(95_000);
+  const last = open();
+  await last.diff(id, failure.properties as Outs, declared);
+  const { outs: third } = await last.update(id, failure.properties as Outs, declared);
+  expect(third).toMatchObject({ eventIds: { a: 4 } });
+  expect(new Set(sandbox.events.map(({ alternative_id }) => alternative_id)).size).toBe(1);
+  expect(sandbox.eventPosts).toBe(4);
+});
+
+it("two unresolved members with the same arguments are each looked for, by their marks", async () => {
+  const { sandbox, set, clock, open } = await start();
+  const twins = inputs({ a: two.a, b: two.a });
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" }, times: 2 });
+  sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 500 }, times: 50 });
+  const { inputs: declared } = await set.check({}, twins);
+  const failure = await failureOf(set.create(declared));
+  expect(Object.keys((failure.properties as Outs).unresolved ?? {})).toEqual(["a", "b"]);
+  sandbox.endFaults();
+  clock.advance(95_000);
+  const next = open();
+  await next.diff(String(failure.id), failure.properties as Outs, declared);
+  const { outs } = await next.update(String(failure.id), failure.properties as Outs, declared);
+  expect(Object.keys(outs?.eventIds ?? {})).toEqual(["a", "b"]);
+  expect(outs).not.toHaveProperty("unresolved");
+  expect(sandbox.eventPosts).toBe(2);
 });

@@ -281,7 +281,9 @@ export async function expectNotUnresolvedElsewhere(
   if (fingerprint === undefined) return;
   const noted = (await journalled(runtime, (journal) => journal.notSettledLike(fingerprint), identity)) ?? [];
   const open = noted.find((entry) => entry.id === undefined && isOthers(entry));
-  if (open === undefined) return;
+  // What has a create of its own with this body is no other one under a new name.
+  const hasOwn = own?.fingerprint === fingerprint || noted.some((entry) => entry.key === key);
+  if (open === undefined || hasOwn) return;
   const old = aboutWhom(open.key);
   const renamed = renamedFrom(old, key);
   throw new OutcomeUnknownError(

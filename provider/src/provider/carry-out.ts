@@ -31,6 +31,8 @@ export interface Managed extends WithArguments {
   readonly key: string;
   readonly action: Action;
   readonly held: string | undefined;
+  /** Objects that it had before, as the state has them. */
+  readonly formerIds?: readonly string[] | undefined;
   readonly olds: Values;
   readonly created?: Created | undefined;
   /** The mark that it is sent with; a new one by default. */
@@ -129,7 +131,8 @@ export async function carryOutAll(
     if (key === "" || action.do === "update" || action.do === "adopt") return; // a single resource's `check` has asked
     const fingerprint = fingerprintOfBody(kind, values);
     const other = openBodies.get(fingerprint);
-    if (other !== undefined && other !== key) {
+    // What has a create of its own with this body is no other one under a new name.
+    if (other !== undefined && other !== key && unresolved?.fingerprint !== fingerprint) {
       throw new OutcomeUnknownError(
         `${subject.label} is not sent: ${memberOf("events", other)} was sent with the same arguments, and its outcome is unknown. ` +
           "Settle that first.",

@@ -28,6 +28,8 @@ import { goneBeforeTakeOver, platformWarning, tellAll } from "./tell.js";
 
 interface Create extends WithArguments {
   readonly replaces: string | undefined;
+  /** Objects that it had before, as the state has them: a search does not take them for what this create made. */
+  readonly formerIds?: readonly string[] | undefined;
   /** What it is sent with; a new one by default. */
   readonly mark?: string | undefined;
   /** An earlier create of it that the state holds as unresolved, and that is looked for. The journal need not know of it. */
@@ -124,7 +126,7 @@ async function settled(
   const searched: string[] = [];
   if (id === undefined && abilitiesOf(kind, runtime.reading.settings).search(earlier.field)) {
     expectMayBegin();
-    const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false });
+    const finding = await lookFor(kind, runtime, label, earlier, { wasJustSent: false, formerIds: create.formerIds });
     if (finding.kind === "not-made") {
       await ended({ kind: "not-created" });
       runtime.say(`${label} was sent at ${at}, and a search finds no object with its mark: it is sent again.`);
@@ -216,7 +218,7 @@ async function send(
     const sent: CreateRecord = { ...record, at: doubt.sentAt };
     let searched: string | undefined;
     if (abilitiesOf(kind, runtime.reading.settings).search(sent.field)) {
-      const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true });
+      const finding = await lookFor(kind, runtime, label, sent, { wasJustSent: true, formerIds: create.formerIds });
       if (finding.kind === "found") {
         await finish({ kind: "created", id: finding.id }, `${label} was created as ${finding.id}. `);
         runtime.say(`${label} was created as ${finding.id}: its response was lost, and a search has found it.`);

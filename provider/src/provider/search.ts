@@ -14,6 +14,15 @@ import type { Services } from "./services.js";
 
 type Sent = Pick<CreateRecord, "mark" | "at" | "field">;
 
+export interface Look {
+  /** In this run: then it is never taken for not made. */
+  readonly wasJustSent: boolean;
+  /** Not several times. @default false */
+  readonly isOnce?: boolean;
+  /** Ids that its resource had before, perhaps sent with the same mark: a set's member keeps its mark while the arguments stay. */
+  readonly formerIds?: readonly string[] | undefined;
+}
+
 export type Finding =
   | { readonly kind: "found"; readonly id: string }
   /** There is none, and by now there won't be: it was not carried out. */
@@ -26,16 +35,12 @@ const PAUSES_S = [1, 2, 4, 8, 15];
 
 type Searcher = Pick<Services, "reading" | "clock" | "client">;
 
-/**
- * Looks several times, where that is not to be done once.
- * @param wasJustSent in this run: then it is never taken for not made.
- */
 export async function lookFor(
   kind: Kind,
   runtime: Searcher,
   label: string,
   sent: Sent,
-  { wasJustSent, isOnce = false }: { readonly wasJustSent: boolean; readonly isOnce?: boolean },
+  { wasJustSent, isOnce = false, formerIds = [] }: Look,
 ): Promise<Finding> {
   const { search } = knownOperations(kind, runtime.reading.settings);
   if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
@@ -50,7 +55,7 @@ export async function lookFor(
       // Before it is asked: what is made meanwhile must not be taken for not made.
       const isDue = !wasJustSent && dueMs !== undefined && runtime.clock.wallMs() >= dueMs;
       looks++;
-      const ids = await runtime.client().search(wanted);
+      const ids = (await runtime.client().search(wanted)).filter((each) => !formerIds.includes(each));
       const [id] = ids;
       if (ids.length > 1) return { kind: "open", words: severalIn(ids, sent) };
       if (id !== undefined) return { kind: "found", id };

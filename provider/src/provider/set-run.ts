@@ -20,6 +20,7 @@ import {
   DELETES,
   type DeclaredSet,
   eventIn,
+  formerIdsIn,
   isDeleteOwed,
   labelOf,
   memberMark,
@@ -158,6 +159,7 @@ function objectsOf(
       secret: secret(key),
       // Of a set that the engine was asked to replace, only the notes of this machine know what it held.
       held: id ?? (action.do === "create" ? notedBefore(kind, runtime, member) : undefined),
+      formerIds: formerIdsIn(stored, key),
       olds: eventIn(stored, stored.events.get(key) ?? {}),
       created: createdInSet(stored),
       mark: mark === undefined ? undefined : memberMark(mark, key),

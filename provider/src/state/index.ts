@@ -93,6 +93,7 @@ export {
 export {
   type DeclaredSet,
   eventIn,
+  formerIdsIn,
   memberMark,
   readDeclaredSet,
   readStoredSet,

@@ -113,6 +113,12 @@ export function storedFingerprint(kind: Kind, stored: StoredSet, key: string): s
   return stored.earlier.get(key) ?? fingerprintOfBody(kind, eventIn(stored, stored.events.get(key) ?? {}));
 }
 
+/** The objects that the state says a member has or had: none of them is what its next create makes. */
+export function formerIdsIn({ eventIds, leftLive }: StoredSet, key: string): string[] {
+  const id = eventIds.get(key);
+  return [...(id === undefined ? [] : [id]), ...leftLive.flatMap((left) => (left.key === key ? left.id : []))];
+}
+
 /**
  * The mark that a member of a set is sent with. It follows from one text in the set's inputs, so that the engine's record of a
  * interrupted run is enough to look for each of them: how it follows is a contract.

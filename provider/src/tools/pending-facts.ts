@@ -11,6 +11,7 @@ import {
   aboutWhom,
   type CreateRecord,
   DELETES,
+  formerIdsIn,
   IDENTITY,
   isUnresolved,
   journalKeyOf,
@@ -58,6 +59,8 @@ export interface PendingCreate {
   readonly known: "state" | "engine" | "journal";
   /** The object that the state holds under this URN, whose place this one takes. */
   readonly held?: { readonly id: string; readonly isDeleted: boolean } | undefined;
+  /** Of a set's member: ids that it has or had, as the state says. A search does not take them for what this create made. */
+  readonly formerIds?: readonly string[];
   /** Of a set's member that the state or the engine's record has: its entry as it was sent. */
   readonly entry?: Values;
 }
@@ -125,7 +128,8 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
     if (record === undefined) continue;
     const held = object?.id === undefined ? undefined : { id: object.id, isDeleted: false };
     const { kind } = aboutWhom(record.key);
-    (record.id === undefined ? open : created).push({ urn, kind, record, also, known: "journal", held });
+    const formerIds = object?.in === undefined ? [] : formerIdsIn(object.in.set, object.in.key);
+    (record.id === undefined ? open : created).push({ urn, kind, record, also, known: "journal", held, formerIds });
   }
   const saved = (set: Resource) => ({
     ...set,
@@ -202,7 +206,7 @@ function unresolvedIn({ kind, urn, record, resource, in: place, id }: StoredObje
   // After a failed update the engine's inputs are the former ones, which may lack the event: the record says the most of it.
   const told = { ...record.facts, ...withoutUndefined({ [kind.nameProperty]: record.name }) };
   const { existingId: _, advertiserId: __, ...entry } = asRecord(own(resource.inputs?.events, place.key) ?? told);
-  return [{ ...create, held: formerObject(id, resource.inputs), entry }];
+  return [{ ...create, held: formerObject(id, resource.inputs), formerIds: formerIdsIn(place.set, place.key), entry }];
 }
 
 function formerObject(id: string | undefined, inputs: Resource["inputs"]): PendingCreate["held"] {
@@ -297,7 +301,8 @@ function membersInFlight(
   // What waits may have been looked for, and sent again; not where the program names the object of something else.
   const isSent = ({ action, isDeclared }: Member) =>
     isDeclared && (["create", "replace"].includes(action.do) || (action.do === "wait" && action.adopts === undefined));
-  const sent = membersOf(kind, readStoredSet(current?.outputs ?? {}), readDeclaredSet(inputs)).filter(isSent);
+  const stored = readStoredSet(current?.outputs ?? {});
+  const sent = membersOf(kind, stored, readDeclaredSet(inputs)).filter(isSent);
   const isOfRun = (note: CreateRecord | undefined) =>
     note !== undefined && (ofSet !== undefined || (isOnly && Date.parse(note.at) > Date.parse(since)));
   const isNoted = sent.some(({ key }) => isOfRun(noteAbout(key)));
@@ -319,7 +324,8 @@ function membersInFlight(
     };
     const urn = memberOf(setUrn, key);
     const record = { ...(note ?? implied), what: "It was in flight when a run was killed.", urn };
-    return [{ urn, kind: kind.name, record, known: "engine", held: formerObject(id, inputs), entry }];
+    const formerIds = formerIdsIn(stored, key);
+    return [{ urn, kind: kind.name, record, known: "engine", held: formerObject(id, inputs), formerIds, entry }];
   });
 }
 

@@ -51,7 +51,7 @@ export async function searchFor(
       return { create, record, finding: { words: `can't be searched for: ${whyNot(record.field, kind)}.` } };
     }
     const sent = { ...record, at: new Date(lastMomentSent(record, startedMs)).toISOString() };
-    const how = { wasJustSent: false, isOnce: record.isEarliest === true };
+    const how = { wasJustSent: false, isOnce: record.isEarliest === true, formerIds: create.formerIds };
     const finding = await lookFor(kind, searcher, create.urn, sent, how);
     if (finding.kind === "open") return { create, record, finding: { words: secrets.scrub(finding.words) } };
     return { create, record, finding: { id: finding.kind === "found" ? finding.id : undefined } };
