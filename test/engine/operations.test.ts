@@ -69,6 +69,33 @@ it("a life: renamed in place, drift seen and set back, gone and created again, r
   expect(sandbox).toMatchObject({ creates: 4, deletes: 2, advertisers: [{ id: 1 }] });
 });
 
+it("R8: an argument without a default that is gone on the platform is set back, of a single event, of a set's, and of a set's defaults", async () => {
+  const shared = "advertiserId: 1, defaults: { segmentId: 5 }";
+  const events = '{ own: { eventName: "Own", value: 1, segmentId: 7 }, shared: { eventName: "Shared", value: 1 } }';
+  const { sandbox, stack } = await start(
+    program(`
+new advertising.ConversionEvent("e", { advertiserId: 1, eventName: "E", value: 1, segmentId: 7 });
+new advertising.ConversionEventSet("s", { ${shared}, events: ${events} });`),
+    ALL,
+    { objects: { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] } },
+  );
+  await upWell(stack);
+  const segments = () => Object.fromEntries(sandbox.events.map((each) => [each.event_name, each.segment_id]));
+  const before = segments();
+  expect(before).toEqual({ E: 7, Own: 7, Shared: 5 });
+  for (const each of sandbox.events) Object.assign(each, { segment_id: null });
+
+  const { code, output } = await stack.refresh();
+  expect(code, output).toBe(0);
+  const told = /\S+ \S+ "\w" \(\d\) was changed on the platform \(segmentId\): the next `pulumi up` sets it back/g;
+  expect(new Set(output.match(told)).size, output).toBe(3);
+  expect((await stack.refresh()).output).not.toContain("was changed on the platform");
+  await upWell(stack);
+  expect(segments()).toEqual(before);
+  expect(sandbox).toMatchObject({ eventPosts: 3, updates: 3 });
+  expect((await stack.preview()).output).toMatch(/3 unchanged/);
+});
+
 it("a plain refresh has the configuration of the last up, and says so; with --run-program that of now", async () => {
   const sandbox = await useSandbox({ operations: true });
   const stack = await newStack(shop("Purchase"), { sandbox });

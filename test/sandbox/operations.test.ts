@@ -174,7 +174,7 @@ describe("R8: an adopted object that somebody has changed, with only a read know
     expect(textsOf(refreshing)).toMatch(
       /was changed on the platform \(value\): the next `pulumi up` fails, because existingId/,
     );
-    expect(await engine.refresh({ settings })).toBe(undefined);
+    expect((await engine.refresh({ settings })).error).toBe(undefined);
     expect(await engine.preview(declared, { settings })).toContain(
       "events: 1 to fail if they still differ, 0 unchanged\n  to fail if they still differ: copy the refreshed values",
     );

@@ -1,13 +1,15 @@
 /** The members of a set where the installation is known to have more, through the provider as the engine calls it. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { createSetProvider } from "../../provider/src/provider/dynamic.js";
 import type { Runtime } from "../../provider/src/provider/services.js";
 import { memberMark } from "../../provider/src/state/stored-set.js";
+import { carriedBack } from "../support/carried.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
+import { SetEngine } from "../support/set-engine.js";
 
 const shared = {
   advertiserId: 1,
@@ -88,6 +90,54 @@ it("a refresh shows drift of a member and what is gone, and the next update sett
     ["B", 2],
   ]);
   expect((await set.read(id, after as Outs)).props).toBe(after);
+});
+
+describe.each([
+  ["an update", { update: eventOperations.update }, "sets it back", { updates: 2, eventPosts: 2 }],
+  ["no update", {}, "replaces it", { updates: 0, eventPosts: 4 }],
+])("R8: an argument without a default is gone on the platform, with %s known", (_, update, words, sent) => {
+  it.each([
+    ["of its own", { segmentId: 7 }, {}],
+    ["of the set's defaults", {}, { segmentId: 7 }],
+    ["of its own beside a default", { segmentId: 7 }, { segmentId: 5 }],
+  ])(
+    "a member that has it %s: a refresh says it once, and the next up does it, as of a single event",
+    async (_, own, defaults) => {
+      const sandbox = await operatedSandbox();
+      const settings = operatedSettings({ read: eventOperations.read, ...update });
+      const folder = newFolder();
+      const engine = new SetEngine(sandbox, folder);
+      const declared = { advertiserId: 1, defaults, events: { a: { eventName: "A", value: 1, ...own } } };
+      const single = { advertiserId: 1, eventName: "E", value: 1, segmentId: 7, __identity: "tiny/dev::e" };
+      await engine.up(declared, { settings });
+      const first = newRun(sandbox, folder, { settings });
+      const { inputs: news = {} } = await first.event.check({}, single);
+      const { id, outs } = await first.event.create(news);
+      first.closeNow();
+      for (const each of sandbox.events) Object.assign(each, { segment_id: null });
+
+      let state = outs as Outs;
+      const refresh = async () => {
+        const run = newRun(sandbox, folder, { settings });
+        state = carriedBack((await run.event.read(id, state)).props) as Outs;
+        run.closeNow();
+        const { error, run: ofSet } = await engine.refresh({ settings });
+        expect(error).toBeUndefined();
+        return [...run.told, ...ofSet.told].map(({ message }) => message.replace(/^.* \(\d\) /, ""));
+      };
+      const told = await refresh();
+      expect(told).toEqual([expect.stringContaining(`(segmentId): the next \`pulumi up\` ${words}`), told[0]]);
+      expect(await refresh()).toEqual([]);
+
+      const last = newRun(sandbox, folder, { settings });
+      const { replaces = [] } = await last.event.diff(id, state, news);
+      await (replaces.length > 0 ? last.event.create(news) : last.event.update(id, state, news));
+      expect(await engine.apply(last, declared)).toBeUndefined();
+      last.closeNow();
+      expect(sandbox).toMatchObject(sent);
+      expect(sandbox.events.slice(-2).map((each) => each.segment_id)).toEqual([7, 7]);
+    },
+  );
 });
 
 it("trouble in a refresh takes no member out of the state", async () => {

@@ -2,6 +2,7 @@
  * What Pulumi's engine does with one set, run after run: checks, compares, creates or updates, and saves what it is handed.
  */
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { carriedBack } from "./carried.js";
 import { newRun, type RunOptions } from "./run.js";
 
 type Values = Record<string, unknown>;
@@ -21,7 +22,9 @@ export interface SetResult {
   readonly run: Run;
 }
 
-/** As it comes through the engine. */
+const PROVIDER = "exports.handler";
+
+/** As Pulumi's SDK sends it. */
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
 
 export class SetEngine {
@@ -68,19 +71,20 @@ export class SetEngine {
     return [...run.told.map(({ message }) => message), ...run.said].join("\n");
   }
 
-  /** @returns the failure, as it is shown: the state is as it was. */
-  async refresh(options?: RunOptions): Promise<string | undefined> {
-    if (this.state === undefined) return undefined;
+  /** A run that refreshes; if it fails, the state is as it was. */
+  async refresh(options?: RunOptions): Promise<SetResult> {
     const run = this.newRun(options);
+    let error: string | undefined;
     try {
-      const { props } = await run.set.read(this.state.id, this.state.outputs);
-      this.state = { ...this.state, outputs: carried(props ?? {}) };
-      return undefined;
-    } catch (error) {
-      return (error as Error).message;
-    } finally {
-      run.closeNow();
+      if (this.state !== undefined) {
+        const { props } = await run.set.read(this.state.id, this.state.outputs);
+        this.state = { ...this.state, outputs: carriedBack(props) };
+      }
+    } catch (failure) {
+      error = (failure as Error).message;
     }
+    run.closeNow();
+    return { error, run };
   }
 
   /** A run that is killed when `when` resolves: the engine saves nothing of it. */
@@ -103,7 +107,7 @@ export class SetEngine {
       const { state } = this;
       if (state === undefined) {
         const { id, outs } = await run.set.create(inputs);
-        this.state = { id, inputs, outputs: carried(outs ?? {}) };
+        this.state = { id, inputs, outputs: carriedBack(outs) };
         return undefined;
       }
       const { changes } = await run.set.diff(state.id, state.outputs, inputs);
@@ -112,7 +116,7 @@ export class SetEngine {
         return undefined;
       }
       const { outs } = await run.set.update(state.id, state.outputs, inputs);
-      this.state = { id: state.id, inputs, outputs: carried(outs ?? {}) };
+      this.state = { id: state.id, inputs, outputs: carriedBack(outs) };
       return undefined;
     } catch (thrown) {
       const error = thrown as Error & { id?: string; properties?: Values };
@@ -120,7 +124,7 @@ export class SetEngine {
         this.state = {
           id: error.id,
           inputs,
-          outputs: carried(error.properties ?? {}),
+          outputs: carriedBack(error.properties),
           initError: error.message,
         };
       }
@@ -135,9 +139,10 @@ export class SetEngine {
     const identity = { identity: `tiny/dev::${this.#name}`, run: { isUp, resources: 1 }, ...more, ...this.declares };
     const { inputs, failures = [] } = await run.set.check(
       this.state?.inputs ?? {},
-      carried({ ...declared, __identity: identity, __provider: "exports.handler" }),
+      carried({ ...declared, __identity: identity, __provider: PROVIDER }),
     );
     if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("\n"));
-    return carried(inputs ?? {});
+    // Pulumi's provider process puts the reference in again.
+    return carriedBack({ ...inputs, __provider: PROVIDER });
   }
 }

@@ -101,6 +101,12 @@ it("names what has no id yet", () => {
   expect(unresolved.map(({ key }) => key)).toEqual(["signup"]);
 });
 
+it("an argument that a refresh has found gone is not shown with the set's default", () => {
+  const events = { own: { eventName: "Own", value: 1 }, gone: { eventName: "Gone", value: 1, segmentId: null } };
+  const set = storedSet("s", { defaults: { segmentId: 5 }, events, eventIds: { own: 1, gone: 2 } });
+  expect(contentsOf([set]).events.map(({ values }) => values.segmentId)).toEqual([5, undefined]);
+});
+
 it("keys are unique: the parent's name, or the URN, tells resources of one name apart", () => {
   const below = (parent: string, id: number, type: string) =>
     storedEvent("buy", id, {}, { parent: urnOf("x", parent), urn: `${urnOf("Shop$x", type)}::buy` });

@@ -172,8 +172,11 @@ async function refreshedSet(kind: Kind, runtime: Runtime, stored: StoredSet): Pr
   return isChanged ? { ...stored, events, eventIds, earlier } : stored;
 }
 
+/** `null` for what has no value any more. */
 function changedIn({ advertiserId: _, ...values }: Values, now: Values): Values {
   return Object.fromEntries(
-    Object.keys(values).flatMap((property) => (now[property] === values[property] ? [] : [[property, now[property]]])),
+    Object.keys(values).flatMap((property) =>
+      now[property] === values[property] ? [] : [[property, now[property] ?? null]],
+    ),
   );
 }

@@ -87,17 +87,18 @@ export function writeStoredSet(
   };
 }
 
-/** The arguments of a whole event: an entry's own before the set's defaults. */
+/** The arguments of a whole event: an entry's own before the set's defaults; `null` for none, whatever the default is. */
 export function eventIn({ advertiserId, defaults }: Shared, entry: Values): Values {
   const shared = asRecord(defaults);
   const { existingId: _, ...own } = entry;
   const additionalFields = { ...asRecord(shared.additionalFields), ...asRecord(own.additionalFields) };
-  return {
+  const event = {
     ...shared,
     ...own,
     advertiserId,
     ...(Object.keys(additionalFields).length === 0 ? {} : { additionalFields }),
   };
+  return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
 }
 
 function mapValues<T, U>(map: ReadonlyMap<string, T>, change: (value: T) => U): Record<string, U> {

@@ -95,8 +95,9 @@ function readerOf({ kind, resource: { outputs = {} }, in: place, record }: Store
   return (name) => {
     if (name === "advertiserId") return advertiserId;
     if (areSecret) return SECRET;
-    const sent = name === kind.nameProperty ? record?.name : own(record?.facts, name);
-    return own(entry, name) ?? sent ?? (isSecret(defaults) ? SECRET : own(defaults, name));
+    const [given, sent] = [own(entry, name), name === kind.nameProperty ? record?.name : own(record?.facts, name)];
+    if (given !== undefined) return given;
+    return sent ?? (isSecret(defaults) ? SECRET : own(defaults, name));
   };
 }
 

@@ -8,6 +8,7 @@ import { typeTokenOf } from "../../../provider/src/kinds/index.js";
 import type { createProvider, createSetProvider } from "../../../provider/src/provider/dynamic.js";
 import { isPlatformId } from "../../../provider/src/rules/index.js";
 import { PROVIDER, UNKNOWN } from "../../../provider/src/state/index.js";
+import { carriedBack } from "../carried.js";
 import { keyOf, type Program, type Resource, type Said, urnOfResource } from "./program.js";
 
 type Values = Record<string, unknown>;
@@ -97,7 +98,8 @@ function inOrder(_name: string, value: unknown): unknown {
 }
 
 /** What has its reference to the provider put in again by Pulumi's provider process. */
-const withProvider = (values: object | undefined, of: Values) => carried({ ...values, [PROVIDER]: of[PROVIDER] });
+const withProvider = (values: object | undefined, of: Values) =>
+  carried({ ...carriedBack(values), [PROVIDER]: of[PROVIDER] });
 
 /** One run's work on the state. */
 class Work {
@@ -504,5 +506,5 @@ export async function refresh(before: Deployment, options: RunOptions): Promise<
 function partial(error: unknown): Pick<Saved, "id" | "outputs" | "initErrors"> | undefined {
   const { id, properties, reasons } = error as Error & { id?: string; properties?: Values; reasons?: string[] };
   if (id === undefined) return undefined;
-  return { id, outputs: carried(properties), ...(reasons === undefined ? {} : { initErrors: reasons }) };
+  return { id, outputs: carried(carriedBack(properties)), ...(reasons === undefined ? {} : { initErrors: reasons }) };
 }
