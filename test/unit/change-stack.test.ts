@@ -36,6 +36,12 @@ const unresolved = (name: string) =>
     inputs: { eventName: name, advertiserId: 1, value: 1 },
   });
 
+const creating = (name: string, more: object = {}) => {
+  const inputs = { eventName: name, advertiserId: 1, value: 1, __identity: `shop/dev::${name}` };
+  const { id: _, outputs: __, ...resource } = storedEvent(name, 0, {}, { inputs });
+  return { type: "creating", resource: { ...resource, ...more } };
+};
+
 function newStack(resources: Parameters<typeof exportOf>[0]) {
   const folder = newFolder();
   mkdirSync(join(folder, "bin"));
@@ -240,11 +246,7 @@ it("of an interrupted run's creates, those that this machine's journal has no no
   const { run, folder, write } = newStack([]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
   mkdirSync(journals, { recursive: true, mode: 0o700 });
-  const inFlight = ["sent", "unsent"].map((name) => {
-    const inputs = { eventName: name, advertiserId: 1, value: 1, __identity: `shop/dev::${name}` };
-    const { id: _, outputs: __, ...resource } = storedEvent(name, 0, {}, { inputs });
-    return { type: "creating", resource };
-  });
+  const inFlight = ["sent", "unsent"].map((name) => creating(name));
   const stack = JSON.parse(exportOf([]));
   stack.deployment.pending_operations = inFlight;
   write("state.json", JSON.stringify(stack));
@@ -265,6 +267,30 @@ it("of an interrupted run's creates, those that this machine's journal has no no
   const all = ["sent", "unsent"].map((name) => ({ ...note, mark: name, key: note.key.replace(/sent$/, name) }));
   writeFileSync(pathsIn(journals, NAME).journal, journalOf(all), { mode: 0o600 });
   expect((await run("pending")).output).not.toContain(underWay);
+});
+
+it("an import drops what Pulumi lists of other packages too: a settlement names it", async () => {
+  const { run, write } = newStack([]);
+  const bucket = "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs";
+  const stack = JSON.parse(exportOf([]));
+  const others = [{ type: "creating", resource: { urn: bucket, type: "aws:s3/bucket:Bucket", custom: true } }];
+  stack.deployment.pending_operations = [...others, creating("e")];
+  write("state.json", JSON.stringify(stack));
+  const { code, output } = await run("pending", "--created", "e=5");
+  expect(output).toContain(
+    `Pulumi no longer lists 1 create of other packages that was in flight. Look for what it made before the next \`pulumi up\`:\n  ${bucket}\n`,
+  );
+  expect(code).toBe(0);
+});
+
+it("a create that Pulumi's record has can't be forgotten: nobody knows whether it was carried out", async () => {
+  const { run, write, imports } = newStack([]);
+  const stack = JSON.parse(exportOf([]));
+  stack.deployment.pending_operations = [creating("e")];
+  write("state.json", JSON.stringify(stack));
+  const { code, output } = await run("pending", "--forget", "e");
+  expect(output).toContain(`nothing was forgotten: the outcome of "${urnOf("ConversionEvent", "e")}" is unknown`);
+  expect({ code, imports: imports() }).toEqual({ code: 2, imports: 0 });
 });
 
 it("of a create that only this machine's journal has, it says so, with the way out if it was settled elsewhere", async () => {

@@ -1,7 +1,7 @@
 /** What answers about creates of unknown outcome are held against, and how one is taken back. */
 import { describe, expect, it } from "vitest";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
-import { readVerdicts, reopen, sliceOf } from "../../provider/src/tools/pending-answers.js";
+import { checkVerdicts, readVerdicts, reopen, sliceOf } from "../../provider/src/tools/pending-answers.js";
 import type { PendingCreate } from "../../provider/src/tools/pending-facts.js";
 import { readExport } from "../../provider/src/tools/stack-export.js";
 import { encrypted, exportOf, storedAdvertiser, storedEvent, storedSet, urnOf } from "../support/stored.js";
@@ -105,6 +105,7 @@ describe("answers", () => {
   it.each([
     [["f19=x"], [], '--created takes URN=ID with a number as ID; got "f19=x"'],
     [["f19"], [], '--created takes URN=ID with a number as ID; got "f19"'],
+    [["f19=02"], [], '--created takes URN=ID with a number as ID; got "f19=02"'],
     [["nobody=4"], [], '"nobody" is not a pending create (`pulumi-advertising pending` lists them)'],
     [[], ["kept"], '"kept" is not a pending create (`pulumi-advertising pending` lists them)'],
     [["funnel=4"], [], `"funnel" is a set: append the key of its event, as in ${SET}["a"]`],
@@ -123,6 +124,13 @@ describe("answers", () => {
     [["f19=60", `${SET}["a"]=60`], [], `60 can't be both "${SET}["a"]" and ${E("f19")}`],
   ])("created %j, not created %j is refused", (created, notCreated, fault) => {
     expect(() => read(created, notCreated)).toThrow(`nothing was settled: ${fault}`);
+  });
+
+  it("what a search found is judged one by one: one that something else has does not keep the others from being settled", () => {
+    const found = { created: [`${E("f19")}=2`, `${SET}["a"]=4`], notCreated: [] };
+    const { verdicts, faults } = checkVerdicts(found, { pending, stack, notes });
+    expect(verdicts).toEqual([{ urn: `${SET}["a"]`, createdAs: "4" }]);
+    expect(faults).toEqual([`2 is not the id of "${E("f19")}": the state has it as ${E("kept")}`]);
   });
 
   it("a name without an id that several creates have is refused", () => {

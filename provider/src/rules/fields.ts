@@ -53,6 +53,8 @@ export function nameOf(most: number | undefined) {
   );
 }
 
+const ID = /^(0|[1-9]\d{0,29})$/;
+
 /**
  * An id of the platform: an integer; above 2^53 - 1, where a number would round, its digits as text. `"42"` is 42.
  * @param accepted what may be given; completes "expected …". @param least 0 is what programs have where an id is missing.
@@ -64,7 +66,7 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
       z.int().min(least),
       z
         .string()
-        .regex(least === 0 ? /^(0|[1-9]\d{0,29})$/ : /^[1-9]\d{0,29}$/)
+        .regex(least === 0 ? ID : /^[1-9]\d{0,29}$/)
         .transform(exactId),
     ]),
   );
@@ -78,9 +80,9 @@ export function isPlatformId(id: string | undefined): id is string {
   return id !== undefined && /^\d+$/.test(id);
 }
 
-/** Bounds an id that a person typed. */
+/** An id that a person typed. One id has one spelling: ids are compared as texts. */
 export function isReadableId(id: string): boolean {
-  return /^\d{1,30}$/.test(id);
+  return ID.test(id);
 }
 
 /** The number for `digits`, or the digits themselves where a number could not hold them exactly. */

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, enumerate, own } from "../base/index.js";
 import { Holders } from "../decision/index.js";
+import { isReadableId } from "../rules/index.js";
 import {
   aboutWhom,
   type CreateRecord,
@@ -108,7 +109,17 @@ function ownerIn({ createdAs, found: [only], holders }: Answer): string | undefi
 }
 
 /** @throws Error with all that is wrong with the answers; then none of them counts. */
-export function readVerdicts(given: Given, { pending, stack, notes }: Known): Verdict[] {
+export function readVerdicts(given: Given, known: Known): Verdict[] {
+  const { verdicts, faults } = checkVerdicts(given, known);
+  if (faults.length > 0) throw new Error(`nothing was settled: ${faults.join("; ")}`);
+  return verdicts;
+}
+
+/** @returns the answers that may be right, and what is wrong with the others. */
+export function checkVerdicts(
+  given: Given,
+  { pending, stack, notes }: Known,
+): { verdicts: Verdict[]; faults: string[] } {
   const faults: string[] = [];
   const verdicts: Verdict[] = [];
   const holders = holdersIn(stack, notes, pending);
@@ -130,20 +141,19 @@ export function readVerdicts(given: Given, { pending, stack, notes }: Known): Ve
     else for (const { urn } of found) verdicts.push({ urn, createdAs });
   };
   for (const text of given.created) {
-    const [, urn, id] = /^(.+)=(\d{1,30})$/.exec(text) ?? [];
+    const [, urn, id = ""] = /^(.+)=(\d+)$/.exec(text) ?? [];
     const meant = meantBy(
       text,
       pending.filter(({ record }) => record.id !== undefined),
     );
     if (urn === undefined && meant.fault !== undefined) faults.push(meant.fault);
     else if (urn === undefined && meant.all.length > 0) for (const each of meant.all) add(each.urn, each.record.id);
-    else if (urn === undefined || id === undefined)
+    else if (urn === undefined || !isReadableId(id))
       faults.push(`--created takes URN=ID with a number as ID; got "${text}"`);
     else add(urn, id);
   }
   for (const urn of given.notCreated) add(urn, undefined);
-  if (faults.length > 0) throw new Error(`nothing was settled: ${faults.join("; ")}`);
-  return verdicts;
+  return { verdicts, faults };
 }
 
 /** Who has which object by URN: in the state, or as a journal of this machine noted it of an interrupted run. */

@@ -14,11 +14,27 @@ import {
 } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
-import { type Known, type Meant, meantBy, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
+import {
+  checkVerdicts,
+  type Known,
+  type Meant,
+  meantBy,
+  readVerdicts,
+  reopen,
+  sliceOf,
+  type Verdict,
+} from "./pending-answers.js";
 import { livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
-import { type ExportedStack, expectNothingPending, readExport, stackIn, underNewNames } from "./stack-export.js";
+import {
+  type ExportedStack,
+  expectNothingPending,
+  othersInFlight,
+  readExport,
+  stackIn,
+  underNewNames,
+} from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
@@ -120,7 +136,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const toForget = new Set(forget.flatMap(({ all }) => all.map(({ urn }) => urn)));
   const isForgotten = (urn: string) => toForget.has(urn);
   const unsettled = pending.open.filter(
-    ({ urn, known: by }) => by === "state" && isForgotten(urn) && !answered.has(urn),
+    ({ urn, known: by }) => by !== "journal" && isForgotten(urn) && !answered.has(urn),
   );
   if (unsettled.length > 0) {
     throw new Error(
@@ -161,6 +177,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
       settleNotes(pending, verdicts, isInState, journals);
       for (const [of, those] of Map.groupBy(verdicts, ({ urn }) => splitMember(urn).of)) tellVerdicts(of, those, byUrn);
       forgetNotes(forget, noted, journals);
+      if (settled !== undefined) tellOthers(othersInFlight(stack.deployment));
       if (isNoted) {
         console.log("If an answer was wrong, take it back before the next `pulumi up`:");
         for (const [of, those] of Map.groupBy(answers, ({ urn }) => splitMember(urn).of)) {
@@ -171,6 +188,16 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
       return tell(pending, (urn) => isForgotten(urn) || answered.has(urn), verdicts.length === 0);
     },
   };
+}
+
+/** Pulumi's import has dropped these: nothing of this package looks for what they made. */
+function tellOthers(urns: readonly string[]): void {
+  if (urns.length === 0) return;
+  const [creates, them] = [count(urns.length, "create"), agree(urns.length, "it", "them")];
+  console.log(
+    `Pulumi no longer lists ${creates} of other packages that ${agree(urns.length, "was", "were")} in flight. Look for what ${them} made before the next \`pulumi up\`:`,
+  );
+  for (const urn of cut(urns, MAX_KNOWN)) console.log(`  ${urn}`);
 }
 
 /** What is to be done where answers are taken back. */
@@ -212,7 +239,8 @@ async function searched(
   for (const line of told) console.log(line);
   const created = found.map(({ urn, id }) => `${urn}=${id}`);
   const markOf = new Map(found.map(({ urn, mark }) => [urn, mark]));
-  const verdicts = readVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes });
+  const { verdicts, faults } = checkVerdicts({ created, notCreated: notMade }, { pending: left, stack, notes });
+  for (const fault of faults) console.log(`Found, but not settled: ${fault}`);
   return verdicts.map((verdict) => ({ ...verdict, mark: markOf.get(verdict.urn) }));
 }
 

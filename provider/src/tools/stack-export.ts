@@ -98,6 +98,13 @@ export function withEach(stack: ExportedStack, change: (resource: Resource) => R
   return withResources(stack, stateIn(stack).resources.map(change));
 }
 
+/** The URNs of creates in flight of other packages: an import takes these off Pulumi's list too. */
+export function othersInFlight({ pending_operations }: Deployment): string[] {
+  return (pending_operations ?? []).flatMap(({ type, resource }) =>
+    type === "creating" && !isOurs(resource) ? [resource.urn] : [],
+  );
+}
+
 /** @throws Error where Pulumi would drop something: an import takes the pending operations away. */
 export function expectNothingPending({ pending_operations }: Deployment): void {
   if ((pending_operations ?? []).length === 0) return;
