@@ -20,11 +20,22 @@ const NAMES = Object.keys(OPTIONS);
 /** The id of an object that is on the platform already, for the event or the member that adopts it. */
 const foundId = (name: string, isMember: boolean) => 901 + NAMES.indexOf(name) * 2 + (isMember ? 1 : 0);
 
+/** What the second version only reads (`.get`), by the names of the objects, which the first one manages. */
+const READ: Readonly<Record<string, string>> = {
+  "reads-removed": "plain removed false",
+  "reads-deleted": "deleting removed false",
+  "plain-read": "plain-read",
+  "deleting-read": "deleting-read",
+  "deleting-other": "plain kept false",
+};
+
 /**
- * @param isLater the second version: kept, changed, removed, renamed, added and adopted ones, of each option.
  * @param mayDelete without a known delete, a program that asks for it is refused.
+ * @param idOf of an object of the first version, by its name. With it, this is the second version: kept, changed, removed, renamed, added,
+ * adopted and only read ones, of each option.
  */
-function programOf(isLater: boolean, mayDelete: boolean): string {
+function programOf(mayDelete: boolean, idOf?: (name: string) => number | undefined): string {
+  const isLater = idOf !== undefined;
   const written = (options: object) => JSON.stringify(mayDelete ? options : { ...options, retainOnDelete: undefined });
   const lines = NAMES.flatMap((name) => {
     const { ofEvent, ofSet } = OPTIONS[name] ?? { ofEvent: {}, ofSet: {} };
@@ -55,6 +66,14 @@ const event = (name, args, options) =>
 const set = (name, events, options) =>
   new advertising.ConversionEventSet(name, { advertiserId: acme.advertiserId, events }, options);
 ${lines.join("\n")}
+${(
+  isLater
+    ? Object.entries(READ).map(([as, name]) => `advertising.ConversionEvent.get("${as}", "${idOf(name)}");`)
+    : ["plain-read", "deleting-read", "deleting-other"].map(
+        (key) =>
+          `event("${key}", { eventName: "${key}", value: 1 }, ${written(OPTIONS[key.split("-")[0] ?? ""]?.ofEvent ?? {})});`,
+      )
+).join("\n")}
 // An advertiser that is replaced, with what belongs to it.
 const other = new advertising.Advertiser("other", { advertiserName: "${isLater ? "Other 2" : "Other"}" });
 const own = { advertiserId: other.advertiserId };
@@ -89,14 +108,15 @@ it.each([
   }));
   const sandbox = await useSandbox({ operations: true, objects: { advertisers: [ACME], events: found } });
   const config = { "advertising:operations": JSON.stringify({ event }) };
-  const stack = await newStack(programOf(false, "delete" in event), { sandbox, config });
+  const stack = await newStack(programOf("delete" in event), { sandbox, config });
   const first = await stack.up();
   expect(first.code, first.output).toBe(0);
   const before = { posts: sandbox.creates, puts: sandbox.updates, deletes: sandbox.deletes };
   const managed = async () => {
-    const ids = (await stack.resources()).flatMap(({ id = "", outputs }) =>
-      outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String),
-    );
+    const ids = (await stack.resources()).flatMap(({ id = "", outputs, external }) => {
+      if (external === true) return [];
+      return outputs?.eventIds === undefined ? [id] : Object.values(outputs.eventIds as object).map(String);
+    });
     return new Set(ids);
   };
   const unmanaged = async () => {
@@ -105,7 +125,8 @@ it.each([
   };
   expect(await unmanaged()).toBe(found.length);
 
-  stack.program(programOf(true, "delete" in event));
+  const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+  stack.program(programOf("delete" in event, idOf));
   const { output } = await comment(stack, (await stack.preview("--json", "--show-sames")).output);
   const line = /^\*\*(.*)\*\*$/m.exec(output)?.[1] ?? "";
   const said = {

@@ -34,6 +34,7 @@ export interface StateResource {
   readonly outputs?: Record<string, unknown>;
   readonly initErrors?: string[];
   readonly retainOnDelete?: boolean;
+  readonly external?: boolean;
   readonly sourcePosition?: string;
 }
 

@@ -103,6 +103,47 @@ describe("an object that an unchanged resource has", () => {
   });
 });
 
+describe("an object that is only read (.get)", () => {
+  const inputs = event("Buy");
+  const managed = (urn: string, id: string | undefined, more: Values = {}) => ({
+    ...side(urn, id, inputs, id === undefined ? undefined : { ...inputs, __at: "here" }),
+    ...more,
+  });
+  const read = (urn: string, id: string) => ({ ...side(urn, id, {}), retainOnDelete: undefined, external: true });
+  const refers = { op: "read", urn: E("ref"), oldState: read(E("ref"), "5"), newState: read(E("ref"), "5") };
+  const deleting = { retainOnDelete: undefined };
+
+  it.each([
+    ["removed", "1 to leave the state and stay live", [refers, { op: "delete", oldState: managed(E("a"), "5") }]],
+    [
+      "removed, and deleted",
+      "1 to leave the state and be deleted",
+      [refers, { op: "delete", oldState: managed(E("a"), "5", deleting) }],
+    ],
+    // The engine deletes nothing where the resource goes on with its id.
+    [
+      "read under the same name",
+      "1 to leave the state and stay live",
+      [{ op: "read", oldState: managed(E("a"), "5", deleting), newState: read(E("a"), "5") }],
+    ],
+    [
+      "of another id under the same name",
+      "1 to leave the state and be deleted",
+      [{ op: "replace", oldState: managed(E("a"), "5", deleting), newState: read(E("a"), "6") }],
+    ],
+    [
+      "managed under the name of one that was read",
+      "1 to create",
+      [{ op: "replace", oldState: read(E("a"), "5"), newState: managed(E("a"), undefined) }],
+    ],
+    ["read no more", "Nothing changes", [{ op: "read-discard", oldState: read(E("a"), "5") }]],
+  ])("holds nothing: %s", (_, told, steps) => {
+    const operations = JSON.stringify({ event: { delete: "DELETE rest/event/{id}" } });
+    const preview = JSON.stringify({ steps: steps.map((step) => ({ urn: E("a"), ...step })) });
+    expect(commentOf(readPreview(preview, { operations }))).toContain(`**${told}**\n`);
+  });
+});
+
 describe("the rename guard", () => {
   it("a create whose whole body is that of what is let go", () => {
     const told = unescaped(

@@ -102,8 +102,38 @@ describe("an earlier export and a later one", () => {
     ).toEqual(["ConversionEvent 21"]);
   });
 
-  it("an object that was only read (.get) was never this stack's", () => {
-    expect(idsOf(stateOf([]), [stateOf([storedAdvertiser("theirs", 5, "Theirs", { external: true })])])).toEqual([]);
+  describe("an object that is only read (.get)", () => {
+    const read = (name: string, id: number) => storedAdvertiser(name, id, name, { external: true });
+
+    it("was never this stack's", () => {
+      expect(idsOf(stateOf([]), [stateOf([read("theirs", 5)])])).toEqual([]);
+      expect(nothingSince(stateOf([]), [stateOf([read("theirs", 5)])])).toContain("has no object of this package");
+      const replaced = { ...read("theirs", 5), delete: true };
+      expect(idsOf(stateOf([read("theirs", 6), replaced]), [])).toEqual([]);
+    });
+
+    it("is held by nothing: what managed it has left it live", () => {
+      const before = stateOf([storedAdvertiser("acme", 1)]);
+      for (const name of ["ref", "acme"]) expect(idsOf(stateOf([read(name, 1)]), [before])).toEqual(["Advertiser 1"]);
+      const noted = { ...storedAdvertiser("acme", 8), outputs: { [LEFT_LIVE]: [NOTED] } };
+      const stack = readExport(exportOf([noted, read("ref", 7)]));
+      expect(idsOf(stateIn(stack), [])).toEqual(["Advertiser 7"]);
+      expect(markDone(stack, ["7"], "2026-03-03T00:00:00.000Z").done).toHaveLength(1);
+      expect(() => markDone(readExport(exportOf([read("ref", 7)])), ["7"], "")).toThrow("7 is not on the list");
+    });
+
+    it("does not make two stacks one", () => {
+      const of = (stack: string, name: string, id: number) =>
+        readExport(
+          exportOf([
+            read("ref", 9),
+            { ...storedEvent(name, id), inputs: { __identity: `organization/shop/${stack}::x` } },
+          ]),
+        );
+      expect(otherStackThan("organization/shop/dev", of("prod", "a", 1), of("dev", "b", 2))).toBe(
+        "organization/shop/prod",
+      );
+    });
   });
 
   it("what was deleted with its resource, as retainOnDelete: false says, is not called live", () => {

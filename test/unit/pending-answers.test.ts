@@ -30,6 +30,7 @@ describe("answers", () => {
       storedEvent("kept", 2),
       storedSet("other", { eventIds: { a: 3 } }),
       storedEvent("f19", 50),
+      storedEvent("only-read", 51, {}, { external: true }),
     ]),
   );
   const pending = [
@@ -52,6 +53,7 @@ describe("answers", () => {
 
   it.each([
     [["f19=60"], [], [[E("f19"), "60"]]],
+    [["f19=51"], [], [[E("f19"), "51"]]],
     [[`${E("f19")}=60`], [], [[E("f19"), "60"]]],
     [
       [`${SET}["a"]=4`, "buyer=2"],

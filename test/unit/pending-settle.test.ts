@@ -73,6 +73,15 @@ it("makes the latest object the current one again where its replacement was not 
   expect(settled(state, [], [{ urn: E, createdAs: "3" }])).toEqual(["e 3", "e 2 replaced", "e 1 replaced"]);
 });
 
+it("an object that is only read (.get) is held by nothing", () => {
+  const open = resource(E, { id: "unresolved-x", outputs: { [UNRESOLVED]: { since: "", what: "" } } });
+  const ref = resource(urnOf("ConversionEvent", "ref"), { id: "2", external: true });
+  const state = [open, resource(E, { id: "2", delete: true }), ref];
+  expect(settled(state, [], [{ urn: E, createdAs: undefined }])).toEqual(["e 2", "ref 2"]);
+  const named = resource(E, { id: "2", external: true });
+  expect(openCreates(stackOf([named], [creating(E)]))).toMatchObject([{ urn: E, held: undefined }]);
+});
+
 describe("`deleteBeforeReplace` has taken out what a create was to replace, and the create was not carried out", () => {
   const left = [{ id: "1", at: NOW, why: "replaced" }];
   const open = (outputs: object = {}) =>

@@ -5,7 +5,7 @@
 import { own, type Values } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind, setOfType } from "../kinds/index.js";
 import { nameInUrn } from "../state/index.js";
-import { holdsSecret, isSecret, objectsIn, type Resource, type StoredObject } from "./stack-export.js";
+import { holdsSecret, isSecret, objectsOf, type Resource, type StoredObject } from "./stack-export.js";
 
 /** Stands for a value that must not be shown. */
 export const SECRET: unique symbol = Symbol("secret");
@@ -33,11 +33,14 @@ export interface Contents {
   readonly secretSets: readonly string[];
 }
 
-/** @param resources of one stack, in any order. What was replaced is left out, though the state holds it until the next run. */
+/**
+ * @param resources of one stack, in any order. What was replaced is left out, though the state holds it until the next run; what is only read
+ * (`.get`) is not.
+ */
 export function contentsOf(resources: readonly Resource[]): Contents {
   const current = resources.filter((each) => each.delete !== true);
   const isHidden = ({ type, outputs }: Resource) => setOfType(type) !== undefined && isSecret(outputs?.eventIds);
-  const found = objectsIn(current.filter((each) => !isHidden(each)));
+  const found = current.filter((each) => !isHidden(each)).flatMap(objectsOf);
   const entriesOf = (kind: Kind) => withKeys(found.filter((each) => each.kind === kind));
   const advertisers = entriesOf(advertiser);
   return {

@@ -6,7 +6,7 @@ import { agree, count, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, objectKey } from "../state/index.js";
 import { contentsOf, csvOf, type Entry, jsonOf, nameOf, shown } from "./contents.js";
-import { type ExportedStack, type State, stackIn, stateIn } from "./stack-export.js";
+import { type ExportedStack, managing, type State, stackIn, stateIn } from "./stack-export.js";
 
 /**
  * What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
@@ -70,8 +70,7 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
   }
   for (const { time, held: those, replaced } of former.toSorted((a, b) => (a.time < b.time ? 1 : -1))) {
     const since = time === "" ? "in an earlier state" : `in the state of ${time}`;
-    // What was only read was somebody else's all the time.
-    for (const entry of [...those, ...replaced].filter(({ resource }) => resource.external !== true)) {
+    for (const entry of [...those, ...replaced]) {
       add(asLeftover(entry, `removed: it was ${since} and is not now`), time);
     }
   }
@@ -123,12 +122,12 @@ function identitiesOf(entries: readonly Entry[]): Set<string> {
   return new Set(entries.map(({ kind, id = "" }) => objectKey(kind.name, id)));
 }
 
-function isRetained({ resource: { retainOnDelete, external } }: Entry): boolean {
-  return retainOnDelete === true || external === true;
+function isRetained({ resource: { retainOnDelete } }: Entry): boolean {
+  return retainOnDelete === true;
 }
 
 function entriesIn({ resources }: State, isMeant = ({ id }: Entry) => id !== undefined): Entry[] {
-  const { advertisers, events } = contentsOf(resources);
+  const { advertisers, events } = contentsOf(managing(resources));
   return [...advertisers, ...events].filter(isMeant);
 }
 

@@ -34,6 +34,7 @@ import {
   type Deployment,
   type ExportedStack,
   holdsSecret,
+  managing,
   objectsIn,
   type Resource,
   readable,
@@ -89,7 +90,8 @@ type Notes = ReadonlyMap<string, readonly CreateRecord[]>;
 /** @param notes what the journals of this machine remember of the stack, in the order of sending. */
 export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]): Pending {
   const { deployment } = stack;
-  const { resources, time } = stateIn(stack);
+  const { resources: stored, time } = stateIn(stack);
+  const resources = managing(stored);
   const current = currentByUrn(resources);
   const objects = objectsIn(resources);
   const noted: Notes = Map.groupBy(notes, ({ key }) => aboutWhom(key).urn);

@@ -49,6 +49,7 @@ const state = z
     outputs: values,
     retainOnDelete: z.boolean().optional(),
     deletedWith: z.string().optional(),
+    external: z.boolean().optional(),
     replaceOnChanges: z.array(z.string()).nullish(),
     propertyDependencies: z.record(z.string(), z.array(z.string()).nullable()).nullish(),
   })
@@ -123,7 +124,8 @@ export function readPreview(text: string, environment: Environment = {}): Previe
   const setting = (key: keyof Environment) => config?.[`${NAMESPACE}:${key}`] ?? environment[key];
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
-  const places = steps.flatMap(placesIn);
+  const managed = steps.map(ofManaged);
+  const places = managed.flatMap(placesIn);
   const leaving = new Set(steps.filter(({ op }) => op === "delete" || op === "replace").map(({ urn }) => urn));
   const context: Context = {
     holders: holdersIn(places),
@@ -135,7 +137,7 @@ export function readPreview(text: string, environment: Environment = {}): Previe
       return old?.deletedWith === undefined || !leaving.has(old.deletedWith);
     },
   };
-  const found = steps.map((step) => ({ step, changes: changesOf(step, context) }));
+  const found = managed.map((step) => ({ step, changes: changesOf(step, context) }));
   return {
     changes: found.flatMap(({ changes }) => changes ?? []),
     leavesOut: (changeSummary?.same ?? 0) > steps.filter(({ op }) => op === "same").length,
@@ -146,6 +148,17 @@ export function readPreview(text: string, environment: Environment = {}): Previe
       about: urn === undefined ? "" : nameInUrn(urn),
     })),
   };
+}
+
+/**
+ * The same step without what is only read (`.get`), which holds nothing: what that takes the place of is gone, and what takes its place is
+ * new. Where the id stays, the engine deletes nothing.
+ */
+function ofManaged(step: Step): Step {
+  const [was, is] = [step.oldState, step.newState].map((each) => (each?.external === true ? undefined : each));
+  if (was === step.oldState && is === step.newState) return step;
+  if (was == null) return { ...step, op: is == null ? "same" : "create", oldState: was, newState: is };
+  return { ...step, op: "delete", oldState: step.op === "read" ? { ...was, retainOnDelete: true } : was, newState: is };
 }
 
 function isOthers(op: string, urn: string): boolean {

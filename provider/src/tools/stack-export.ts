@@ -153,27 +153,35 @@ export interface StoredObject {
   readonly record: CreateRecord | undefined;
 }
 
-/** The objects of these resources, whatever they are declared with. Of what is secret as a whole nothing is shown. */
+/** Those that manage what they have. What is only read (`.get`) is another one's, or nobody's: such a resource holds nothing. */
+export function managing(resources: readonly Resource[]): Resource[] {
+  return resources.filter(({ external }) => external !== true);
+}
+
+/** The objects that these resources manage, whatever they are declared with. */
 export function objectsIn(resources: readonly Resource[]): StoredObject[] {
-  return resources.flatMap((resource): StoredObject[] => {
-    const { urn, type, id, inputs, outputs = {} } = resource;
-    const kind = kindOfType(type);
-    if (kind !== undefined) {
-      const record = recordIn(kind, { ...readable(inputs), [UNRESOLVED]: outputs[UNRESOLVED] }, id);
-      return [{ kind, urn, resource, id: isPlatformId(id) ? id : undefined, record }];
-    }
-    const member = setOfType(type)?.member;
-    if (member === undefined) return [];
-    const { events, eventIds, ...rest } = outputs;
-    const plain = { events: isSecret(events) ? {} : events, eventIds: isSecret(eventIds) ? {} : eventIds };
-    const set = readStoredSet({ ...rest, ...plain });
-    const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
-    return [...keys].map((key) => {
-      const held = set.eventIds.get(key);
-      const record = set.unresolved.get(key);
-      const place = { kind: member, urn: memberOf(urn, key), resource, in: { set, key } };
-      return { ...place, id: isPlatformId(held) ? held : undefined, record };
-    });
+  return managing(resources).flatMap(objectsOf);
+}
+
+/** What this resource has, or reads. Of what is secret as a whole nothing is shown. */
+export function objectsOf(resource: Resource): StoredObject[] {
+  const { urn, type, id, inputs, outputs = {} } = resource;
+  const kind = kindOfType(type);
+  if (kind !== undefined) {
+    const record = recordIn(kind, { ...readable(inputs), [UNRESOLVED]: outputs[UNRESOLVED] }, id);
+    return [{ kind, urn, resource, id: isPlatformId(id) ? id : undefined, record }];
+  }
+  const member = setOfType(type)?.member;
+  if (member === undefined) return [];
+  const { events, eventIds, ...rest } = outputs;
+  const plain = { events: isSecret(events) ? {} : events, eventIds: isSecret(eventIds) ? {} : eventIds };
+  const set = readStoredSet({ ...rest, ...plain });
+  const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
+  return [...keys].map((key) => {
+    const held = set.eventIds.get(key);
+    const record = set.unresolved.get(key);
+    const place = { kind: member, urn: memberOf(urn, key), resource, in: { set, key } };
+    return { ...place, id: isPlatformId(held) ? held : undefined, record };
   });
 }
 
