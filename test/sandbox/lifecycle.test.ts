@@ -253,9 +253,9 @@ it("what a user has found of a create that only the journal knows is taken over,
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
   expect((await failureOf(killed.advertiser.create(inputs))).id).toMatch(/^unresolved-/);
   await killed.kill(); // before the engine has saved anything, as with checkpoints off
-  const journals = new StackJournals("organization/tiny/dev", { cookieFile: join(folder, "session.json"), folder });
+  const journals = new StackJournals({ cookieFile: join(folder, "session.json"), folder }, "organization/tiny/dev");
   const [{ key = "" } = {}] = journals.notes();
-  await journals.whileHeld("organization/tiny/dev", async () => journals.noteCreated(aboutWhom(key).urn, "1"));
+  await journals.whileHeld(async () => journals.noteCreated(aboutWhom(key).urn, "1"));
   const next = newRun(sandbox, folder);
   expect((await next.advertiser.create(inputs)).id).toBe("1");
   expect(sandbox.advertiserPosts).toBe(1);

@@ -364,6 +364,27 @@ it("an answer is not taken back while that would lose what Pulumi lists of a run
   expect(ids()).toEqual(["unresolved-a"]);
 });
 
+it("of a stack that was renamed after a run, looking finds what settling finds: the journals under both names", async () => {
+  const former = "organization/shop/old";
+  const { run, folder } = newStack([storedEvent("held", 7, {}, { inputs: { __identity: `${former}::held` } })]);
+  const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
+  mkdirSync(journals, { recursive: true, mode: 0o700 });
+  const names = { before: former, since: NAME };
+  for (const [name, stack] of Object.entries(names)) {
+    const key = `ConversionEvent::${stack}::${name}`;
+    const note = { mark: name, key, fingerprint: "f", at: "2026-03-02T10:00:00.000Z" };
+    writeFileSync(pathsIn(journals, stack).journal, journalOf([note]), { mode: 0o600 });
+  }
+  for (const options of [[], ["--state", "state.json"]]) {
+    const { code, output } = await run("pending", ...options);
+    for (const name of Object.keys(names)) expect(output).toContain(`::${name}\n`);
+    expect(code).toBe(1);
+  }
+  const forgotten = await run("pending", ...Object.keys(names).flatMap((name) => ["--forget", name]));
+  expect(forgotten, forgotten.output).toMatchObject({ code: 0 });
+  expect(await run("pending")).toMatchObject({ code: 0 });
+});
+
 it("a journal that can't be read is said, and nothing is changed", async () => {
   const { run, folder, imports } = newStack([unresolved("a")]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);

@@ -29,17 +29,18 @@ import {
   writeSettlements,
 } from "../store/index.js";
 import { exportOf, importInto, type StackChoice, settingsOf, stackName } from "./pulumi.js";
-import { type ExportedStack, readExport, stackIn } from "./stack-export.js";
+import { type ExportedStack, readExport, stackNamesIn } from "./stack-export.js";
 
-/** The journals of a stack, beside the cookie file that its settings name. @param name none where nobody knows it. */
-export async function journalsOf(name: string | undefined, choice: StackChoice): Promise<StackJournals> {
+/** The journals of a stack, beside the cookie file that its settings name. */
+export async function journalsOf(choice: StackChoice): Promise<StackJournals> {
   const given = await settingsOf(["baseUrl", "email", "cookieFile"], choice);
   const reading = readSettings({
     config: (key) => (key === "cookieFile" ? undefined : given[key]),
     environment: {},
     mayLackPassword: true,
   });
-  return new StackJournals(name, { cookieFile: given.cookieFile, folder: choice.cwd ?? process.cwd(), reading });
+  const place = { cookieFile: given.cookieFile, folder: choice.cwd ?? process.cwd(), reading };
+  return new StackJournals(place, await stackName(choice));
 }
 
 interface Place {
@@ -56,21 +57,34 @@ const POLL_MS = 100;
 
 export class StackJournals {
   readonly #place: Place;
-  /** By the journal's path. A stack that was renamed since its last run has its journals under the former name. */
+  /** By the journal's path. */
   readonly #paths = new Map<string, StorePaths>();
   readonly #held = new Map<string, HeldJournal>();
-  #name: string | undefined;
+  /** `<organization>/<project>/<stack>`: the name of now first, then the one before it was renamed. */
+  readonly #names = new Set<string>();
 
-  /** @param stack `<organization>/<project>/<stack>`. */
-  constructor(stack: string | undefined, place: Place) {
+  /** @param name none where nobody knows it. */
+  constructor(place: Place, name?: string) {
     this.#place = place;
-    if (stack !== undefined) this.#add(stack);
+    this.#add(name === undefined ? [] : [name]);
   }
 
-  #add(stack: string): void {
-    this.#name ??= stack;
+  /** A stack that was renamed after a run has journals under its former name too, which its resources say. */
+  andThoseOf(stack: ExportedStack): this {
+    this.#add(stackNamesIn(stack));
+    return this;
+  }
+
+  #add(names: Iterable<string>): void {
     const { cookieFile, folder } = this.#place;
-    for (const paths of stackPathsHere(stack, cookieFile, folder)) this.#paths.set(paths.journal, paths);
+    for (const name of names) {
+      this.#names.add(name);
+      for (const paths of stackPathsHere(name, cookieFile, folder)) this.#paths.set(paths.journal, paths);
+    }
+  }
+
+  get #name(): string | undefined {
+    return [...this.#names][0];
   }
 
   /** The address and account that the settings name. @throws Error in words. */
@@ -80,10 +94,11 @@ export class StackJournals {
     throw new Error(problems.map((problem) => describeSettingProblem(problem)).join("\n"));
   }
 
-  /** Those that stand under a former address and account, as they are to move. @param stack its name, as its resources have it. */
-  standingAt(from: string, stack = this.#name): ReturnType<typeof notesToMove> {
+  /** Those that stand under a former address and account, as they are to move. */
+  standingAt(from: string): ReturnType<typeof notesToMove> {
     const { cookieFile, folder } = this.#place;
-    return stack === undefined ? [] : notesToMove(from, this.account(), stack, cookieFile, folder);
+    const to = this.account();
+    return [...this.#names].flatMap((name) => notesToMove(from, to, name, cookieFile, folder));
   }
 
   /** What is not settled. @throws Error about a journal that can't be read: then nobody can tell what is pending. */
@@ -114,13 +129,12 @@ export class StackJournals {
     }
   }
 
-  /** Holds all of them that are not held yet, while `work` runs. @param stack the name, or the former one. @throws Error in words. */
-  async whileHeld<T>(stack: string | undefined, work: () => Promise<T>): Promise<T> {
-    if (stack === undefined) return work();
-    this.#add(stack);
-    // That of the account is locked too, though no run has written it yet.
-    const own = this.#ownPaths(stack);
-    return this.#hold([...new Set([...this.#paths.keys(), ...(own === undefined ? [] : [own.journal])])], work);
+  /** Holds all of them that are not held yet, while `work` runs. @throws Error in words. */
+  async whileHeld<T>(work: () => Promise<T>): Promise<T> {
+    this.#add(this.#names);
+    // Those of the account are locked too, though no run has written them yet.
+    const own = [...this.#names].flatMap((name) => this.#ownPaths(name)?.journal ?? []);
+    return this.#hold([...new Set([...this.#paths.keys(), ...own])], work);
   }
 
   /** Those of the account that the settings name. */
@@ -180,7 +194,7 @@ export class StackJournals {
     const path = this.#settlements;
     const others = this.settlements().filter(({ urn }) => !urns.has(urn));
     if (path !== undefined) writeSettlements(path, others);
-    if (this.#name !== undefined) this.#add(this.#name);
+    this.#add(this.#names);
   }
 
   async #hold<T>([journal, ...rest]: readonly string[], work: () => Promise<T>): Promise<T> {
@@ -266,12 +280,10 @@ export async function changeStack<T>(
   choice: StackChoice,
   judge: (stack: ExportedStack, journals: StackJournals) => Promise<Decided<T>> | Decided<T>,
 ): Promise<T> {
-  const name = await stackName(choice);
-  const journals = await journalsOf(name, choice);
+  const journals = await journalsOf(choice);
   const turn = (text: string, left: number): Promise<T> => {
     const stack = readExport(text);
-    // A stack that was renamed since its last run has its journals under its former name, as its resources have it.
-    return journals.whileHeld(stackIn(stack), async () => {
+    return journals.andThoseOf(stack).whileHeld(async () => {
       const decided = await judge(stack, journals);
       const now = await exportOf(choice);
       if (now === text) return carryOut(choice, decided);
@@ -281,7 +293,7 @@ export async function changeStack<T>(
       );
     });
   };
-  return journals.whileHeld(name, async () => turn(await exportOf(choice), MAX_TURNS));
+  return journals.whileHeld(async () => turn(await exportOf(choice), MAX_TURNS));
 }
 
 async function carryOut<T>(choice: StackChoice, { stack, before, after }: Decided<T>): Promise<T> {

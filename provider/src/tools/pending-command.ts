@@ -26,15 +26,8 @@ import {
 } from "./pending-answers.js";
 import { livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
-import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment, stackName } from "./pulumi.js";
-import {
-  type ExportedStack,
-  expectNothingPending,
-  othersInFlight,
-  readExport,
-  stackIn,
-  underNewNames,
-} from "./stack-export.js";
+import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
+import { type ExportedStack, expectNothingPending, othersInFlight, readExport, underNewNames } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
 
@@ -105,19 +98,17 @@ async function lookOnly(options: Options): Promise<number> {
   const printed = state === undefined ? undefined : await textOf(state); // standard input can be read once
   const read = async () => readExport(printed ?? (await exportOf(choice)));
   let stack = await read();
-  const journals = await journalsBeside(stack, options);
+  const journals = (await journalsBeside(options)).andThoseOf(stack);
   // What a run has saved meanwhile is read again.
   if (await journals.waitForRun()) stack = await read();
   return tell(pendingIn(underNewNames(stack), journals.notes()), () => false, true);
 }
 
-/** The journals of the stack that was exported; none where it is not known which stack that is. */
-async function journalsBeside(stack: ExportedStack, { state, ...choice }: Options): Promise<StackJournals> {
-  if (state !== undefined) {
-    const cookieFile = settingInEnvironment("cookieFile");
-    return new StackJournals(stackIn(stack), { cookieFile, folder: choice.cwd ?? process.cwd() });
-  }
-  return journalsOf(stackIn(stack) ?? (await stackName(choice)), choice);
+/** Of an export, only the environment says where its journals are. */
+async function journalsBeside({ state, ...choice }: Options): Promise<StackJournals> {
+  if (state === undefined) return journalsOf(choice);
+  const cookieFile = settingInEnvironment("cookieFile");
+  return new StackJournals({ cookieFile, folder: choice.cwd ?? process.cwd() });
 }
 
 /** What is to be done with one look at the stack: the answers that were given, and what a search finds out about the others. */

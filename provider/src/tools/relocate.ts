@@ -9,7 +9,7 @@ import { moveNotes } from "../store/index.js";
 import { changeStack } from "./change-stack.js";
 import { command, say } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
-import { type ExportedStack, isOurs, type Resource, stackIn, stateIn, withEach } from "./stack-export.js";
+import { type ExportedStack, isOurs, type Resource, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 
@@ -32,7 +32,7 @@ export const relocateCommand = command({
     if (!/^\S+ \S+$/.test(from)) throw new UsageError(`expected ${WORDS}; got ${from}`);
     return changeStack(choice, (exported, journals) => {
       const to = accountOf(journals.account());
-      const notes = journals.standingAt(from, stackIn(exported));
+      const notes = journals.standingAt(from);
       const { stack, moved } = relocate(exported, from, to, notes.length > 0);
       return {
         stack: moved === 0 ? undefined : stack,

@@ -203,16 +203,24 @@ export function isOurs({ type }: Resource): boolean {
 }
 
 /** `<organization>/<project>/<stack>`, as a resource of ours says; none where there is no such resource. */
-export function stackIn({ deployment }: ExportedStack): string | undefined {
+export function stackIn(stack: ExportedStack): string | undefined {
+  return [...stackNamesIn(stack)][0];
+}
+
+/** The names under which resources of ours were registered and, if the stack was renamed after that, its name now. */
+export function stackNamesIn({ deployment }: ExportedStack): ReadonlySet<string> {
   const all = [
     ...(deployment.resources ?? []),
     ...(deployment.pending_operations ?? []).map(({ resource }) => resource),
   ];
-  for (const { inputs } of all) {
+  const names = all.flatMap(({ urn, inputs }) => {
     const declared = readBriefing(inputs?.[IDENTITY]);
-    if (declared !== undefined) return stackOf(declared.identity);
-  }
-  return undefined;
+    if (declared === undefined) return [];
+    const registered = stackOf(declared.identity);
+    const [, stack = "", project = ""] = /^urn:pulumi:(.+?)::(.+?)::/.exec(urn) ?? [];
+    return [registered, registered.replace(/[^/]+\/[^/]+$/, () => `${project}/${stack}`)];
+  });
+  return new Set(names);
 }
 
 /** Where the stack's resources were created, as the first one of them says. */
