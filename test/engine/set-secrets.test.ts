@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { newStack, program, useSandbox } from "../support/stack.js";
 
-const needles = ["needle-name", "needle-field", "needle-default"];
+const needles = ["needle-name", "needle-field", "needle-default", "8675309"];
 
 const shop = (a: string, defaults = `{ additionalFields: { shared: pulumi.secret("needle-default") } }`) =>
   program(`
@@ -13,7 +13,7 @@ new advertising.ConversionEventSet("funnel", {
   defaults: ${defaults},
   events: { a: ${a}, plain: { eventName: "plain words", value: 2 } },
 });`);
-const secretEntry = `{ eventName: pulumi.secret("needle-name"), value: 1, additionalFields: { note: pulumi.secret("needle-field") } }`;
+const secretEntry = `{ eventName: pulumi.secret("needle-name"), value: pulumi.secret(8675309), additionalFields: { note: pulumi.secret("needle-field") } }`;
 
 it("a secret name and secret fields: created, refused with an echo, unresolved, and no longer secret", async () => {
   const sandbox = await useSandbox({ objects: { advertisers: [{ id: 1, active: true }], events: [] } });
@@ -31,7 +31,7 @@ it("a secret name and secret fields: created, refused with an echo, unresolved, 
   const echo = {
     kind: "answer",
     status: 406,
-    body: { errors: ["bad name needle-name, bad note needle-field"] },
+    body: { errors: ["bad name needle-name, bad note needle-field, bad value 8675309.0"] },
   } as const;
   sandbox.fail({ on: "event", times: 2, with: echo });
   const refused = await stack.up();

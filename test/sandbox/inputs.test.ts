@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { printable } from "../../provider/src/base/text.js";
 import { newFolder } from "../support/folder.js";
-import { newRun } from "../support/run.js";
+import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 async function start() {
@@ -201,4 +201,18 @@ it("the later control characters are refused in a name as well", async () => {
   const { refusedOf } = await start();
   for (const eventName of ["a\u0085b", "a\u009b31m"])
     expect(await refusedOf(eventWith({ eventName }))).toEqual(["eventName"]);
+});
+
+it("secret numbers that the platform echoes are masked, of a single event and of a set; those of fewer than 4 characters are not, as short texts", async () => {
+  const sandbox = await useSandbox();
+  const { event, set } = newRun(sandbox, newFolder());
+  const errors = ["value 98765.0 is too high, as 4321 and 'blue' are, for 'ab1' or 765"];
+  sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors } }, times: 2 });
+  const own = { eventName: "blue", value: 98765, additionalFields: { note: [4321, "ab1", 765] } };
+  const single = { ...own, advertiserId: 1, __secret: Object.keys(own), __identity: "tiny/dev::e" };
+  const many = { advertiserId: 1, events: { a: own }, __secret: ['events["a"]'], __identity: "tiny/dev::s" };
+  for (const creating of [event.create(single), set.create(many)]) {
+    const { message } = await failureOf(creating);
+    expect(message).toContain("value [secret] is too high, as [secret] and '[secret]' are, for 'ab1' or 765");
+  }
 });

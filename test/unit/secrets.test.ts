@@ -60,6 +60,25 @@ it.each<[string, string]>([
   expect(left.join(" ")).not.toMatch(/ss\/w|örd/);
 });
 
+it.each([
+  ["value 12345 is too high", "value [secret] is too high"],
+  ['{"value":12345}, 12345.0, 12345.', '{"value":[secret]}, [secret], [secret].'],
+  ["12,345 or 12,345.00, of 7,12345 and 8,123,12345", "[secret] or [secret], of 7,[secret] and 8,123,[secret]"],
+  [
+    "-12345 value%3D12345 is%2012345 &#39;12345&#39; \\u002012345",
+    "-[secret] value%3D[secret] is%20[secret] &#39;[secret]&#39; \\u0020[secret]",
+  ],
+  ["other ids stay: 612345, 123456, 12345.5, 0.12345, 2345", "other ids stay: 612345, 123456, 12345.5, 0.12345, 2345"],
+  ["0.50, 1e+21 and 1000000000000000000000", "[secret], [secret] and [secret]"],
+])(
+  "a secret number is removed as a platform writes it, and never out of the middle of another one: %s",
+  (text, scrubbed) => {
+    const secrets = new Secrets();
+    for (const number of [-12345, 0.5, 1e21]) secrets.addNumber(number);
+    expect(secrets.scrub(text)).toBe(scrubbed);
+  },
+);
+
 it("leaves other text alone, with none or an empty secret", () => {
   const secrets = new Secrets();
   expect(secrets.scrub("abc")).toBe("abc");

@@ -1,7 +1,8 @@
 /**
  * Masks registered secrets in every text that leaves the process. Each secret is looked for in the spellings that a single
  * writer gives it, computed once when it is registered, as CI systems do: as it is, percent-encoded, in JSON, in HTML, in
- * hexadecimal digits, and in Base64 at each of the three offsets.
+ * hexadecimal digits, and in Base64 at each of the three offsets. A number is looked for among the numbers of the text, because its
+ * digits may also be part of an id.
  */
 
 const MASK = "[secret]";
@@ -12,8 +13,12 @@ const MASK = "[secret]";
  */
 const MIN_PASSING = 512;
 
+/** A number as JSON or a person writes it; or a character reference, whose digits are none. */
+const NUMBER = /%[\da-f]{2}|\\u[\da-f]{4}|&#x?[\da-f]+;|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+
 export class Secrets {
   readonly #lasting = new Set<string>();
+  readonly #numbers = new Set<number>();
   #passing = new Set<string>();
   #needles = new Needles();
 
@@ -22,6 +27,11 @@ export class Secrets {
     if (secret === undefined || this.#lasting.has(secret)) return;
     this.#lasting.add(secret);
     this.#needles.add(secret);
+  }
+
+  /** Registers a number for good. */
+  addNumber(secret: number): void {
+    this.#numbers.add(Math.abs(secret));
   }
 
   /** Registers one of many that replace each other; the oldest are forgotten. */
@@ -43,7 +53,12 @@ export class Secrets {
       if (start >= done) scrubbed += text.slice(done, start) + MASK;
       done = Math.max(done, end);
     }
-    return scrubbed + text.slice(done);
+    return this.#withoutNumbers(scrubbed + text.slice(done));
+  }
+
+  #withoutNumbers(text: string): string {
+    if (this.#numbers.size === 0) return text;
+    return text.replace(NUMBER, (written) => (this.#numbers.has(Number(written.replaceAll(",", ""))) ? MASK : written));
   }
 
   /** How many characters and candidates were looked at: the cost so far, on any machine. */

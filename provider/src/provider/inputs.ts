@@ -63,13 +63,15 @@ export function argumentsIn({
   return values;
 }
 
-/** Shorter strings are no secrets worth the name, and would be masked within ordinary words. */
+/** What is shorter is no secret worth the name, and would be masked within ordinary words. */
 const MIN_SECRET_CHARACTERS = 4;
 
-/** Has every string that `value` is or holds masked where the platform echoes it. */
+/** Has every string and number that `value` is or holds masked where the platform echoes it. */
 export function maskSecretsIn(value: unknown, secrets: Secrets): void {
   if (typeof value === "string") {
     if (value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
+  } else if (typeof value === "number") {
+    if (String(Math.abs(value)).length >= MIN_SECRET_CHARACTERS) secrets.addNumber(value);
   } else if (typeof value === "object" && value !== null) {
     for (const part of Object.values(value)) maskSecretsIn(part, secrets);
   }
@@ -95,7 +97,7 @@ export function secretOfMembers({ outputs }: Kind, paths: ReadonlySet<string>): 
   };
 }
 
-/** Has every string of the secret arguments masked where the platform echoes it. */
+/** Has every string and number of the secret arguments masked where the platform echoes it. */
 export function maskSecretMembers(values: Properties, paths: ReadonlySet<string>, secrets: Secrets): void {
   for (const path of paths) {
     const { holder = "", name } = partsOf(path);
