@@ -45,6 +45,40 @@ it("nor with what is removed, where nothing else of the program is a target", as
   expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
 });
 
+const OTHERS = `new advertising.ConversionEvent("b", { eventName: "B", advertiserId: 1, value: 1 });
+  new advertising.ConversionEventSet("s", { advertiserId: 1, events: { k: { eventName: "C", value: 1 } } });`;
+
+it.each([
+  ["a resource", (id: unknown) => OTHERS.replace(`eventName: "B"`, `eventName: "A", existingId: ${id}`)],
+  ["an event of a set", (id: unknown) => OTHERS.replace(`eventName: "C"`, `eventName: "A", existingId: ${id}`)],
+])(
+  "nor what %s adopts that has another object by now, also on a machine that knows nothing of the stack",
+  async (_, moved) => {
+    const { sandbox, stack, run, urn } = await start();
+    await run(`${A}\n${A.replace(`"a"`, `"a2"`)}\n${OTHERS}`, stack.up);
+    const idOf = async (name: string) => (await stack.resources()).find((each) => each.urn.endsWith(`::${name}`))?.id;
+    const [id, next] = [await idOf("a"), await idOf("a2")];
+    const target = ["--target", urn];
+    expect(await run(`${A.replace(`"a"`, `"a2"`)}\n${moved(id)}`, stack.up, ...target)).toContain(
+      `Not deleted: ConversionEvent ${id}, which another resource of the program has or may adopt.`,
+    );
+    const elsewhere = await stack.onAnotherMachine();
+    elsewhere.program(program(moved(next)));
+    const { code, output } = await elsewhere.up("--target", `${urn}2`);
+    expect(code, output).toBe(0);
+    expect(output).toContain(`Not deleted: ConversionEvent ${next},`);
+    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 0 });
+    // Once adopted it is its own: a destroy that runs the program deletes it.
+    const own = program(adopting(next, ", { retainOnDelete: false }").replace(`"b"`, `"own"`));
+    elsewhere.program(own);
+    expect((await elsewhere.up()).code).toBe(0);
+    const third = await stack.onAnotherMachine();
+    third.program(own);
+    expect((await third.destroy("--run-program")).code).toBe(0);
+    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 1 });
+  },
+);
+
 it("a destroy deletes nothing that a resource with [retain] has as well, and what several had once none is left", async () => {
   const { sandbox, stack, run, id, urn } = await start();
   const b = urn.replace(/::a$/, "::b");

@@ -171,7 +171,7 @@ const rows: Row[] = [
     "R5",
     "the engine's delete is sent, whoever else has the object",
     "provider/holding.ts",
-    "if (run.mayAdoptMore(kind) || run.holders.goesOn(kind.name, id)) {",
+    "if (run.mayAdoptMore(kind) || isNamed || run.holders.goesOn(kind.name, id)) {",
     "if (run.mayAdoptMore(kind)) {",
   ],
   [

@@ -1,7 +1,8 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Seen } from "../../provider/src/store/inventory.js";
+import { systemDisk } from "../../provider/src/files/index.js";
+import { Inventory, readInventory, Seen } from "../../provider/src/store/inventory.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 
@@ -38,4 +39,37 @@ it("drops what is too old to matter once the file is large", () => {
   const seen = new Seen(path, new FakeClock(START + 3600_000));
   expect([seen.has("ConversionEvent", "1"), seen.has("ConversionEvent", "20000")]).toEqual([false, true]);
   expect(readFileSync(path, "utf8")).toBe(line(20_000, "2026-01-01T12:00:00.000Z"));
+});
+
+it("what a program is about to adopt is noted beside what its resources have, until the next program notes something", () => {
+  const path = join(newFolder(), "objects.jsonl");
+  const inventory = new Inventory(path);
+  inventory.note("b", { id: "3", fingerprint: "f" });
+  inventory.noteAdopts("first", { b: "2" });
+  inventory.noteAdopts("first", { c: "4" });
+  inventory.noteAdopts("first", {});
+  // An earlier version reads lines of this form as ones about the program, which say nothing of a resource.
+  expect(readFileSync(path, "utf8").split("\n").slice(2, -1)).toEqual([
+    '{"key":"","program":"first","adopts":{"b":"2"}}',
+    '{"key":"","program":"first","adopts":{"c":"4"}}',
+  ]);
+  const objects = new Map([["b", { id: "3", fingerprint: "f", name: undefined }]]);
+  expect(readInventory(path, systemDisk)).toEqual({
+    objects,
+    adopts: new Map([
+      ["b", "2"],
+      ["c", "4"],
+    ]),
+  });
+  expect(inventory.later("second")).toBeUndefined();
+  inventory.noteEnded("first");
+  expect(inventory.later("first")).toMatchObject({
+    adopts: new Map([
+      ["b", "2"],
+      ["c", "4"],
+    ]),
+    hasEnded: true,
+  });
+  inventory.noteEnded("second");
+  expect(readInventory(path, systemDisk)).toEqual({ objects, adopts: new Map() });
 });

@@ -27,7 +27,7 @@ function remembering(...records: CreateRecord[]) {
 const options = { clock: systemClock, unique: "u", maxWaitMs: 0 };
 
 it("is empty where nothing is, or where a journal can't be read", () => {
-  expect(look(pathsIn(newFolder(), "o/p/s"))).toEqual({ creates: [], objects: new Map() });
+  expect(look(pathsIn(newFolder(), "o/p/s"))).toEqual({ creates: [], objects: new Map(), adopts: new Map() });
   const paths = remembering(record("m"));
   new Inventory(paths.objects).note("k", { id: "7", fingerprint: "f" });
   writeFileSync(paths.journal, "no journal\n");

@@ -16,6 +16,8 @@ export type Knowledge =
   | "adopts"
   /** An interrupted run noted that this create made it. */
   | "journal"
+  /** By this machine's notes, the program of a run that is under way names it with `existingId`; it may not have it yet. */
+  | "is to adopt"
   /** An earlier run on this machine did. Only a hint. */
   | "inventory";
 
@@ -25,7 +27,7 @@ export interface Holder {
   readonly how: Knowledge;
 }
 
-const STRENGTH: readonly Knowledge[] = ["state", "adopts", "journal", "inventory"];
+const STRENGTH: readonly Knowledge[] = ["state", "adopts", "journal", "is to adopt", "inventory"];
 
 /** Stands for a holder of which only its adoption is known. */
 export const SOMEBODY = "";
@@ -74,6 +76,11 @@ export class Holders {
 
   isAdopted(kind: Kind["name"], id: string): boolean {
     return this.of(kind, id, undefined, ["adopts"]).length > 0;
+  }
+
+  /** Whether the program names it, as far as mere notes know. */
+  isToBeAdopted(kind: Kind["name"], id: string): boolean {
+    return this.of(kind, id, undefined, ["is to adopt"]).length > 0;
   }
 
   /** Whether something goes on with this object or names it, as far as the engine has asked. Asked of what a set gives up. */

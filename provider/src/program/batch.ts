@@ -10,6 +10,7 @@
 import { saidOnce } from "../base/index.js";
 import { matchesCreate } from "../decision/index.js";
 import { belongsAlready } from "../kinds/index.js";
+import { isPlatformId } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import {
   aboutWhom,
@@ -91,10 +92,10 @@ export function judgeRemovals(
   const { open, left, renamedTooEarly: early } = undeclaredIn(snapshot, declared);
   const heirsOf = lookupOfHeirs(snapshot, declared);
   const objectOf = (key: string, id: string) => objectKey(aboutWhom(key).kind, id);
-  // One that a run left in two resources goes on with the one that is declared; not where that was only about to adopt it.
+  // One that a run left in two resources goes on with the one that is declared.
   const kept = new Set(
-    [...snapshot.objects].flatMap(([key, { id, fingerprint }]) =>
-      fingerprint !== "" && declared.standingOf(key) === "declared" ? [objectOf(key, id)] : [],
+    [...snapshot.objects].flatMap(([key, { id }]) =>
+      declared.standingOf(key) === "declared" ? [objectOf(key, id)] : [],
     ),
   );
   const gone = [...snapshot.objects].filter(
@@ -123,6 +124,16 @@ export function judgeRemovals(
       ...moveWarnings(moves),
     ],
   };
+}
+
+/** What a batch adopts, as far as this machine's notes do not list it yet: ids, by journal key. */
+export function adoptionsToNote(batch: readonly Declaration[], { objects: known }: Snapshot): Record<string, string> {
+  const those = batch.flatMap(({ objects = [], isRead }) => (isRead ? [] : objects));
+  return Object.fromEntries(
+    those.flatMap(({ key, adopts }) =>
+      typeof adopts === "string" && isPlatformId(adopts) && known.get(key)?.id !== adopts ? [[key, adopts]] : [],
+    ),
+  );
 }
 
 const NOT_DECLARED = "the program no longer declares them";

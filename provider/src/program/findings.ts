@@ -263,6 +263,6 @@ export function moveWarnings(
   const some = enumerate(told, MAX_NAMES);
   return [
     `As far as this machine knows, this program moves ${some}. Run it without --target and --exclude: otherwise the state may keep an ` +
-      "object in both places, and removing the old one on another machine deletes it.",
+      "object in both places, and removing the old one on another machine may delete it.",
   ];
 }

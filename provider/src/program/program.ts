@@ -4,11 +4,10 @@
  * it was found good, and one error lists everything that is wrong. A program that waits for nothing outside is one batch.
  */
 import * as pulumi from "@pulumi/pulumi";
-import { isPlatformId } from "../rules/index.js";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
 import { type Briefing, identityText, stackOf } from "../state/index.js";
 import { Inventory, look, pathsIn, placesOf, type Snapshot, type StorePaths } from "../store/index.js";
-import { type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
+import { adoptionsToNote, type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
 import type { Declaration } from "./declaration.js";
 import { Declared } from "./declared.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
@@ -101,15 +100,8 @@ class Program {
    * of the run, and hears of it from this machine's notes alone.
    */
   #noteAdoptions(declarations: readonly Declaration[]): void {
-    const objects = declarations.flatMap(({ objects = [], isRead }) => (isRead ? [] : objects));
-    const adopting = objects.flatMap(({ key, adopts }) =>
-      typeof adopts !== "string" || !isPlatformId(adopts) || this.snapshot.objects.has(key)
-        ? []
-        : [{ key, id: adopts }],
-    );
-    if (adopting.length === 0) return;
-    const inventory = new Inventory(pathsOfNotes(this.reading).objects);
-    for (const { key, id } of adopting) inventory.note(key, { id, fingerprint: "" });
+    const adopts = adoptionsToNote(declarations, this.snapshot);
+    new Inventory(pathsOfNotes(this.reading).objects).noteAdopts(this.#declared.program, adopts);
   }
 
   /** If nothing of a later batch is a target of the run, the provider hears of it from this machine's notes alone. */

@@ -11,6 +11,7 @@ import {
   type Former,
   type Holder,
   isDeleted,
+  knownAdoption,
   SOMEBODY,
 } from "../decision/index.js";
 import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
@@ -129,11 +130,12 @@ export async function learnHolders(runtime: Runtime): Promise<void> {
 
 async function learn(runtime: Runtime): Promise<void> {
   const { holders, identity } = runtime.run;
-  for (const { objects, creates } of identity === undefined
+  for (const { objects, creates, adopts = [] } of identity === undefined
     ? runtime.everyStack()
     : [await ownStack(runtime, identity)]) {
     for (const [key, { id }] of objects) holders.add(aboutWhom(key).kind, id, key, "inventory");
     for (const { key, id } of creates) if (id !== undefined) holders.add(aboutWhom(key).kind, id, key, "journal");
+    for (const [key, id] of adopts) holders.add(aboutWhom(key).kind, id, key, "is to adopt");
   }
 }
 
@@ -221,19 +223,22 @@ export function circumstancesOf(
 /**
  * Asked when the engine wants an object to be deleted: whether it is, whether something else goes on with it (the resource that the
  * engine deletes has given it up), or whether it stays live.
- * @param properties what the state has of the resource.
+ * @param properties what the state has of the resource. @param entry what it has of the object, if that is a set's.
  */
 export async function whenRemoved(
   kind: Kind,
   runtime: Runtime,
   id: string,
   properties: Values,
+  entry: Values = properties,
 ): Promise<"deleted" | "spared" | "left live"> {
   const { run, reading } = runtime;
   await learnHolders(runtime);
   if (run.beginOnce("removals")) runtime.learnLater();
+  // What was adopted is perhaps itself what the program names: a `destroy` may run the program.
+  const isNamed = knownAdoption(entry) !== id && run.holders.isToBeAdopted(kind.name, id);
   // In a run of some targets, an id that nobody knows may be this one.
-  if (run.mayAdoptMore(kind) || run.holders.goesOn(kind.name, id)) {
+  if (run.mayAdoptMore(kind) || isNamed || run.holders.goesOn(kind.name, id)) {
     run.holders.noteSpared(kind.name, id);
     return "spared";
   }

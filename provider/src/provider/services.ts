@@ -42,7 +42,7 @@ export interface Services extends Messages {
   /** What runs on this machine have created, for warnings. */
   inventory(identity: string): Inventory;
   /**
-   * Once the program has ended: puts what its later batches have noted, which the engine may not have asked about, into `run`.
+   * Once the program has ended: puts what it has noted, and the engine may not have asked about, into `run`.
    * @returns whether it has ended well, and so has declared all that it declares.
    */
   learnLater(): boolean;
@@ -144,9 +144,7 @@ export function createRuntime(
     const later = inventoryOf(run.identity).later(run.program);
     if (later === undefined) return false;
     run.noteDeclares(later.declares);
-    if (later.declares > 0) {
-      for (const [key, { id }] of later.objects) run.holders.add(aboutWhom(key).kind, id, key, "inventory");
-    }
+    for (const [key, id] of later.adopts) run.holders.add(aboutWhom(key).kind, id, key, "is to adopt");
     return later.hasEnded;
   };
 

@@ -195,7 +195,9 @@ export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }
   const held = [...stored.eventIds].map(([key, object]): ToDelete => ({ key, id: object }));
   const owed = stored.leftLive.filter(isDeleteOwed).map(({ key = "", id: object }): ToDelete => ({ key, id: object }));
   const become = { deleted: [] as ToDelete[], spared: [] as ToDelete[], "left live": [] as ToDelete[] };
-  for (const each of [...held, ...owed]) become[await whenRemoved(kind, runtime, each.id, properties)].push(each);
+  for (const each of [...held, ...owed]) {
+    become[await whenRemoved(kind, runtime, each.id, properties, stored.events.get(each.key) ?? {})].push(each);
+  }
   const { deleted: wanted, spared: others, "left live": left } = become;
   if (others.length > 0) tellAll(runtime, [spared(`${idRanges(others.map((each) => each.id))} of ${label}`)]);
   if (left.length > 0) {

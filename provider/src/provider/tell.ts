@@ -322,7 +322,7 @@ export function nothingCompared(noun: string): Notice {
 }
 
 export function spared(label: string): Notice {
-  return { say: `Not deleted: ${label}, which another resource of the program has.` };
+  return { say: `Not deleted: ${label}, which another resource of the program has or may adopt.` };
 }
 
 /** What left the state, and could not be deleted. @param canDelete whether there is a known way: then the account is not known. */

@@ -31,6 +31,8 @@ const lineSchema = z.object({
   declares: z.number().optional(),
   /** Of a line without a key: the program has come to its end, and nothing in it has failed. */
   ended: z.boolean().optional(),
+  /** Of a line without a key: what the program is about to adopt: ids, by the journal keys of what adopts them. */
+  adopts: z.record(z.string(), z.string()).optional(),
   program: z.string().optional(),
 });
 
@@ -48,16 +50,27 @@ export interface Live {
 /** With so many more lines than objects the file is written again from the start. */
 const MAX_OLD_LINES = 1000;
 
-/** @returns by journal key; empty where there is none that can be read. */
-export function readInventory(path: string, disk: Disk): Map<string, Live> {
-  return read(path, disk).live;
+/** @returns both by journal key; empty where there is none that can be read. */
+export function readInventory(
+  path: string,
+  disk: Disk,
+): { readonly objects: Map<string, Live>; readonly adopts: ReadonlyMap<string, string> } {
+  const { live, later } = read(path, disk);
+  return { objects: live, adopts: later?.adopts ?? new Map() };
 }
 
 interface Content {
   readonly live: Map<string, Live>;
   readonly lines: number;
-  /** The last line about a program. */
-  readonly later?: { readonly declares: number; readonly program: string; readonly hasEnded: boolean };
+  /** What the last program to note something has noted of itself. */
+  readonly later?: Later;
+}
+
+interface Later {
+  readonly program: string;
+  readonly declares: number;
+  readonly adopts: ReadonlyMap<string, string>;
+  readonly hasEnded: boolean;
 }
 
 function read(path: string, disk: Disk): Content {
@@ -69,10 +82,15 @@ function read(path: string, disk: Disk): Content {
   for (const line of lines.slice(1, -1)) {
     const { data } = lineSchema.safeParse(jsonIn(line));
     if (data === undefined) continue; // torn
-    const { key, id, fingerprint = "", name, deletes, at, declares, program, ended } = data;
+    const { key, id, fingerprint = "", name, deletes, at, declares, program, ended, adopts = {} } = data;
     if (program !== undefined) {
-      const before = later?.program === program ? later.declares : 0;
-      later = { declares: declares ?? before, program, hasEnded: ended === true };
+      const before = later?.program === program ? later : undefined;
+      later = {
+        program,
+        declares: declares ?? before?.declares ?? 0,
+        adopts: new Map([...(before?.adopts ?? []), ...Object.entries(adopts)]),
+        hasEnded: ended === true,
+      };
     }
     live.delete(key);
     if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}), ...(at && { at }) });
@@ -117,24 +135,29 @@ export class Inventory {
     this.#append([{ key: "", program, declares }]);
   }
 
+  /**
+   * The program of a run is about to adopt these objects, beside what their resources have by now. That is not to have them: it counts as
+   * long as the run goes on. Never fails.
+   * @param adopts ids, by the journal keys of what adopts them.
+   */
+  noteAdopts(program: string, adopts: Readonly<Record<string, string>>): void {
+    if (Object.keys(adopts).length > 0) this.#append([{ key: "", program, adopts }]);
+  }
+
   /** The program of a run has come to its end, and nothing in it has failed: what it has not declared, it does not. Never fails. */
   noteEnded(program: string): void {
     this.#append([{ key: "", program, ended: true }]);
   }
 
-  /** What the program of a run has noted of itself by now: after a wait how many resources it declares, and that it has ended. */
-  later(
-    program: string,
-  ):
-    | { readonly objects: ReadonlyMap<string, Live>; readonly declares: number; readonly hasEnded: boolean }
-    | undefined {
-    const { live, later } = read(this.path, this.disk);
-    return later?.program === program ? { ...later, objects: live } : undefined;
+  /** What the program of a run has noted of itself by now: what it adopts, after a wait how many resources it declares, and that it has ended. */
+  later(program: string): Later | undefined {
+    const { later } = read(this.path, this.disk);
+    return later?.program === program ? later : undefined;
   }
 
   /** What was known as this run began: read once, since a run may ask for thousands. */
   get asItBegan(): ReadonlyMap<string, Live> {
-    this.#asItBegan ??= readInventory(this.path, this.disk);
+    this.#asItBegan ??= readInventory(this.path, this.disk).objects;
     return this.#asItBegan;
   }
 
@@ -158,7 +181,7 @@ export class Inventory {
   }
 
   #rewrite(): void {
-    const entries = [...readInventory(this.path, this.disk)].map(([key, live]) => ({ key, ...live }));
+    const entries = [...readInventory(this.path, this.disk).objects].map(([key, live]) => ({ key, ...live }));
     replaceHints(this.path, FIRST_LINE + linesOf(entries), this.disk);
   }
 }

@@ -134,11 +134,13 @@ export interface Snapshot {
   readonly creates: readonly CreateRecord[];
   /** By journal key: what the last runs created. Only a hint, never proof. */
   readonly objects: ReadonlyMap<string, Live>;
+  /** By journal key: the ids of what the program of a run that is under way is about to adopt. A hint too. */
+  readonly adopts?: ReadonlyMap<string, string>;
 }
 
 /** Never fails: a journal that can't be read remembers nothing here, and the next create says what is wrong with it. */
 export function look(paths: Pick<StorePaths, "journal" | "objects">, disk: Disk = systemDisk): Snapshot {
-  return { creates: readableIn(paths.journal, disk), objects: readInventory(paths.objects, disk) };
+  return { creates: readableIn(paths.journal, disk), ...readInventory(paths.objects, disk) };
 }
 
 /** What this machine remembers of every stack whose journals stand in one folder: those of one account. */

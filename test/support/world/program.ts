@@ -16,7 +16,7 @@ import {
   conversionEventSet,
   typeTokenOf,
 } from "../../../provider/src/kinds/index.js";
-import { judge, judgeRemovals } from "../../../provider/src/program/batch.js";
+import { adoptionsToNote, judge, judgeRemovals } from "../../../provider/src/program/batch.js";
 import { type Declaration, declare } from "../../../provider/src/program/declaration.js";
 import { Declared } from "../../../provider/src/program/declared.js";
 import type { Finding } from "../../../provider/src/program/findings.js";
@@ -214,7 +214,8 @@ export function saidBy(
   const judged = judge(declarations, declared, snapshot, isPreview);
   const { warnings, briefings } = judged;
   const findings = [...wrong, ...judged.findings];
-  if (findings.length === 0 && !isPreview) noteAdoptions(declarations);
+  if (findings.length === 0 && !isPreview)
+    new Inventory(paths.objects).noteAdopts(declared.program, adoptionsToNote(declarations, snapshot));
   return {
     findings,
     warnings,
@@ -247,15 +248,6 @@ export function saidBy(
       ...(replaceOnChanges === undefined ? {} : { replaceOnChanges: [...replaceOnChanges] }),
     };
     return declare({ kind, name, args: given, options }, { settings, outputs, isPreview });
-  }
-
-  /** As `program.ts` does. */
-  function noteAdoptions(all: readonly Declaration[]): void {
-    const inventory = new Inventory(paths.objects);
-    for (const { key, adopts } of all.flatMap(({ objects = [] }) => objects)) {
-      if (typeof adopts !== "string" || !isPlatformId(adopts) || snapshot.objects.has(key)) continue;
-      inventory.note(key, { id: adopts, fingerprint: "" });
-    }
   }
 }
 
