@@ -45,6 +45,19 @@ it("tells what was replaced and stands in the state still", () => {
   ]);
 });
 
+it("what awaits its replacement (`deleteBeforeReplace`) is left live, or deleted, before the next run takes it out", () => {
+  const awaiting = (retainOnDelete: boolean) =>
+    storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }, { pendingReplacement: true, retainOnDelete });
+  expect(inShort(stateOf([awaiting(true)]), [])).toEqual([
+    "ConversionEvent 7 Old buy: replaced by 8",
+    "ConversionEvent 8 buy buy: replaced; the next `pulumi up` takes it out of the state",
+  ]);
+  expect(idsOf(stateOf([awaiting(false)]), [])).toEqual(["ConversionEvent 7"]);
+  for (const before of [storedEvent("buy", 8), awaiting(true)]) {
+    expect(idsOf(stateOf([]), [stateOf([before])])).toContain("ConversionEvent 8");
+  }
+});
+
 it("earlier states tell what was removed, with the latest one that held it; an advertiser and an event may have one id", () => {
   const first = stateOf(
     [storedAdvertiser("acme", 1), storedEvent("a", 1), storedEvent("b", 2)],

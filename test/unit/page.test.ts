@@ -23,6 +23,13 @@ it("a name can't be markup, in content or in an attribute", () => {
 });
 
 describe("what it shows", () => {
+  it("no id of what awaits its replacement", () => {
+    const text = page([storedEvent("replaced", 4711, {}, { pendingReplacement: true })]);
+    expect(text).not.toContain("4711");
+    expect(text).toContain(">none yet<");
+    expect(text).toContain("0 unresolved");
+  });
+
   it("unresolved ones first", () => {
     const text = page([storedEvent("ok", 2), storedEvent("open", "unresolved-x", UNRESOLVED_OUTPUT)]);
     expect(text.indexOf("Unresolved (1)")).toBeGreaterThan(0);

@@ -97,8 +97,11 @@ it("is the same text whatever the state's order", () => {
 });
 
 it("names what has no id yet", () => {
-  const { unresolved } = idsOf(contentsOf(STATE), undefined);
-  expect(unresolved.map(({ key }) => key)).toEqual(["signup"]);
+  // `deleteBeforeReplace` has deleted its object, or left it live.
+  const replaced = storedEvent("replaced", 12, {}, { pendingReplacement: true });
+  const { missing, events } = idsOf(contentsOf([...STATE, replaced]), undefined);
+  expect(missing.map(({ key }) => key)).toEqual(["signup", "replaced"]);
+  expect(events.map(({ id }) => id)).not.toContain("12");
 });
 
 it("an argument that a refresh has found gone is not shown with the set's default", () => {

@@ -35,7 +35,7 @@ export interface Contents {
 
 /**
  * @param resources of one stack, in any order. What was replaced is left out, though the state holds it until the next run; what is only read
- * (`.get`) is not.
+ * (`.get`) is not. What awaits its replacement (`deleteBeforeReplace`) has no id until then.
  */
 export function contentsOf(resources: readonly Resource[]): Contents {
   const current = resources.filter((each) => each.delete !== true);
@@ -46,7 +46,7 @@ export function contentsOf(resources: readonly Resource[]): Contents {
   return {
     advertisers,
     events: entriesOf(conversionEvent),
-    advertiserKeys: new Map(advertisers.flatMap(({ id, key }) => (id === undefined ? [] : [[id, key] as const]))),
+    advertiserKeys: new Map(advertisers.map(({ resource: { id = "" }, key }) => [id, key])),
     secretSets: current.filter(isHidden).map(({ urn }) => nameInUrn(urn)),
   };
 }
@@ -71,6 +71,7 @@ function withKeys(found: readonly StoredObject[]): Entry[] {
   }
   return found.map((object) => ({
     ...object,
+    id: object.resource.pendingReplacement === true ? undefined : object.id,
     key: namesOf(object).find((name) => holders.get(name) === 1) ?? object.urn,
     openSince: object.record?.at,
     values: valuesOf(object),

@@ -6,7 +6,7 @@ import { agree, count, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, objectKey } from "../state/index.js";
 import { contentsOf, csvOf, type Entry, jsonOf, nameOf, shown } from "./contents.js";
-import { type ExportedStack, managing, type State, stackIn, stateIn } from "./stack-export.js";
+import { type ExportedStack, managing, type Resource, type State, stackIn, stateIn } from "./stack-export.js";
 
 /**
  * What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
@@ -64,13 +64,13 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
     if (!held.has(identity) && !isOld.has(identity) && !found.has(identity)) found.set(identity, leftover);
   };
   for (const { leftover } of notes) add(leftover, leftover.at);
-  for (const entry of current.replaced) {
+  for (const entry of [...current.replaced, ...current.awaiting.filter(isRetained)]) {
     const becomes = isRetained(entry) ? "takes it out of the state" : "deletes it";
     add(asLeftover(entry, `replaced; the next \`pulumi up\` ${becomes}`), now.time);
   }
-  for (const { time, held: those, replaced } of former.toSorted((a, b) => (a.time < b.time ? 1 : -1))) {
+  for (const { time, held: those, replaced, awaiting } of former.toSorted((a, b) => (a.time < b.time ? 1 : -1))) {
     const since = time === "" ? "in an earlier state" : `in the state of ${time}`;
-    for (const entry of [...those, ...replaced]) {
+    for (const entry of [...those, ...replaced, ...awaiting]) {
       add(asLeftover(entry, `removed: it was ${since} and is not now`), time);
     }
   }
@@ -97,13 +97,16 @@ function unsettledIn(current: Seen, former: readonly Seen[]): Leftover[] {
 }
 
 function seenIn(state: State) {
-  const marked = state.resources.filter((each) => each.delete === true).map((each) => ({ ...each, delete: false }));
+  const entriesOf = (marked: readonly Resource[]) =>
+    entriesIn({ resources: marked.map((each) => ({ ...each, delete: false, pendingReplacement: false })), time: "" });
   return {
     time: state.time,
     held: entriesIn(state),
     unsettled: entriesIn(state, (entry) => entry.id === undefined && entry.openSince !== undefined),
     /** In the state until the next run. */
-    replaced: entriesIn({ resources: marked, time: "" }),
+    replaced: entriesOf(state.resources.filter((each) => each.delete === true)),
+    /** Await their replacement: `deleteBeforeReplace` has left their objects live, or deleted them. */
+    awaiting: entriesOf(state.resources.filter((each) => each.pendingReplacement === true)),
     noted: notedIn(state),
   };
 }
@@ -113,7 +116,9 @@ type Seen = ReturnType<typeof seenIn>;
 function notedBefore(now: Seen, earlier: readonly Seen[]): ReadonlySet<string> {
   const identities = (states: readonly Seen[]) =>
     new Set(states.flatMap(({ noted }) => noted).map(({ leftover: { kind, id } }) => objectKey(kind, id)));
-  const heldBefore = identitiesOf(earlier.flatMap(({ held, replaced }) => [...held, ...replaced]));
+  const heldBefore = identitiesOf(
+    earlier.flatMap(({ held, replaced, awaiting }) => [...held, ...replaced, ...awaiting]),
+  );
   const before = identities(earlier);
   return new Set([...identities([now])].filter((each) => before.has(each) && !heldBefore.has(each)));
 }

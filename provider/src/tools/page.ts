@@ -151,8 +151,9 @@ function cell(label: string, content: Markup, kind = ""): Markup {
   return markup`<td role="cell" data-label="${label}" class="${kind}">${content}</td>`;
 }
 
-function idCell({ id, key }: Entry): Markup {
-  if (id === undefined) return markup`<span class="gap">unresolved</span>`;
+function idCell(entry: Entry): Markup {
+  const { id, key } = entry;
+  if (id === undefined) return markup`<span class="gap">${isOpen(entry) ? "unresolved" : "none yet"}</span>`;
   return markup`<code>${id}</code> <button type="button" data-id="${id}" aria-label="Copy the id ${id} of ${key}">Copy</button>`;
 }
 

@@ -94,10 +94,10 @@ async function ids({ format = "json", template, ...choice }: Options): Promise<s
   const inFormat = chosen(ID_FORMATS, format, "format");
   const addressOf = template === undefined ? undefined : addressesBy(template);
   const found = idsOf(contentsIn(await stateOf(choice)), addressOf);
-  if (found.unresolved.length > 0) {
-    const keys = found.unresolved.map(({ key }) => key);
+  if (found.missing.length > 0) {
+    const keys = found.missing.map(({ key }) => key);
     console.error(
-      `Warning: ${count(keys.length, "unresolved create has", "unresolved creates have")} no id yet: ${enumerate(keys, MAX_LISTED)}`,
+      `Warning: ${count(keys.length, "object has", "objects have")} no id yet (unresolved, or still to be created): ${enumerate(keys, MAX_LISTED)}`,
     );
   }
   return inFormat(found);
@@ -119,8 +119,8 @@ type Identified = Entry & { readonly id: string };
 export interface Ids {
   readonly advertisers: readonly Identified[];
   readonly events: readonly Identified[];
-  /** Without an id, since their outcomes are unknown. */
-  readonly unresolved: readonly Entry[];
+  /** Without an id: the outcome of their create is unknown, or the next run sends it. */
+  readonly missing: readonly Entry[];
   /** The tags' addresses by the keys of the events, where there is a template. */
   readonly tags: Readonly<Record<string, string>> | undefined;
   readonly advertiserKeys: Contents["advertiserKeys"];
@@ -133,9 +133,7 @@ export function idsOf(contents: Contents, addressOf: ((event: Identified) => str
   return {
     advertisers: identified(advertisers),
     events,
-    unresolved: [...advertisers, ...contents.events].filter(
-      ({ id, openSince }) => id === undefined && openSince !== undefined,
-    ),
+    missing: [...advertisers, ...contents.events].filter(({ id }) => id === undefined),
     tags: addressOf && Object.fromEntries(events.map((event) => [event.key, addressOf(event)])),
     advertiserKeys,
   };
