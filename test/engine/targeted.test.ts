@@ -103,6 +103,20 @@ it("a destroy deletes nothing that a resource with [retain] has as well, and wha
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1, events: [{ id }] });
 });
 
+it("a destroy deletes what its preview says, also if another resource has failed to adopt it", async () => {
+  const { sandbox, stack, id } = await start();
+  stack.program(program(adopting(id).replace(`eventName: "A"`, `eventName: "Other"`)));
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  expect(output).toContain(`existingId ${id} differs`);
+  expect((await stack.resources()).map((each) => each.id)).toEqual([String(id)]);
+  expect((await stack.run(["destroy", "--preview-only"])).output).toMatch(/ - .* a delete/);
+  const destroyed = await stack.destroy();
+  expect(destroyed.code, destroyed.output).toBe(0);
+  expect(destroyed.output).not.toContain("Not deleted");
+  expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1, events: [] });
+});
+
 it("what the program declares after a wait, and is no target, is remembered, and what it adopts is not deleted", async () => {
   const { sandbox, stack, run, id, urn } = await start();
   const afterWait = (text: string) => `setTimeout(() => { ${text} }, 50);`;

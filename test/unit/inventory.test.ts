@@ -70,6 +70,14 @@ it("what a program is about to adopt is noted beside what its resources have, un
     ]),
     hasEnded: true,
   });
+  inventory.noteOver("another");
+  expect(inventory.later("first")).toMatchObject({ hasEnded: true });
+  inventory.noteOver("first");
+  expect([inventory.later("first"), readInventory(path, systemDisk)]).toEqual([
+    undefined,
+    { objects, adopts: new Map() },
+  ]);
+  inventory.noteAdopts("first", { b: "2" });
   inventory.noteEnded("second");
   expect(readInventory(path, systemDisk)).toEqual({ objects, adopts: new Map() });
 });

@@ -216,7 +216,9 @@ export function createRuntime(
       const isSaid = ({ key, id }: CreateRecord) => id !== undefined && inventory?.asItBegan.get(key)?.id === id;
       journal?.closeNow(isWhole ? run.declared : undefined, run.isUp === true, isSaid);
       forgetObjects(places.journalFolder, run.gone, disk);
-      if (!isWhole || run.isUp !== true) return;
+      if (run.isUp !== true) return;
+      inventory?.noteOver(run.program ?? "");
+      if (!isWhole) return;
       inventory?.closeNow(run.declared);
       if (run.identity !== undefined) {
         forgetSettlements(pathsIn(places.journalFolder, stackOf(run.identity)).settlements, disk);

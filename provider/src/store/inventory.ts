@@ -33,6 +33,7 @@ const lineSchema = z.object({
   ended: z.boolean().optional(),
   /** Of a line without a key: what the program is about to adopt: ids, by the journal keys of what adopts them. */
   adopts: z.record(z.string(), z.string()).optional(),
+  /** Of a line without a key: which program it is about; empty after its run. */
   program: z.string().optional(),
 });
 
@@ -147,6 +148,11 @@ export class Inventory {
   /** The program of a run has come to its end, and nothing in it has failed: what it has not declared, it does not. Never fails. */
   noteEnded(program: string): void {
     this.#append([{ key: "", program, ended: true }]);
+  }
+
+  /** The run of a program is over, however it has ended: what it was about to adopt and has not adopted, it will not. Never fails. */
+  noteOver(program: string): void {
+    if ((this.later(program)?.adopts.size ?? 0) > 0) this.#append([{ key: "", program: "" }]);
   }
 
   /** What the program of a run has noted of itself by now: what it adopts, after a wait how many resources it declares, and that it has ended. */
