@@ -214,6 +214,9 @@ it("R9: a create of unknown outcome that left the state is listed, unless someth
   expect(leftoversOf(before, [before])).toEqual([]);
   expect(leftoversOf(stateOf([storedEvent("buy", 8), set]), [before])).toEqual([]);
   expect(leftoversOf(stateOf([storedEvent("new", "unresolved-x", UNRESOLVED_OUTPUT), set]), [before])).toEqual([]);
+  // A command saves all that it settles at one moment.
+  const another = storedEvent("new", "unresolved-y", UNRESOLVED_OUTPUT);
+  expect(leftoversOf(stateOf([another, set]), [before])).toMatchObject([{ key: "buy", live: "unknown" }]);
 });
 
 it("nothing is told in words, with what can't be known", () => {
@@ -232,6 +235,8 @@ it("nothing is told in words, with what can't be known", () => {
     expect(since(...states)).toContain(`The earlier export ${why}, so it shows nothing that a run took out.`);
     expect(since(...states)).toContain("pulumi stack export --version N");
   }
+  // `pulumi state delete` keeps the time.
+  expect(since(stateOf([event, storedAdvertiser("acme", 1)]))).toMatch(/^Nothing that is live/);
   const unresolved = stateOf([storedEvent("buy", "unresolved-x", UNRESOLVED_OUTPUT)], "");
   expect(since(unresolved)).toMatch(/^Nothing that is live/);
 });

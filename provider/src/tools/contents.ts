@@ -13,11 +13,9 @@ export const SECRET: unique symbol = Symbol("secret");
 export type Shown = string | number | boolean | typeof SECRET | Values;
 
 /** One object of the platform, or one whose create has an unknown outcome. */
-export interface Entry extends Pick<StoredObject, "kind" | "urn" | "id" | "resource"> {
+export interface Entry extends Pick<StoredObject, "kind" | "urn" | "id" | "resource" | "record"> {
   /** Unique among the stack's objects of its kind: the resource's name; of a set's member, `<set>/<key>`. */
   readonly key: string;
-  /** When a create of unknown outcome was sent; none where nothing is open. */
-  readonly openSince: string | undefined;
   /** Arguments by their names in programs; what is not set is absent. */
   readonly values: Readonly<Record<string, Shown>>;
   /** Whether the set's advertiser or defaults have changed since: `values` then says what is declared, not what lives. */
@@ -73,7 +71,6 @@ function withKeys(found: readonly StoredObject[]): Entry[] {
     ...object,
     id: object.resource.pendingReplacement === true ? undefined : object.id,
     key: namesOf(object).find((name) => holders.get(name) === 1) ?? object.urn,
-    openSince: object.record?.at,
     values: valuesOf(object),
     isEarlier: object.in?.set.earlier.has(object.in.key) === true,
   }));

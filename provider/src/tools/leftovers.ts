@@ -2,6 +2,7 @@
  * What is live on the platform and managed by nobody any more, as the state itself notes it, and as earlier states of the same stack tell;
  * and that list in each of its formats. Pure. `leftovers-command.ts` reads the states, and takes objects off the list.
  */
+import { isDeepStrictEqual } from "node:util";
 import { agree, count, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, objectKey } from "../state/index.js";
@@ -83,15 +84,14 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
 /** Creates of unknown outcome that left the state, where nothing else has taken their place. */
 function unsettledIn(current: Seen, former: readonly Seen[]): Leftover[] {
   const placeOf = ({ kind, key }: Entry) => `${kind.name} ${key}`;
-  /** The same create under a new name of its resource. */
-  const sentAs = ({ kind, openSince }: Entry) => `${kind.name} ${openSince}`;
   const taken = new Set([...current.held, ...current.unsettled].map(placeOf));
-  const renamed = new Set(current.unsettled.map(sentAs));
+  /** The same creates, perhaps under a new name of their resource. */
+  const still = new Set(current.unsettled.map(({ record }) => record?.mark));
   const gone = new Map(former.flatMap(({ unsettled }) => unsettled).map((entry) => [placeOf(entry), entry]));
   return [...gone]
-    .filter(([place, entry]) => !taken.has(place) && !renamed.has(sentAs(entry)))
+    .filter(([place, { record }]) => !taken.has(place) && !still.has(record?.mark))
     .map(([, entry]) => ({
-      ...asLeftover(entry, `its create was sent at ${entry.openSince}, and was never settled`),
+      ...asLeftover(entry, `its create was sent at ${entry.record?.at}, and was never settled`),
       live: "unknown",
     }));
 }
@@ -102,7 +102,7 @@ function seenIn(state: State) {
   return {
     time: state.time,
     held: entriesIn(state),
-    unsettled: entriesIn(state, (entry) => entry.id === undefined && entry.openSince !== undefined),
+    unsettled: entriesIn(state, (entry) => entry.id === undefined && entry.record !== undefined),
     /** In the state until the next run. */
     replaced: entriesOf(state.resources.filter((each) => each.delete === true)),
     /** Await their replacement: `deleteBeforeReplace` has left their objects live, or deleted them. */
@@ -173,7 +173,8 @@ function asLeftover(entry: Entry, why: string): Leftover {
 
 /** What is said if nothing is listed. An earlier state with nothing in it, or the one of now, shows of no run what it took out. */
 export function nothingSince(now: State, earlier: readonly State[]): string {
-  const isOfNow = ({ time }: State) => time !== "" && time === now.time;
+  // `pulumi state delete` keeps the time.
+  const isOfNow = (state: State) => state.time === now.time && isDeepStrictEqual(state.resources, now.resources);
   const holdsNothing = (state: State) =>
     Object.values(seenIn(state)).every((part) => typeof part === "string" || part.length === 0);
   const why = earlier.every(holdsNothing)

@@ -49,15 +49,15 @@ function byKey(a: Entry, b: Entry): number {
   return a.key < b.key ? -1 : 1;
 }
 
-function isOpen({ openSince }: Entry): boolean {
-  return openSince !== undefined;
+function isOpen({ record }: Entry): boolean {
+  return record !== undefined;
 }
 
 function openSection(open: readonly Entry[]): Markup {
   if (open.length === 0) return raw("");
   const items = open.map(
     (entry) =>
-      markup`<li data-row>${entry.kind.name} <bdi>${entry.key}</bdi> (<bdi>${nameOf(entry)}</bdi>), sent at ${entry.openSince ?? ""}: nobody knows whether it arrived.</li>\n`,
+      markup`<li data-row>${entry.kind.name} <bdi>${entry.key}</bdi> (<bdi>${nameOf(entry)}</bdi>), sent at ${entry.record?.at ?? ""}: nobody knows whether it arrived.</li>\n`,
   );
   return markup`<section class="open" aria-labelledby="open"><h2 id="open">Unresolved (${open.length})</h2>
 <p>Look into the account for each, and settle it with <code>npx pulumi-advertising pending</code>.</p>
