@@ -5,6 +5,8 @@ import { expect, it } from "vitest";
 import { pendingCommand } from "../support/recovery.js";
 import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
+const ACME = { advertisers: [{ id: 1, advertiser_name: "Acme", active: true }], events: [] };
+
 const OBJECTS = 5;
 const shop = program(`
 const a = new advertising.Advertiser("a", { advertiserName: "A" });
@@ -60,4 +62,25 @@ it("what the next run removes is no create that an interrupted run has left", as
   }
   expect((await pendingCommand(stack)).output).not.toContain("A journal on this machine has");
   expect(sandbox.creates).toBe(OBJECTS);
+});
+
+it("what was created is renamed by an alias or by `pulumi state rename` right after it, and nothing is called interrupted", async () => {
+  const sandbox = await useSandbox({ objects: ACME });
+  const both = (event: string, set: string, options = "{}") =>
+    program(`
+new advertising.ConversionEvent("${event}", { advertiserId: 1, eventName: "E", value: 1 }, ${options});
+new advertising.ConversionEventSet("${set}", { advertiserId: 1, events: { x: { eventName: "X", value: 1 } } });`);
+  const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
+  const stack = await newStack(both("e", "s"), { sandbox, environment });
+  expect(await stack.up()).toMatchObject({ code: 0 });
+  const urn = (await stack.resources()).find(({ type }) => type.endsWith("ConversionEventSet"))?.urn ?? "";
+  expect(await stack.run(["state", "rename", urn, "t", "--yes"])).toMatchObject({ code: 0 });
+  stack.program(both("e2", "t", `{ aliases: [{ name: "e" }] }`));
+  for (const run of [stack.preview, stack.up, stack.preview]) {
+    const { code, output } = await run();
+    expect(code, output).toBe(0);
+    expect(output).not.toMatch(/nterrupted|warning/);
+  }
+  expect(sandbox.creates).toBe(2);
+  expect(await pendingCommand(stack)).toMatchObject({ code: 0 });
 });

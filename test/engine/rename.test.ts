@@ -61,6 +61,8 @@ async function expectPending(stack: TestStack): Promise<void> {
   expect(listed.output).toContain('look into the account for the ConversionEvent named "Signup"');
 }
 
+const ACME = { advertisers: [{ id: 1, advertiser_name: "Acme", active: true }], events: [] };
+
 it("an unresolved event that is removed, or moved into a component, stops each run until it is settled", async () => {
   const { sandbox, stack } = await unresolvedSignup(false);
   stack.program(shop({}));
@@ -282,3 +284,32 @@ it.each([
     expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
   },
 );
+
+it("an alias in a run that fails for something else: the object is still deleted when it is replaced, and when it is removed", async () => {
+  const sandbox = await useSandbox({ operations: true, objects: ACME });
+  const operations = JSON.stringify({ createdVisibleAfterSeconds: 0, event: { delete: "DELETE rest/event/{id}" } });
+  const lead = (name: string, value: number, alias = "") =>
+    `new advertising.ConversionEvent("${name}", { advertiserId: 1, eventName: "E", value: ${value} }, { retainOnDelete: false${alias} });`;
+  const other = `new advertising.ConversionEvent("other", { advertiserId: 1, eventName: "O", value: 1 });`;
+  const alias = `, aliases: [{ name: "lead" }]`;
+  const environment = { ADVERTISING_OPERATIONS: operations };
+  const stack = await newStack(program(lead("lead", 1)), { sandbox, environment });
+  expect(await stack.up()).toMatchObject({ code: 0 });
+  const [first] = sandbox.events;
+  stack.program(program(lead("contact", 1, alias) + other));
+  sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors: ["no"] } } });
+  expect((await stack.up()).code).not.toBe(0);
+
+  stack.program(program(lead("contact", 2, alias) + other));
+  const replaced = await stack.up();
+  expect(replaced.code, replaced.output).toBe(0);
+  expect(replaced.output).toContain(`${first?.id} is deleted on the platform`);
+  expect(replaced.output).not.toMatch(/Not deleted|stays live/);
+  expect(sandbox.deletes).toBe(1);
+
+  stack.program(program(other));
+  const removed = await stack.up();
+  expect(removed.code, removed.output).toBe(0);
+  expect(removed.output).not.toMatch(/Not deleted|"lead"/);
+  expect(sandbox).toMatchObject({ deletes: 2, eventPosts: 4, events: [{ event_name: "O" }] });
+});

@@ -141,8 +141,8 @@ const rows: Row[] = [
   [
     "J7: what the engine saves last of all stays",
     JOURNAL,
-    "const unseen = this.#savedLast ? handed : [];",
-    "const unseen = handed.slice(0, 0);",
+    "const unseen = this.#savedLast ? handed.map((record): CreateRecord => ({ ...record, isHanded: true })) : [];",
+    "const unseen: CreateRecord[] = [];",
     "unit/journal",
     "J7: what the engine saves last of all",
   ],

@@ -178,7 +178,7 @@ interface Undeclared {
   readonly formerly: ReadonlyMap<string, readonly string[]>;
   /** By journal key of a set: its members' creates that something of the same name settles, since it adopts their object. */
   readonly settled: ReadonlyMap<string, readonly string[]>;
-  /** By journal key of a resource with an alias: the former ones under which creates are noted that the state may have. */
+  /** By journal key of a resource with an alias: the former ones under which this machine knows something that the state may have. */
   readonly moved: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -198,29 +198,43 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     return known !== undefined && (standing === "left its set" || known.id === id);
   };
 
-  for (const create of snapshot.creates) {
-    const { key, name, isReported, unclaimed } = create;
-    const standing = declared.standingOf(key);
-    if (standing === "declared") continue;
+  const noteMoved = (create: CreateRecord) => {
+    const { key, isReported, isHanded } = create;
+    if (adoptersOf(create, declared).length > 0) return;
+    if (isReported === undefined && isHanded === undefined) early.add(resourceKeyIn(key));
+    else addTo(moved, resourceKeyIn(declared.movedTo(key) ?? key), resourceKeyIn(key));
+  };
+
+  const noteUndeclared = (create: CreateRecord, standing: Standing) => {
+    const { key, name, isReported, unclaimed, isHanded } = create;
     const adopters = adoptersOf(create, declared);
-    if (standing === "moved") {
-      if (adopters.length > 0) continue;
-      if (isReported === undefined) early.add(resourceKeyIn(key));
-      else addTo(moved, resourceKeyIn(declared.movedTo(key) ?? key), resourceKeyIn(key));
-      continue;
-    }
     if (adopters.length > 0) {
       for (const adopter of adopters) addTo(formerly, adopter.key, key);
       addTo(settled, resourceKeyIn(key), key);
-      continue;
+      return;
     }
     const [heir] = heirsOf(key, name);
+    if (heir !== undefined && isHanded) {
+      // The provider sees whether the state has it under the new name (`pulumi state rename`), and sends nothing if not.
+      addTo(formerly, heir.key, key);
+      addTo(moved, resourceKeyIn(heir.key), resourceKeyIn(key));
+      return;
+    }
     // The provider reports what the state of a set has, and from the next run on what an interrupted run has left.
     if (heir !== undefined || (isReported !== undefined && standing === "gone")) open.push({ create, heir: heir?.key });
     else if (isReported === undefined && !unclaimed && !isToldOf(create, standing)) left.push(create);
+  };
+
+  for (const create of snapshot.creates) {
+    const standing = declared.standingOf(create.key);
+    if (standing === "moved") noteMoved(create);
+    else if (standing !== "declared") noteUndeclared(create, standing);
   }
   for (const [key, { id, name }] of snapshot.objects) {
     const standing = declared.standingOf(key);
+    // A run that failed may have left it under both names.
+    const now = standing === "moved" ? declared.movedTo(key) : undefined;
+    if (now !== undefined) addTo(moved, resourceKeyIn(now), resourceKeyIn(key));
     if (standing === "declared" || standing === "moved") continue;
     // It goes on there.
     if (declared.adopterOf(aboutWhom(key).kind, id) !== undefined) continue;

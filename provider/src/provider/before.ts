@@ -19,17 +19,15 @@ import {
   type CreateRecord,
   forgetCommand,
   leftBehind,
-  memberOf,
   type Ref,
   renamedFrom,
-  resourceKeyIn,
   unlessAdopted,
   waysOut,
   whatHappened,
   whatIsOpen,
 } from "../state/index.js";
 import type { Journal } from "../store/index.js";
-import { learnHolders } from "./holding.js";
+import { formerKeys, learnHolders } from "./holding.js";
 import type { Runtime } from "./services.js";
 import { type Before, beforeCreate, tellAll } from "./tell.js";
 
@@ -250,12 +248,6 @@ export async function journalled<T>(
     if (runtime.run.isUp !== true) runtime.say(error.message);
     return undefined;
   }
-}
-
-/** The keys under which the journal may note creates that a resource or member sent before an alias gave it its name. */
-function formerKeys({ run }: Runtime, key: string, member: string | undefined): string[] {
-  const { moved = [] } = run.briefingOf(resourceKeyIn(key));
-  return moved.map((former) => (member === undefined ? former : memberOf(former, member)));
 }
 
 /**

@@ -15,7 +15,15 @@ import {
   SOMEBODY,
 } from "../decision/index.js";
 import { belongsAlready, fingerprintOfBody, type Kind, nameToTell } from "../kinds/index.js";
-import { aboutWhom, type Briefing, isOfKnownAccount, memberRef, type Ref, resourceKeyIn } from "../state/index.js";
+import {
+  aboutWhom,
+  type Briefing,
+  isOfKnownAccount,
+  memberOf,
+  memberRef,
+  type Ref,
+  resourceKeyIn,
+} from "../state/index.js";
 import type { Live, Snapshot } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import type { Runtime, Services } from "./services.js";
@@ -33,6 +41,12 @@ export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref,
 export function notedBefore(kind: Kind, { run, inventory }: Runtime, { identity, key }: Ref): string | undefined {
   const id = inventory(identity).asItBegan.get(key)?.id;
   return id === undefined || run.isGone(kind, id) ? undefined : id;
+}
+
+/** The keys under which this machine may know of a resource or member from before an alias gave it its name. */
+export function formerKeys({ run }: Runtime, key: string, member: string | undefined): string[] {
+  const { moved = [] } = run.briefingOf(resourceKeyIn(key));
+  return moved.map((former) => (member === undefined ? former : memberOf(former, member)));
 }
 
 /** A resource goes on with this object: it has no other one any more, whatever the inventory of this machine says. */
@@ -72,10 +86,21 @@ interface Held extends WithArguments {
  */
 export function noteHeld(kind: Kind, runtime: Runtime, objects: readonly Held[]): void {
   for (const { subject, id, former, ...live } of objects) {
+    forgetFormerKeys(kind, runtime, subject, id);
     if (former !== undefined) runtime.run.holders.release(kind.name, id, subject.key);
     else noteHolds(kind, runtime, subject, id, live);
   }
   for (const { subject, id, former } of objects) if (former === undefined) expectOnlyHolder(kind, runtime, subject, id);
+}
+
+/** An alias gave it its name in a run that did not go through, so this machine knows the object under both. */
+function forgetFormerKeys(kind: Kind, runtime: Runtime, { identity, key, member }: Ref, id: string): void {
+  const inventory = runtime.inventory(identity);
+  for (const former of formerKeys(runtime, key, member)) {
+    if (inventory.asItBegan.get(former)?.id !== id) continue;
+    runtime.run.holders.release(kind.name, id, former);
+    if (runtime.run.isUp === true) inventory.noteGone(former);
+  }
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   staysLive,
   toGoOnWith,
   whatHappened,
+  whoCreated,
 } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import type { Messages, Severity } from "./engine.js";
@@ -102,7 +103,7 @@ function unlikeNotice({ label, resourceUrn: urn }: Ref, id: string, unlike: read
 
 function unsettledInWords(label: string, record: CreateRecord, isSearchable: boolean): string {
   if (record.id !== undefined)
-    return `${label} was created as ${record.id} by an interrupted run: \`pulumi up\` will take it over if its arguments are the same.`;
+    return `${label} was created as ${record.id} by ${whoCreated(record)}: \`pulumi up\` will take it over if its arguments are the same.`;
   const next = isSearchable ? "look for it by its mark" : "not send it, but save it as unresolved";
   const why = record.searched === undefined ? "" : ` ${record.searched}`;
   return `${whatHappened(label, record)}${why} \`pulumi up\` will ${next}.`;

@@ -38,6 +38,8 @@ export interface CreateRecord {
   readonly createdAs?: string | undefined;
   /** The engine knows that the outcome is unknown. It is remembered until somebody settles it. */
   readonly isReported?: true | undefined;
+  /** Its run ended cleanly, and the engine was to save its object after that: it did, unless it was killed just then. */
+  readonly isHanded?: true | undefined;
   /** Since then a run has gone through, and nothing in it asked for this resource. */
   readonly unclaimed?: true | undefined;
   /** What was sent and what came back, scrubbed. */

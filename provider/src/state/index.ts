@@ -89,6 +89,7 @@ export {
   whatHappened,
   whatIsKnown,
   whatIsOpen,
+  whoCreated,
 } from "./sentences.js";
 export {
   type DeclaredSet,

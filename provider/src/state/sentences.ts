@@ -35,13 +35,17 @@ function whenSent({ at, isEarliest, isLatest }: Pick<CreateRecord, "at" | "isEar
 /** The sentences that each message about a create of an earlier run begins with. */
 export function whatHappened(
   label: string,
-  { at, id, isReported }: Pick<CreateRecord, "at" | "id" | "isReported">,
+  { at, id, isReported, isHanded }: Pick<CreateRecord, "at" | "id" | "isReported" | "isHanded">,
 ): string {
   if (isReported === true && id === undefined)
     return `${label} was sent at ${at}, and its outcome is unknown until you settle it.`;
   return id === undefined
     ? `${label}: an interrupted run sent it at ${at}, and no response was recorded.`
-    : `${label}: an interrupted run created it at ${at} as ${id}.`;
+    : `${label}: ${whoCreated({ isHanded })} created it at ${at} as ${id}.`;
+}
+
+export function whoCreated({ isHanded }: Pick<CreateRecord, "isHanded">): string {
+  return isHanded === true ? "an earlier run" : "an interrupted run";
 }
 
 /** The two commands that settle it, one for each answer. @param id of its object, where that is known. */

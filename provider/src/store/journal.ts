@@ -249,7 +249,7 @@ export class Journal {
           const fate = this.#remembered.get(mark)?.fate;
           return fate === undefined || fate === "handed beside an error";
         });
-        const unseen = this.#savedLast ? handed : [];
+        const unseen = this.#savedLast ? handed.map((record): CreateRecord => ({ ...record, isHanded: true })) : [];
         this.#file.endNow([...kept.flatMap((record) => atEnd(record) ?? []), ...unseen], handed);
       } else if (this.#file.use === "none" && this.#reading !== undefined) {
         // Not opened, since nothing was created: what an interrupted run left may be held by the state by now.

@@ -34,6 +34,7 @@ const sent = z.object({
   /** The request field that the mark was sent in. */
   trace: z.string().optional(),
   unclaimed: z.literal(true).optional(),
+  handed: z.literal(true).optional(),
 });
 const created = z.object({
   note: z.literal("created"),
@@ -89,8 +90,9 @@ export function readJournal(text: string): CreateRecord[] {
 function apply(remembered: Map<string, CreateRecord>, note: Note): void {
   switch (note.note) {
     case "sent": {
-      const { note: _, key, trace, ...rest } = note;
-      remembered.set(note.mark, { ...rest, key: currentKey(key), ...(trace === undefined ? {} : { field: trace }) });
+      const { note: _, key, trace: field, handed: isHanded, ...rest } = note;
+      const told = { ...(field && { field }), ...(isHanded && { isHanded }) };
+      remembered.set(note.mark, { ...rest, key: currentKey(key), ...told });
       return;
     }
     case "created": {
@@ -125,8 +127,9 @@ function notesFor(record: CreateRecord): Note[] {
 }
 
 /** What is written before a create is sent. */
-export function sentNote({ mark, key, fingerprint, at, name, facts, replaces, field, unclaimed }: CreateRecord): Note {
-  return { note: "sent", mark, key, fingerprint, at, name, facts, replaces, trace: field, unclaimed };
+export function sentNote(record: CreateRecord): Note {
+  const { mark, key, fingerprint, at, name, facts, replaces, field: trace, unclaimed, isHanded: handed } = record;
+  return { note: "sent", mark, key, fingerprint, at, name, facts, replaces, trace, unclaimed, handed };
 }
 
 export interface Snapshot {
