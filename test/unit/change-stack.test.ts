@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
-import { journalOf } from "../../provider/src/store/notes.js";
+import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { pathsIn, placesOf } from "../../provider/src/store/places.js";
 import { newFolder } from "../support/folder.js";
 import { exportOf, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT, urnOf } from "../support/stored.js";
@@ -165,10 +165,10 @@ describe("relocate", () => {
   function moving() {
     const identity = { inputs: { __identity: `${NAME}::acme` } };
     const stack = newStack([{ ...storedAdvertiser("acme", 1, "A", identity), outputs: AT("there") }]);
-    const filesOf = (host: string) => {
+    const filesOf = (host: string, name = NAME) => {
       vi.stubEnv("XDG_CACHE_HOME", join(stack.folder, "cache"));
       const account = { baseUrl: `https://${host}.example`, email: "me@example.com" };
-      return pathsIn(placesOf(account, "", undefined, stack.folder).journalFolder, NAME);
+      return pathsIn(placesOf(account, "", undefined, stack.folder).journalFolder, name);
     };
     const { journal, ...others } = filesOf("there");
     mkdirSync(join(journal, ".."), { recursive: true, mode: 0o700 });
@@ -182,7 +182,7 @@ describe("relocate", () => {
         return Object.values(beside).some((path) => existsSync(path));
       }),
     });
-    return { ...stack, hosts, relocate: () => stack.run("relocate", "there.example me@example.com") };
+    return { ...stack, hosts, filesOf, relocate: () => stack.run("relocate", "there.example me@example.com") };
   }
 
   it.each([
@@ -211,6 +211,33 @@ describe("relocate", () => {
     const again = await relocate();
     if (state === "there") expect(again, again.output).toMatchObject({ code: 0 });
     expect(hosts()).toEqual({ state: "here", journal: ["here"], others: ["here"] });
+  });
+
+  it("the new address has a journal already, as after an `up --target` of something new: the notes of both are kept", async () => {
+    const { relocate, hosts, filesOf } = moving();
+    const { journal } = filesOf("here");
+    const since = {
+      mark: "since",
+      key: `ConversionEvent::${NAME}::since`,
+      fingerprint: "f",
+      at: "2026-03-02T00:00:00Z",
+    };
+    mkdirSync(join(journal, ".."), { recursive: true, mode: 0o700 });
+    writeFileSync(journal, journalOf([since]), { mode: 0o600 });
+    expect((await relocate()).code).toBe(0);
+    expect(hosts()).toEqual({ state: "here", journal: ["here"], others: ["here"] });
+    expect(recordsIn(journal).map(({ mark }) => mark)).toEqual(["m", "since"]);
+  });
+
+  it("of a stack that was renamed after a run, it moves the journals under both names", async () => {
+    const { relocate, hosts, write, folder, filesOf } = moving();
+    const state = readFileSync(join(folder, "state.json"), "utf8");
+    write("state.json", state.replace(`${NAME}::acme`, "organization/shop/old::acme"));
+    const former = (host: string) => filesOf(host, "organization/shop/old").journal;
+    writeFileSync(former("there"), JOURNAL, { mode: 0o600 });
+    expect((await relocate()).code).toBe(0);
+    expect(hosts()).toEqual({ state: "here", journal: ["here"], others: ["here"] });
+    expect(["here", "there"].filter((host) => existsSync(former(host)))).toEqual(["here"]);
   });
 
   it("as an earlier version was killed: the journal alone is left to move", async () => {

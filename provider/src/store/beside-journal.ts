@@ -41,8 +41,12 @@ export interface Settlement extends Omit<z.infer<typeof written>, "notes"> {
 
 /** @returns none where there are none that can be read. */
 export function readSettlements(path: string, disk: Disk = systemDisk): Settlement[] {
+  return settlementsIn(readHints(path, disk));
+}
+
+function settlementsIn(text: string): Settlement[] {
   try {
-    return fileSchema.parse(jsonIn(readHints(path, disk))).answers.map(({ notes, ...answer }) => ({
+    return fileSchema.parse(jsonIn(text)).answers.map(({ notes, ...answer }) => ({
       ...answer,
       notes: new Map(Object.entries(notes).map(([journal, text]) => [journal, readJournal(text)])),
     }));
@@ -57,12 +61,25 @@ export function writeSettlements(path: string, settlements: readonly Settlement[
     forgetSettlements(path, disk);
     return;
   }
+  disk.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  replaceNow(path, textOf(settlements), disk);
+}
+
+function textOf(settlements: readonly Settlement[]): string {
   const answers = settlements.map(({ notes, ...answer }) => ({
     ...answer,
     notes: Object.fromEntries([...notes].map(([journal, records]) => [journal, journalOf(records)])),
   }));
-  disk.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  replaceNow(path, JSON.stringify({ ...HEADER, answers }), disk);
+  return JSON.stringify({ ...HEADER, answers });
+}
+
+/** Two files as one, of whose answers about one create the second one counts; the records of journal `from` belong to `to` now. */
+export function joinedSettlements(first: string, second: string, from: string, to: string): string {
+  const answers = [first, second].flatMap(settlementsIn).map(({ notes, ...answer }) => ({
+    ...answer,
+    notes: new Map([...notes].map(([journal, records]) => [journal === from ? to : journal, records])),
+  }));
+  return textOf([...new Map(answers.map((answer) => [answer.urn, answer])).values()]);
 }
 
 /** An `up` has gone through: the answers are what the state is made of. Never fails. */

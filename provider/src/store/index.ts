@@ -19,8 +19,6 @@ export {
 } from "./notes.js";
 export {
   type Account,
-  moveNotes,
-  notesToMove,
   pathsIn,
   placesFor,
   placesOf,
@@ -28,3 +26,4 @@ export {
   seenIn,
   stackPathsHere,
 } from "./places.js";
+export { moveNotes, notesToMove } from "./relocation.js";

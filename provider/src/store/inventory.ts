@@ -99,6 +99,12 @@ function read(path: string, disk: Disk): Content {
   return { live, lines: lines.length, ...(later && { later }) };
 }
 
+/** Two inventories as one: of a resource in both, the second one counts. */
+export function joinedInventories(...texts: readonly [string, string]): string {
+  const lines = texts.filter((text) => text.startsWith(FIRST_LINE)).map((text) => text.slice(FIRST_LINE.length));
+  return FIRST_LINE + lines.map((text) => text.replace(/[^\n]+$/, "")).join("");
+}
+
 /** Whether what is appended will be read: not where a machine that lost its power has left a beginning, or zeros. */
 function isWhole(text: string): boolean {
   const header = jsonIn(text.slice(0, text.indexOf("\n") + 1));

@@ -117,6 +117,12 @@ export function journalOf(records: Iterable<CreateRecord>): string {
   return [HEADER, ...[...records].flatMap(notesFor)].map(lineOf).join("");
 }
 
+/** Two journals as one, which knows of a create in both what the second one does. @throws JournalDamaged. */
+export function joinedJournals(first: string, second: string): string {
+  const records = [first, second].flatMap((text) => readJournal(text));
+  return journalOf(new Map(records.map((record) => [record.mark, record])).values());
+}
+
 function notesFor(record: CreateRecord): Note[] {
   const { mark, id, isReported } = record;
   return [

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { cacheFolder, type Disk, syncFolder, systemDisk } from "../files/index.js";
+import { cacheFolder, type Disk, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 
 export type Account = Pick<Settings, "baseUrl" | "email">;
@@ -92,53 +92,6 @@ function namesIn(folder: string, disk: Disk): string[] {
   } catch {
     return []; // no run has written there
   }
-}
-
-/** A file of a stack, and where it belongs. */
-interface Move {
-  readonly from: string;
-  readonly to: string;
-}
-
-/**
- * The files of a stack under its account's former address, which go on under the current one unless there are some already.
- * @param from `<host>[:<port>][/<path>] <e-mail>`.
- */
-export function notesToMove(
-  from: string,
-  to: Account,
-  stack: string,
-  cookieFile: string | undefined,
-  folder: string,
-): Move[] {
-  const [place = "", typed = ""] = from.split(" ");
-  // `from` has it in lower case; most often it is the same as now.
-  const email = typed === to.email.toLowerCase() ? to.email : typed;
-  const folderOf = (account: Account) => placesOf(account, "", cookieFile, folder).journalFolder;
-  const current = folderOf(to);
-  const formers = ["https", "http"].map((scheme) => folderOf({ baseUrl: `${scheme}://${place}`, email }));
-  const files = pathsIn(current, stack);
-  return (Object.keys(files) as (keyof StorePaths)[]).flatMap((file): Move[] => {
-    const now = files[file];
-    if (existsSync(now)) return [];
-    const old = formers
-      .filter((each) => each !== current)
-      .map((each) => pathsIn(each, stack)[file])
-      .find((each) => existsSync(each));
-    return old === undefined ? [] : [{ from: old, to: now }];
-  });
-}
-
-/** @returns what moves them back. */
-export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () => void {
-  for (const { from, to } of moves) {
-    disk.mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-    disk.renameSync(from, to);
-    syncFolder(dirname(to), disk);
-  }
-  return () => {
-    for (const { from, to } of moves) disk.renameSync(to, from);
-  };
 }
 
 /** A short name that does not tell what it was made of. */
