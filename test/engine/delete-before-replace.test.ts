@@ -99,4 +99,10 @@ new advertising.ConversionEvent("p", { eventName: "P", advertiserId: a.advertise
   expect(sandbox).toMatchObject({ creates: 4, deletes: 2, advertisers: [{ id: 3 }], events: [{ id: 4 }] });
   expect(await leftLive(stack)).toEqual([]);
   expect(JSON.stringify(await stack.resources())).not.toContain("__left");
+
+  // Asked to replace it, the engine asks for no `diff`.
+  const urn = (await stack.resources()).find(({ id }) => id === "3")?.urn ?? "";
+  expect(await well(stack.up("--replace", urn))).not.toMatch(/Not deleted|taken over/);
+  expect(sandbox).toMatchObject({ creates: 6, deletes: 4, advertisers: [{ id: 5 }], events: [{ id: 6 }] });
+  expect(await idsIn(stack)).toMatchObject({ a: "5", p: "6" });
 });

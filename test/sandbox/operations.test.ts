@@ -643,15 +643,12 @@ describe("delete", () => {
 
   describe("that a replacement or a removal brings", () => {
     /** One run of the program, as the engine begins it. */
-    const begin = (run: ReturnType<typeof newRun>, olds: object, more: object, isUp = false) =>
-      run.event.check(
-        { ...olds, __identity: "tiny/dev::purchase" },
-        {
-          ...inputs,
-          ...more,
-          __identity: { identity: "tiny/dev::purchase", run: { isUp, resources: 1 }, deletes: true },
-        },
-      );
+    const begin = (run: ReturnType<typeof newRun>, olds: object | undefined, more: object, isUp = false) =>
+      run.event.check(olds === undefined ? {} : { ...olds, __identity: "tiny/dev::purchase" }, {
+        ...inputs,
+        ...more,
+        __identity: { identity: "tiny/dev::purchase", run: { isUp, resources: 1 }, deletes: true },
+      });
 
     it("is told as what it is, and is not noted as left live", async () => {
       const first = await start({}, WITHOUT_UPDATE);
@@ -698,17 +695,39 @@ describe("delete", () => {
       const folder = newFolder();
       const settings = { operations: JSON.stringify(WITHOUT_UPDATE) };
       const first = newRun(sandbox, folder, { settings });
-      const { inputs: held = {} } = await begin(first, {}, {}, true);
+      const { inputs: held = {} } = await begin(first, undefined, {}, true);
       const { id, outs } = await first.event.create({ ...held });
       first.closeNow();
       const up = newRun(sandbox, folder, { settings });
-      const { inputs: next } = await begin(up, {}, {}, true);
+      const { inputs: next } = await begin(up, undefined, {}, true);
       const created = await up.event.create({ ...next });
       await up.event.delete(id, outs as object as Record<string, unknown>);
       expect(up.told.map(({ message }) => message).join("\n")).not.toContain("Not deleted");
       expect(sandbox.deletes).toBe(1);
       expect(sandbox.events.map((each) => String(each.id))).not.toContain(id);
       expect(sandbox.events.map((each) => String(each.id))).toContain(created.id);
+    });
+
+    it.each<[string, Readonly<Record<string, string>>]>([
+      ["", {}],
+      ["; what a run without checkpoints has noted is not taken over then", { PULUMI_SKIP_CHECKPOINTS: "true" }],
+    ])("is sent before the create too, where the engine asks for no `diff` (`--replace`)%s", async (_, environment) => {
+      const { sandbox } = await start({}, WITHOUT_UPDATE);
+      const folder = newFolder();
+      const settings = { operations: JSON.stringify(WITHOUT_UPDATE) };
+      const first = newRun(sandbox, folder, { settings, environment });
+      const { inputs: held = {} } = await begin(first, undefined, {}, true);
+      const { id, outs } = await first.event.create({ ...held });
+      first.closeNow();
+      const up = newRun(sandbox, folder, { settings });
+      const { inputs: next } = await begin(up, undefined, {}, true);
+      await up.event.delete(id, outs as object as Record<string, unknown>);
+      const created = await up.event.create({ ...next });
+      expect(created.outs).not.toHaveProperty("__left");
+      expect(up.said).toEqual([]);
+      const ids = sandbox.events.map((each) => String(each.id));
+      expect([ids.includes(id), ids.includes(created.id)]).toEqual([false, true]);
+      expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
     });
 
     it("deleted before its replacement is created (`deleteBeforeReplace`), also if the engine asked for no `check`, it is not left live", async () => {

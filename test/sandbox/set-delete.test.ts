@@ -161,6 +161,26 @@ it("a set that is removed as a whole takes all its objects along, also after tro
   expect(sandbox).toMatchObject({ eventPosts: 100, logins: 1 });
 });
 
+it("asked to replace the set (`--replace`), the engine may delete it before it creates another one", async () => {
+  const { sandbox, engine, options, up, live, deleted } = await start();
+  await up({ a: A, b: B });
+  const { state, eventIds } = engine;
+  const { id = "", outputs = {} } = state ?? {};
+  engine.state = undefined;
+  const run = engine.newRun(options);
+  const check = run.set.check.bind(run.set);
+  run.set.check = async (...args) => {
+    const checked = await check(...args);
+    await run.set.delete(id, outputs);
+    return checked;
+  };
+  expect(await engine.apply(run, of({ a: A, b: B }))).toBe(undefined);
+  expect(deleted().toSorted()).toEqual(Object.values(eventIds).toSorted());
+  expect(live().toSorted()).toEqual(["A", "B"]);
+  expect(run.said).toEqual([]);
+  expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });
+});
+
 it("never of another account, nor where the state does not say of which", async () => {
   const { sandbox, engine, options, up } = await start();
   await up({ a: A });

@@ -127,6 +127,22 @@ describe("what earlier runs noted", () => {
     expect(runtime.run.holders.goesOn("ConversionEvent", "8", keyOf("ConversionEvent", "two"))).toBe(false);
   });
 
+  it("does not spare an object from being deleted with what the engine replaces without a `diff`", async () => {
+    const runtime = await knowing({ ...notes, [keyOf("ConversionEvent", "other")]: "8" });
+    const [two, other] = ["two", "other"].map((name) => keyOf("ConversionEvent", name)) as [string, string];
+    const checked = { briefing: { identity: identity("two") }, wasSecret: new Set<string>(), wasDeleting: false };
+    const { holders } = runtime.run;
+    runtime.run.noteChecked(two, checked, false);
+    expect(holders.goesOn("ConversionEvent", "8")).toBe(true);
+    runtime.run.noteChecked(two, checked, true);
+    // Of another resource, which a run of some targets does not look at, only a note says that it has the object.
+    expect(holders.goesOn("ConversionEvent", "8")).toBe(true);
+    holders.release("ConversionEvent", "8", other);
+    expect(holders.goesOn("ConversionEvent", "8", other)).toBe(true);
+    holders.add("ConversionEvent", "8", two, "state");
+    expect(holders.goesOn("ConversionEvent", "8")).toBe(true);
+  });
+
   const [one, two] = ["one", "two"].map((name) => keyOf("ConversionEvent", name)) as [string, string];
   it.each<[string, Readonly<Record<string, string>>, string | undefined, boolean]>([
     ["that is noted once belongs to whatever lets go of it", { [one]: "8" }, undefined, false],

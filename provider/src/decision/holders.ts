@@ -40,8 +40,14 @@ export class Holders {
   /** How often an object was to be deleted and was not: each time one of its holders has given it up. */
   readonly #spared = new Map<string, number>();
 
-  /** @param isDeclared whether the program declares a resource or member: what only notes know counts for those. */
-  constructor(private readonly isDeclared: (by: string) => boolean = () => true) {}
+  /**
+   * @param isDeclared whether the program declares a resource or member: what only notes know counts for those.
+   * @param isWithoutOld whether the engine creates it without having shown what the state has: it is new, or to be replaced.
+   */
+  constructor(
+    private readonly isDeclared: (by: string) => boolean = () => true,
+    private readonly isWithoutOld: (by: string) => boolean = () => false,
+  ) {}
 
   add(kind: Kind["name"], id: string, by: string, how: Knowledge): void {
     const object = objectKey(kind, id);
@@ -95,7 +101,6 @@ export class Holders {
 
   /** Who else has an object after this run. What only notes know counts for what the program declares. */
   rivalsOf(kind: Kind["name"], id: string, but?: string): Holder[] {
-    const isCertain = ({ how }: Holder) => how === "state" || how === "adopts";
     return this.of(kind, id, but).filter((holder) => isCertain(holder) || this.isDeclared(holder.by));
   }
 
@@ -103,10 +108,12 @@ export class Holders {
    * Whether something goes on with an object, as far as the state, the program and the notes of this machine say. Asked when it is decided
    * whether the object is deleted, and right before it is. A run of some targets sees only those, and a `destroy` sees nothing, so mere
    * notes count as well. If nobody is known to have given the object up, one of the notes is of the resource that does, and is not counted.
-   * @param but what gives it up, if that is known: its own adoption spares an object all the same.
+   * @param but what gives it up, if that is known: its own adoption spares an object all the same. If it is not known, it may be what the
+   *   engine replaces without a `diff`: the notes of that are of what it gives up.
    */
   goesOn(kind: Kind["name"], id: string, but?: string): boolean {
-    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).length > 0) return true;
+    const counts = (holder: Holder) => but !== undefined || isCertain(holder) || !this.isWithoutOld(holder.by);
+    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).some(counts)) return true;
     const object = objectKey(kind, id);
     const released = this.#released.get(object);
     const hasLetGo = this.#known(object).some(({ by }) => released?.has(by) === true);
@@ -125,4 +132,8 @@ export class Holders {
     const known = this.#byObject.get(object) ?? [];
     return "by" in known ? [known] : known;
   }
+}
+
+function isCertain({ how }: Holder): boolean {
+  return how === "state" || how === "adopts";
 }

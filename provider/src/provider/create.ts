@@ -4,7 +4,8 @@
  *   disk: `begin` and `sending` come before the first byte, and what they refuse is not sent.
  * - C2. Every earlier create of the resource that the journal or the state knows is settled first: its object is taken over, or it is
  *   looked for, or it stays unresolved. It is sent again only where a search has found that none of them was carried out. Where its
- *   object proves to be gone, this run sends nothing: the next preview shows that another one is created.
+ *   object proves to be gone, this run sends nothing: the next preview shows that another one is created. (Of what this run has deleted,
+ *   the journal has forgotten the create.)
  * - C3. What is sent again carries the mark of before, so that a search finds what either sending made.
  * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved, a defect in
  *   reading the answer included.

@@ -169,6 +169,8 @@ export async function deleteObject(kind: Kind, services: Runtime, named: Named):
   });
   if (!wasThere) expectProven(kind, services, named);
   services.run.noteGone(kind, named.id);
+  // A `create` may follow in this run, if the engine was asked to replace the resource.
+  await services.forgetCreate(kind.name, named.id);
 }
 
 interface Adoption extends WithArguments {

@@ -45,7 +45,12 @@ export class Run {
   holdersLearned: Promise<void> | undefined;
   /** The journal keys of what the program declares, members of sets too, as far as it was looked at. */
   readonly declared = new Set<string>();
-  readonly holders = new Holders((key) => this.declared.has(key));
+  /** Those of them that the engine creates although it has asked for no `diff`: they are new, or it was asked to replace them. */
+  readonly #withoutOld = new Set<string>();
+  readonly holders = new Holders(
+    (key) => this.declared.has(key),
+    (key) => this.#withoutOld.has(key),
+  );
   readonly #resources = new Set<string>();
   /** The kinds of which the program adopts objects whose ids it does not know. */
   readonly adoptsLater = new Set<Kind["name"]>();
@@ -97,7 +102,12 @@ export class Run {
     else this.#checked.set(key, { briefing, wasSecret, wasDeleting });
     this.identity ??= briefing.identity;
     this.#resources.add(key);
-    for (const each of [key, ...members]) this.declared.add(each);
+    const isWithoutOld = isNew && !this.#decided.has(key);
+    for (const each of [key, ...members]) {
+      this.declared.add(each);
+      if (isWithoutOld) this.#withoutOld.add(each);
+      else this.#withoutOld.delete(each);
+    }
     if (run === undefined) return;
     this.isUp = run.isUp;
     this.program = run.program;

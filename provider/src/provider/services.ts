@@ -61,6 +61,8 @@ export interface Services extends Messages {
   track<T>(work: (expectMayBegin: () => void) => Promise<T>): Promise<T>;
   /** Before anything is changed or deleted on the platform. @throws JournalError another run of the stack has overtaken this one. */
   expectNewest(): Promise<void>;
+  /** Called for each object that was deleted: what the journal notes of its create is over. Never fails: what can't be noted is said. */
+  forgetCreate(kind: Kind["name"], id: string): Promise<void>;
   /** That an object was read: a long refresh says how far it has come. */
   noteRead(): void;
   /** For the end of the process that the engine ends cleanly, when there is hardly any time. */
@@ -205,6 +207,10 @@ export function createRuntime(
     },
     track: (work) => underWay.track(work),
     expectNewest: async () => journal?.expectNewest(),
+    async forgetCreate(kind, id) {
+      const isOfIt = (record: CreateRecord) => record.id === id && aboutWhom(record.key).kind === kind;
+      await journal?.settle(isOfIt).catch((error: Error) => messages.say(error.message));
+    },
     noteRead() {
       reads ??= new Progress(undefined, systemClock, (text) => messages.tellAt("info", "", `Reading objects: ${text}`));
       reads.done();

@@ -9,8 +9,8 @@
  *
  * J1. Before each sending of a create its record, with the moment, is on the disk. Otherwise a kill leaves a live object that the
  *     next run makes again.
- * J2. A record stays until the engine has saved its object, until somebody has settled it, or until the create was certainly not
- *     carried out. Otherwise the same.
+ * J2. A record stays until the engine has saved its object, until somebody has settled it, until its object was deleted, or until the
+ *     create was certainly not carried out. Otherwise the same.
  * J3. Nothing is sent for a resource while a create of it is not settled: an earlier run's, or one of this run that the engine's
  *     error hooks ask for again. Otherwise each retry makes one more object.
  * J4. One run at a time writes a stack's journal. It asks whether it still is that run before and after each write and before
@@ -180,7 +180,7 @@ export class Journal {
     if (!this.#savedLast) this.#settleAs(mark, "handed beside an error");
   }
 
-  /** A user said what became of these creates: they are forgotten. @returns them. */
+  /** A user said what became of these creates, or their objects were deleted: they are forgotten. @returns them. */
   async settle(isSettled: (record: CreateRecord) => boolean): Promise<CreateRecord[]> {
     await this.#open();
     const settled = this.#withFate(this.#remembered.keys(), ANY_NOT_SETTLED).filter(isSettled);
