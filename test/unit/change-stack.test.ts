@@ -310,6 +310,58 @@ it("an import drops what Pulumi lists of other packages too: a settlement names 
   expect(code).toBe(0);
 });
 
+describe("a settlement, if no resource of the state says the account", () => {
+  const killed = (state: Parameters<typeof exportOf>[0] = []) => {
+    const stack = newStack(state);
+    const exported = JSON.parse(exportOf(state));
+    exported.deployment.pending_operations = [creating("e"), creating("other")];
+    stack.write("state.json", JSON.stringify(exported));
+    /** @param journal of the account that the settings name, or of another one. */
+    const note = (baseUrl: string) => {
+      vi.stubEnv("XDG_CACHE_HOME", join(stack.folder, "cache"));
+      const { journalFolder } = placesOf({ baseUrl, email: "me@example.com" }, "", undefined, stack.folder);
+      mkdirSync(journalFolder, { recursive: true, mode: 0o700 });
+      const sent = { mark: "m", key: `ConversionEvent::${NAME}::e`, fingerprint: "f", at: "2026-03-02T10:00:00.000Z" };
+      writeFileSync(pathsIn(journalFolder, NAME).journal, journalOf([sent]), { mode: 0o600 });
+    };
+    const settle = () => stack.run("pending", "--created", "e=5");
+    const accounts = () => {
+      const { deployment } = JSON.parse(readFileSync(join(stack.folder, "state.json"), "utf8"));
+      return (deployment.resources as { outputs: { __at?: string } }[]).map(({ outputs }) => outputs.__at);
+    };
+    return { ...stack, note, settle, accounts };
+  };
+  const HERE = "here.example me@example.com";
+
+  it("writes that of the settings, also if only their journal has notes", async () => {
+    for (const baseUrl of [undefined, "https://here.example"]) {
+      const { note, settle, accounts } = killed();
+      if (baseUrl !== undefined) note(baseUrl);
+      expect((await settle()).output).toContain("Settled as created with id 5");
+      expect(accounts()).toEqual([HERE, HERE]);
+    }
+  });
+
+  it("is refused if the settings don't name one, or only another one's journal has notes; the state's own goes before them", async () => {
+    const lost = killed();
+    lost.write("config.json", "{}");
+    const refused = await lost.settle();
+    expect(refused.output).toContain("nothing was settled: no resource in the state says which account");
+    expect(refused.output).toContain("pulumi config set advertising:baseUrl");
+    const moved = killed();
+    moved.note("https://there.example");
+    const other = await moved.settle();
+    expect(other.output).toContain("nothing was settled: no resource in the state says which account");
+    expect(other.output).toContain(`only a journal of another account than '${HERE}' has notes`);
+    for (const { code } of [refused, other]) expect(code).toBe(2);
+    for (const { imports } of [lost, moved]) expect(imports()).toBe(0);
+    const known = killed([storedAdvertiser("acme", 1, "A", { outputs: { __at: "there.example me@example.com" } })]);
+    known.write("config.json", "{}");
+    expect((await known.settle()).output).toContain("Settled as created with id 5");
+    expect(new Set(known.accounts())).toEqual(new Set(["there.example me@example.com"]));
+  });
+});
+
 it("a create that Pulumi's record has can't be forgotten: nobody knows whether it was carried out", async () => {
   const { run, write, imports } = newStack([]);
   const stack = JSON.parse(exportOf([]));

@@ -248,6 +248,7 @@ it("a set whose create in doubt is settled as created notes what that took the p
   const { deployment } = settle(stack, pendingIn(stack, []), [verdict], {
     now: "2026-03-02T00:00:00Z",
     newMark: () => "x",
+    account: () => "",
   });
   const [saved] = deployment.resources ?? [];
   expect(leftLiveIn(saved?.outputs ?? {})).toEqual([{ id: "4", at: mark.since, why: "replaced", by: "9", key: "a" }]);

@@ -19,6 +19,7 @@ const creating = (urn: string, rest: object = {}) => ({
   resource: resource(urn, { inputs: { value: 2 }, ...rest }),
 });
 
+const HERE = "here.example me@example.com";
 const NOW = "2026-11-22T09:28:31.735Z";
 /** @param operations that the engine has noted as begun. It puts those of the latest run first. */
 const stackOf = (resources: object[], operations: object[], time?: string) => {
@@ -28,7 +29,7 @@ const stackOf = (resources: object[], operations: object[], time?: string) => {
 };
 
 const settle = (stack: ExportedStack, verdicts: readonly Verdict[], notes: Parameters<typeof pendingIn>[1] = []) =>
-  settleStack(stack, pendingIn(stack, notes), verdicts, { now: NOW, newMark: () => "mark" });
+  settleStack(stack, pendingIn(stack, notes), verdicts, { now: NOW, newMark: () => "mark", account: () => HERE });
 
 const openCreates = (stack: ExportedStack) => pendingIn(stack, []).open;
 
@@ -59,6 +60,18 @@ it.each([
   const state = [resource(E, { id: "2" }), resource(A, { id: "1" })];
   const ids = settled(state, [creating(E, reference)], [{ urn: E, createdAs: "3" }]);
   expect(ids).toEqual(["a 1", "e 3", "e 2 replaced"]);
+});
+
+it.each([
+  ["of the resources", "there.example me@example.com"],
+  ["of the creates, if no resource says one", undefined],
+])("all that is saved has the account %s", (_, account) => {
+  const set = urnOf("ConversionEventSet", "s");
+  const other = resource(urnOf("ConversionEvent", "other"), { id: "9", outputs: {}, inputs: { __at: account } });
+  const operations = [creating(A), creating(E), creating(set, { inputs: { events: { a: { eventName: "A" } } } })];
+  const { resources } = settle(stackOf([other], operations), [{ urn: A, createdAs: "1" }]).deployment;
+  const told = new Map(resources?.map(({ urn, outputs }) => [urn, outputs?.__at]));
+  expect([A, E, set].map((urn) => told.get(urn))).toEqual([1, 2, 3].map(() => account ?? HERE));
 });
 
 it("leaves the order of what stands right", () => {

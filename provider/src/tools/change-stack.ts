@@ -10,7 +10,13 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../base/index.js";
 import { holderNow, LockHeld } from "../files/index.js";
-import { describeSettingProblem, readSettings, type SettingsReading } from "../settings/index.js";
+import {
+  accountOf,
+  describeSettingProblem,
+  describeSettingProblems,
+  readSettings,
+  type SettingsReading,
+} from "../settings/index.js";
 import { aboutWhom, type CreateRecord, splitMember } from "../state/index.js";
 import {
   type Account,
@@ -92,6 +98,22 @@ export class StackJournals {
     const { settings, problems = [] } = this.#place.reading ?? {};
     if (settings !== undefined && problems.length === 0) return settings;
     throw new Error(problems.map((problem) => describeSettingProblem(problem)).join("\n"));
+  }
+
+  /** The account that creates were sent to, if no resource says it. @throws Error in words, if that is not certain. */
+  accountSentTo(): string {
+    const unknown = "nothing was settled: no resource in the state says which account the creates were sent to, and";
+    const { settings, problems = [] } = this.#place.reading ?? {};
+    if (settings === undefined || problems.length > 0)
+      throw new Error(`${unknown} the settings do not either:\n${describeSettingProblems(problems)}`);
+    const account = accountOf(settings);
+    const own = [...this.#names].map((name) => this.#ownPaths(name)?.journal);
+    const noted = [...this.#paths.keys()].filter((journal) => recordsIn(journal).length > 0);
+    if (noted.length === 0 || noted.some((journal) => own.includes(journal))) return account;
+    throw new Error(
+      `${unknown} on this machine only a journal of another account than '${account}' has notes of them. Set advertising:baseUrl and ` +
+        "advertising:email as they were in the interrupted run. If it is the same account under a new address: npx pulumi-advertising relocate '<former host> <former e-mail>'",
+    );
   }
 
   /** Those that stand under a former address and account, as they are to move. */

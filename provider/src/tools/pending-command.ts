@@ -138,7 +138,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const isInState = ({ urn }: Verdict) => byUrn.get(urn)?.known !== "journal";
   // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
   const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
-  const surroundings = { now: momentOf(systemClock), newMark: randomUUID };
+  const surroundings = { now: momentOf(systemClock), newMark: randomUUID, account: () => journals.accountSentTo() };
   const settled =
     verdicts.some(isInState) || isToSave ? settle(stack, pending, verdicts.filter(isInState), surroundings) : undefined;
   const forgotten = noted.map(({ urn }) => urn).filter(isForgotten);

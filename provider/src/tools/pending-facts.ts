@@ -29,7 +29,6 @@ import {
 } from "../state/index.js";
 import type { Live } from "../store/index.js";
 import {
-  accountIn,
   currentByUrn,
   type Deployment,
   type ExportedStack,
@@ -75,7 +74,7 @@ export interface Pending {
   readonly history: number;
   /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the earliest last. */
   readonly inFlight: ReadonlyMap<string, readonly Creating[]>;
-  /** The sets that interrupted runs were creating, by URN, as they are saved with nothing created yet. */
+  /** The sets that interrupted runs were creating, by URN, as they are saved with nothing created yet, at no account. */
   readonly newSets: ReadonlyMap<string, Resource>;
 }
 
@@ -135,7 +134,7 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
   }
   const saved = (set: Resource) => ({
     ...set,
-    outputs: { ...visible(set), ...accountIn(resources), eventIds: {} },
+    outputs: { ...visible(set), eventIds: {} },
   });
   const notesByMark = Map.groupBy(notes, ({ mark }) => mark);
   const named = (create: PendingCreate): PendingCreate => {

@@ -6,6 +6,7 @@ import { enumerate, type Values } from "../base/index.js";
 import { fingerprintOfBody, kindNamed, kindOfType, setOfType } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
+  ACCOUNT,
   CREATED,
   type CreateRecord,
   describe,
@@ -47,6 +48,8 @@ export interface Surroundings {
   /** ISO 8601. */
   readonly now: string;
   readonly newMark: () => string;
+  /** The account that the creates were sent to, if no resource says it. @throws Error in words, if nobody knows. */
+  readonly account: () => string;
 }
 
 type Answers = ReadonlyMap<string, Verdict>;
@@ -66,7 +69,7 @@ export function settle(
   const { resources: all } = stateIn(stack);
   const answers: Answers = new Map(verdicts.map((verdict) => [verdict.urn, verdict]));
   const openByUrn = new Map(pending.open.map((create) => [create.urn, create]));
-  const account = accountIn(all);
+  const account = { [ACCOUNT]: accountIn(all) ?? surroundings.account() };
   const dropped = new Set<string>();
   const saved = all.flatMap((resource) => {
     const { urn } = resource;
@@ -94,7 +97,8 @@ export function settle(
   );
   const sets = new Map(
     [...members].flatMap(([urn, creates]) => {
-      const set = current.get(urn) ?? pending.newSets.get(urn);
+      const fresh = pending.newSets.get(urn);
+      const set = current.get(urn) ?? (fresh && { ...fresh, outputs: { ...fresh.outputs, ...account } });
       return set === undefined ? [] : [[urn, settleMembers(set, creates, pending, answers, surroundings)] as const];
     }),
   );

@@ -223,10 +223,10 @@ export function stackNamesIn({ deployment }: ExportedStack): ReadonlySet<string>
   return new Set(names);
 }
 
-/** Where the stack's resources were created, as the first one of them says. */
-export function accountIn(resources: readonly Resource[]): Record<string, unknown> {
-  const recorded = resources.map(({ outputs }) => outputs?.[ACCOUNT]).find((account) => account !== undefined);
-  return recorded === undefined ? {} : { [ACCOUNT]: recorded };
+/** Where the stack's resources were created, as the first one says that does. */
+export function accountIn(resources: readonly Resource[]): unknown {
+  const recorded = resources.filter(isOurs).map(({ inputs, outputs }) => outputs?.[ACCOUNT] ?? inputs?.[ACCOUNT]);
+  return recorded.find((account) => account !== undefined);
 }
 
 /** Inputs that are outputs too. */
