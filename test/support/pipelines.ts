@@ -14,7 +14,10 @@ export interface Pipeline {
 }
 
 interface Step {
+  readonly id?: string;
   readonly name?: string;
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, string>>;
   readonly run?: string;
   readonly if?: string;
 }
@@ -22,20 +25,29 @@ export interface Job {
   readonly "runs-on": string;
   readonly if?: string;
   readonly needs?: string;
+  readonly environment?: string;
   readonly steps: readonly Step[];
   readonly env?: Readonly<Record<string, string>>;
 }
 export interface GitHub {
   readonly on: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
   readonly defaults?: { readonly run?: { readonly shell?: string } };
   readonly jobs: Readonly<Record<string, Job>>;
 }
 interface GitLabJob {
   readonly script: readonly string[];
-  readonly after_script?: readonly string[];
   readonly rules: readonly { readonly if: string }[];
 }
-export type GitLab = Readonly<Record<"preview" | "apply", GitLabJob>>;
+export interface GitLab {
+  readonly default: { readonly before_script: readonly string[] };
+  readonly preview: GitLabJob;
+  readonly apply: GitLabJob & {
+    readonly after_script: readonly string[];
+    readonly variables: Readonly<Record<string, string | number>>;
+    readonly cache: { readonly key: string; readonly paths: readonly string[]; readonly when: string };
+  };
+}
 
 const folder = resolve(import.meta.dirname, "../../examples/ci");
 const read = (file: string) => parse(readFileSync(resolve(folder, file), "utf8"));
@@ -76,7 +88,7 @@ export const PIPELINES = {
   "gitlab.yml": {
     preview: ON_GITLAB.preview.script,
     apply: ON_GITLAB.apply.script,
-    after: ON_GITLAB.apply.after_script ?? [],
+    after: ON_GITLAB.apply.after_script,
   },
 } as const satisfies Record<string, Pipeline>;
 

@@ -1,4 +1,7 @@
-/** The pipelines in examples/ci, held against the schemas of their systems; each has a mistake put in to see that it is found. */
+/**
+ * The pipelines in examples/ci, held against the schemas of their systems; each has a mistake put in to see that it is found. And what they
+ * keep between runs, the journal and the session: whatever happens to a job, none of it is lost.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -6,6 +9,7 @@ import { type ValidationState, validateWorkflow } from "@action-validator/core";
 import { describe, expect, it } from "vitest";
 import { newFolder } from "../support/folder.js";
 import { ON_GITLAB, PIPELINES, WORKFLOWS } from "../support/pipelines.js";
+import { type Fate, onGitHub, onGitLab, type Runner } from "../support/runners.js";
 import { runProcess } from "../support/stack.js";
 
 const examples = resolve(import.meta.dirname, "../../examples");
@@ -109,4 +113,59 @@ it("ci/gitlab.yml is a pipeline of GitLab", async () => {
   expect(output).toMatch(/^preview +preview/m);
   const wrong = await list(read("ci/gitlab.yml").replace("resource_group:", "resource_grup:"));
   expect(wrong.output).toContain("'resource_grup' property is not expected");
+});
+
+const RUNNERS: readonly (readonly [string, () => Runner])[] = [
+  ["github.yml", onGitHub],
+  ["gitlab.yml", onGitLab],
+];
+
+/** The second of three jobs, and the journal of the third. */
+const SECOND: readonly (readonly [string, Fate, readonly string[]])[] = [
+  ["applies", {}, ["1", "2", "3"]],
+  ["is run again", { isRerun: true }, ["1", "2", "3"]],
+  ["fails at npm ci", { fails: "npm ci" }, ["1", "3"]],
+  ["fails at npm test", { fails: "npm test" }, ["1", "3"]],
+  ["fails at npm run check", { fails: "npm run check" }, ["1", "3"]],
+  ["has another key", { key: "another key" }, ["1", "3"]],
+  ["has no key", { key: "" }, ["1", "3"]],
+  ["stops at an unresolved create", { fails: "npx pulumi-advertising pending" }, ["1", "3"]],
+  ["fails at its up", { fails: "pulumi up" }, ["1", "2", "3"]],
+  ["is cancelled in its up", { isKilled: true }, ["1", "2", "3"]],
+  ["can't list what is left live", { fails: "npx pulumi-advertising leftovers" }, ["1", "2", "3"]],
+];
+
+for (const [file, start] of RUNNERS) {
+  it.each(SECOND)(`ci/${file}: nothing that is kept is lost if a job %s`, (_what, fate, journal) => {
+    const run = start();
+    expect(run()).toEqual(["1"]);
+    run(fate);
+    expect(run()).toEqual(journal);
+  });
+
+  it(`ci/${file}: what a first job leaves that is cancelled in its up is kept`, () => {
+    const run = start();
+    expect(run({ fails: "npm ci" })).toEqual([]);
+    run({ isKilled: true });
+    expect(run()).toEqual(["2", "3"]);
+  });
+
+  it(`ci/${file}: without a key, nothing is sent and nothing kept`, () => {
+    const run = start();
+    expect(run({ key: "" })).toEqual([]);
+  });
+}
+
+it("ci/github.yml: a cache that can't be asked ends the job, and what is kept stays", () => {
+  const run = onGitHub();
+  run();
+  expect(run({ fails: "actions/cache/restore" })).toEqual([]);
+  expect(run()).toEqual(["1", "3"]);
+});
+
+it("ci/github.yml: a copy for another stack keeps its own", () => {
+  const run = onGitHub();
+  run();
+  expect(run({ stack: "production-eu" })).toEqual(["2"]);
+  expect(run()).toEqual(["1", "3"]);
 });
