@@ -32,13 +32,25 @@ it.each(Object.entries(WORKFLOWS))("ci/%s: a step that pipes fails if what it pi
   expect(defaults?.run?.shell).toBe("bash"); // with `-o pipefail`, which GitHub leaves out if no shell is named
 });
 
-it("ci/github.yml has the platform's credentials in the job that applies alone", () => {
-  const parts = read("ci/github.yml")
-    .replaceAll(/^ *#.*$/gm, "")
-    .split(/^ {2}(?=\w+:$)/m);
-  const holders = parts.filter((part) => /ADVERTISING_PASSWORD|KEEP_KEY/.test(part));
-  expect(holders.map((part) => part.slice(0, part.indexOf(":")))).toEqual(["apply"]);
-  expect(holders[0]).toContain("github.event_name != 'pull_request'");
+describe.each(Object.entries(WORKFLOWS))("ci/%s", (_file, { env = {}, jobs }) => {
+  it("gives the platform's credentials only to jobs that run for main, in an environment of its own", () => {
+    const hasAny = (of: Readonly<Record<string, string>> = {}) =>
+      /ADVERTISING_PASSWORD|KEEP_KEY|SESSION_KEY/.test(Object.values(of).join("\n"));
+    expect(hasAny(env)).toBe(false);
+    const holders = Object.values(jobs).filter((job) => hasAny(job.env));
+    expect(holders).not.toEqual([]);
+    for (const { environment, if: own, needs = "" } of holders) {
+      expect(environment).toBe("production");
+      expect(own ?? jobs[needs]?.if).toContain("github.ref == 'refs/heads/main'");
+    }
+  });
+
+  it("lists what is unresolved and what left the state, also if the apply failed or was cancelled", () => {
+    const steps = Object.values(jobs).flatMap((job) => job.steps);
+    const conditionOf = (name: string) => steps.find((step) => step.name === name)?.if;
+    expect(conditionOf("left live")).toBe("always() && steps.before.outcome == 'success'");
+    expect(conditionOf("unresolved")).toBe(`${conditionOf("left live")} && steps.apply.outcome != 'success'`);
+  });
 });
 
 describe.each(Object.entries(PIPELINES))("ci/%s", (file, { apply, after }) => {
