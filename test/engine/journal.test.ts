@@ -5,6 +5,7 @@ import { systemClock } from "../../provider/src/base/clock.js";
 import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { Journal } from "../../provider/src/store/journal.js";
 import { placesOf } from "../../provider/src/store/places.js";
+import { programFolder } from "../../provider/src/tools/pulumi.js";
 import { struck, upAndKill } from "../support/killing.js";
 import { commandsIn, saidTwice } from "../support/printed-commands.js";
 import { eventsProgram, newStack, program, runProcess, type TestStack, useSandbox } from "../support/stack.js";
@@ -99,12 +100,16 @@ it("a create that an interrupted run had noted with its id is announced, and tak
       events: [{ id: 77, event_name: "E0", advertiser_id: 1, value: 1 }],
     },
   });
-  const stack = await newStack(
+  const stack = await newStack("", { sandbox, environment: { ADVERTISING_COOKIE_FILE: "session.json" } });
+  mkdirSync(join(stack.programFolder, "src"));
+  stack.write("Pulumi.yaml", "name: tiny\nruntime: nodejs\nmain: src/index.js\n");
+  stack.write(
+    "src/index.js",
     program(`new advertising.ConversionEvent("e0", { eventName: "E0", advertiserId: 1, value: 1 });`),
-    { sandbox, environment: { ADVERTISING_COOKIE_FILE: "session.json" } },
   );
   const account = { baseUrl: sandbox.url, email: sandbox.email };
-  const { journalFolder: folder } = placesOf(account, "", "session.json", stack.programFolder);
+  // As the commands find it.
+  const { journalFolder: folder } = placesOf(account, "", "session.json", programFolder({ cwd: stack.programFolder }));
   const stackName = "organization/tiny/dev";
   const { path } = new Journal({ folder, stack: stackName, clock: systemClock, newMark: () => "", maxWaitMs: 0 });
   mkdirSync(folder, { recursive: true });

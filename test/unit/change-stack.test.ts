@@ -464,6 +464,29 @@ it("of a stack that was renamed after a run, looking finds what settling finds: 
   expect(await run("pending")).toMatchObject({ code: 0 });
 });
 
+it("a relative cookieFile begins at the folder that the program runs in, from wherever the command is called", async () => {
+  const { run, folder, write } = newStack([]);
+  const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+  write(
+    "config.json",
+    JSON.stringify({ ...config, "advertising:cookieFile": { value: "session.json", secret: false } }),
+  );
+  write("Pulumi.yaml", "name: shop\nruntime: nodejs\nmain: src/index.js\n");
+  const account = { baseUrl: "https://here.example", email: "me@example.com" };
+  const { journal } = pathsIn(placesOf(account, "", "session.json", join(folder, "src")).journalFolder, NAME);
+  mkdirSync(join(journal, ".."), { recursive: true, mode: 0o700 });
+  mkdirSync(join(folder, "docs"));
+  const note = { mark: "m", key: `ConversionEvent::${NAME}::x`, fingerprint: "f", at: "2026-03-02T10:00:00.000Z" };
+  writeFileSync(journal, journalOf([note]), { mode: 0o600 });
+  for (const options of [[], ["--cwd", "docs"]]) {
+    const { code, output } = await run("pending", ...options);
+    expect(output).toContain("::x\n");
+    expect(code).toBe(1);
+  }
+  expect((await run("pending", "--not-created", "x", "--cwd", "docs")).code).toBe(0);
+  expect(existsSync(journal)).toBe(false);
+});
+
 it("a journal that can't be read is said, and nothing is changed", async () => {
   const { run, folder, imports } = newStack([unresolved("a")]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);

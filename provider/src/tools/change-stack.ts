@@ -34,7 +34,7 @@ import {
   withJournal,
   writeSettlements,
 } from "../store/index.js";
-import { exportOf, importInto, type StackChoice, settingsOf, stackName } from "./pulumi.js";
+import { exportOf, importInto, programFolder, type StackChoice, settingsOf, stackName } from "./pulumi.js";
 import { type ExportedStack, readExport, stackNamesIn } from "./stack-export.js";
 
 /** The journals of a stack, beside the cookie file that its settings name. */
@@ -45,7 +45,7 @@ export async function journalsOf(choice: StackChoice): Promise<StackJournals> {
     environment: {},
     mayLackPassword: true,
   });
-  const place = { cookieFile: given.cookieFile, folder: choice.cwd ?? process.cwd(), reading };
+  const place = { cookieFile: given.cookieFile, folder: programFolder(choice), reading };
   return new StackJournals(place, await stackName(choice));
 }
 

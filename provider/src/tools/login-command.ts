@@ -4,7 +4,7 @@ import type { NewSession } from "../client/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import { placesFor } from "../store/index.js";
 import { command, say } from "./harness.js";
-import { readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
+import { programFolder, readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising login [options]
 
@@ -35,7 +35,7 @@ export const loginCommand = command({
       if (reading.problems.length > 0) {
         throw new SettingsError(`Nothing was sent (settings ${origin}):\n${describeSettingProblems(reading.problems)}`);
       }
-      return say(secrets.scrub(await logIn(reading, choice.cwd ?? process.cwd(), secrets, origin)));
+      return say(secrets.scrub(await logIn(reading, programFolder(choice), secrets, origin)));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
       console.error(withPage(secrets.scrub(error.message), error.code));

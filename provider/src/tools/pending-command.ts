@@ -26,7 +26,7 @@ import {
 } from "./pending-answers.js";
 import { livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
-import { exportOf, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
+import { exportOf, programFolder, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
 import { type ExportedStack, expectNothingPending, othersInFlight, readExport, underNewNames } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising pending [options]
@@ -108,7 +108,7 @@ async function lookOnly(options: Options): Promise<number> {
 async function journalsBeside({ state, ...choice }: Options): Promise<StackJournals> {
   if (state === undefined) return journalsOf(choice);
   const cookieFile = settingInEnvironment("cookieFile");
-  return new StackJournals({ cookieFile, folder: choice.cwd ?? process.cwd() });
+  return new StackJournals({ cookieFile, folder: programFolder(choice) });
 }
 
 /** What is to be done with one look at the stack: the answers that were given, and what a search finds out about the others. */
@@ -226,7 +226,7 @@ async function searched(
   }
   // Loaded here, since nothing else of this command needs the HTTP library.
   const { searchFor } = await import("./pending-search.js");
-  const { found, notMade, told } = await searchFor(left, reading, options.cwd ?? process.cwd());
+  const { found, notMade, told } = await searchFor(left, reading, programFolder(options));
   for (const line of told) console.log(line);
   const created = found.map(({ urn, id }) => `${urn}=${id}`);
   const markOf = new Map(found.map(({ urn, mark }) => [urn, mark]));

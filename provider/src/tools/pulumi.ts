@@ -1,7 +1,9 @@
 /** What the Pulumi CLI is asked for the commands: the stack that is meant, its state and its settings, and the import of a changed state. */
 import { execFile } from "node:child_process";
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { enumerate, printable, UsageError } from "../base/index.js";
+import { asRecord, enumerate, printable, UsageError } from "../base/index.js";
 import { environmentNameOf, NAMESPACE, readSettings, type Settings, type SettingsReading } from "../settings/index.js";
 import { textOf } from "./harness.js";
 import { type ExportedStack, readExport } from "./stack-export.js";
@@ -14,6 +16,46 @@ export const STACK_HELP = `  --stack NAME           default: the selected stack
 export interface StackChoice {
   readonly stack?: string | undefined;
   readonly cwd?: string | undefined;
+}
+
+/** In the order in which Pulumi looks for them. */
+const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
+
+/**
+ * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the nearest project file upwards,
+ * as Pulumi's engine finds it. Without a project, the chosen folder.
+ */
+export function programFolder({ cwd = "." }: StackChoice): string {
+  const chosen = resolve(cwd);
+  for (let folder = chosen; ; folder = dirname(folder)) {
+    const project = PROJECT_FILES.map((name) => join(folder, name)).find((file) => statusOf(file)?.isFile());
+    if (project !== undefined) {
+      const main = resolve(folder, mainIn(project));
+      return statusOf(main)?.isDirectory() ? main : dirname(main);
+    }
+    if (dirname(folder) === folder) return chosen;
+  }
+}
+
+/** None for what can't be looked at, as Pulumi takes it. */
+function statusOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Empty where it does not say, and where the file can't be read: Pulumi then says so, and runs nothing. */
+function mainIn(project: string): string {
+  try {
+    // Loaded here: most commands need none.
+    const { parse } = require("yaml") as typeof import("yaml");
+    const { main } = asRecord(parse(readFileSync(project, "utf8")));
+    return typeof main === "string" ? main : "";
+  } catch {
+    return "";
+  }
 }
 
 /** Of these options, as `pulumi` has them too, those that were given. */
