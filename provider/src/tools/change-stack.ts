@@ -111,8 +111,11 @@ export class StackJournals {
     const noted = [...this.#paths.keys()].filter((journal) => recordsIn(journal).length > 0);
     if (noted.length === 0 || noted.some((journal) => own.includes(journal))) return account;
     throw new Error(
-      `${unknown} on this machine only a journal of another account than '${account}' has notes of them. Set advertising:baseUrl and ` +
-        "advertising:email as they were in the interrupted run. If it is the same account under a new address: npx pulumi-advertising relocate '<former host> <former e-mail>'",
+      [
+        `${unknown} on this machine only a journal of another account than '${account}' has notes of them.`,
+        "Set advertising:baseUrl and advertising:email as they were in the interrupted run. If it is the same account under a new address:",
+        "  npx pulumi-advertising relocate '<former host> <former e-mail>'",
+      ].join("\n"),
     );
   }
 
