@@ -313,3 +313,32 @@ it("an alias in a run that fails for something else: the object is still deleted
   expect(removed.output).not.toMatch(/Not deleted|"lead"/);
   expect(sandbox).toMatchObject({ deletes: 2, eventPosts: 4, events: [{ event_name: "O" }] });
 });
+
+it("what an up was to remove, and the engine did not, is named by the run that does remove it", async () => {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+  const sandbox = await useSandbox({ operations: true, objects });
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify({ event: { delete: "DELETE rest/event/{id}" } }) };
+  const event = (name: string, option: string) =>
+    `new advertising.ConversionEvent("${name}", { advertiserId: 1, eventName: "${name}", value: 1 }, { ${option} });`;
+  const stack = await newStack(
+    program(
+      `${event("x", "")} ${event("kept", "protect: true")} ${event("deleted", "retainOnDelete: false, protect: true")}`,
+    ),
+    { sandbox, environment },
+  );
+  expect((await stack.up()).code).toBe(0);
+  const those = (await stack.resources()).filter(({ urn }) => /::(kept|deleted)$/.test(urn));
+  stack.program(program(event("x", "")));
+  const failed = await stack.up();
+  expect(failed.output).toContain("protect");
+  expect(failed.code).not.toBe(0);
+  for (const { urn } of those) await stack.run(["state", "unprotect", urn, "--yes"]);
+  for (const run of ["preview", "up"] as const) {
+    const { code, output } = await stack[run]();
+    expect(code, output).toBe(0);
+    for (const { id } of those) expect(output).toContain(`(${id}) is no longer declared. If it leaves the state, `);
+  }
+  const { output } = await stack.preview();
+  expect(output).not.toContain("no longer declared");
+  expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 1 });
+});

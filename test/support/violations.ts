@@ -225,6 +225,13 @@ const rows: Row[] = [
     "const isWhole = learnLater() && run.isWhole && !run.hasFailed;",
     "const isWhole = run.isWhole && !run.hasFailed;",
   ],
+  [
+    "R9",
+    "what the engine refused to remove is forgotten",
+    "store/inventory.ts",
+    "const isOver = decisive.every(",
+    "const isOver = decisive.slice(0, 0).every(",
+  ],
 ];
 
 /** Found within a few lives. */

@@ -107,6 +107,18 @@ describe("a single resource", () => {
     expect(event(EVENT).tells).toEqual({ deletes: undefined, replaceOnChanges: undefined, owners: undefined });
   });
 
+  it("is protected by its own option, or else by that of a parent", () => {
+    const parent = { __pulumiType: "mine:index:Shop", __protect: true } as unknown as pulumi.Resource;
+    const isProtected = (options: pulumi.CustomResourceOptions) =>
+      declare(call(EVENT, { options }), context()).tells.protects;
+    expect([{}, { protect: true }, { parent }, { parent, protect: false }].map(isProtected)).toEqual([
+      undefined,
+      true,
+      true,
+      undefined,
+    ]);
+  });
+
   it("that is to be deleted is not left to another resource: Pulumi would not ask for it", () => {
     const operations = { event: { delete: "DELETE rest/event/{id}" } };
     const deletedWith = {} as pulumi.Resource;

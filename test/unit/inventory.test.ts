@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { systemDisk } from "../../provider/src/files/index.js";
 import { Inventory, readInventory, Seen } from "../../provider/src/store/inventory.js";
 import { FakeClock } from "../support/clock.js";
@@ -80,4 +80,53 @@ it("what a program is about to adopt is noted beside what its resources have, un
   inventory.noteAdopts("first", { b: "2" });
   inventory.noteEnded("second");
   expect(readInventory(path, systemDisk)).toEqual({ objects, adopts: new Map() });
+});
+
+describe("at the end of an up, what the program does not declare", () => {
+  const event = (name: string) => `ConversionEvent::o/p/s::${name}`;
+  const left = (
+    removed: Record<string, object>,
+    asked: readonly string[] = [],
+    declared: Record<string, object> = {},
+  ) => {
+    const path = join(newFolder(), "objects.jsonl");
+    const inventory = new Inventory(path);
+    const all = Object.entries({ ...removed, ...declared });
+    for (const [name, live] of all) inventory.note(event(name), { id: name, fingerprint: "f", ...live });
+    const end = () => {
+      new Inventory(path).closeNow(new Set(Object.keys(declared).map(event)), new Set(asked));
+      return [...readInventory(path, systemDisk).objects.keys()].map((key) => key.split("::")[2]);
+    };
+    return [end(), end()];
+  };
+  const [retained, deleted, kept] = [{}, { deletes: true }, { protects: true }];
+
+  it("is forgotten, unless something shows that the engine did not remove it: then all is, one run later", () => {
+    expect(left({ 1: retained })).toEqual([[], []]);
+    expect(left({ 1: deleted, 2: retained }, ["ConversionEvent 1"])).toEqual([[], []]);
+    expect(left({ 1: deleted, 2: retained })).toEqual([["1", "2"], []]);
+    expect(left({ 1: kept, 2: retained })).toEqual([["1", "2"], []]);
+    // Somebody has taken the protection away, in the state.
+    expect(left({ 1: { ...deleted, ...kept } }, ["ConversionEvent 1"])).toEqual([[], []]);
+  });
+
+  it("goes on under another name, or has left a set that deletes it itself", () => {
+    expect(left({ old: { ...deleted, id: "7" } }, [], { now: { ...deleted, id: "7" } })).toEqual([["now"], ["now"]]);
+    const path = join(newFolder(), "objects.jsonl");
+    const [set, member] = ["ConversionEventSet::o/p/s::s", 'ConversionEventSet::o/p/s::s["a"]'];
+    new Inventory(path).note(member, { id: "1", fingerprint: "f", ...deleted });
+    new Inventory(path).closeNow(new Set([set]), new Set());
+    expect(readInventory(path, systemDisk).objects.size).toBe(0);
+  });
+
+  it("counts as any other once it is declared again", () => {
+    const path = join(newFolder(), "objects.jsonl");
+    const live = { id: "1", fingerprint: "f", protects: true };
+    new Inventory(path).note(event("e"), live);
+    new Inventory(path).closeNow(new Set(), new Set());
+    expect(readInventory(path, systemDisk).objects.get(event("e"))?.leaving).toBe(true);
+    new Inventory(path).noteHeld(event("e"), "1", { protects: true }, () => live);
+    new Inventory(path).closeNow(new Set(), new Set());
+    expect(readInventory(path, systemDisk).objects.has(event("e"))).toBe(true);
+  });
 });

@@ -11,7 +11,7 @@ import { inWords, isContainer, type Problem, validate } from "../rules/index.js"
 import type { Settings } from "../settings/index.js";
 import { type Briefing, eventIn, labelOf, memberOf, type TellingArguments, tellingIn } from "../state/index.js";
 import { isNotPlain, isOfType, type Outputs, readIdProblem } from "./ids.js";
-import { formerPlaces, journalKeyIn, type Place } from "./place.js";
+import { formerPlaces, isProtected, journalKeyIn, type Place } from "./place.js";
 
 /** An object of the platform that the program declares: a resource of its own, or a member of a set. */
 export interface DeclaredObject {
@@ -52,7 +52,7 @@ export interface Declaration {
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
   /** The part of the message to the provider that does not depend on what else the program declares. */
-  readonly tells: Pick<Briefing, "deletes" | "replaceOnChanges" | "owners">;
+  readonly tells: Pick<Briefing, "deletes" | "protects" | "replaceOnChanges" | "owners">;
 }
 
 export interface Call {
@@ -101,6 +101,7 @@ export function declare(call: Call, { settings, outputs, isPreview }: Context): 
     warnings: inWords(warnings).map((warning) => `${label}: ${warning}`),
     tells: {
       deletes: (retainOnDelete === false && canDelete) || undefined,
+      protects: isProtected(options) || undefined,
       replaceOnChanges,
       owners: isPreview && args !== undefined ? outputs.ownersIn(kind, args) : undefined,
     },

@@ -66,6 +66,11 @@ export function typesOf(parent: pulumi.Resource | undefined): string | undefined
   return types.length === 0 ? undefined : types.join("$");
 }
 
+/** Whether the engine refuses to remove the resource, by its own options or those of a parent; a transformation may say otherwise. */
+export function isProtected({ protect, parent }: pulumi.CustomResourceOptions): boolean {
+  return (protect ?? (parent as { readonly __protect?: boolean } | undefined)?.__protect) === true;
+}
+
 /** The places at which the resource stood before, as its aliases say. */
 export function formerPlaces(name: string, { aliases, parent }: pulumi.CustomResourceOptions): Place[] {
   const inherited = (parent as { readonly __aliases?: readonly unknown[] } | undefined)?.__aliases ?? [];

@@ -21,10 +21,11 @@ import {
   isOfKnownAccount,
   memberOf,
   memberRef,
+  objectKey,
   type Ref,
   resourceKeyIn,
 } from "../state/index.js";
-import type { Live, Snapshot } from "../store/index.js";
+import type { Live, Options, Snapshot } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import type { Runtime, Services } from "./services.js";
 
@@ -68,8 +69,8 @@ function noteHolds(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: str
   run.holders.add(kind.name, id, key, "state");
   releaseFormer(kind, runtime, identity, key, id);
   if (run.isUp !== true) return;
-  const deletes = isDeleting(runtime, key);
-  runtime.inventory(identity).noteHeld(key, id, deletes, () => liveOf(kind, runtime, live, id, deletes));
+  const options = optionsOf(runtime, key);
+  runtime.inventory(identity).noteHeld(key, id, options, () => liveOf(kind, runtime, live, id, options));
 }
 
 type Arguments = Pick<WithArguments, "values" | "secret">;
@@ -118,7 +119,7 @@ export function noteLive(
 ): void {
   runtime.run.holders.add(kind.name, id, key, "state");
   releaseFormer(kind, runtime, identity, key, id);
-  runtime.inventory(identity).note(key, liveOf(kind, runtime, live, id, isDeleting(runtime, key), createdAt));
+  runtime.inventory(identity).note(key, liveOf(kind, runtime, live, id, optionsOf(runtime, key), createdAt));
 }
 
 /** When a run on this machine created an object at the latest, whatever has it by now; none where no run here did. */
@@ -126,8 +127,9 @@ export function createdHere(kind: Kind, { rememberedOf }: Services, id: string):
   return rememberedOf(kind.name, id).find((each) => each.at !== undefined)?.at;
 }
 
-function isDeleting({ run }: Runtime, key: string): boolean {
-  return run.briefingOf(resourceKeyIn(key)).deletes === true;
+function optionsOf({ run }: Runtime, key: string): Options {
+  const { deletes, protects } = run.briefingOf(resourceKeyIn(key));
+  return { deletes, protects };
 }
 
 /** What is noted of an object, under whichever key: when it was created goes along. */
@@ -136,11 +138,11 @@ function liveOf(
   services: Services,
   { values, secret }: Arguments,
   id: string,
-  deletes: boolean,
+  options: Options,
   at = createdHere(kind, services, id),
 ): Live {
   const name = nameToTell(kind, values, secret);
-  return { id, fingerprint: fingerprintOfBody(kind, values), name, deletes: deletes || undefined, at };
+  return { id, fingerprint: fingerprintOfBody(kind, values), name, ...options, at };
 }
 
 /**
@@ -260,6 +262,7 @@ export async function whenRemoved(
   const { run, reading } = runtime;
   await learnHolders(runtime);
   if (run.beginOnce("removals")) runtime.learnLater();
+  run.removed.add(objectKey(kind.name, id));
   // What was adopted is perhaps itself what the program names: a `destroy` may run the program.
   const isNamed = knownAdoption(entry) !== id && run.holders.isToBeAdopted(kind.name, id);
   // In a run of some targets, an id that nobody knows may be this one.

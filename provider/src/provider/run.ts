@@ -59,6 +59,8 @@ export class Run {
   /** Journal keys of what is replaced although `diff` saw no need: the engine was asked to. */
   readonly #askedAgain = new Set<string>();
   readonly #gone = new Set<string>();
+  /** What the engine asked to delete, each as {@link objectKey} makes it. */
+  readonly removed = new Set<string>();
   readonly #begun = new Set<string>();
   /** What the program's half took resources for that the state has already: to be said once nothing is left that may have its object. */
   readonly taken: { readonly kind: Kind; readonly subject: Ref; readonly former: string }[] = [];

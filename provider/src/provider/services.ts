@@ -225,7 +225,7 @@ export function createRuntime(
       if (run.isUp !== true) return;
       inventory?.noteOver(run.program ?? "");
       if (!isWhole) return;
-      inventory?.closeNow(run.declared);
+      inventory?.closeNow(run.declared, run.removed);
       if (run.identity !== undefined) {
         forgetSettlements(pathsIn(places.journalFolder, stackOf(run.identity)).settlements, disk);
       }

@@ -75,6 +75,8 @@ export interface Briefing {
   readonly formerly?: readonly string[] | undefined;
   /** Where a delete is known: whether the option `retainOnDelete` is off. */
   readonly deletes?: boolean | undefined;
+  /** Whether the option `protect` is on, here or at a parent. */
+  readonly protects?: boolean | undefined;
   /**
    * The ids of all objects of its kind that the program adopts, as far as it knows them, with blanks between; if they are many, only for a
    * set and for a resource with {@link deletes}. They are one text, because each of a thousand sets carries all of them.

@@ -6,7 +6,7 @@
  */
 
 export { backendIn, forgetSettlements, readSettlements, type Settlement, writeSettlements } from "./beside-journal.js";
-export { Inventory, type Live, Seen } from "./inventory.js";
+export { Inventory, type Live, type Options, Seen } from "./inventory.js";
 export { type Ending, Journal, type Sending, type Unsent } from "./journal.js";
 export {
   forgetObjects,

@@ -10,7 +10,7 @@ import { z } from "zod";
 import { type Clock, jsonIn, momentOf } from "../base/index.js";
 import { appendHints, type Disk, readHints, replaceHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
-import { objectKey } from "../state/index.js";
+import { aboutWhom, objectKey, resourceKeyIn } from "../state/index.js";
 
 const HEADER = { inventory: "pulumi-advertising", version: 1 } as const;
 const FIRST_LINE = `${JSON.stringify(HEADER)}\n`;
@@ -25,6 +25,9 @@ const lineSchema = z.object({
   fingerprint: z.string().optional(),
   name: z.string().optional(),
   deletes: z.boolean().optional(),
+  protects: z.boolean().optional(),
+  /** The resource was to leave the state, and perhaps did not. */
+  leaving: z.boolean().optional(),
   /** When a run on this machine created it at the latest, ISO 8601. */
   at: z.string().optional(),
   /** Of a line without a key: how many resources the program of a run has declared. */
@@ -44,9 +47,16 @@ export interface Live {
   readonly name?: string | undefined;
   /** Whether the object is deleted with its resource. */
   readonly deletes?: boolean | undefined;
+  /** Whether Pulumi's option `protect` keeps the resource in the state. */
+  readonly protects?: boolean | undefined;
+  /** A run was to take the resource out of the state, and perhaps did not. */
+  readonly leaving?: boolean | undefined;
   /** When a run on this machine created it at the latest, ISO 8601. */
   readonly at?: string | undefined;
 }
+
+/** Those of Pulumi's options that decide what becomes of it when it is removed. */
+export type Options = Pick<Live, "deletes" | "protects">;
 
 /** With so many more lines than objects the file is written again from the start. */
 const MAX_OLD_LINES = 1000;
@@ -83,7 +93,8 @@ function read(path: string, disk: Disk): Content {
   for (const line of lines.slice(1, -1)) {
     const { data } = lineSchema.safeParse(jsonIn(line));
     if (data === undefined) continue; // torn
-    const { key, id, fingerprint = "", name, deletes, at, declares, program, ended, adopts = {} } = data;
+    const { key, id, fingerprint = "", name, at, declares, program, ended, adopts = {} } = data;
+    const { deletes, protects, leaving } = data;
     if (program !== undefined) {
       const before = later?.program === program ? later : undefined;
       later = {
@@ -94,7 +105,8 @@ function read(path: string, disk: Disk): Content {
       };
     }
     live.delete(key);
-    if (id !== undefined) live.set(key, { id, fingerprint, name, ...(deletes ? { deletes } : {}), ...(at && { at }) });
+    const flags = { ...(deletes && { deletes }), ...(protects && { protects }), ...(leaving && { leaving }) };
+    if (id !== undefined) live.set(key, { id, fingerprint, name, ...flags, ...(at && { at }) });
   }
   return { live, lines: lines.length, ...(later && { later }) };
 }
@@ -126,9 +138,10 @@ export class Inventory {
   }
 
   /** The state holds this object, perhaps under a new name, or since another machine's run. Never fails. */
-  noteHeld(key: string, id: string, deletes: boolean, live: () => Live): void {
+  noteHeld(key: string, id: string, { deletes = false, protects = false }: Options, live: () => Live): void {
     const known = this.asItBegan.get(key);
-    if (known?.id === id && (known.deletes ?? false) === deletes) return;
+    const isSame = known?.deletes === (deletes || undefined) && known?.protects === (protects || undefined);
+    if (known?.id === id && isSame && known.leaving !== true) return;
     this.note(key, live());
   }
 
@@ -174,14 +187,25 @@ export class Inventory {
   }
 
   /**
-   * For the end of an `up` of the whole program that went through: all that it did not declare has left the state. Synchronous; never
-   * fails.
+   * For the end of an `up` of the whole program that failed nowhere here. Nobody says whether the engine has taken all that is not declared
+   * out of the state. It has not if one of them is protected, or was to be deleted and the engine did not ask for that: then all are
+   * remembered for one more run. Synchronous; never fails.
    * @param declared the journal keys of all that the program declares.
+   * @param removed the objects that the engine asked to delete, each as {@link objectKey} makes it.
    */
-  closeNow(declared: ReadonlySet<string>): void {
+  closeNow(declared: ReadonlySet<string>, removed: ReadonlySet<string>): void {
     const { live, lines } = read(this.path, this.disk);
-    const gone = [...live.keys()].filter((key) => !declared.has(key));
-    this.#append(gone.map((key) => ({ key })));
+    const gone = [...live].filter(([key]) => !declared.has(key));
+    // A set deletes by itself what it no longer declares.
+    const decisive = gone.filter(
+      ([key, { deletes, protects, leaving }]) =>
+        (deletes === true || protects === true) && leaving !== true && !declared.has(resourceKeyIn(key)),
+    );
+    // Under another name, or in another place, the object goes on.
+    const kept = decisive.length === 0 ? [] : [...live].filter(([key]) => declared.has(key));
+    const accounted = new Set([...removed, ...kept.map(objectOf)]);
+    const isOver = decisive.every((each) => accounted.has(objectOf(each)));
+    this.#append(gone.map(([key, each]) => (isOver ? { key } : { key, ...each, leaving: true })));
     if (lines - live.size > MAX_OLD_LINES) this.#rewrite();
   }
 
@@ -196,6 +220,10 @@ export class Inventory {
     const entries = [...readInventory(this.path, this.disk).objects].map(([key, live]) => ({ key, ...live }));
     replaceHints(this.path, FIRST_LINE + linesOf(entries), this.disk);
   }
+}
+
+function objectOf([key, { id }]: readonly [key: string, live: Live]): string {
+  return objectKey(aboutWhom(key).kind, id);
 }
 
 function linesOf(entries: readonly z.infer<typeof lineSchema>[]): string {

@@ -237,12 +237,13 @@ export function saidBy(
   };
 
   function declareOne(resource: Resource): Declaration {
-    const { type, name, aliases = [], deletes, replaceOnChanges } = resource;
+    const { type, name, aliases = [], deletes, protect, replaceOnChanges } = resource;
     const kind = KINDS[type];
     const owner = resource.advertiser;
     const given = argumentsOf(resource, owner === undefined || isPlatformId(owner) ? owner : idOf(owner));
     const options = {
       retainOnDelete: deletes !== true,
+      protect: protect === true,
       ...(parentTypesOf(name) === undefined ? {} : { parent: CATALOG }),
       ...(aliases.length === 0 ? {} : { aliases: aliases.map((alias) => ({ name: alias })) }),
       ...(replaceOnChanges === undefined ? {} : { replaceOnChanges: [...replaceOnChanges] }),

@@ -515,21 +515,23 @@ export class World {
     if (isPreview) this.counts.previews++;
     else this.#count(ended);
     if (isPreview) return ended;
+    const wasClean = this.#isClean && this.#lastRunOn === machine;
     this.#isClean = ended?.errors.length === 0 && targets === undefined;
     this.#listRemoved(before, this.#lastRunOn === machine ? known : new Set(), noted);
     this.#lastRunOn = machine;
-    if (isBroken) this.#expectRemembered(known, remembered());
+    const hasFailed = ended !== undefined && targets === undefined && !this.#isClean;
+    if (isBroken || (hasFailed && wasClean)) this.#expectRemembered(known, remembered());
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
     if (this.#isClean) this.#expectTakenOver(machine, noted, before);
     return ended;
   }
 
-  /** A program that fails removes nothing: a later run has to name what it does remove. @param before what the machine remembered, as labels with ids. */
+  /** What a run that failed did not remove, a later one has to name when it does. @param before what the machine remembered, as labels with ids. */
   #expectRemembered(before: ReadonlySet<string>, after: ReadonlySet<string>): void {
     const isLost = (text: string) => before.has(text) && !after.has(text);
     const current = heldIn(this.backend).filter(({ resource }) => resource.delete !== true);
     const lost = current.find(({ label, id }) => isLost(`${label} ${id}`));
-    if (lost !== undefined) throw new Violation(`a program failed, and ${lost.label} (${lost.id}) was forgotten`);
+    if (lost !== undefined) throw new Violation(`a run failed, and ${lost.label} (${lost.id}) was forgotten`);
   }
 
   /** What an interrupted run had noted as made is gone on with, and not made again. */
