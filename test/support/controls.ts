@@ -425,7 +425,7 @@ const rows: Row[] = [
   [
     "R5: what something else still holds is not deleted",
     "decision/holders.ts",
-    "    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).length > 0) return true;\n",
+    "    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).some(counts)) return true;\n",
     "",
     "unit/holding",
     "spares an object",
