@@ -154,6 +154,13 @@ const rows: Row[] = [
     "before: () => moveNotes(notes.slice(0, 0)),",
   ],
   [
+    "R3",
+    "`relocate` leaves the journal under the old address if the new one has one",
+    "store/relocation.ts",
+    "(current === undefined ? former : joinedJournals(former, current))",
+    "current ?? former",
+  ],
+  [
     "R4",
     "an adoption settles a create of the same name, of whichever advertiser",
     "decision/changes.ts",

@@ -48,7 +48,8 @@ export type Step =
   | { readonly do: "reopen"; readonly pick: number; readonly kill?: Kill }
   /** Somebody goes on with an older state of the repository. */
   | { readonly do: "check out"; readonly pick: number }
-  | { readonly do: "relocate"; readonly kill?: Kill }
+  /** `runs`: somebody already creates something new at the new address. */
+  | { readonly do: "relocate"; readonly runs?: Step & { readonly do: "up" }; readonly kill?: Kill }
   /** From now on the platform's searches find later what was made, and the users' settings wait no longer. */
   | { readonly do: "lag"; readonly seconds: number }
   | { readonly do: "lose"; readonly machine: number }
@@ -262,7 +263,7 @@ async function playStep(world: World, step: Step): Promise<void> {
         world.operations[step.name] = step.on;
       return;
     case "relocate":
-      return world.relocate(step.kill);
+      return world.relocate(step.kill, () => (step.runs === undefined ? Promise.resolve() : upStep(world, step.runs)));
     case "lag":
       world.platform.dressing = { ...world.platform.dressing, isTight: true, searchLagSeconds: step.seconds };
       return;

@@ -177,6 +177,19 @@ const newAddress: Scene = (draws) => [
   up(draws),
 ];
 
+/** The platform gets a new address after a kill, and something new is created there before anybody says so. */
+const usedAddress: Scene = (draws) => {
+  const last = { target: 0.999, ...(draws.chance(0.5) ? { kill: { at: "after", nth: 1 } as const } : {}) };
+  return [
+    ...calm(draws),
+    edit(draws, "new event", "new set"),
+    up(draws, { kill: { at: "after", nth: 1 + draws.below(3) } }),
+    edit(draws, "new event"),
+    { do: "relocate", runs: up(draws, last) as Step & { do: "up" } },
+    up(draws),
+  ];
+};
+
 /** Something new is unresolved, in the state or only in the journal. */
 const unresolved = (draws: Draws, inState: number): Step[] => [
   off("search"),
@@ -237,7 +250,7 @@ const WITHOUT_CHECKPOINTS: readonly Scene[] = [
   within,
   newAddress,
   newAddress,
-  newAddress,
+  usedAddress,
   namesake,
   another,
   advertiserRenamed,

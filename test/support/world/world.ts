@@ -677,10 +677,11 @@ export class World {
     return this.#command("pending", machine, args, meanwhile);
   }
 
-  /** The platform has another address from now on, and people say so on each machine. */
-  async relocate(kill?: Kill): Promise<void> {
+  /** The platform has another address from now on, and people say so on each machine. @param before what somebody runs there before that. */
+  async relocate(kill?: Kill, before?: () => Promise<unknown>): Promise<void> {
     const former = this.#host;
     this.#host = former === "platform.example" ? "new.example" : "platform.example";
+    await before?.();
     for (const machine of [0, 1]) {
       const args = [`${former} ops@example.com`];
       const first = await this.#command("relocate", machine, args, { kill });
