@@ -79,6 +79,42 @@ it.each([
   },
 );
 
+it("an existingId that is an Output counts as what it is by the end of the run", async () => {
+  const { sandbox, stack, run, id, urn } = await start();
+  const other = adopting(`pulumi.secret(${id})`).replace(`"b"`, `"c"`);
+  const add = (name: string) =>
+    `new advertising.ConversionEvent("${name}", { eventName: "${name}", advertiserId: 1, value: 1 });`;
+  // It names another object: nothing spares what is replaced.
+  await run(`${A}\n${add("x")}`, stack.up);
+  const x = sandbox.events.find(({ event_name }) => event_name === "x")?.id;
+  const secret = `new advertising.ConversionEvent("x", { eventName: "x", advertiserId: 1, value: 1, existingId: pulumi.secret(${x}) });`;
+  expect(await run(`${A2}\n${secret}`, stack.up, "--target", urn)).not.toContain("Not deleted");
+  expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 1 });
+  const ids = sandbox.events.map((each) => each.id);
+  expect(ids).not.toContain(id);
+
+  // It names just this one, also where nothing of the program is a target.
+  const [a] = ids.filter((each) => each !== x);
+  expect(await run(other.replace(String(id), String(a)), stack.up, "--target", urn)).toContain(
+    `Not deleted: ConversionEvent ${a},`,
+  );
+  expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 1 });
+});
+
+it("what an existingId may name that the whole run does not know stays in the state, and the next run deletes it", async () => {
+  const { sandbox, stack, run, id, urn } = await start();
+  const unknown = `const late = new advertising.ConversionEvent("late", { eventName: "L", advertiserId: 1, value: 1 });
+    ${adopting("late.eventId.apply(() => undefined)")}`;
+  stack.program(program(`${A2}\n${unknown}`));
+  const { code, output } = await stack.up("--target", urn);
+  expect(code, output).not.toBe(0);
+  expect(output).toContain(`ConversionEvent ${id} is not deleted in this run, and the state keeps it`);
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  await run(`${A2}\n${unknown}`, stack.up);
+  expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 1 });
+  expect(sandbox.events.map((each) => each.id)).not.toContain(id);
+});
+
 it("a destroy deletes nothing that a resource with [retain] has as well, and what several had once none is left", async () => {
   const { sandbox, stack, run, id, urn } = await start();
   const b = urn.replace(/::a$/, "::b");

@@ -744,6 +744,24 @@ describe("delete", () => {
       expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1, events: [{ id: Number(created.id) }] });
     });
 
+    it("spared before its replacement is created (`deleteBeforeReplace`), since it may be adopted, it is listed as left live", async () => {
+      const { id, outs, sandbox } = await start({}, WITHOUT_UPDATE);
+      const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
+      const identity = { identity: "tiny/dev::purchase", run: { isUp: true, resources: 2 }, adoptsUnknown: true };
+      const held = { ...inputs, __delete: true, __identity: "tiny/dev::purchase" };
+      const news = { ...inputs, eventName: "Buy", __identity: { ...identity, deletes: true } };
+      const { inputs: next } = await run.event.check(held, news);
+      await run.event.diff(id, outs, next ?? {});
+      await run.event.delete(id, outs);
+      const { inputs: anew } = await run.event.check({}, news);
+      const created = await run.event.create({ ...anew });
+      expect(run.said).toEqual([
+        `Not deleted: ConversionEvent ${id}, which another resource of the program has or may adopt.`,
+      ]);
+      expect(created.outs.__left).toMatchObject([{ id, why: "replaced", by: created.id }]);
+      expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
+    });
+
     it("with the option off only now, the object of before stays live", async () => {
       const { id, outs, sandbox } = await start({}, WITHOUT_UPDATE);
       const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });

@@ -178,8 +178,8 @@ const rows: Row[] = [
     "R5",
     "the engine's delete is sent, whoever else has the object",
     "provider/holding.ts",
-    "if (run.mayAdoptMore(kind) || isNamed || run.holders.goesOn(kind.name, id)) {",
-    "if (run.mayAdoptMore(kind)) {",
+    "if (mayBeNamed || isNamed || run.holders.goesOn(kind.name, id)) {",
+    "if (mayBeNamed) {",
   ],
   [
     "R5",

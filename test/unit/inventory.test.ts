@@ -61,6 +61,11 @@ it("what a program is about to adopt is noted beside what its resources have, un
       ["c", "4"],
     ]),
   });
+  expect(inventory.later("first")?.adoptsLater).toBeUndefined();
+  for (const kinds of [["ConversionEvent"], []]) {
+    inventory.noteAdopts("first", {}, kinds);
+    expect(inventory.later("first")?.adoptsLater).toEqual(kinds);
+  }
   expect(inventory.later("second")).toBeUndefined();
   inventory.noteEnded("first");
   expect(inventory.later("first")).toMatchObject({

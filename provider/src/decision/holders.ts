@@ -128,6 +128,10 @@ export class Holders {
     this.#spared.set(object, (this.#spared.get(object) ?? 0) + 1);
   }
 
+  wasSpared(kind: Kind["name"], id: string): boolean {
+    return this.#spared.has(objectKey(kind, id));
+  }
+
   #known(object: string): readonly Holder[] {
     const known = this.#byObject.get(object) ?? [];
     return "by" in known ? [known] : known;

@@ -5,9 +5,9 @@
  */
 import type * as pulumi from "@pulumi/pulumi";
 import { asRecord, type Values } from "../base/index.js";
-import { abilitiesOf } from "../decision/index.js";
+import { abilitiesOf, knownAdoption } from "../decision/index.js";
 import { adviceFor, CATALOG_TYPE, type Kind, type SetKind } from "../kinds/index.js";
-import { inWords, isContainer, type Problem, validate } from "../rules/index.js";
+import { inWords, isContainer, isPlatformId, type Problem, validate } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { type Briefing, eventIn, labelOf, memberOf, type TellingArguments, tellingIn } from "../state/index.js";
 import { isNotPlain, isOfType, type Outputs, readIdProblem } from "./ids.js";
@@ -33,6 +33,15 @@ export interface DeclaredObject {
 
 export const LATER = Symbol("known later");
 
+/** What may name an object to adopt that the program does not know yet. */
+export interface Later {
+  /** The journal key of the object, or of a set whose members are not known either. */
+  readonly key: string;
+  readonly isSet: boolean;
+  /** Holds Outputs or promises: the object's arguments, or those of all members. */
+  readonly value: unknown;
+}
+
 export interface Declaration {
   /** `ConversionEvent "purchase"` */
   readonly label: string;
@@ -43,6 +52,7 @@ export interface Declaration {
   readonly setOf: Kind | undefined;
   /** Itself, or a set's members; `undefined` for a set whose members the program does not know yet. */
   readonly objects: readonly DeclaredObject[] | undefined;
+  readonly later?: readonly Later[];
   /** The places at which the resource stood before, as its aliases say. */
   readonly formerly: readonly Place[];
   /** A sentence for each sort of problem. */
@@ -95,6 +105,7 @@ export function declare(call: Call, { settings, outputs, isPreview }: Context): 
       "member" in kind
         ? membersOf(kind, { key, name }, values, settings, textOf)
         : [objectOf(kind, { key, name, existingIdPath: "existingId" }, values, values.existingId, textOf)],
+    later: "member" in kind ? laterInSet(key, values.events) : laterIn(key, values),
     formerly: formerPlaces(name, options),
     problems: inWords(problems),
     amount: problems.length,
@@ -131,6 +142,27 @@ function membersOf(
     const existingId = isKnown ? entry.existingId : given;
     return objectOf(set.member, member, eventIn(shared, entry), existingId, isKnown ? textOf : undefined);
   });
+}
+
+function laterInSet(key: string, events: unknown): Later[] {
+  if (!isContainer(events)) return isNotPlain(events) ? [{ key, isSet: true, value: events }] : [];
+  return Object.entries(events).flatMap(([member, given]: [string, unknown]) => laterIn(memberOf(key, member), given));
+}
+
+function laterIn(key: string, given: unknown): Later[] {
+  // Only of a whole entry that is an Output all of it has to be known.
+  const value = isContainer(given) ? { existingId: asRecord(given).existingId } : given;
+  return isNotPlain(value) ? [{ key, isSet: false, value }] : [];
+}
+
+/** What it adopts: ids, by journal key. @param value as the program knows it by now. */
+export function adoptionsIn({ key, isSet }: Pick<Later, "key" | "isSet">, value: unknown): [string, string][] {
+  if (isSet) {
+    const members = Object.entries(asRecord(value));
+    return members.flatMap(([member, entry]) => adoptionsIn({ key: memberOf(key, member), isSet: false }, entry));
+  }
+  const id = knownAdoption(value);
+  return isPlatformId(id) ? [[key, id]] : [];
 }
 
 type Names = Pick<DeclaredObject, "key" | "name">;

@@ -5,10 +5,10 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import { NAMESPACE, readSettings, type SettingsReading } from "../settings/index.js";
-import { type Briefing, identityText, stackOf } from "../state/index.js";
+import { aboutWhom, type Briefing, identityText, stackOf } from "../state/index.js";
 import { Inventory, look, pathsIn, placesOf, type Snapshot, type StorePaths } from "../store/index.js";
 import { adoptionsToNote, type Judgement, judge, judgeRemovals, wrongIn } from "./batch.js";
-import type { Declaration } from "./declaration.js";
+import { adoptionsIn, type Declaration, type Later } from "./declaration.js";
 import { Declared } from "./declared.js";
 import { expectNodeFits, type Finding, programError } from "./findings.js";
 import { Outputs } from "./ids.js";
@@ -36,6 +36,8 @@ class Program {
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly outputs = new Outputs();
   readonly #declared = new Declared();
+  /** By batch: what it may adopt, and the program does not know yet. */
+  readonly #later = new Set<readonly Later[]>();
   #batch: Batch | undefined;
   #hasBegun = false;
   #isRefused = false;
@@ -100,8 +102,21 @@ class Program {
    * of the run, and hears of it from this machine's notes alone.
    */
   #noteAdoptions(declarations: readonly Declaration[]): void {
+    const notes = new Inventory(pathsOfNotes(this.reading).objects);
+    const { program } = this.#declared;
     const adopts = adoptionsToNote(declarations, this.snapshot);
-    new Inventory(pathsOfNotes(this.reading).objects).noteAdopts(this.#declared.program, adopts);
+    const later = declarations.flatMap((each) => (each.isRead ? [] : (each.later ?? [])));
+    if (later.length === 0) {
+      notes.noteAdopts(program, adopts);
+      return;
+    }
+    this.#later.add(later);
+    const kinds = () => [...new Set([...this.#later].flat().map(({ key }) => aboutWhom(key).kind))];
+    notes.noteAdopts(program, adopts, kinds());
+    pulumi.output(later.map(({ value }) => value)).apply((values: readonly unknown[]) => {
+      this.#later.delete(later);
+      notes.noteAdopts(program, Object.fromEntries(later.flatMap((each, n) => adoptionsIn(each, values[n]))), kinds());
+    });
   }
 
   /** If nothing of a later batch is a target of the run, the provider hears of it from this machine's notes alone. */

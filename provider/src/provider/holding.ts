@@ -3,7 +3,7 @@
  * run's `Holders`, which answers. What adopts, keeps or deletes an object goes through here.
  */
 
-import { ArgumentsError, JournalError, type Values } from "../base/index.js";
+import { ArgumentsError, JournalError, NotSentError, type Values } from "../base/index.js";
 import {
   abilitiesOf,
   type Circumstances,
@@ -250,6 +250,7 @@ export function circumstancesOf(
 /**
  * Asked when the engine wants an object to be deleted: whether it is, whether something else goes on with it (the resource that the
  * engine deletes has given it up), or whether it stays live.
+ * @throws NotSentError an id that is not known in the whole run may be this one: the engine keeps it in the state, and asks again.
  * @param properties what the state has of the resource. @param entry what it has of the object, if that is a set's.
  */
 export async function whenRemoved(
@@ -261,12 +262,19 @@ export async function whenRemoved(
 ): Promise<"deleted" | "spared" | "left live"> {
   const { run, reading } = runtime;
   await learnHolders(runtime);
-  if (run.beginOnce("removals")) runtime.learnLater();
-  run.removed.add(objectKey(kind.name, id));
+  const mayKnowMore = run.mayAdoptMore(kind) && !run.hasProgramEnded;
+  if (run.beginOnce("removals") || mayKnowMore) runtime.learnLater();
   // What was adopted is perhaps itself what the program names: a `destroy` may run the program.
   const isNamed = knownAdoption(entry) !== id && run.holders.isToBeAdopted(kind.name, id);
-  // In a run of some targets, an id that nobody knows may be this one.
-  if (run.mayAdoptMore(kind) || isNamed || run.holders.goesOn(kind.name, id)) {
+  const mayBeNamed = run.mayAdoptMore(kind);
+  if (mayBeNamed && run.hasProgramEnded && !isNamed) {
+    throw new NotSentError(
+      `${kind.name} ${id} is not deleted in this run, and the state keeps it: an existingId of the program may name it, and depends on what ` +
+        "is no target. Run `pulumi up` without --target and --exclude.",
+    );
+  }
+  run.removed.add(objectKey(kind.name, id));
+  if (mayBeNamed || isNamed || run.holders.goesOn(kind.name, id)) {
     run.holders.noteSpared(kind.name, id);
     return "spared";
   }

@@ -194,16 +194,12 @@ export interface Leaving {
   readonly object: Omit<LeftLive, "at" | "why"> | undefined;
 }
 
-/** @param secret names of arguments that must not be shown. @param isDeleted whether the engine deletes the object. */
-export function leavingIn(
-  kind: Kind,
-  id: string,
-  olds: Values,
-  secret: ReadonlySet<string>,
-  isDeleted: boolean,
-): Leaving {
-  const isObject = isPlatformId(id) && !isDeleted;
-  return { before: leftLiveIn(olds), object: isObject ? { id, ...tellingOfLeft(kind, olds, secret) } : undefined };
+/** @param secret names of arguments that must not be shown. */
+export function leavingIn(kind: Kind, id: string, olds: Values, secret: ReadonlySet<string>): Leaving {
+  return {
+    before: leftLiveIn(olds),
+    object: isPlatformId(id) ? { id, ...tellingOfLeft(kind, olds, secret) } : undefined,
+  };
 }
 
 /** What the state of the new resource keeps. @param by its id; none where it has none of the platform's. */

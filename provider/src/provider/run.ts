@@ -53,7 +53,9 @@ export class Run {
   );
   readonly #resources = new Set<string>();
   /** The kinds of which the program adopts objects whose ids it does not know. */
-  readonly adoptsLater = new Set<Kind["name"]>();
+  adoptsLater = new Set<string>();
+  /** The program has come to its end, and nothing in it has failed: what it does not know by now, it will not in this run. */
+  hasProgramEnded = false;
   readonly #checked = new Map<string, Checked>();
   readonly #decided = new Map<string, Decided>();
   /** Journal keys of what is replaced although `diff` saw no need: the engine was asked to. */

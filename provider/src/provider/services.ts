@@ -147,6 +147,8 @@ export function createRuntime(
     if (later === undefined) return false;
     run.noteDeclares(later.declares);
     for (const [key, id] of later.adopts) run.holders.add(aboutWhom(key).kind, id, key, "is to adopt");
+    if (later.adoptsLater !== undefined) run.adoptsLater = new Set(later.adoptsLater);
+    run.hasProgramEnded = later.hasEnded;
     return later.hasEnded;
   };
 

@@ -58,7 +58,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
   const decideNow = () => {
     const member = singleMember(kind, id, olds, news, circumstances);
     const former = formerIfReplaced(member.id, olds, circumstances);
-    const leaves = leavingIn(kind, id, olds, secret, former?.isDeleted === true);
+    const leaves = leavingIn(kind, id, olds, secret);
     run.noteDecided(key, { member, former, leaves });
     return member;
   };
@@ -134,11 +134,21 @@ export const createSingle: Calls<Kind>["create"] = async (kind, runtime, inputs)
   return { id, outs: { ...values, ...recorded, ...kept, ...leftFor(id), [kind.idProperty]: exactId(id) } };
 };
 
-/** What `diff` has decided. The engine may have deleted the object since (`deleteBeforeReplace`): then nothing is left live. */
+/**
+ * What `diff` has decided. The engine may have asked for the delete since (`deleteBeforeReplace`): then nothing is left live, or the object
+ * was spared and is listed.
+ */
 function decidedFor(kind: Kind, { run }: Runtime, key: string): Partial<Decided> {
   const decided = run.decided(key);
-  if (decided?.former === undefined || !run.isGone(kind, decided.former.id)) return decided ?? {};
-  return { member: decided.member, leaves: { ...decided.leaves, object: undefined } };
+  if (decided?.former === undefined) return decided ?? {};
+  const { member, former, leaves } = decided;
+  const isGone = run.isGone(kind, former.id);
+  const isDeleted = isGone || (former.isDeleted && !run.holders.wasSpared(kind.name, former.id));
+  return {
+    member,
+    former: isGone ? undefined : { ...former, isDeleted },
+    leaves: isDeleted ? { ...leaves, object: undefined } : leaves,
+  };
 }
 
 /**

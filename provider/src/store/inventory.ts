@@ -36,6 +36,8 @@ const lineSchema = z.object({
   ended: z.boolean().optional(),
   /** Of a line without a key: what the program is about to adopt: ids, by the journal keys of what adopts them. */
   adopts: z.record(z.string(), z.string()).optional(),
+  /** Of a line without a key: the kinds of which the program may adopt objects whose ids it does not know yet. */
+  adoptsLater: z.array(z.string()).optional(),
   /** Of a line without a key: which program it is about; empty after its run. */
   program: z.string().optional(),
 });
@@ -81,6 +83,8 @@ interface Later {
   readonly program: string;
   readonly declares: number;
   readonly adopts: ReadonlyMap<string, string>;
+  /** None where it has never said. */
+  readonly adoptsLater: readonly string[] | undefined;
   readonly hasEnded: boolean;
 }
 
@@ -93,7 +97,7 @@ function read(path: string, disk: Disk): Content {
   for (const line of lines.slice(1, -1)) {
     const { data } = lineSchema.safeParse(jsonIn(line));
     if (data === undefined) continue; // torn
-    const { key, id, fingerprint = "", name, at, declares, program, ended, adopts = {} } = data;
+    const { key, id, fingerprint = "", name, at, declares, program, ended, adopts = {}, adoptsLater } = data;
     const { deletes, protects, leaving } = data;
     if (program !== undefined) {
       const before = later?.program === program ? later : undefined;
@@ -101,6 +105,7 @@ function read(path: string, disk: Disk): Content {
         program,
         declares: declares ?? before?.declares ?? 0,
         adopts: new Map([...(before?.adopts ?? []), ...Object.entries(adopts)]),
+        adoptsLater: adoptsLater ?? before?.adoptsLater,
         hasEnded: ended === true,
       };
     }
@@ -158,10 +163,12 @@ export class Inventory {
   /**
    * The program of a run is about to adopt these objects, beside what their resources have by now. That is not to have them: it counts as
    * long as the run goes on. Never fails.
-   * @param adopts ids, by the journal keys of what adopts them.
+   * @param adopts ids, by the journal keys of what adopts them. @param adoptsLater the kinds of which it may adopt more,
+   *   whose ids it does not know yet.
    */
-  noteAdopts(program: string, adopts: Readonly<Record<string, string>>): void {
-    if (Object.keys(adopts).length > 0) this.#append([{ key: "", program, adopts }]);
+  noteAdopts(program: string, adopts: Readonly<Record<string, string>>, adoptsLater?: readonly string[]): void {
+    if (Object.keys(adopts).length === 0 && adoptsLater === undefined) return;
+    this.#append([{ key: "", program, adopts, ...(adoptsLater && { adoptsLater: [...adoptsLater] }) }]);
   }
 
   /** The program of a run has come to its end, and nothing in it has failed: what it has not declared, it does not. Never fails. */
