@@ -6,7 +6,7 @@
  */
 
 export { backendIn, forgetSettlements, readSettlements, type Settlement, writeSettlements } from "./beside-journal.js";
-export { Inventory, type Live, type Options, Seen } from "./inventory.js";
+export { Inventory, type Live, type Options } from "./inventory.js";
 export { type Ending, Journal, type Sending, type Unsent } from "./journal.js";
 export {
   forgetObjects,
@@ -27,3 +27,4 @@ export {
   stackPathsHere,
 } from "./places.js";
 export { moveNotes, notesToMove } from "./relocation.js";
+export { Seen } from "./seen.js";
