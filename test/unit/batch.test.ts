@@ -396,7 +396,7 @@ describe("a create of unknown outcome", () => {
     expect(atEnd(snapshotOf({}, [create]), [adopter]).findings).toHaveLength(settles ? 0 : 1);
   });
 
-  it("of a member that has left its set is told as settled to the set, by an adoption elsewhere", () => {
+  it("of a member that has left its set: the set is told what is adopted for it elsewhere, unless that was adopted before", () => {
     const creates = [
       { ...killed, key: memberKey("a") },
       { ...killed, key: memberKey("b"), name: "Other" },
@@ -407,8 +407,14 @@ describe("a create of unknown outcome", () => {
       declared("single", "Signup", { adopts: "5" }),
     );
     expect(findings).toEqual([]);
-    expect(briefings.get(setKey)).toMatchObject({ settled: [memberKey("a")], adopted: "5" });
+    expect(briefings.get(setKey)).toMatchObject({ adoptedAs: { [memberKey("a")]: "5" }, adopted: "5" });
     expect(briefings.get(keyOf("single"))?.formerly).toEqual([memberKey("a")]);
+    const before = look(
+      snapshotOf({ single: "Signup" }, creates),
+      aSet([member("c", "New")]),
+      declared("single", "Signup", { adopts: "1" }),
+    );
+    expect(before.briefings.get(setKey)?.adoptedAs).toBe(undefined);
   });
 
   it("of a key that its set has no longer stops the run where a new key or resource would make it again", () => {

@@ -143,6 +143,27 @@ describe("actions", () => {
       { a: "keep", b: "wait", c: "wait" },
       true,
     ],
+    [
+      "unresolved, and adopted under another key",
+      { ...held, unresolved: { c: { ...unresolvedMember, name: "C" } } },
+      { ...shared, events: { a: A, b: B, d: { eventName: "C", value: 1, existingId: 9 } } },
+      { a: "keep", b: "keep", c: "keep", d: "adopt" },
+      true,
+    ],
+    [
+      "unresolved, and another object is adopted under another key",
+      { ...held, unresolved: { c: { ...unresolvedMember, name: "C" } } },
+      { ...shared, events: { a: A, b: B, d: { eventName: "D", value: 1, existingId: 9 } } },
+      { a: "keep", b: "keep", c: "wait", d: "adopt" },
+      true,
+    ],
+    [
+      "unresolved, and what its set had before is named under another key",
+      { ...held, unresolved: { c: { ...unresolvedMember, name: "A" } } },
+      { ...shared, events: { a: { ...A, existingId: 1 }, b: B } },
+      { a: "keep", b: "keep", c: "wait" },
+      true,
+    ],
   ])("%s", (_, olds, news, actions, changes) => {
     const plan = step(olds, news);
     expect(plan.actions).toEqual(actions);
@@ -220,6 +241,15 @@ describe("the state afterwards", () => {
     expect(settled.state).toEqual({ ...named, eventIds: { a: 11, b: 2, c: 12 } });
     // existingId may be taken away afterwards.
     expect(step(settled.state, news).changes).toBe(false);
+  });
+
+  it("what another key adopts stays unresolved until that has it, and while nothing adopts it any more", () => {
+    const open = { since: "2026-01-02T00:00:00Z", what: "sent", mark: "m2", fingerprint: "f2", name: "C" };
+    const news = { ...shared, events: { a: A, b: B, d: { eventName: "C", value: 1, existingId: 9 } } };
+    const failed = step({ ...held, unresolved: { c: open } }, news, { d: refused });
+    expect(failed.state).toEqual({ ...held, unresolved: { c: { ...open, adoptedAs: "9" } } });
+    expect(step(failed.state, held)).toMatchObject({ actions: { c: "wait" }, state: { unresolved: { c: open } } });
+    expect(step(failed.state, held).state.unresolved).not.toHaveProperty(["c", "adoptedAs"]);
   });
 
   it("arguments that were changed by hand, said with the same existingId, are what the object is from then on", () => {

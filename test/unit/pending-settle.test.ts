@@ -42,6 +42,20 @@ function settled(resources: object[], operations: object[], verdicts: Verdict[])
   );
 }
 
+it("a create that its set no longer declares is pending until something else has the object that was adopted for it", () => {
+  const set = urnOf("ConversionEventSet", "s");
+  const unresolved = { a: { mark: "m", since: NOW, what: "sent", name: "A", adoptedAs: "5" } };
+  const outputs = { advertiserId: 1, events: {}, eventIds: {}, unresolved };
+  const openBeside = (...others: object[]) =>
+    openCreates(stackOf([resource(set, { id: "set-1", outputs }), ...others], [])).map(({ urn }) => urn);
+  const open = [`${set}["a"]`];
+  expect(openBeside()).toEqual(open);
+  expect(openBeside(resource(E, { id: "6" }))).toEqual(open);
+  expect(openBeside(resource(A, { id: "5" }))).toEqual(open);
+  expect(openBeside(resource(E, { id: "5", delete: true }))).toEqual(open);
+  expect(openBeside(resource(E, { id: "5" }))).toEqual([]);
+});
+
 it("puts a replacement before what it replaces and before what depends on both", () => {
   const state = [resource(A, { id: "1" }), resource(E, { id: "2", dependencies: [A] })];
   const created = [{ urn: A, createdAs: "3" }];

@@ -52,6 +52,15 @@ export interface Circumstances {
    * is so only perhaps.
    */
   readonly mayBeAdopted?: boolean;
+  /** Of an unresolved create whose key its set no longer declares; none where nothing is known to adopt its object. @default none */
+  adopted?(key: string, record: CreateRecord): Adopted | undefined;
+}
+
+/** What something else in the program adopts for an unresolved create. */
+export interface Adopted {
+  readonly id: string;
+  /** It has it: the create is settled. Until then it stays in the state. */
+  readonly isHeld: boolean;
 }
 
 /**
@@ -106,11 +115,14 @@ export interface Situation {
   readonly deletes: boolean;
   /** As {@link Circumstances.mayBeAdopted}. */
   readonly mayBeAdopted?: boolean | undefined;
+  /** As {@link Circumstances.adopted}, of `unresolved`. */
+  readonly adopted?: Adopted | undefined;
   readonly can: Abilities;
 }
 
 export type Action =
-  | { readonly do: "keep" }
+  /** `record`: an earlier create of unknown outcome, whose object something else in the program adopts. It is remembered until that has it. */
+  | { readonly do: "keep"; readonly record?: CreateRecord }
   | { readonly do: "create" }
   /** Another object is created. `perhaps`: only where values that are not known yet turn out to be others. */
   | { readonly do: "replace"; readonly perhaps: boolean }
@@ -156,7 +168,10 @@ export function shownAction(action: Action, former?: Former): ShownAction {
 export function decide(facts: Situation): Action {
   const { held, unresolved, wanted, changed, can } = facts;
   if (wanted === undefined) {
-    if (unresolved !== undefined) return { do: "wait", record: unresolved };
+    const { adopted } = facts;
+    if (unresolved !== undefined && adopted === undefined) return { do: "wait", record: unresolved };
+    if (unresolved !== undefined && adopted?.isHeld === false)
+      return { do: "keep", record: { ...unresolved, adoptedAs: adopted.id } };
     return held !== undefined && facts.deletes ? { do: "delete" } : { do: "let go" };
   }
   const { adopts } = wanted;

@@ -6,7 +6,7 @@
  * inventory of this machine. The answer does not depend on the order in which these come. Pure.
  */
 import type { Kind } from "../kinds/index.js";
-import { objectKey } from "../state/index.js";
+import { type CreateRecord, objectKey } from "../state/index.js";
 
 /** How it is known that somebody has an object, the strongest first. */
 export type Knowledge =
@@ -92,6 +92,14 @@ export class Holders {
   /** Whether something goes on with this object or names it, as far as the engine has asked. Asked of what a set gives up. */
   isManaged(kind: Kind["name"], id: string): boolean {
     return this.of(kind, id, undefined, ["state", "adopts"]).length > 0;
+  }
+
+  /**
+   * Whether a create whose key its set no longer declares is settled: something else has the object, which the program adopted for it.
+   * @param by what the create was of.
+   */
+  settles(kind: Kind["name"], { adoptedAs }: Pick<CreateRecord, "adoptedAs">, by: string): boolean {
+    return adoptedAs !== undefined && this.of(kind, adoptedAs, by, ["state"]).length > 0;
   }
 
   /** Whether a resource that this run has looked at goes on with this object, names it or gives it up: what becomes of it is said there. */

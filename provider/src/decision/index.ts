@@ -21,6 +21,7 @@ export {
 export {
   type Abilities,
   type Action,
+  type Adopted,
   abilitiesOf,
   type Circumstances,
   type Created,

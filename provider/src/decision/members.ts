@@ -17,8 +17,26 @@ import {
   storedFingerprint,
   UNKNOWN,
 } from "../state/index.js";
-import { ANY, argumentNames, type Changes, changesIn, hasValue, holdsUnknown, NO_CHANGES } from "./changes.js";
-import { type Action, type Circumstances, decide, type Former, formerOf, isDeleted, NO_ABILITIES } from "./decide.js";
+import {
+  ANY,
+  argumentNames,
+  type Changes,
+  changesIn,
+  hasValue,
+  holdsUnknown,
+  matchesCreate,
+  NO_CHANGES,
+} from "./changes.js";
+import {
+  type Action,
+  type Adopted,
+  type Circumstances,
+  decide,
+  type Former,
+  formerOf,
+  isDeleted,
+  NO_ABILITIES,
+} from "./decide.js";
 
 export interface Member {
   /** In its set; empty for a single resource. */
@@ -157,6 +175,17 @@ export function membersOf(
   const replaceOn = circumstances.replaceOnChanges.some(isAnother) ? [ANY] : [];
   const adoptsUnknown = [...entries.values()].some((given) => given === UNKNOWN || adoptedBy(given) === UNKNOWN);
   const mayBeAdopted = circumstances.mayBeAdopted === true || adoptsUnknown;
+  /** A key that takes the place of another one adopts its object. What it had before is not that. */
+  const adoptedFor = (key: string, record: CreateRecord): Adopted | undefined => {
+    for (const [other, given] of entries) {
+      const id = adoptedBy(given);
+      if (id === undefined || id === stored.eventIds.get(other)) continue;
+      const values = eventIn(declared, asRecord(given));
+      const sent = { ...record, kind: kind.name };
+      if (matchesCreate(kind, id === UNKNOWN ? undefined : id, values, sent)) return { id, isHeld: false };
+    }
+    return circumstances.adopted?.(key, record);
+  };
   const memberAt = (key: string, given: unknown, isDeclared: boolean): Member => {
     const id = stored.eventIds.get(key);
     const entry = isDeclared ? asRecord(given) : {};
@@ -172,6 +201,7 @@ export function membersOf(
       replaceOn,
       deletes: isDeleted(circumstances, id, key),
       mayBeAdopted,
+      adopted: isDeclared || unresolved === undefined ? undefined : adoptedFor(key, unresolved),
       can: circumstances.can,
     };
     const action = decide(facts);
@@ -224,5 +254,7 @@ export function knownAdoption(values: unknown): string | undefined {
 
 /** Whether the state will hold something else afterwards, or something has to be done. */
 export function isChange({ events }: DeclaredSet, members: readonly Member[]): boolean {
-  return events === undefined || members.some(({ action }) => action.do !== "keep");
+  const isKept = ({ action, unresolved }: Member) =>
+    action.do === "keep" && action.record?.adoptedAs === unresolved?.adoptedAs;
+  return events === undefined || !members.every(isKept);
 }

@@ -176,8 +176,8 @@ interface Undeclared {
   readonly renamedTooEarly: ReadonlySet<string>;
   /** By journal key of a resource that is new, or adopts: the journal keys of what nothing declares any longer, and this may be. */
   readonly formerly: ReadonlyMap<string, readonly string[]>;
-  /** By journal key of a set: its members' creates that something of the same name settles, since it adopts their object. */
-  readonly settled: ReadonlyMap<string, readonly string[]>;
+  /** By journal key of a set: of its members' creates, the journal keys, and the ids by which something else adopts their objects. */
+  readonly adoptedAs: ReadonlyMap<string, readonly (readonly [key: string, id: string])[]>;
   /** By journal key of a resource with an alias: the former ones under which this machine knows something that the state may have. */
   readonly moved: ReadonlyMap<string, readonly string[]>;
 }
@@ -189,7 +189,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
   const left: CreateRecord[] = [];
   const early = new Set<string>();
   const formerly = new Map<string, string[]>();
-  const settled = new Map<string, string[]>();
+  const adoptedAs = new Map<string, (readonly [string, string])[]>();
   const moved = new Map<string, string[]>();
 
   /** Whether another message says that its object leaves the state; a set says it of its own members. */
@@ -210,7 +210,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     const adopters = adoptersOf(create, declared);
     if (adopters.length > 0) {
       for (const adopter of adopters) addTo(formerly, adopter.key, key);
-      addTo(settled, resourceKeyIn(key), key);
+      addTo(adoptedAs, resourceKeyIn(key), ...adoptedAnew(create, adopters, snapshot));
       return;
     }
     const [heir] = heirsOf(key, name);
@@ -240,7 +240,7 @@ function undeclaredIn(snapshot: Snapshot, declared: Declared): Undeclared {
     if (declared.adopterOf(aboutWhom(key).kind, id) !== undefined) continue;
     for (const heir of heirsOf(key, name)) addTo(formerly, heir.key, key);
   }
-  return { open, left, renamedTooEarly: early, formerly, settled, moved };
+  return { open, left, renamedTooEarly: early, formerly, adoptedAs, moved };
 }
 
 /** What adopts the object that a create may have made. The provider, which sees the values of Outputs, asks the same again. */
@@ -250,6 +250,18 @@ function adoptersOf({ key, name, facts, replaces }: CreateRecord, declared: Decl
     const id = typeof each.adopts === "string" ? each.adopts : undefined;
     return each.adopts !== undefined && matchesCreate(each.kind, id, each.facts, { kind, facts, replaces });
   });
+}
+
+/** The id by which one of them adopts what a create has made, where the program knows it. What it had before, that create has not made. */
+function adoptedAnew(
+  { key }: CreateRecord,
+  adopters: readonly DeclaredObject[],
+  { objects }: Snapshot,
+): (readonly [key: string, id: string])[] {
+  const all = adopters.flatMap(({ key: by, adopts }) =>
+    typeof adopts === "string" && objects.get(by)?.id !== adopts ? [[key, adopts] as const] : [],
+  );
+  return all.slice(0, 1);
 }
 
 /** Answers what would be created with the kind and name of something that an earlier run knew: it may be that under a new name. */
@@ -268,7 +280,7 @@ const MAX_ADOPTED_FOR_WORDS = 200;
 function briefingOf(
   { key = "", setOf, objects = [], tells }: Declaration,
   declared: Declared,
-  { formerly, settled, moved }: Undeclared,
+  { formerly, adoptedAs, moved }: Undeclared,
 ): Omit<Briefing, "identity" | "run"> {
   const kind = setOf ?? objects[0]?.kind;
   const adopted = kind === undefined ? "" : declared.adoptedIds(kind.name);
@@ -288,7 +300,7 @@ function briefingOf(
   return {
     membersFormerly: members.length === 0 ? undefined : Object.fromEntries(members),
     ...adoptions,
-    settled: settled.get(key),
+    adoptedAs: adoptedAs.get(key)?.length ? Object.fromEntries(adoptedAs.get(key) ?? []) : undefined,
     ...before,
     ...tells,
   };

@@ -131,8 +131,8 @@ export class Declared {
 const NONE: readonly DeclaredObject[] = [];
 
 /** Adds to the values of one key. */
-export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, ...more: Value[]): void {
   const values = map.get(key);
-  if (values === undefined) map.set(key, [value]);
-  else values.push(value);
+  if (values === undefined) map.set(key, more);
+  else values.push(...more);
 }

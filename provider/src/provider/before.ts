@@ -211,16 +211,16 @@ function heldAnyway(label: string, record: Parameters<typeof whatHappened>[1], i
   return `${whatHappened(label, record)} The state has ${id}`;
 }
 
-/** The keys under which the journal notes these creates: of a set that was renamed since, those of its former name. */
-export async function journalKeysOf(
+/** Those of a set's creates that the journal here has open; of a set that was renamed since, under the keys of its former name. */
+export async function openHere(
   runtime: Runtime,
   { identity }: Ref,
   records: readonly Pick<CreateRecord, "mark">[],
-): Promise<string[]> {
+): Promise<CreateRecord[]> {
   if (records.length === 0) return [];
   const marks = new Set(records.map(({ mark }) => mark));
   const noted = (await journalled(runtime, (journal) => journal.notSettled(), identity)) ?? [];
-  return noted.filter(({ mark }) => marks.has(mark)).map(({ key }) => key);
+  return noted.filter(({ mark }) => marks.has(mark));
 }
 
 /** Says once a run what interrupted runs have left, and no run has asked for since. */

@@ -112,6 +112,8 @@ interface SetRun {
   readonly stored: StoredSet;
   readonly members: readonly Member[];
   readonly outcomes: ReadonlyMap<string, Outcome>;
+  /** The keys of unresolved creates that something else has settled in this run. @default none */
+  readonly settled?: ReadonlySet<string>;
   readonly deletions: Deletions;
   readonly shared: Shared;
   /** Paths of the arguments that are secret now. */
@@ -123,7 +125,7 @@ interface SetRun {
 }
 
 export function setAfter(kind: Kind, run: SetRun): StoredSet {
-  const { stored, members, outcomes, deletions, secret } = run;
+  const { stored, members, outcomes, settled = new Set<string>(), deletions, secret } = run;
   const { advertiserId, defaults } = run.shared;
   const shared = { advertiserId, defaults };
   const wasSecret = secretOfMembers(kind, stored.secret);
@@ -138,17 +140,17 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
     earlier: new Map<string, string>(),
     unresolved: new Map<string, CreateRecord>(),
   };
-  for (const { key, action, id, entry, fingerprint, unresolved } of members) {
+  for (const member of members) {
+    const { key, action, id, isDeclared, entry, fingerprint } = member;
     if (action.do === "let go" || (action.do === "delete" && deletions.deleted.has(id ?? ""))) continue;
     const outcome = outcomes.get(key);
     const isNow = idAfter(outcome);
-    if (outcome?.kind === "unresolved") after.unresolved.set(key, outcome.record);
-    else if (unresolved !== undefined && isNow === undefined && !(outcome?.kind === "failed" && outcome.wasNotMade))
-      after.unresolved.set(key, unresolved);
+    const open = settled.has(key) ? undefined : openAfter(member, outcome);
+    if (open !== undefined) after.unresolved.set(key, open);
     const held = isNow ?? id;
     if (held === undefined) continue;
     after.eventIds.set(key, held);
-    if (isNow !== undefined || action.do === "keep") {
+    if (isNow !== undefined || (action.do === "keep" && isDeclared)) {
       after.events.set(key, entry);
       continue;
     }
@@ -160,6 +162,14 @@ export function setAfter(kind: Kind, run: SetRun): StoredSet {
     }
   }
   return after;
+}
+
+/** What the state goes on to hold as unresolved. What waits for somebody is settled by nothing else. */
+function openAfter({ action, unresolved }: Member, outcome: Outcome | undefined): CreateRecord | undefined {
+  if (outcome?.kind === "unresolved") return { ...outcome.record, adoptedAs: undefined };
+  if (action.do === "keep") return action.record;
+  const isOver = idAfter(outcome) !== undefined || (outcome?.kind === "failed" && outcome.wasNotMade === true);
+  return unresolved === undefined || isOver ? undefined : { ...unresolved, adoptedAs: undefined };
 }
 
 function withoutNames(values: Values, names: ReadonlySet<string>): Values {

@@ -17,7 +17,7 @@ import {
   secretArgumentsIn,
   splitMember,
 } from "../state/index.js";
-import { expectSameType, journalKeysOf, journalled, lookBefore, reconcileHeld, tellGone } from "./before.js";
+import { expectSameType, journalled, lookBefore, reconcileHeld, tellGone } from "./before.js";
 import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
 import { expectSameAccount, resultOf } from "./outcome.js";
@@ -35,7 +35,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   const subject = refIn(name, news);
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
   expectSameType(name, olds, id, subject.label);
-  const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, news);
+  const { stored, declared, isDeleting, circumstances, open } = await setFacts(kind, runtime, subject, olds, news);
   let members = membersOf(kind, stored, declared, circumstances);
   noteHeld(kind, runtime, membersHeld(kind, subject, stored, members, news));
   if (isDeleting) {
@@ -44,8 +44,7 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
     members = membersOf(kind, stored, declared, circumstances);
   }
   // What waits is the set's until somebody settles it, declared or not.
-  const waiting = await journalKeysOf(runtime, subject, [...stored.unresolved.values()]);
-  for (const key of waiting) run.declared.add(key);
+  for (const { key } of open) run.declared.add(key);
   const notes = notesInWords(await notesOf(runtime, subject, members));
   if (notes !== undefined) runtime.tellAt("warn", subject.resourceUrn, notes);
   const { membersFormerly = {} } = run.briefingOf(subject.key);

@@ -17,6 +17,7 @@ import type { Kind, SetKind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
+  type CreateRecord,
   DELETES,
   type DeclaredSet,
   eventIn,
@@ -35,7 +36,7 @@ import {
   staysLive,
   writeStoredSet,
 } from "../state/index.js";
-import { expectSameType } from "./before.js";
+import { expectSameType, openHere } from "./before.js";
 import { carryOutAll, deleteAll, hasWork, type Managed } from "./carry-out.js";
 import { Progress, type Severity } from "./engine.js";
 import { circumstancesOf, learnHolders, notedBefore, whenRemoved } from "./holding.js";
@@ -53,19 +54,53 @@ interface SetFacts {
   /** `retainOnDelete` is off. */
   readonly isDeleting: boolean;
   readonly circumstances: Circumstances;
+  /** Those of its unresolved creates that the journal here has open. */
+  readonly open: readonly CreateRecord[];
 }
 
 /** @param olds what the state holds of the set. @param inputs the checked ones. */
-export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Properties, inputs: Properties): SetFacts {
-  const { settled, adoptsUnknown } = runtime.run.briefingOf(subject.key);
-  const isSettled = new Set(settled);
+export async function setFacts(
+  kind: Kind,
+  runtime: Runtime,
+  subject: Ref,
+  olds: Properties,
+  inputs: Properties,
+): Promise<SetFacts> {
+  const { adoptsUnknown } = runtime.run.briefingOf(subject.key);
   const stored = readStoredSet(olds);
-  // What an adoption elsewhere in the program has settled is not unresolved any more.
-  const unresolved = new Map([...stored.unresolved].filter(([key]) => !isSettled.has(memberOf(subject.key, key))));
   const isDeleting = inputs[DELETES] === true;
   // An object that the set gives up may be adopted by another resource whose `existingId` is not known yet: so nothing is deleted.
   const circumstances = circumstancesOf(kind, runtime, subject, olds, isDeleting && adoptsUnknown !== true);
-  return { stored: { ...stored, unresolved }, declared: readDeclaredSet(inputs), isDeleting, circumstances };
+  const { open, adopted } = await adoptedElsewhere(kind, runtime, subject, stored.unresolved.values());
+  return { stored, declared: readDeclaredSet(inputs), isDeleting, circumstances: { ...circumstances, adopted }, open };
+}
+
+/**
+ * What something else adopts for unresolved creates: as the program says, or as it said in an earlier run, unless all was looked at and
+ * nothing has that object. What the journal here has open is not settled, and only the program of now speaks of it.
+ * @returns with those that the journal here has open.
+ */
+async function adoptedElsewhere(kind: Kind, runtime: Runtime, set: Ref, creates: Iterable<CreateRecord>) {
+  const { run } = runtime;
+  const open = await openHere(runtime, set, [...creates]);
+  const isOpen = new Set(open.map(({ mark }) => mark));
+  const adopted: NonNullable<Circumstances["adopted"]> = (member, record) => {
+    const key = memberOf(set.key, member);
+    const id = run.briefingOf(set.key).adoptedAs?.[key] ?? (isOpen.has(record.mark) ? undefined : record.adoptedAs);
+    if (id === undefined) return undefined;
+    const isHeld = !isOpen.has(record.mark) && run.holders.settles(kind.name, { adoptedAs: id }, key);
+    return isHeld || run.hasMore || run.holders.isAdopted(kind.name, id) ? { id, isHeld } : undefined;
+  };
+  return { open, adopted };
+}
+
+/** The keys of creates that were kept until something else has their objects, and that has them by now. */
+async function settledSince(kind: Kind, runtime: Runtime, set: Ref, members: readonly Member[]): Promise<Set<string>> {
+  const kept = members.flatMap(({ key, id, action }) =>
+    action.do === "keep" && action.record !== undefined && id === undefined ? [[key, action.record] as const] : [],
+  );
+  const { adopted } = await adoptedElsewhere(kind, runtime, set, new Map(kept).values());
+  return new Set(kept.flatMap(([key, record]) => (adopted(key, record)?.isHeld === true ? [key] : [])));
 }
 
 /** Creates a set, as {@link updateSet} does. Its id means nothing to the platform. */
@@ -88,7 +123,7 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
   maskSecretMembers(values, paths, runtime.secrets);
   const subject = refIn(name, inputs);
   expectSameType(name, olds, id, subject.label);
-  const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, inputs);
+  const { stored, declared, isDeleting, circumstances } = await setFacts(kind, runtime, subject, olds, inputs);
   if (isDeleting) await learnHolders(runtime);
   const members = membersOf(kind, stored, declared, circumstances);
   const objects = objectsOf(
@@ -116,6 +151,7 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
     stored,
     members,
     outcomes,
+    settled: await settledSince(kind, runtime, subject, members),
     deletions,
     shared: declared,
     secret: paths,

@@ -73,8 +73,10 @@ export function planInWords(
   const differs = ({ key, id, changed }: Member) => `${shownKey(key)} (${id}: ${changed.join(", ")})`;
   const way = ": copy the refreshed values into your program, or change the objects back on the platform";
   add("refuse", "to fail if they still differ", differs, way);
-  const goes = (member: Member) =>
-    isManaged(member.id ?? "") ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
+  const goes = (member: Member) => {
+    if (member.id === undefined) return `${shownKey(member.key)} (unresolved; what it made is adopted elsewhere)`;
+    return isManaged(member.id) ? `${shownKey(member.key)} (${member.id}, adopted elsewhere)` : keyAndId(member);
+  };
   add("let go", "to remove from the state", goes);
   add("delete", "to delete", keyAndId, ", if everything else goes well");
   if (still.length > 0) {
@@ -89,7 +91,7 @@ export function planInWords(
   if (lines.length === 0) return undefined;
   const mayBeAdopted = members.some(({ former }) => former?.mayBeAdopted === true);
   return [
-    `events: ${[...counts, `${of("keep").length} unchanged`].join(", ")}`,
+    `events: ${[...counts, `${of("keep").filter(({ isDeclared }) => isDeclared).length} unchanged`].join(", ")}`,
     ...lines,
     ...(leavesLive(members, isManaged) === 0
       ? []

@@ -36,6 +36,11 @@ export interface CreateRecord {
   readonly id?: string | undefined;
   /** As `id`, where the program's arguments are others by now: people say what becomes of that object. */
   readonly createdAs?: string | undefined;
+  /**
+   * Of a key that its set no longer declares: the id by which something else in the program adopts its object. It is settled once something
+   * has that object: `Holders.settles` in `decision/`.
+   */
+  readonly adoptedAs?: string | undefined;
   /** The engine knows that the outcome is unknown. It is remembered until somebody settles it. */
   readonly isReported?: true | undefined;
   /** Its run ended cleanly, and the engine was to save its object after that: it did, unless it was killed just then. */
@@ -58,6 +63,7 @@ interface Stored {
   readonly what: string;
   readonly searched?: string;
   readonly createdAs?: string;
+  readonly adoptedAs?: string;
   readonly urn?: string;
   readonly isLatest?: true;
   readonly trace?: { readonly field: string; readonly value: string };
@@ -111,13 +117,14 @@ export function memberRecord(stored: StoredMember, key = ""): CreateRecord {
   return { ...read(stored), mark, key, fingerprint, name, facts };
 }
 
-function read({ since, isLatest, what, searched, createdAs, urn, trace, replaces, secret }: Stored) {
+function read({ since, isLatest, what, searched, createdAs, adoptedAs, urn, trace, replaces, secret }: Stored) {
   return withoutUndefined({
     at: since,
     isLatest,
     what,
     searched,
     createdAs,
+    adoptedAs,
     urn,
     field: trace?.field,
     replaces,
@@ -144,10 +151,22 @@ export function writeMemberRecord(record: CreateRecord): StoredMember {
 }
 
 function written(record: CreateRecord): Stored {
-  const { at, isLatest, what = "", searched, createdAs, urn, field, mark, replaces, secret: all = [] } = record;
+  const {
+    at,
+    isLatest,
+    what = "",
+    searched,
+    createdAs,
+    adoptedAs,
+    urn,
+    field,
+    mark,
+    replaces,
+    secret: all = [],
+  } = record;
   const trace = field === undefined ? undefined : { field, value: mark };
   const secret = all.length === 0 ? undefined : all;
-  return withoutUndefined({ since: at, isLatest, what, searched, createdAs, urn, trace, replaces, secret });
+  return withoutUndefined({ since: at, isLatest, what, searched, createdAs, adoptedAs, urn, trace, replaces, secret });
 }
 
 /** The id of a resource that has none of the platform's: never digits only. */

@@ -84,8 +84,11 @@ export interface Briefing {
   readonly adopted?: string | undefined;
   /** Whether something else adopts objects of its kind whose ids the program does not know yet. */
   readonly adoptsUnknown?: boolean | undefined;
-  /** For a set: the journal keys of undeclared members whose unresolved create an adoption elsewhere in the program settles. */
-  readonly settled?: readonly string[] | undefined;
+  /**
+   * For a set: by the journal keys of undeclared members, the id by which something else in the program adopts what their unresolved create
+   * may have made.
+   */
+  readonly adoptedAs?: Readonly<Record<string, string>> | undefined;
   /** As {@link formerly}, of a set's members, by their own journal keys. */
   readonly membersFormerly?: Readonly<Record<string, readonly string[]>> | undefined;
   /**

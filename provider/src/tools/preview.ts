@@ -270,6 +270,8 @@ function memberChanges({ member: kind }: SetKind, step: Step, context: Context):
     replaceOnChanges: newState?.replaceOnChanges ?? [],
     deletes: deletesUnlessHeld(kind, holders, isDeleting, (key) => memberOf(urn, key)),
     mayBeAdopted: othersAdoptUnknown(kind, urn),
+    // Nothing waits for it, and nothing becomes of it.
+    adopted: (_, { adoptedAs: id }) => (id === undefined ? undefined : { id, isHeld: false }),
   };
   const membersWith = (inputs: Values) => membersOf(kind, stored, readDeclaredSet(inputs), circumstances);
   const shown = membersWith(given);

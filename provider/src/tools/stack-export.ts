@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { asRecord, jsonIn } from "../base/index.js";
+import { Holders } from "../decision/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -158,9 +159,21 @@ export function managing(resources: readonly Resource[]): Resource[] {
   return resources.filter(({ external }) => external !== true);
 }
 
-/** The objects that these resources manage, whatever they are declared with. */
+/**
+ * The objects that these resources manage, whatever they are declared with; without the unresolved creates that the adoption of their
+ * objects has settled.
+ */
 export function objectsIn(resources: readonly Resource[]): StoredObject[] {
-  return managing(resources).flatMap(objectsOf);
+  const all = managing(resources).flatMap(objectsOf);
+  const holders = new Holders();
+  for (const { kind, id, urn, resource } of all) {
+    if (id !== undefined && resource.delete !== true) holders.add(kind.name, id, urn, "state");
+  }
+  return all.flatMap((each) => {
+    const { kind, id, urn, record } = each;
+    if (record === undefined || !holders.settles(kind.name, record, urn)) return [each];
+    return id === undefined ? [] : [{ ...each, record: undefined }];
+  });
 }
 
 /** What this resource has, or reads. Of what is secret as a whole nothing is shown. */

@@ -572,6 +572,28 @@ const adoptsAnother: Edit = (world, numbers) => {
   else put(world, { ...resource, events: { ...resource.events, [key]: { eventName, value, existingId } } });
 };
 
+/** An unresolved event of a set moves to another key, or out of the set, with the id that people have found in the account. */
+const adoptsElsewhere: Edit = (world, numbers) => {
+  const open = world.openLabels();
+  const [name] = fresh(world, "ConversionEvent", MORE_NAMES);
+  for (const set of ofType(world, "ConversionEventSet")) {
+    const label = labelOf(set.type, set.name);
+    const found = Object.entries(set.events ?? {}).find(([key]) => open.has(memberLabel(label, key)));
+    if (found === undefined || name === undefined) continue;
+    const [key, entry] = found;
+    const { [key]: _, ...events } = set.events ?? {};
+    const made = world.truthAbout(memberOf(urnOfResource(set), key));
+    // Without a way to read, a person who names what is not there can't be told.
+    const existingId = world.operations.read && numbers.one < 0.6 ? "9999" : made;
+    if (existingId === undefined) return;
+    const { eventName, value } = entry;
+    const { advertiser } = set;
+    const single = { type: "ConversionEvent" as const, name, platformName: eventName, value, advertiser, existingId };
+    if (numbers.one < 0.3) return put(world, { ...set, events: { ...events, renamed: { ...entry, existingId } } });
+    return put(world, { ...set, events }, single);
+  }
+};
+
 const renamesAdvertiser: Edit = (world, numbers) => {
   const used = new Set([...world.program.values()].map(({ advertiser }) => advertiser));
   const owners = ofType(world, "Advertiser").filter(
@@ -591,6 +613,7 @@ const NAMED: Readonly<Record<string, Edit>> = {
   "adopts an equal id": adoptsEqualId,
   "adopts a namesake": adoptsNamesake,
   "adopts another": adoptsAnother,
+  "adopts elsewhere": adoptsElsewhere,
   "renames an advertiser": renamesAdvertiser,
 };
 

@@ -204,6 +204,19 @@ const namesake: Scene = (draws) => [...unresolved(draws, 0.7), edit(draws, "adop
 /** What is unresolved is declared as another object that is live. */
 const another: Scene = (draws) => [...unresolved(draws, 0.7), edit(draws, "adopts another"), up(draws)];
 
+/** An unresolved event of a set is adopted elsewhere, perhaps in a run of one resource; then the former program may be back, on any machine. */
+const movedOut: Scene = (draws) => [
+  off("search"),
+  ...(draws.chance(0.5) ? on("read") : []),
+  ...calm(draws),
+  edit(draws, "new set"),
+  up(draws, lost(draws)),
+  edit(draws, "adopts elsewhere"),
+  up(draws, draws.chance(0.5) ? {} : { target: draws.random() }),
+  ...(draws.chance(0.7) ? [{ do: "check out", pick: 0.7 + 0.3 * draws.random() } as const] : []),
+  ...(draws.chance(0.5) ? goesOnElsewhere(draws, "truly") : [up(draws)]),
+];
+
 /** A set's creates wait for the rate limit before they are sent, and its disk is lost. */
 const lateCreates: Scene = (draws) => [
   ...on("search", "mark"),
@@ -253,6 +266,7 @@ const WITHOUT_CHECKPOINTS: readonly Scene[] = [
   usedAddress,
   namesake,
   another,
+  movedOut,
   advertiserRenamed,
 ];
 
@@ -270,6 +284,7 @@ const SCENES: readonly Scene[] = [
   within,
   namesake,
   another,
+  movedOut,
   lateCreates,
   killedTwice,
   killedTwice,

@@ -522,8 +522,29 @@ export class World {
     const hasFailed = ended !== undefined && targets === undefined && !this.#isClean;
     if (isBroken || (hasFailed && wasClean)) this.#expectRemembered(known, remembered());
     if (ended !== undefined) this.#expectOwnDeletes(before, ended);
+    this.#expectSettled(before);
     if (this.#isClean) this.#expectTakenOver(machine, noted, before);
     return ended;
+  }
+
+  /** What a set's state has as unresolved stays there until something has its object: another machine knows of it from there alone. */
+  #expectSettled(before: Deployment): void {
+    const { resources } = this.backend;
+    const after = new Set(unresolvedIn(this.backend).map(({ label }) => label));
+    const held = new Set(heldIn(this.backend).map(({ noun, id }) => `${noun} ${id}`));
+    const left = this.#leftIn(this.backend);
+    for (const { urn, label } of unresolvedIn(before)) {
+      const isWhole = !label.startsWith("events[") || !resources.some((each) => each.urn === urn);
+      if (isWhole || after.has(label) || this.wrongAnswers.length > 0) continue;
+      const lost = this.platform.made.find(
+        ({ noun, id, label: by }) =>
+          by === label && this.platform.isLive(noun, id) && !held.has(`${noun} ${id}`) && !left.has(id),
+      );
+      if (lost !== undefined && !this.#isExcused(lost.noun, lost.id))
+        throw new Violation(
+          `${label} is not unresolved in the state any more, and nothing has ${lost.noun} ${lost.id}`,
+        );
+    }
   }
 
   /** What a run that failed did not remove, a later one has to name when it does. @param before what the machine remembered, as labels with ids. */

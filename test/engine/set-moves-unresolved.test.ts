@@ -1,0 +1,93 @@
+/** An unresolved event of a set that moves elsewhere with existingId: the state forgets it only once that is settled. */
+import { expect, it } from "vitest";
+import { pendingCommand } from "../support/recovery.js";
+import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
+
+const A = `eventName: "A", value: 1`;
+const set = (events: string) =>
+  `new advertising.ConversionEventSet("s", { advertiserId: 1, events: { b: { eventName: "B", value: 1 }, ${events} } });`;
+const single = (more: string) => `new advertising.ConversionEvent("x", { advertiserId: 1, ${A}, ${more} });`;
+
+const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+const operations = {
+  ADVERTISING_OPERATIONS: JSON.stringify({ event: { read: "GET rest/event/{id}" }, createdVisibleAfterSeconds: 0 }),
+};
+
+/** `s["a"]` was sent and carried out, and its response was lost. */
+async function unresolvedMember() {
+  const sandbox = await useSandbox({ operations: true, objects });
+  const stack = await newStack(program(set("")), { sandbox, environment: operations });
+  expect((await stack.up()).code).toBe(0);
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  stack.program(program(set(`a: { ${A} }`)));
+  expect((await stack.up()).code).not.toBe(0);
+  expect(await openKeys(stack)).toEqual(["a"]);
+  return { sandbox, stack, id: String(sandbox.events.at(-1)?.id) };
+}
+
+const openKeys = async (stack: TestStack) =>
+  (await stack.resources()).flatMap(({ outputs }) => Object.keys((outputs?.unresolved ?? {}) as object));
+
+/** What a machine without a journal finds: the create is pending, and is not sent again. */
+async function expectKnownElsewhere(stack: TestStack) {
+  const other = await stack.onAnotherMachine();
+  const listed = await pendingCommand(other);
+  expect(listed.code, listed.output).toBe(1);
+  expect(listed.output).toContain('ConversionEventSet::s["a"]');
+  other.program(program(set(`a: { ${A} }`)));
+  expect((await other.up()).output).toContain("The outcome of 1 event is unknown");
+}
+
+it("the adoption fails, or is left out: another machine knows the create all the same", async () => {
+  const { sandbox, stack, id } = await unresolvedMember();
+  stack.program(program(set("") + single("existingId: 9999")));
+  const failed = await stack.up();
+  expect(failed.code, failed.output).not.toBe(0);
+  await expectKnownElsewhere(stack);
+
+  stack.program(program(set("") + single(`existingId: ${id}`)));
+  const [urn = ""] = (await stack.resources()).map((each) => each.urn);
+  expect((await stack.up("--target", urn)).code).toBe(0);
+  await expectKnownElsewhere(stack);
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it.each([
+  ["the adopter first", (id: string) => single(`existingId: ${id}`) + set("")],
+  ["the set first", (id: string) => set("") + single(`existingId: ${id}`)],
+])("%s: adopted, and settled for every machine", async (_, moved) => {
+  const { sandbox, stack, id } = await unresolvedMember();
+  stack.program(program(moved(id)));
+  const preview = await stack.preview();
+  expect(preview.output).not.toContain("to settle");
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+
+  const other = await stack.onAnotherMachine();
+  // The set drops it in a run whose engine has asked about the adopter before: until then, the state has it, and nothing waits for it.
+  const expectSettled = async (machine: TestStack) => {
+    const listed = await pendingCommand(machine);
+    expect(listed.code, listed.output).toBe(0);
+    const again = await machine.up();
+    expect(again.code, again.output).toBe(0);
+    expect(again.output).toMatch(/[23] unchanged/);
+  };
+  for (const machine of [stack, other]) await expectSettled(machine);
+  // What has the object need not go on to say so.
+  other.program(program(moved(id).replace(`existingId: ${id}`, "")));
+  for (let ups = 0; ups < 2; ups++) await expectSettled(other);
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("under another key of its set, on a machine that knows nothing else of it", async () => {
+  const { sandbox, stack, id } = await unresolvedMember();
+  const other = await stack.onAnotherMachine();
+  other.program(program(set(`c: { ${A}, existingId: 9999 }`)));
+  expect((await other.up()).code).not.toBe(0);
+  expect(await openKeys(other)).toEqual(["a"]);
+  other.program(program(set(`c: { ${A}, existingId: ${id} }`)));
+  const up = await other.up();
+  expect(up.code, up.output).toBe(0);
+  expect(await openKeys(other)).toEqual([]);
+  expect(sandbox.eventPosts).toBe(2);
+});
