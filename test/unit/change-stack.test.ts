@@ -362,14 +362,27 @@ describe("a settlement, if no resource of the state says the account", () => {
   });
 });
 
-it("a create that Pulumi's record has can't be forgotten: nobody knows whether it was carried out", async () => {
-  const { run, write, imports } = newStack([]);
-  const stack = JSON.parse(exportOf([]));
-  stack.deployment.pending_operations = [creating("e")];
+it("what is forgotten is not pending any more: Pulumi's record of it goes with the journal's note", async () => {
+  const kept = storedEvent("kept", 7, { __at: "here.example me@example.com" });
+  const { run, write, folder, imports } = newStack([kept]);
+  const stack = JSON.parse(exportOf([kept]));
+  stack.deployment.pending_operations = [creating("e"), creating("f")];
   write("state.json", JSON.stringify(stack));
-  const { code, output } = await run("pending", "--forget", "e");
-  expect(output).toContain(`nothing was forgotten: the outcome of "${urnOf("ConversionEvent", "e")}" is unknown`);
-  expect({ code, imports: imports() }).toEqual({ code: 2, imports: 0 });
+  const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
+  mkdirSync(journals, { recursive: true, mode: 0o700 });
+  const note = (name: string) => {
+    const key = `ConversionEvent::${NAME}::${name}`;
+    return { mark: name, key, fingerprint: "f", at: "2026-03-02T10:00:00.000Z" };
+  };
+  writeFileSync(pathsIn(journals, NAME).journal, journalOf([note("e"), note("f")]), { mode: 0o600 });
+  const forgot = await run("pending", "--forget", "e");
+  expect(forgot.output).toContain("Forgotten: what an interrupted run noted about e");
+  expect({ code: forgot.code, imports: imports() }).toEqual({ code: 1, imports: 1 });
+  const { code, output } = await run("pending");
+  expect(code).toBe(1);
+  expect(output).toContain("1 create may or may not have reached the platform");
+  expect(output).toContain(urnOf("ConversionEvent", "f"));
+  expect(output).not.toContain(urnOf("ConversionEvent", "e"));
 });
 
 it("of a create that only this machine's journal has, it says so, with the way out if it was settled elsewhere", async () => {

@@ -39,8 +39,8 @@ run (an \`up\` could send them again), and those that only a journal on this mac
   --not-created URN      settles one: it was not created, and the next up creates it
   --search               searches for each by its mark, and settles it if the result is clear; needs a search in
                          advertising:operations, and creates nothing
-  --forget URN           removes an interrupted run's notes about a resource from this machine's journal, not from the
-                         state; the next up creates the resource if it is declared
+  --forget URN           removes an interrupted run's notes about a resource from this machine's journal and from Pulumi's
+                         record, not from the state; the next up creates the resource if it is declared
   --reopen URN           takes an answer back, on the machine where it was given, until an up of the whole program has
                          succeeded
 ${STACK_HELP}
@@ -127,7 +127,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const toForget = new Set(forget.flatMap(({ all }) => all.map(({ urn }) => urn)));
   const isForgotten = (urn: string) => toForget.has(urn);
   const unsettled = pending.open.filter(
-    ({ urn, known: by }) => by !== "journal" && isForgotten(urn) && !answered.has(urn),
+    ({ urn, known: by }) => by === "state" && isForgotten(urn) && !answered.has(urn),
   );
   if (unsettled.length > 0) {
     throw new Error(
@@ -139,8 +139,12 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   // What was searched for in vain, and only the engine's record knows, is saved: the next `up` would know nothing of it.
   const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
   const surroundings = { now: momentOf(systemClock), newMark: randomUUID, account: () => journals.accountSentTo() };
-  const settled =
-    verdicts.some(isInState) || isToSave ? settle(stack, pending, verdicts.filter(isInState), surroundings) : undefined;
+  // What Pulumi's record has of it goes too: otherwise it would still be pending, as if no run here had sent it.
+  const dropped = pending.open
+    .filter(({ urn, known: by }) => by === "engine" && isForgotten(urn) && !answered.has(urn))
+    .map(({ urn }): Verdict => ({ urn, createdAs: undefined }));
+  const decided = [...verdicts.filter(isInState), ...dropped];
+  const settled = decided.length > 0 || isToSave ? settle(stack, pending, decided, surroundings) : undefined;
   const forgotten = noted.map(({ urn }) => urn).filter(isForgotten);
   // Nobody has answered: what is reopened is that again.
   const undecided = settled === undefined ? stack : settle(stack, pending, [], surroundings);
