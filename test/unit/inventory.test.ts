@@ -118,6 +118,8 @@ describe("at the end of an up, what the program does not declare", () => {
 
   it("goes on under another name, or has left a set that deletes it itself", () => {
     expect(left({ old: { ...deleted, id: "7" } }, [], { now: { ...deleted, id: "7" } })).toEqual([["now"], ["now"]]);
+    // Adopted by another resource: Pulumi keeps the protected one all the same.
+    expect(left({ old: { ...kept, id: "7" } }, [], { now: { id: "7" } })).toEqual([["now", "old"], ["now"]]);
     const path = join(newFolder(), "objects.jsonl");
     const [set, member] = ["ConversionEventSet::o/p/s::s", 'ConversionEventSet::o/p/s::s["a"]'];
     new Inventory(path).note(member, { id: "1", fingerprint: "f", ...deleted });

@@ -207,8 +207,12 @@ export class Inventory {
     );
     // Under another name, or in another place, the object goes on.
     const kept = decisive.length === 0 ? [] : [...live].filter(([key]) => declared.has(key));
-    const accounted = new Set([...removed, ...kept.map(objectOf)]);
-    const isOver = decisive.every((each) => accounted.has(objectOf(each)));
+    const goesOn = new Set(kept.map(objectOf));
+    // A protected resource stays in the state, also if another one has adopted its object.
+    const isOver = decisive.every((each) => {
+      const object = objectOf(each);
+      return removed.has(object) || (goesOn.has(object) && each[1].protects !== true);
+    });
     this.#append(gone.map(([key, each]) => (isOver ? { key } : { key, ...each, leaving: true })));
     if (lines - live.size > MAX_OLD_LINES) this.#rewrite();
   }
