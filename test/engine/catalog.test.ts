@@ -1,6 +1,7 @@
 /** Catalogs, applied for real. */
 import { expect, it } from "vitest";
 import { asSpreadsheet, csvOf } from "../support/catalogs.js";
+import { struck, upAndKill } from "../support/killing.js";
 import { newStack, program, useSandbox } from "../support/stack.js";
 
 const CATALOG = program(`
@@ -87,33 +88,34 @@ it("200 events of a spreadsheet: ten mistakes told at once; each created once; n
   expect(sandbox.creates).toBe(210);
 });
 
-it("two catalogs below a component: its options reach their resources; a renamed one keeps them by an alias", async () => {
+it("two catalogs below a component: its options reach their resources; with an alias a renamed one keeps them, and its rows are still watched", async () => {
   const sandbox = await useSandbox();
   const yaml = (name: string) =>
     `advertisers: { a: { advertiserName: ${name}, events: { buy: { eventName: Buy, value: 1 }, constructor: { eventName: C, value: 1 } } } }`;
-  const body = (name: string, options: string) =>
+  const json = (...events: string[]) => {
+    const rows = events.map((key): [string, object] => [key, { eventName: key === "buy2" ? "buy" : key, value: 2 }]);
+    return JSON.stringify({ advertisers: { a: { advertiserName: "Two", events: Object.fromEntries(rows) } } });
+  };
+  const body = (name: string, options: string, shop = `"shop"`) =>
     program(`
 class Shop extends pulumi.ComponentResource {
-  constructor(name) {
-    super("my:index:Shop", name);
+  constructor(name, options) {
+    super("my:index:Shop", name, {}, options);
     this.catalogs = [
       new advertising.Catalog("one", { file: "one.yaml" }, { parent: this, protect: true }),
       new advertising.Catalog("${name}", { file: "two.json" }, { parent: this${options} }),
     ];
   }
 }
-const { catalogs } = new Shop("shop");
+const { catalogs } = new Shop(${shop});
 exports.ids = catalogs.map(({ eventIds }) => eventIds);
 exports.are = [catalogs[0], exports, advertising].map((each) => advertising.Catalog.isInstance(each));`);
   const stack = await newStack(body("two", ""), { sandbox });
   stack.write("one.yaml", yaml("One"));
-  stack.write(
-    "two.json",
-    JSON.stringify({ advertisers: { a: { advertiserName: "Two", events: { buy: { eventName: "Buy", value: 2 } } } } }),
-  );
+  stack.write("two.json", json("buy", "sell"));
   const { code, output } = await stack.up();
   expect(code, output).toBe(0);
-  expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3 });
+  expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 4 });
   const resources = (await stack.resources()) as readonly {
     urn: string;
     protect?: boolean;
@@ -126,9 +128,10 @@ exports.are = [catalogs[0], exports, advertising].map((each) => advertising.Cata
     [`${below}:ConversionEvent::one/a/buy`, true, true],
     [`${below}:ConversionEvent::one/a/constructor`, true, true],
     [`${below}:ConversionEvent::two/a/buy`, false, true],
+    [`${below}:ConversionEvent::two/a/sell`, false, true],
   ]);
   expect(await stack.outputs()).toMatchObject({
-    ids: [{ buy: expect.any(Number), constructor: expect.any(Number) }, { buy: expect.any(Number) }],
+    ids: ["constructor", "sell"].map((other) => ({ buy: expect.any(Number), [other]: expect.any(Number) })),
     are: [true, false, false],
   });
 
@@ -136,10 +139,32 @@ exports.are = [catalogs[0], exports, advertising].map((each) => advertising.Cata
   expect((await stack.preview()).output).toContain(
     'If you renamed Catalog "two", add `{ aliases: [{ name: "two" }] }` to Catalog "zwei"',
   );
-  stack.program(body("zwei", ', aliases: [{ name: "two" }]'));
+  const options = ', aliases: [{ name: "two" }]';
+  stack.program(body("zwei", options, `"store", { aliases: [{ name: "shop" }] }`));
   const renamed = await stack.preview("--expect-no-changes");
   expect(renamed.output).not.toContain("to create");
-  expect(sandbox.creates).toBe(5);
+  expect(renamed.output).not.toContain("no longer declare");
+  const moved = await stack.up();
+  expect(moved.code, moved.output).toBe(0);
+  expect(sandbox.creates).toBe(6);
+
+  // The aliases stay in the program. A row is left in flight by a kill and removed, another one is removed, and a third one gets another key.
+  const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  stack.write("two.json", json("buy", "sell", "late"));
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.cancel();
+  stack.write("two.json", json("buy2"));
+  const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+  const after = await stack.preview();
+  expect(after.code, after.output).toBe(0);
+  for (const told of [
+    `pending --forget '${below}:ConversionEvent::zwei/a/late'`,
+    `ConversionEvent "zwei/a/sell" (${idOf("sell")}) is no longer declared.`,
+    `this creates a second live event and leaves ${idOf("buy")} live.`,
+  ]) {
+    expect(after.output).toContain(told);
+  }
+  expect(sandbox.creates).toBe(7);
 });
 
 it("what is wrong with a catalog's arguments, options and file is told with the rest of the program", async () => {

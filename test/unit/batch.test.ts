@@ -6,6 +6,7 @@ import { judge, judgeRemovals } from "../../provider/src/program/batch.js";
 import { type Declaration, type DeclaredObject, LATER } from "../../provider/src/program/declaration.js";
 import { Declared } from "../../provider/src/program/declared.js";
 import { type Finding, programError } from "../../provider/src/program/findings.js";
+import { ANY } from "../../provider/src/program/place.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { labelOf, memberOf } from "../../provider/src/state/identity.js";
@@ -107,6 +108,7 @@ const unresolved = {
 const { isReported: _, ...killed } = unresolved;
 
 const moved: Partial<Declaration> = { formerly: [{ name: "old", parentTypes: undefined }] };
+const anywhere: Partial<Declaration> = { formerly: [{ name: ANY, parentTypes: ANY }] };
 
 it("an advertiser that the program uses by its id is not said to leave, nor to be deactivated", () => {
   const acme = keyOf("shop/Acme", "Advertiser");
@@ -213,6 +215,7 @@ describe("a live object", () => {
     ["with an heir, which the provider tells", [declared("new", "Signup")], false],
     ["that is declared", [declared("old", "Signup")], false],
     ["that is declared under another name by an alias", [declared("new", "Signup", {}, moved)], false],
+    ["that an alias may mean which only the engine knows", [declared("new", "Other", {}, anywhere)], false],
     ["that something adopts", [declared("new", "Signup", { adopts: "1" })], false],
     ["of whose name something adopts another one", [declared("new", "Signup", { adopts: "2" })], true],
   ])("that leaves %s", (_, batch, isWarned) => {

@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { formerPlaces, identityOf, isAt, journalKeyIn, typesOf } from "../../provider/src/program/place.js";
+import { currentProgram } from "../../provider/src/program/program.js";
 
 await pulumi.runtime.setMocks(
   { newResource: ({ name, inputs }) => ({ id: `${name}-id`, state: inputs }), call: ({ inputs }) => inputs },
@@ -12,6 +13,7 @@ await pulumi.runtime.setMocks(
 
 const outer = new pulumi.ComponentResource("my:index:Outer", "outer");
 const inner = new pulumi.ComponentResource("my:Inner", "inner", {}, { parent: outer });
+const early = new pulumi.ComponentResource("my:index:Outer", "early", {}, { aliases: [{ name: "outer" }] });
 const INSIDE = "my:index:Outer$my:Inner";
 
 describe("the journal's key and the identity", () => {
@@ -43,20 +45,19 @@ describe("an alias", () => {
 
   it.each<[string, unknown, readonly string[]]>([
     ["of a name", [{ name: "old" }], ["old, inside"]],
-    ["without a parent", [{ noParent: true }], ["new, of the stack"]],
     ["of the stack by its resource, which is undefined", [{ parent: undefined }], ["new, of the stack"]],
-    ["of a name below the stack", [{ name: "old", noParent: true }], ["old, of the stack"]],
+    ["of a name below the stack", [{ name: "old", parent: undefined }], ["old, of the stack"]],
     [
       "of a parent that is not known here",
       [{ parent: pulumi.output(inner) }],
       ["new, of the stack", "new, in another"],
     ],
-    ["of a parent's URN", [{ name: "old", parentUrn: "urn:pulumi:dev::shop::x:y:Z::z" }], everywhere.slice(0, 3)],
+    ["of a parent's URN", [{ parent: "urn:pulumi:dev::shop::my:index:Other::z" }], ["new, in another"]],
     ["of a URN of the stack", [urn("pulumi-nodejs:dynamic/advertising:ConversionEvent")], ["old, of the stack"]],
     ["of a URN inside", [urn(`${INSIDE}$pulumi-nodejs:dynamic/advertising:ConversionEvent`)], ["old, inside"]],
     ["that is an Output may be any place", [pulumi.output("urn")], everywhere],
     ["whose name is an Output may be any name", [{ name: pulumi.output("old") }], ["old, inside"]],
-    ["among others", [{ name: "old" }, { noParent: true }], ["old, inside", "new, of the stack"]],
+    ["among others", [{ name: "old" }, { parent: undefined }], ["old, inside", "new, of the stack"]],
     ["list that is an Output may be any place", pulumi.output([]), everywhere],
     ["list that is empty is none", [], []],
   ])("%s", (_, aliases, expected) => {
@@ -67,11 +68,122 @@ describe("an alias", () => {
     });
     expect(found).toEqual(expected);
   });
+});
 
-  it("that a component has reaches what is in it, wherever that was", () => {
-    const moved = new pulumi.ComponentResource("my:index:Outer", "moved", {}, { aliases: [{ name: "outer" }] });
-    const places = formerPlaces("new", { parent: moved });
+describe("an alias of a component", async () => {
+  // From here on as in a deployment.
+  await pulumi.runtime.runInPulumiStack(async () => {
+    currentProgram();
+    return {};
+  });
+  const COMPONENT = "my:index:Outer";
+  const wasIn = (types: string, name: string) => `urn:pulumi:dev::shop::${types}::${name}`;
+
+  interface Level {
+    readonly name: string;
+    readonly aliases?: unknown;
+  }
+
+  /** @returns the places before of a resource `name` with `aliases`, in components with these names and aliases, outermost first. */
+  function before(levels: readonly Level[], { name, aliases }: Level): string[] {
+    let parent: pulumi.Resource | undefined;
+    for (const each of levels) {
+      parent = new pulumi.ComponentResource(COMPONENT, each.name, {}, {
+        parent,
+        ...each,
+      } as pulumi.ComponentResourceOptions);
+    }
+    const places = formerPlaces(name, { aliases, parent });
+    return [...new Set(places.map(({ name: at, parentTypes }) => `${String(parentTypes)} ${String(at)}`))];
+  }
+
+  const renamed = { name: "new", aliases: [{ name: "old" }] };
+  const ANY = "Symbol(any)";
+
+  it.each<[string, readonly Level[], Level, readonly string[]]>([
+    ["reaches a name that begins with its own", [renamed], { name: "new/a" }, [`${COMPONENT} old/a`]],
+    ["leaves another name as it is", [renamed], { name: "a" }, [`${COMPONENT} a`]],
+    [
+      "counts with each alias of what is in it",
+      [{ name: "new", aliases: [{ name: "old" }, { name: "oldest" }] }],
+      { name: "new/a", aliases: [{ name: "new/b" }] },
+      [
+        `${COMPONENT} new/b`,
+        `${COMPONENT} old/a`,
+        `${COMPONENT} old/b`,
+        `${COMPONENT} oldest/a`,
+        `${COMPONENT} oldest/b`,
+      ],
+    ],
+    [
+      "reaches through components without one",
+      [renamed, { name: "new-part" }],
+      { name: "new-part-a" },
+      [`${COMPONENT}$${COMPONENT} old-part-a`],
+    ],
+    [
+      "of the stack",
+      [{ name: "outer" }, { name: "new", aliases: [{ parent: pulumi.rootStackResource }] }],
+      { name: "new/a" },
+      [`${COMPONENT} new/a`],
+    ],
+    [
+      "of another component",
+      [{ name: "new", aliases: [{ parent: inner }] }],
+      { name: "a" },
+      [`${INSIDE}$${COMPONENT} a`],
+    ],
+    [
+      "of a parent's URN",
+      [
+        {
+          name: "new",
+          aliases: [{ parent: wasIn("my:A$my:B", "b") }, { parent: wasIn("pulumi:pulumi:Stack", "shop-dev") }],
+        },
+      ],
+      { name: "a" },
+      [`my:A$my:B$${COMPONENT} a`, `${COMPONENT} a`],
+    ],
+    ["of a type", [{ name: "new", aliases: [{ type: "my:index:Was" }] }], { name: "a" }, ["my:index:Was a"]],
+    ["of a URN", [{ name: "new", aliases: [wasIn("my:A$my:Was", "old")] }], { name: "new/a" }, ["my:A$my:Was old/a"]],
+    [
+      "of another stack or project",
+      [{ name: "new", aliases: [{ stack: "x", project: "y" }] }],
+      { name: "a" },
+      [`${COMPONENT} a`],
+    ],
+    [
+      "that is an Output may be anything",
+      [{ name: "new", aliases: [pulumi.output("urn")] }],
+      { name: "new/a" },
+      [`${ANY} ${ANY}`],
+    ],
+    [
+      "that is an Output leaves another name as it is",
+      [{ name: "new", aliases: [pulumi.output("urn")] }],
+      { name: "a" },
+      [`${ANY} a`],
+    ],
+    [
+      "whose name is an Output",
+      [{ name: "new", aliases: [{ name: pulumi.output("old") }] }],
+      { name: "new/a" },
+      [`${COMPONENT} ${ANY}`],
+    ],
+    [
+      "whose type is an Output",
+      [{ name: "new", aliases: [{ type: pulumi.output("t") }] }],
+      { name: "a" },
+      [`${ANY} a`],
+    ],
+    ["that it has none of", [{ name: "new" }], { name: "a" }, []],
+  ])("%s", (_, levels, resource, expected) => {
+    expect(before(levels, resource)).toEqual(expected);
+  });
+
+  it("may be anything if the component was made before aliases were kept", () => {
+    const places = formerPlaces("early-a", { parent: early });
     expect(places.some((place) => isAt(place, "old", "my:index:Other"))).toBe(true);
-    expect(typesOf(moved)).toBe("my:index:Outer");
+    expect(typesOf(early)).toBe(COMPONENT);
   });
 });

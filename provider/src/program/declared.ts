@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Kind, ResourceName } from "../kinds/index.js";
 import { aboutWhom, memberOf, objectKey, resourceKeyIn } from "../state/index.js";
 import { type Declaration, type DeclaredObject, LATER } from "./declaration.js";
-import { isAt, type Place } from "./place.js";
+import { ANY, isAt, type Place } from "./place.js";
 
 /**
  * What the program says of a resource, or of a set's member, that an earlier run knew: it is declared, perhaps as a member of a
@@ -22,8 +22,8 @@ export class Declared {
   readonly #keys = new Set<string>();
   /** The journal keys of sets whose members are declared beside them. */
   readonly #knownSets = new Set<string>();
-  /** The places at which resources stood before, each with the journal key of now. */
-  readonly #formerly = new Map<ResourceName, { readonly place: Place; readonly now: string }[]>();
+  /** By {@link formerKey}: the places at which resources stood before, each with the journal key of now. */
+  readonly #formerly = new Map<string, { readonly place: Place; readonly now: string }[]>();
   readonly #named = new Map<string, DeclaredObject[]>();
   readonly #same = new Map<string, DeclaredObject[]>();
   /** By {@link objectKey}: the first object that adopts it. */
@@ -42,7 +42,8 @@ export class Declared {
     this.#keys.add(key);
     if (setOf !== undefined && objects !== undefined) this.#knownSets.add(key);
     if (setOf !== undefined && objects === undefined) this.#addAdoptingLater(setOf, key);
-    for (const place of formerly) addTo(this.#formerly, aboutWhom(key).resource, { place, now: key });
+    for (const place of formerly)
+      addTo(this.#formerly, formerKey(aboutWhom(key).resource, place.name), { place, now: key });
     for (const object of objects ?? []) this.#addObject(object);
   }
 
@@ -90,7 +91,9 @@ export class Declared {
   movedTo(journalKey: string): string | undefined {
     if (this.#formerly.size === 0 || this.#keys.has(resourceKeyIn(journalKey))) return undefined;
     const { resource, name, parentTypes, member } = aboutWhom(journalKey);
-    const found = this.#formerly.get(resource)?.find(({ place }) => isAt(place, name, parentTypes));
+    const at = (known: Place["name"]) =>
+      this.#formerly.get(formerKey(resource, known))?.find(({ place }) => isAt(place, name, parentTypes));
+    const found = at(name) ?? at(ANY);
     return found === undefined || member === undefined ? found?.now : memberOf(found.now, member);
   }
 
@@ -126,6 +129,11 @@ export class Declared {
     const those = this.#adoptingLater.get(kind);
     return those !== undefined && those.size > (those.has(journalKey) ? 1 : 0);
   }
+}
+
+/** Thousands of rows of a catalog may have moved with it. */
+function formerKey(resource: ResourceName, name: Place["name"]): string {
+  return name === ANY ? resource : `${resource} ${name}`;
 }
 
 const NONE: readonly DeclaredObject[] = [];

@@ -13,9 +13,11 @@ import { type Identity, identityText, journalKeyOf, placeInUrn } from "../state/
 export interface Place {
   readonly name: string | typeof ANY;
   readonly parentTypes: string | undefined | typeof ANY;
+  /** Its own, if an alias says that it was another one. */
+  readonly type?: string | undefined | typeof ANY;
 }
 
-const ANY = Symbol("any");
+export const ANY: unique symbol = Symbol("any");
 const ANYWHERE: Place = { name: ANY, parentTypes: ANY };
 
 const STACK_TYPE = "pulumi:pulumi:Stack";
@@ -38,10 +40,14 @@ function organization(): string {
  * URN and built like it, so that equal names below different components stay apart.
  */
 export async function identityOf(name: string, parent: pulumi.Resource | undefined): Promise<string> {
-  const parentUrn = parent === undefined ? undefined : await settled(parent.urn);
-  // urn:pulumi:<stack>::<project>::<types>::<name>; the root stack is every resource's parent and says nothing.
-  const types = parentUrn?.split("::")[2];
-  return identityText({ ...placeOfProgram(), parentTypes: types === STACK_TYPE ? undefined : types, name });
+  const parentTypes = parent === undefined ? undefined : typesInUrn(await settled(parent.urn));
+  return identityText({ ...placeOfProgram(), parentTypes, name });
+}
+
+/** The types in urn:pulumi:<stack>::<project>::<types>::<name>. The root stack is every resource's parent and says nothing. */
+function typesInUrn(urn: string): string | undefined {
+  const types = urn.split("::", 3)[2];
+  return types === STACK_TYPE ? undefined : types;
 }
 
 /** An Output's value without its dependencies: a resource must not wait for its parent's other children. */
@@ -55,11 +61,17 @@ export function journalKeyIn(kind: Kind | SetKind, name: string, parent: pulumi.
   return journalKeyOf(kind.name, identityText({ ...placeOfProgram(), parentTypes: typesOf(parent), name }));
 }
 
+/** These names are Pulumi's own, and the same in every copy of it. */
+interface Linked extends pulumi.Resource {
+  readonly __name: string;
+  readonly __pulumiType: string;
+  readonly __aliases?: readonly unknown[];
+  readonly __parentResource?: Linked;
+}
+
 /** The types of `parent` and of its parents, as a URN has them; `undefined` for the stack itself. */
 export function typesOf(parent: pulumi.Resource | undefined): string | undefined {
   const types: string[] = [];
-  // These names are Pulumi's own, and the same in every copy of it.
-  type Linked = pulumi.Resource & { readonly __pulumiType: string; readonly __parentResource?: Linked };
   for (let each = parent as Linked | undefined; each !== undefined; each = each.__parentResource) {
     if (each.__pulumiType !== STACK_TYPE) types.unshift(each.__pulumiType);
   }
@@ -71,26 +83,86 @@ export function isProtected({ protect, parent }: pulumi.CustomResourceOptions): 
   return (protect ?? (parent as { readonly __protect?: boolean } | undefined)?.__protect) === true;
 }
 
-/** The places at which the resource stood before, as its aliases say. */
-export function formerPlaces(name: string, { aliases, parent }: pulumi.CustomResourceOptions): Place[] {
-  const inherited = (parent as { readonly __aliases?: readonly unknown[] } | undefined)?.__aliases ?? [];
-  if (inherited.length > 0) return [ANYWHERE];
-  if (aliases === undefined) return [];
-  if (!Array.isArray(aliases)) return [ANYWHERE];
-  return aliases.map((alias: unknown) => placeIn(alias, name, parent));
+/** The aliases of a component as the program gives them: Pulumi itself keeps Outputs, which are known only later. */
+const ALIASES = new WeakMap<pulumi.Resource, readonly unknown[]>();
+
+/** From now on the aliases of what the program makes are kept. Before Pulumi has begun a deployment, nothing can be. */
+export function keepAliases(): void {
+  if (pulumi.runtime.getStackResource() === undefined) return;
+  pulumi.runtime.registerStackTransformation(({ resource, opts: { aliases } }) => {
+    if (aliases !== undefined) ALIASES.set(resource, aliases);
+    return undefined;
+  });
+}
+
+// A component may be the first that a program makes.
+keepAliases();
+
+interface Aliased {
+  readonly aliases?: unknown;
+  readonly parent?: pulumi.Resource | undefined;
+}
+
+/** The places at which a resource was before, as its aliases and those of its parents say: what Pulumi calls `allAliases`. */
+export function formerPlaces(name: string, { aliases = [], parent }: Aliased): Place[] {
+  const own = Array.isArray(aliases) ? aliases.map((alias: unknown) => placeIn(alias, name, parent)) : [ANYWHERE];
+  const [now, ...before] = placesOf(parent as Linked | undefined);
+  const inherited = before.flatMap((former) =>
+    [{ name }, ...own].map(
+      (each): Place => ({
+        ...each,
+        name: nameBelow(former.name, each.name, now?.name),
+        parentTypes: former.types,
+      }),
+    ),
+  );
+  return [...own, ...inherited];
+}
+
+/** Pulumi takes a name that begins with the parent's for one that is made of it, so it was another one below the parent's former name. */
+function nameBelow(former: Place["name"], name: Place["name"], parentName: Place["name"] = ANY): Place["name"] {
+  if (name === ANY || parentName === ANY || !name.startsWith(parentName)) return name;
+  return former === ANY ? ANY : former + name.slice(parentName.length);
+}
+
+/** Where a parent is now and, after that, where it was before, each with the types that what is in it has before its own. */
+function placesOf(
+  parent: Linked | undefined,
+): { readonly name: Place["name"]; readonly types: Place["parentTypes"] }[] {
+  if (parent === undefined || parent.__pulumiType === STACK_TYPE) return [];
+  const { __name: name, __pulumiType: own, __parentResource, __aliases } = parent;
+  const given = ALIASES.get(parent);
+  // A transformation of the program's own may have added some.
+  const aliases = given?.length === __aliases?.length ? given : __aliases;
+  const now: Place = { name, parentTypes: typesOf(__parentResource) };
+  return [now, ...formerPlaces(name, { aliases, parent: __parentResource })].map(
+    ({ name, parentTypes, type = own }) => ({
+      name,
+      types: parentTypes === ANY || type === ANY ? ANY : [parentTypes ?? [], type].flat().join("$"),
+    }),
+  );
 }
 
 function placeIn(alias: unknown, name: string, parent: pulumi.Resource | undefined): Place {
-  if (typeof alias === "string") return placeInUrn(alias);
+  if (typeof alias === "string") return { ...placeInUrn(alias), type: typesInUrn(alias)?.split("$").at(-1) };
   if (!isPlainAlias(alias)) return ANYWHERE;
-  const former = alias.name === undefined ? name : typeof alias.name === "string" ? alias.name : ANY;
-  if (alias.noParent === true) return { name: former, parentTypes: undefined };
-  if (typeof alias.parentUrn === "string") return { name: former, parentTypes: ANY };
-  if (!Object.hasOwn(alias, "parent")) return { name: former, parentTypes: typesOf(parent) };
   // pulumi.rootStackResource is undefined.
-  const isKnown =
-    alias.parent === undefined || (typeof alias.parent === "object" && "__pulumiType" in Object(alias.parent));
-  return { name: former, parentTypes: isKnown ? typesOf(alias.parent as pulumi.Resource | undefined) : ANY };
+  const above = Object.hasOwn(alias, "parent") ? alias.parent : parent;
+  return {
+    name: knownOr(name, alias.name),
+    type: knownOr(undefined, alias.type),
+    parentTypes:
+      above === undefined || pulumi.Resource.isInstance(above)
+        ? typesOf(above)
+        : typeof above === "string"
+          ? typesInUrn(above)
+          : ANY,
+  };
+}
+
+function knownOr<Default>(otherwise: Default, given: unknown): string | Default | typeof ANY {
+  if (given === undefined) return otherwise;
+  return typeof given === "string" ? given : ANY;
 }
 
 /** Compares a place that an alias names with that of a resource which an earlier run knew. */

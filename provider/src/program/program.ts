@@ -16,6 +16,7 @@ import {
   heardLater,
   hideStackTracesOfFailures,
   isEmbedded,
+  keepAliases,
   mocksOfNow,
   onceEndedWell,
   placeOfProgram,
@@ -173,6 +174,8 @@ function begin(): Program {
   for (const note of program.reading.notes) void pulumi.log.info(note);
   program.judgeRemovalsAtEnd();
   hideStackTracesOfFailures();
+  // A program that shares its process may load this package before its deployment begins.
+  if (isEmbedded()) keepAliases();
   return program;
 }
 
