@@ -145,6 +145,31 @@ it("destroyed without the option, the events of a set stay live, also where a de
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
 });
 
+it.each(["", "deleteBeforeReplace: true"])(
+  "R5: what is replaced stays live, as was said, if only a transformation gave retainOnDelete: false: %s",
+  async (option) => {
+    const text = (value: number) =>
+      program(`
+pulumi.runtime.registerStackTransformation(({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: false } }));
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: ${value} }, { ${option} });`);
+    const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+    const { sandbox, stack } = await start(text(1), { event: { delete: ALL.event.delete } }, { objects });
+    await upWell(stack);
+    const [first] = sandbox.events;
+    stack.program(text(2));
+    const stays = `${first?.id} stays live on the platform`;
+    expect((await stack.preview()).output).toContain(stays);
+    const output = await upWell(stack);
+    expect(output).toContain(stays);
+    expect(output).toContain("retainOnDelete: false was not given to the resource itself");
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0, events: [{ value: 1 }, { value: 2 }] });
+    expect(JSON.stringify(await stack.resources())).toContain(`"id":"${first?.id}","name":"E"`);
+    // Nothing was said of this one, and Pulumi's own list shows that it is deleted.
+    expect((await stack.destroy()).code).toBe(0);
+    expect(sandbox).toMatchObject({ deletes: 1, events: [{ value: 1 }] });
+  },
+);
+
 const UPDATES = { event: { update: "PUT rest/event/{id}" }, advertiser: { update: "PUT rest/advertiser/{id}" } };
 const owned = (name: string, { option = "", owner = "a", other = "Other" } = {}) =>
   program(`

@@ -310,10 +310,16 @@ it("a preview without steps is one", () => {
 describe("on an installation with more than the documented operations", () => {
   const OPERATIONS = { event: { update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" } };
   const setting = JSON.stringify(OPERATIONS);
-  const deletable = <T extends { oldState: { outputs?: Values | undefined } }>(step: T) => ({
-    ...step,
-    oldState: { ...step.oldState, retainOnDelete: undefined, outputs: { ...step.oldState.outputs, __at: "here me" } },
-  });
+  const deletable = <T extends { oldState: { inputs: Values; outputs?: Values | undefined } }>({
+    oldState,
+    ...step
+  }: T) => {
+    const [inputs, outputs] = [
+      { ...oldState.inputs, __delete: true },
+      { ...oldState.outputs, __at: "here me" },
+    ];
+    return { ...step, oldState: { ...oldState, retainOnDelete: undefined, inputs, outputs } };
+  };
   const tell = (steps: object[], operations: string | undefined = setting, config?: object) =>
     unescaped(commentOf(readPreview(JSON.stringify({ steps, config }), { operations })));
 
@@ -355,6 +361,15 @@ describe("on an installation with more than the documented operations", () => {
       expect(told).toContain("leave the state and stay live");
       expect(told).not.toContain("deleted");
     }
+  });
+
+  it("what is replaced stays live if the package did not know the option; what leaves is the engine's to delete", () => {
+    const byTransformation = ({ oldState, ...step }: typeof gone | typeof replaced) => {
+      return { ...step, oldState: { ...oldState, inputs: { ...oldState.inputs, __delete: undefined } } };
+    };
+    const told = tell([byTransformation(gone), byTransformation(replaced)]);
+    expect(told).toContain("1 to leave the state and be deleted");
+    expect(told).toContain("Up to 1 object would stay live");
   });
 
   it("the stack's setting goes before the environment's", () => {

@@ -18,7 +18,11 @@ const diff =
   (news: object): Step =>
   (run) => {
     const member: Member = singleMember(advertiser, "5", { advertiserName: "A" }, { ...news });
-    run.noteDecided(KEY, { member, former: { id: "5", isDeleted: false }, leaves: { before: [], object: undefined } });
+    run.noteDecided(advertiser, KEY, {
+      member,
+      former: { id: "5", isDeleted: false },
+      leaves: { before: [], object: undefined },
+    });
   };
 const same = diff({ advertiserName: "A" });
 const changed = diff({ advertiserName: "B" });

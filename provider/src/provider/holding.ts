@@ -279,5 +279,6 @@ export async function whenRemoved(
     return "spared";
   }
   const can = abilitiesOf(kind, reading.settings);
-  return isDeleted({ can, deletes: () => isOfKnownAccount(properties) }, id) ? "deleted" : "left live";
+  const deletes = () => isOfKnownAccount(properties) && !run.isStaying(kind, id);
+  return isDeleted({ can, deletes }, id) ? "deleted" : "left live";
 }

@@ -60,6 +60,8 @@ export class Run {
   readonly #decided = new Map<string, Decided>();
   /** Journal keys of what is replaced although `diff` saw no need: the engine was asked to. */
   readonly #askedAgain = new Set<string>();
+  /** What stays live if something takes its place, as was said. Each as {@link objectKey} makes it. */
+  readonly #staying = new Set<string>();
   readonly #gone = new Set<string>();
   /** What the engine asked to delete, each as {@link objectKey} makes it. */
   readonly removed = new Set<string>();
@@ -139,8 +141,17 @@ export class Run {
     return this.#checked.get(key) ?? { wasSecret: new Set(), wasDeleting: false };
   }
 
-  noteDecided(key: string, decided: Decided): void {
+  noteDecided(kind: Kind, key: string, decided: Decided): void {
     this.#decided.set(key, decided);
+    const { former } = decided;
+    // Of what the program has not registered yet, the option is not known.
+    if (former === undefined || !this.declared.has(key) || this.checked(key).wasDeleting) return;
+    this.#staying.add(objectKey(kind.name, former.id));
+  }
+
+  /** Whether `diff` has found no `retainOnDelete: false`, and said that the object stays live: only the engine knows what a transformation gave. */
+  isStaying(kind: Kind, id: string): boolean {
+    return this.#staying.has(objectKey(kind.name, id));
   }
 
   decided(key: string): Decided | undefined {

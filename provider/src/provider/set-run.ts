@@ -23,6 +23,7 @@ import {
   eventIn,
   formerIdsIn,
   isDeleteOwed,
+  isOfKnownAccount,
   labelOf,
   memberMark,
   memberOf,
@@ -240,7 +241,7 @@ export const deleteSet: Calls<SetKind>["delete"] = async ({ name, member: kind }
     const can = abilitiesOf(kind, runtime.reading.settings);
     const ids = idRanges(left.map((each) => each.id));
     const those = `${count(left.length, "event")} of ${label} (${ids}) left the state, and ${agree(left.length, "it", "each")}`;
-    tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, those)}.`)]);
+    tellAll(runtime, [notDeleted(can.delete, isOfKnownAccount(properties), `${staysLive(kind, those)}.`)]);
   }
   if (wanted.length === 0) return;
   const progress = new Progress(wanted.length, runtime.clock, (text) =>

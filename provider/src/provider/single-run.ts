@@ -16,6 +16,7 @@ import { exactId, isReadableId } from "../rules/index.js";
 import {
   ACCOUNT,
   CREATED,
+  isOfKnownAccount,
   LEFT_LIVE,
   PROVIDER,
   recordIn,
@@ -59,7 +60,7 @@ export const planSingle: Calls<Kind>["plan"] = async (kind, runtime, id, olds, n
     const member = singleMember(kind, id, olds, news, circumstances);
     const former = formerIfReplaced(member.id, olds, circumstances);
     const leaves = leavingIn(kind, id, olds, secret);
-    run.noteDecided(key, { member, former, leaves });
+    run.noteDecided(kind, key, { member, former, leaves });
     return member;
   };
   let member = decideNow();
@@ -196,7 +197,8 @@ export const deleteSingle: Calls<Kind>["delete"] = async (kind, runtime, id, pro
     await deleteObject(kind, runtime, { id, label, created: createdIn(properties) });
   } else {
     const can = abilitiesOf(kind, runtime.reading.settings);
-    tellAll(runtime, [notDeleted(can.delete, `${staysLive(kind, `${label} left the state and`)}.`)]);
+    const sentence = `${staysLive(kind, `${label} left the state and`)}.`;
+    tellAll(runtime, [notDeleted(can.delete, isOfKnownAccount(properties), sentence)]);
   }
 };
 

@@ -326,10 +326,12 @@ export function spared(label: string): Notice {
   return { say: `Not deleted: ${label}, which another resource of the program has or may adopt.` };
 }
 
-/** What left the state, and could not be deleted. @param canDelete whether there is a known way: then the account is not known. */
-export function notDeleted(canDelete: boolean, sentence: string): Notice {
-  const why = canDelete
-    ? "The state does not say at which account it was created"
-    : "The platform has no known way to delete";
+/** What left the state, and is not deleted. @param canDelete whether there is a known way. */
+export function notDeleted(canDelete: boolean, isAccountKnown: boolean, sentence: string): Notice {
+  const why = !canDelete
+    ? "The platform has no known way to delete"
+    : isAccountKnown
+      ? "retainOnDelete: false was not given to the resource itself"
+      : "The state does not say at which account it was created";
   return { say: `${why}, so ${sentence}` };
 }

@@ -241,11 +241,13 @@ function singleChange(kind: Kind, step: Step, context: Context): Change[] {
   // The engine has compared the values, but shows each secret as "[secret]". If nothing else has changed, a secret has.
   const isHidden = given !== undefined && changesIn(kind, old, given).names.length === 0;
   const news = isHidden ? withoutSecrets(given, "another secret") : given;
+  // What is replaced is deleted only if the package knew the option, as it does not know what a transformation gave.
+  const isToGo = op === "delete" || oldState?.inputs?.[DELETES] === true;
   const circumstances: Circumstances = {
     // An update is a fact where the engine has one, wherever the comment is made.
     can: { ...can(kind), ...(op === "update" ? { update: true } : {}) },
     replaceOnChanges: op === "replace" ? ["*"] : (newState?.replaceOnChanges ?? []),
-    deletes: deletesUnlessHeld(kind, holders, isDeletedByEngine(oldState), () => urn),
+    deletes: deletesUnlessHeld(kind, holders, isToGo && isDeletedByEngine(oldState), () => urn),
     mayBeAdopted: othersAdoptUnknown(kind, urn),
   };
   const member = singleMember(kind, oldState?.id, old, news, circumstances);
