@@ -156,7 +156,7 @@ const rows: Row[] = [
   [
     "R3",
     "`relocate` leaves the journal under the old address if the new one has one",
-    "store/relocation.ts",
+    "tools/relocate.ts",
     "(current === undefined ? former : joinedJournals(former, current))",
     "current ?? former",
   ],

@@ -2,8 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemDisk } from "../../provider/src/files/index.js";
-import { Inventory, readInventory } from "../../provider/src/store/inventory.js";
-import { Seen } from "../../provider/src/store/seen.js";
+import { Inventory, readInventory, Seen } from "../../provider/src/store/inventory.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 

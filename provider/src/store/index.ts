@@ -5,12 +5,20 @@
  * room imports base, files, kinds, settings and state, and knows nothing of requests.
  */
 
-export { backendIn, forgetSettlements, readSettlements, type Settlement, writeSettlements } from "./beside-journal.js";
-export { Inventory, type Live, type Options } from "./inventory.js";
+export {
+  backendIn,
+  forgetSettlements,
+  joinedSettlements,
+  readSettlements,
+  type Settlement,
+  writeSettlements,
+} from "./beside-journal.js";
+export { Inventory, joinedInventories, type Live, type Options, Seen } from "./inventory.js";
 export { type Ending, Journal, type Sending, type Unsent } from "./journal.js";
 export {
   forgetObjects,
   type HeldJournal,
+  joinedJournals,
   look,
   lookAround,
   recordsIn,
@@ -26,5 +34,3 @@ export {
   seenIn,
   stackPathsHere,
 } from "./places.js";
-export { moveNotes, notesToMove } from "./relocation.js";
-export { Seen } from "./seen.js";

@@ -23,7 +23,6 @@ import {
   type HeldJournal,
   Inventory,
   type Live,
-  notesToMove,
   pathsIn,
   placesOf,
   readSettlements,
@@ -119,11 +118,11 @@ export class StackJournals {
     );
   }
 
-  /** Those that stand under a former address and account, as they are to move. */
-  standingAt(from: string): ReturnType<typeof notesToMove> {
+  /** Where the stack's files stand at this account: by each of its names, the one of now first. */
+  pathsAt(account: Account): StorePaths[] {
     const { cookieFile, folder } = this.#place;
-    const to = this.account();
-    return [...this.#names].flatMap((name) => notesToMove(from, to, name, cookieFile, folder));
+    const { journalFolder } = placesOf(account, "", cookieFile, folder);
+    return [...this.#names].map((name) => pathsIn(journalFolder, name));
   }
 
   /** What is not settled. @throws Error about a journal that can't be read: then nobody can tell what is pending. */

@@ -1,12 +1,17 @@
 /**
  * `pulumi-advertising relocate`: declares that the platform and account which a stack's resources were created at are the same
- * under another address. The state then says so.
+ * under another address. The state then says so, and this machine's files of the stack go on under that address. Where both addresses have a
+ * file, as after an `up --target` of something new, the two become one: the current one's word is the later one. A process that is killed
+ * meanwhile loses nothing: a former file is removed last, and joining it once more adds nothing.
  */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { agree, count, enumerate, UsageError } from "../base/index.js";
+import { type Disk, readNow, removeNow, replaceNow, systemDisk } from "../files/index.js";
 import { accountOf } from "../settings/index.js";
 import { ACCOUNT } from "../state/index.js";
-import { moveNotes } from "../store/index.js";
-import { changeStack } from "./change-stack.js";
+import { joinedInventories, joinedJournals, joinedSettlements, type StorePaths } from "../store/index.js";
+import { changeStack, type StackJournals } from "./change-stack.js";
 import { command, say } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 import { type ExportedStack, isOurs, type Resource, stateIn, withEach } from "./stack-export.js";
@@ -32,7 +37,7 @@ export const relocateCommand = command({
     if (!/^\S+ \S+$/.test(from)) throw new UsageError(`expected ${WORDS}; got ${from}`);
     return changeStack(choice, (exported, journals) => {
       const to = accountOf(journals.account());
-      const notes = journals.standingAt(from);
+      const notes = notesToMove(from, journals);
       const { stack, moved } = relocate(exported, from, to, notes.length > 0);
       return {
         stack: moved === 0 ? undefined : stack,
@@ -79,4 +84,72 @@ function relocate(
     );
   }
   return { stack: relocated, moved };
+}
+
+/** The files of a stack under one address, and where they belong. */
+interface Move {
+  readonly from: StorePaths;
+  readonly to: StorePaths;
+}
+
+/**
+ * What this machine has of the stack under its account's former address.
+ * @param from `<host>[:<port>][/<path>] <e-mail>`.
+ */
+function notesToMove(from: string, journals: StackJournals): Move[] {
+  const [place = "", typed = ""] = from.split(" ");
+  const to = journals.account();
+  // `from` has it in lower case; most often it is the same as now.
+  const email = typed === to.email.toLowerCase() ? to.email : typed;
+  const current = journals.pathsAt(to);
+  return ["https", "http"]
+    .map((scheme) => journals.pathsAt({ baseUrl: `${scheme}://${place}`, email }))
+    .flatMap((formerly) => current.flatMap((now, n) => [{ from: formerly[n] ?? now, to: now }]))
+    .filter(
+      (move) => move.from.journal !== move.to.journal && Object.values(move.from).some((path) => existsSync(path)),
+    );
+}
+
+const joined: Readonly<Record<keyof StorePaths, (former: string, current: string | undefined, move: Move) => string>> =
+  {
+    // Alone it stays as it is: one that can't be read stops every create there, too.
+    journal: (former, current) => (current === undefined ? former : joinedJournals(former, current)),
+    objects: (former, current = "") => joinedInventories(former, current),
+    runEnd: (former, current = "") => former + current,
+    settlements: (former, current = "", { from, to }) => joinedSettlements(former, current, from.journal, to.journal),
+  };
+
+/** Only while both journals are held. @returns what takes it back. @throws Error in words, where nothing was changed. */
+export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () => void {
+  const before = new Map<string, string | undefined>();
+  const takeBack = () => {
+    for (const [path, text] of before) {
+      if (text === undefined) removeNow(path, disk);
+      else replaceNow(path, text, disk);
+    }
+  };
+  for (const move of moves) {
+    const { from, to } = move;
+    for (const file of Object.keys(joined) as (keyof StorePaths)[]) {
+      try {
+        const former = readNow(from[file], disk);
+        if (former === undefined) continue;
+        const current = readNow(to[file], disk);
+        const text = joined[file](former, current, move);
+        before.set(from[file], former);
+        if (!before.has(to[file])) before.set(to[file], current);
+        disk.mkdirSync(dirname(to[file]), { recursive: true, mode: 0o700 });
+        replaceNow(to[file], text, disk);
+        removeNow(from[file], disk);
+      } catch (error) {
+        takeBack();
+        const why = (error as Error).message;
+        throw new Error(
+          `${from[file]} can't be joined with ${to[file]} (${why}), and nothing was changed. If one can't be read, look into the ` +
+            "account for objects that an interrupted run may have created, set existingId for those, remove that file, and run this again",
+        );
+      }
+    }
+  }
+  return takeBack;
 }

@@ -7,7 +7,7 @@ import { readRunEnds, readSettlements } from "../../provider/src/store/beside-jo
 import { readInventory } from "../../provider/src/store/inventory.js";
 import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { pathsIn, type StorePaths } from "../../provider/src/store/places.js";
-import { moveNotes } from "../../provider/src/store/relocation.js";
+import { moveNotes } from "../../provider/src/tools/relocate.js";
 import { type Image, imageAfter, MemoryDisk } from "../support/disk.js";
 
 const from = pathsIn("/cache/journal-there", "o/p/s");
