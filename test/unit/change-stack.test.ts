@@ -424,6 +424,30 @@ it("a note is forgotten by its resource's name, unless two have that name", asyn
   expect((await run("pending")).output).toContain("t (1) and t (2)");
 });
 
+it.each([
+  ["--not-created", "e", "e (5)"],
+  ["--created", "e=6", "e (5) and e (6)"],
+])(
+  "of two creates of one resource, one is known: the other one is asked about, and %s settles no more than that",
+  async (option, answer, left) => {
+    const { run, folder } = newStack([]);
+    const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
+    mkdirSync(journals, { recursive: true, mode: 0o700 });
+    const sent = { key: `ConversionEvent::${NAME}::e`, fingerprint: "f", at: "2026-03-02T10:00:00.000Z" };
+    const notes = [
+      { ...sent, mark: "known", id: "5" },
+      { ...sent, mark: "unknown" },
+    ];
+    writeFileSync(pathsIn(journals, NAME).journal, journalOf(notes), { mode: 0o600 });
+    const listed = await run("pending");
+    expect(listed.code).toBe(1);
+    expect(listed.output).toContain("1 create may or may not have reached the platform:");
+    expect(listed.output).toContain("1 create of interrupted runs: e (5).");
+    expect((await run("pending", option, answer)).code).toBe(0);
+    expect((await run("pending")).output).toContain(`of interrupted runs: ${left}.`);
+  },
+);
+
 it("of a create whose object is known, it does not say that nobody knows", async () => {
   const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "7" } };
   const { run } = newStack([

@@ -253,7 +253,7 @@ export class StackJournals {
     );
   }
 
-  /** A user said what a create that only a journal knows has made: the next `up` takes that over. */
+  /** A user said what a create that only a journal knows has made: the next `up` takes that over. What others of it have made stays noted. */
   noteCreated(urn: string, id: string): void {
     const isAbout = ({ key }: CreateRecord) => aboutWhom(key).urn === urn;
     for (const [path, held] of this.#held) {
@@ -262,7 +262,7 @@ export class StackJournals {
       const { isReported: _, ...sent } = open;
       held.revise((entry) => {
         if (entry.mark === open.mark) return { ...sent, id };
-        return isAbout(entry) ? undefined : entry;
+        return isAbout(entry) && entry.id === undefined ? undefined : entry;
       });
     }
   }

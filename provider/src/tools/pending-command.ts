@@ -254,7 +254,10 @@ function settleNotes(
   const isToTakeOver = (verdict: Verdict) => verdict.createdAs !== undefined && !isInState(verdict);
   for (const { urn, createdAs } of verdicts.filter(isToTakeOver)) journals.noteCreated(urn, String(createdAs));
   const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
-  const marks = open.flatMap((create) => (urns.has(create.urn) ? recordsOf(create).map(({ mark }) => mark) : []));
+  const settled = open.filter(({ urn }) => urns.has(urn));
+  const marks = settled.flatMap((create) => recordsOf(create).map(({ mark }) => mark));
+  // The journal may know what another create of the same resource has made.
+  for (const { urn, known } of settled) if (known === "journal") urns.delete(urn);
   journals.forget([...urns], new Set(marks));
 }
 

@@ -125,12 +125,14 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
     if (isListed.has(urn)) continue;
     const object = currentObjects.get(urn);
     const left = all.filter((record) => !marks.has(record.mark) && !isOf(object, record));
-    const [record, ...also] = left.toSorted((a, b) => Number(b.id !== undefined) - Number(a.id !== undefined));
-    if (record === undefined) continue;
     const held = object?.id === undefined ? undefined : { id: object.id, isDeleted: false };
-    const { kind } = aboutWhom(record.key);
     const formerIds = object?.in === undefined ? [] : formerIdsIn(object.in.set, object.in.key);
-    (record.id === undefined ? open : created).push({ urn, kind, record, also, known: "journal", held, formerIds });
+    const about = { urn, known: "journal", held, formerIds } as const;
+    // One of which nobody knows is asked about, whatever another run has made of the same resource.
+    const [unknown, ...also] = left.filter(({ id }) => id === undefined);
+    if (unknown !== undefined) open.push({ ...about, kind: aboutWhom(unknown.key).kind, record: unknown, also });
+    for (const record of left)
+      if (record.id !== undefined) created.push({ ...about, kind: aboutWhom(record.key).kind, record });
   }
   const saved = (set: Resource) => ({
     ...set,

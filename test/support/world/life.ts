@@ -463,6 +463,7 @@ async function mend(world: World, machine: number, said: readonly string[]): Pro
     if (noted !== undefined) await world.command(machine, "--forget", noted);
   }
   for (const [, urn = ""] of all.matchAll(/pending --not-created '([^']+)'/g)) await followed(world, machine, urn);
+  for (const [, urn = ""] of all.matchAll(/pulumi state delete '([^']+)'/g)) world.deleteFromState(urn);
   if (all.includes("has a new name or place")) {
     world.log.push("  the former program");
     world.source = world.goBack();

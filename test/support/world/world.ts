@@ -864,6 +864,12 @@ export class World {
     if (!(await this.pending(machine)).includes(urn)) throw new Violation(`reopened, and not listed: ${urn}`);
   }
 
+  /** `pulumi state delete`, of what nothing depends on. */
+  deleteFromState(urn: string): void {
+    this.log.push(`  pulumi state delete ${urn}`);
+    this.backend = { ...this.backend, resources: this.backend.resources.filter((each) => each.urn !== urn) };
+  }
+
   /** Somebody goes on with a program that ran before. */
   checkOut(pick: number): void {
     const found = this.#sent[Math.floor(pick * this.#sent.length)];
