@@ -23,7 +23,7 @@ function section(name, text) {
 
 const page = `# Commands
 
-All commands with their options, as \`--help\` prints them (\`npm run commands\` writes this page).
+What \`--help\` prints for each command (\`npm run commands\` writes this page).
 
 In a project that has the package, run \`npx pulumi-advertising <command>\`. Only \`login\`, \`relocate\`, \`leftovers --done\` and
 \`pending\` with an option that settles, forgets or reopens change anything.

@@ -27,7 +27,7 @@ what was created.
                      makes the next requests fail, such as event:close-after-act:1 (created, response lost);
                      may be repeated
   --operations       can also read, update, delete and search
-  --quiet            prints no line for each request
+  --quiet            prints no lines about requests
   --version          prints the version
   --help, -h         this text
 

@@ -21,12 +21,12 @@ import { stateIn } from "./stack-export.js";
 const HELP = `Usage: pulumi-advertising compare <stack> <stack> [options]
        pulumi-advertising compare --state FILE --state FILE [options]
 
-Lists what only one of two stacks has, and which arguments differ, by the names of resources. Ids are not compared. Sends
-and changes nothing.
+Lists what only one of two stacks has, and which arguments differ. Compares resources by name, and ignores ids. Sends and
+changes nothing.
 
   --format FORMAT        text (default) or json
   --state FILE           twice: what \`pulumi stack export\` printed (- for standard input)
-  --cwd FOLDER           the Pulumi program's folder
+  --cwd FOLDER           the program's folder
   --out FILE             writes to FILE
 
 Exit codes: 0 nothing differs, 1 something differs, 2 failed.`;

@@ -13,7 +13,7 @@ import { type ExportedStack, objectsIn, readExport, stackIn, stateIn, withEach }
 const HELP = `Usage: pulumi-advertising leftovers [--before EXPORT | --done ID] [options]
 
 Lists what this stack left live: objects that were replaced, or left a set. With --before it lists all that left the state
-after an earlier export, also by a removal or \`pulumi destroy\`. Sends nothing.
+after an earlier export, even by a removal or \`pulumi destroy\`. Sends nothing.
 
   --before EXPORT        what \`pulumi stack export\` printed earlier (- for standard input), or a checkpoint of a file
                          backend's history

@@ -11,7 +11,7 @@ import { type ExportedStack, readExport } from "./stack-export.js";
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
 export const STACK_HELP = `  --stack NAME           default: the selected stack
-  --cwd FOLDER           the Pulumi program's folder`;
+  --cwd FOLDER           the program's folder`;
 
 export interface StackChoice {
   readonly stack?: string | undefined;
