@@ -353,6 +353,14 @@ describe("a settlement, if no resource of the state says the account", () => {
     const other = await moved.settle();
     expect(other.output).toContain("nothing was settled: no resource in the state says which account");
     expect(other.output).toContain(`only a journal of another account than '${HERE}' has notes`);
+    expect(other.output).toContain(
+      [
+        "Set advertising:baseUrl and advertising:email back as they were in the interrupted run, and settle the creates.",
+        "If the account has a new address, change the settings after that, and run `npx pulumi-advertising relocate`.",
+      ].join("\n"),
+    );
+    // Before that, it refuses.
+    expect((await moved.run("relocate", "there.example me@example.com")).output).toContain("First settle");
     for (const { code } of [refused, other]) expect(code).toBe(2);
     for (const { imports } of [lost, moved]) expect(imports()).toBe(0);
     const known = killed([storedAdvertiser("acme", 1, "A", { outputs: { __at: "there.example me@example.com" } })]);

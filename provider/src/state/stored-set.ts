@@ -121,7 +121,7 @@ export function formerIdsIn({ eventIds, leftLive }: StoredSet, key: string): str
 }
 
 /**
- * The mark that a member of a set is sent with. It follows from one text in the set's inputs, so that the engine's record of a
+ * The mark that a member of a set is sent with. It follows from one text in the set's inputs, so that the engine's record of an
  * interrupted run is enough to look for each of them: how it follows is a contract.
  * @param mark the set's. @returns in the form of a UUID, as other marks have it.
  */

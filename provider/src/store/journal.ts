@@ -2,7 +2,7 @@
  * A run's use of its stack's journal: which creates were sent and what came back, until the engine's state holds what they made.
  * Before a create is sent its note is on the disk here. The provider of this run and of later ones reads it, and through `notes.ts` the
  * program's half, `pending`, and a provider that asks about every stack (`everyStack`). If there is a field for marks, `check` has
- * also put a mark into the resource's inputs (`__mark`): the provider sends it, and `pending` reads it in the engine's record of a
+ * also put a mark into the resource's inputs (`__mark`): the provider sends it, and `pending` reads it in the engine's record of an
  * interrupted run.
  * `provider/create.ts` asks the journal before each POST; a `diff` says to it what the state holds. It keeps these promises, and the
  * tests name them by number.

@@ -112,8 +112,8 @@ export class StackJournals {
     throw new Error(
       [
         `${unknown} on this machine only a journal of another account than '${account}' has notes of them.`,
-        "Set advertising:baseUrl and advertising:email as they were in the interrupted run. If it is the same account under a new address:",
-        "  npx pulumi-advertising relocate '<former host> <former e-mail>'",
+        "Set advertising:baseUrl and advertising:email back as they were in the interrupted run, and settle the creates.",
+        "If the account has a new address, change the settings after that, and run `npx pulumi-advertising relocate`.",
       ].join("\n"),
     );
   }
