@@ -1,5 +1,8 @@
 /** Runs of some targets, and a `destroy`: what the engine does not ask about keeps its object. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { struck, upAndKill } from "../support/killing.js";
 import { newStack, program, type TestStack, useSandbox } from "../support/stack.js";
 
 const OPERATIONS = { event: { read: "GET rest/event/{id}", delete: "DELETE rest/event/{id}" } };
@@ -151,6 +154,27 @@ it("a destroy deletes what its preview says, also if another resource has failed
   expect(destroyed.code, destroyed.output).toBe(0);
   expect(destroyed.output).not.toContain("Not deleted");
   expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1, events: [] });
+});
+
+it("nor is it spared for a resource that a killed run was about to adopt it for", async () => {
+  const { sandbox, stack, id } = await start();
+  const slow = `const c = new advertising.ConversionEvent("c", { eventName: "C", advertiserId: 1, value: 1 });`;
+  stack.program(program(slow + adopting(id, ", { dependsOn: c }")));
+  const fault = sandbox.fail({ on: "event", act: false, with: { kind: "no-answer" } });
+  expect(await upAndKill(stack, struck(fault), "engine")).toBe(true);
+  // The process that it left behind finds that out by itself.
+  const notes = join(stack.environment.XDG_CACHE_HOME ?? "", "pulumi-advertising");
+  const isOver = () => {
+    const files = readdirSync(notes, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".live"));
+    return files.some((name) => readFileSync(join(notes, name), "utf8").includes('"program":""'));
+  };
+  await expect.poll(isOver, { timeout: 60_000 }).toBe(true);
+  await stack.cancel();
+  expect((await stack.resources()).map((each) => each.id)).toEqual([String(id)]);
+  const destroyed = await stack.destroy();
+  expect(destroyed.code, destroyed.output).toBe(0);
+  expect(destroyed.output).not.toContain("Not deleted");
+  expect(sandbox).toMatchObject({ deletes: 1, events: [] });
 });
 
 it("what the program declares after a wait, and is no target, is remembered, and what it adopts is not deleted", async () => {

@@ -233,6 +233,7 @@ export function createRuntime(
       }
     },
     async abandon() {
+      if (run.isUp === true) inventory?.noteOver(run.program ?? "");
       await underWay.end();
       journal?.release();
       forgetObjects(places.journalFolder, run.gone, disk);

@@ -161,7 +161,7 @@ export class Inventory {
 
   /**
    * The program of a run is about to adopt these objects, beside what their resources have by now. That is not to have them: it counts as
-   * long as the run goes on. Never fails.
+   * long as the run goes on; after a kill until the next program notes something, and nothing deletes them meanwhile. Never fails.
    * @param adopts ids, by the journal keys of what adopts them. @param adoptsLater the kinds of which it may adopt more,
    *   whose ids it does not know yet.
    */
