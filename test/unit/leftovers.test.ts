@@ -219,6 +219,15 @@ it("R9: a create of unknown outcome that left the state is listed, unless someth
   expect(leftoversOf(stateOf([another, set]), [before])).toMatchObject([{ key: "buy", live: "unknown" }]);
 });
 
+it("R9: nor what something has adopted, in the state of then or since", () => {
+  const unresolved = { a: { mark: "m", since: "2026-03-01T08:00:00Z", what: "sent", adoptedAs: "5" } };
+  const [set, adopter] = [storedSet("funnel", { unresolved }), storedEvent("signup", 5)];
+  const leftSince = (before: Resource[], now: Resource[]) => leftoversOf(stateOf(now), [stateOf(before)]);
+  expect(leftSince([set, adopter], [storedSet("funnel", {}), adopter])).toEqual([]);
+  expect(leftSince([set], [storedSet("funnel", {}), adopter])).toEqual([]);
+  expect(leftSince([set], [storedEvent("signup", 6)])).toMatchObject([{ key: "funnel/a", live: "unknown" }]);
+});
+
 it("nothing is told in words, with what can't be known", () => {
   expect(LEFTOVER_FORMATS.text?.([])).toMatch(/^Nothing is known[\s\S]*--before/);
   const event = storedEvent("a", 1);

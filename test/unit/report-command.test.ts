@@ -104,6 +104,14 @@ it("names what has no id yet", () => {
   expect(events.map(({ id }) => id)).not.toContain("12");
 });
 
+it("a create has no id yet until something else has the object that was adopted for it; what only reads it is not that", () => {
+  const unresolved = { a: { mark: "m", since: "2026-03-01T08:00:00Z", what: "sent", adoptedAs: "11" } };
+  const keysBeside = (...others: Resource[]) =>
+    contentsOf([storedSet("s", { unresolved }), ...others]).events.map(({ key }) => key);
+  expect(keysBeside(storedEvent("buy", 11))).toEqual(["buy"]);
+  expect(keysBeside(storedEvent("buy", 11, {}, { external: true }))).toEqual(["s/a", "buy"]);
+});
+
 it("an argument that a refresh has found gone is not shown with the set's default", () => {
   const events = { own: { eventName: "Own", value: 1 }, gone: { eventName: "Gone", value: 1, segmentId: null } };
   const set = storedSet("s", { defaults: { segmentId: 5 }, events, eventIds: { own: 1, gone: 2 } });

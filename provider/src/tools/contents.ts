@@ -38,7 +38,7 @@ export interface Contents {
 export function contentsOf(resources: readonly Resource[]): Contents {
   const current = resources.filter((each) => each.delete !== true);
   const isHidden = ({ type, outputs }: Resource) => setOfType(type) !== undefined && isSecret(outputs?.eventIds);
-  const found = current.filter((each) => !isHidden(each)).flatMap(objectsOf);
+  const found = objectsOf(current.filter((each) => !isHidden(each)));
   const entriesOf = (kind: Kind) => withKeys(found.filter((each) => each.kind === kind));
   const advertisers = entriesOf(advertiser);
   return {

@@ -7,7 +7,15 @@ import { agree, count, printable } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { leftLiveIn, leftLiveKind, nameInUrn, objectKey } from "../state/index.js";
 import { contentsOf, csvOf, type Entry, jsonOf, nameOf, shown } from "./contents.js";
-import { type ExportedStack, managing, type Resource, type State, stackIn, stateIn } from "./stack-export.js";
+import {
+  type ExportedStack,
+  holdersOf,
+  managing,
+  type Resource,
+  type State,
+  stackIn,
+  stateIn,
+} from "./stack-export.js";
 
 /**
  * What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
@@ -81,15 +89,19 @@ export function leftoversOf(now: State, earlier: readonly State[]): Leftover[] {
   });
 }
 
-/** Creates of unknown outcome that left the state, where nothing else has taken their place. */
+/** Creates of unknown outcome that left the state, where nothing else has taken their place or adopted their object. */
 function unsettledIn(current: Seen, former: readonly Seen[]): Leftover[] {
   const placeOf = ({ kind, key }: Entry) => `${kind.name} ${key}`;
   const taken = new Set([...current.held, ...current.unsettled].map(placeOf));
   /** The same creates, perhaps under a new name of their resource. */
   const still = new Set(current.unsettled.map(({ record }) => record?.mark));
+  const holders = holdersOf(current.held);
   const gone = new Map(former.flatMap(({ unsettled }) => unsettled).map((entry) => [placeOf(entry), entry]));
   return [...gone]
-    .filter(([place, { record }]) => !taken.has(place) && !still.has(record?.mark))
+    .filter(([place, { kind, urn, record }]) => {
+      const isStill = taken.has(place) || still.has(record?.mark);
+      return !isStill && !(record !== undefined && holders.settles(kind.name, record, urn));
+    })
     .map(([, entry]) => ({
       ...asLeftover(entry, `its create was sent at ${entry.record?.at}, and was never settled`),
       live: "unknown",

@@ -159,16 +159,15 @@ export function managing(resources: readonly Resource[]): Resource[] {
   return resources.filter(({ external }) => external !== true);
 }
 
-/**
- * The objects that these resources manage, whatever they are declared with; without the unresolved creates that the adoption of their
- * objects has settled.
- */
+/** The objects that these resources manage, whatever they are declared with. */
 export function objectsIn(resources: readonly Resource[]): StoredObject[] {
-  const all = managing(resources).flatMap(objectsOf);
-  const holders = new Holders();
-  for (const { kind, id, urn, resource } of all) {
-    if (id !== undefined && resource.delete !== true) holders.add(kind.name, id, urn, "state");
-  }
+  return objectsOf(managing(resources));
+}
+
+/** What these resources have, or read; without the unresolved creates that the adoption of their objects has settled. */
+export function objectsOf(resources: readonly Resource[]): StoredObject[] {
+  const all = resources.flatMap(storedIn);
+  const holders = holdersOf(all);
   return all.flatMap((each) => {
     const { kind, id, urn, record } = each;
     if (record === undefined || !holders.settles(kind.name, record, urn)) return [each];
@@ -176,8 +175,18 @@ export function objectsIn(resources: readonly Resource[]): StoredObject[] {
   });
 }
 
-/** What this resource has, or reads. Of what is secret as a whole nothing is shown. */
-export function objectsOf(resource: Resource): StoredObject[] {
+/** Which of them have what they are about, once what is replaced has left the state. */
+export function holdersOf(objects: readonly Pick<StoredObject, "kind" | "id" | "urn" | "resource">[]): Holders {
+  const holders = new Holders();
+  for (const { kind, id, urn, resource } of objects) {
+    const isHeld = id !== undefined && resource.delete !== true && resource.external !== true;
+    if (isHeld) holders.add(kind.name, id, urn, "state");
+  }
+  return holders;
+}
+
+/** Of what is secret as a whole nothing is shown. */
+function storedIn(resource: Resource): StoredObject[] {
   const { urn, type, id, inputs, outputs = {} } = resource;
   const kind = kindOfType(type);
   if (kind !== undefined) {
