@@ -6,11 +6,12 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
 import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { pathsIn, placesOf } from "../../provider/src/store/places.js";
 import { newFolder } from "../support/folder.js";
-import { exportOf, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT, urnOf } from "../support/stored.js";
+import { exportOf, storedAdvertiser, storedEvent, storedSet, UNRESOLVED_OUTPUT, urnOf } from "../support/stored.js";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -391,6 +392,96 @@ it("what is forgotten is not pending any more: Pulumi's record of it goes with t
   expect(output).toContain("1 create may or may not have reached the platform");
   expect(output).toContain(urnOf("ConversionEvent", "f"));
   expect(output).not.toContain(urnOf("ConversionEvent", "e"));
+});
+
+describe("what is forgotten is in no record any more", () => {
+  /** @param notes of a kill, each with the id that the response said, if there was one. */
+  const killed = (operations: object[], notes: Record<string, string | undefined>) => {
+    const kept = storedEvent("kept", 7, { __at: "here.example me@example.com" });
+    const stack = newStack([kept]);
+    const exported = JSON.parse(exportOf([kept]));
+    exported.deployment.pending_operations = operations;
+    stack.write("state.json", JSON.stringify(exported));
+    vi.stubEnv("XDG_CACHE_HOME", join(stack.folder, "cache"));
+    const account = { baseUrl: "https://here.example", email: "me@example.com" };
+    const journals = placesOf(account, "", undefined, stack.folder).journalFolder;
+    mkdirSync(journals, { recursive: true, mode: 0o700 });
+    const sent = Object.entries(notes).map(([name, id]) => {
+      const [kind, fingerprint] = name.startsWith("s[")
+        ? ["ConversionEventSet", "f"]
+        : ["ConversionEvent", fingerprintOf({ event_name: name, advertiser_id: 1, value: 1 })];
+      const key = `${kind}::${NAME}::${name}`;
+      return { mark: name, key, fingerprint, at: "2026-03-02T10:00:00.000Z", ...(id === undefined ? {} : { id }) };
+    });
+    if (sent.length > 0) writeFileSync(pathsIn(journals, NAME).journal, journalOf(sent), { mode: 0o600 });
+    const recorded = () =>
+      JSON.parse(readFileSync(join(stack.folder, "state.json"), "utf8")).deployment.pending_operations;
+    return { ...stack, recorded };
+  };
+  const creatingSet = () => {
+    const inputs = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };
+    const { id: _, outputs: __, ...resource } = storedSet("s", {}, { inputs });
+    return { type: "creating", resource };
+  };
+
+  it.each([
+    ["a resource", [creating("e")], { e: "501" }, "e"],
+    ["a set, all of it", [creatingSet()], { 's["a"]': "501", 's["b"]': "502" }, "s"],
+  ])("%s that was created: Pulumi's record of it goes with the note", async (_, operations, notes, name) => {
+    const { run, recorded, ids } = killed(operations, notes);
+    const forgot = await run("pending", "--forget", name);
+    expect(forgot.output).toContain(`Forgotten: what an interrupted run noted about ${name}\n`);
+    expect(forgot.output).not.toContain("--clear-pending-creates");
+    expect(forgot.code).toBe(0);
+    expect(recorded()).toEqual([]);
+    expect(ids()).toEqual(["7"]);
+    expect(await run("pending")).toMatchObject({ code: 0 });
+    const reopened = await run("pending", "--reopen", name);
+    expect(reopened, reopened.output).toMatchObject({ code: 0 });
+  });
+
+  it("a create that was created is not saved when another one is settled by the same command", async () => {
+    const { run, ids } = killed([creating("e"), creating("f")], { e: "501", f: undefined });
+    const { code } = await run("pending", "--forget", "e", "--not-created", "f");
+    expect({ code, ids: ids() }).toEqual({ code: 0, ids: ["7"] });
+  });
+
+  it("what only Pulumi's record has: it says what else the import drops, and takes it back", async () => {
+    const bucket = "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs";
+    const others = { type: "creating", resource: { urn: bucket, type: "aws:s3/bucket:Bucket", custom: true } };
+    const { run, ids, write, folder } = killed([others, creating("e")], {});
+    const forgot = await run("pending", "--forget", "e");
+    expect(forgot.output).toContain("Forgotten: what an interrupted run noted about e\n");
+    expect(forgot.output).toContain(`Pulumi no longer lists 1 create of other packages that was in flight.`);
+    expect(forgot.output).toContain("pending --reopen");
+    expect({ code: forgot.code, ids: ids() }).toEqual({ code: 0, ids: ["7"] });
+    // As Pulumi's import leaves it.
+    write(
+      "state.json",
+      readFileSync(join(folder, "state.json"), "utf8").replace(/"pending_operations":\[.*\]/, '"x":0'),
+    );
+    const reopened = await run("pending", "--reopen", "e");
+    expect(reopened.output).toContain("1 create may or may not have reached the platform");
+    expect(reopened.code).toBe(1);
+  });
+
+  it("what nothing has a note of: nothing else is forgotten either", async () => {
+    const { run, imports } = killed([creating("e")], { e: undefined });
+    const { code, output } = await run("pending", "--forget", "e", "--forget", "x");
+    expect(output).toContain(
+      'nothing was forgotten: neither Pulumi\'s record nor a journal on this machine has a note about "x"',
+    );
+    expect({ code, imports: imports() }).toEqual({ code: 2, imports: 0 });
+  });
+
+  it("what was settled before is said no longer to be on Pulumi's list, which the import has cleared", async () => {
+    const { run, recorded } = killed([creating("e"), creating("kept", { inputs: storedEvent("kept", 7).inputs })], {
+      e: undefined,
+    });
+    const { code, output } = await run("pending", "--forget", "e");
+    expect(output).not.toContain("Pulumi still lists");
+    expect({ code, left: recorded() }).toEqual({ code: 0, left: [] });
+  });
 });
 
 it("of a create that only this machine's journal has, it says so, with the way out if it was settled elsewhere", async () => {

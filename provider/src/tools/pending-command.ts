@@ -14,16 +14,7 @@ import {
 } from "../state/index.js";
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
-import {
-  checkVerdicts,
-  type Known,
-  type Meant,
-  meantBy,
-  readVerdicts,
-  reopen,
-  sliceOf,
-  type Verdict,
-} from "./pending-answers.js";
+import { checkVerdicts, type Known, meantBy, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
 import { livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { exportOf, programFolder, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
@@ -122,13 +113,14 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const nameNow = namesNow(pending.open);
   const noted = notes.map((note) => ({ urn: nameNow(note), mark: note.mark }));
   const forget = options.forget.map((text) => meantBy(text, [...noted, ...pending.open]));
-  const faults = forget.flatMap(({ fault = [] }) => fault);
+  const faults = forget.flatMap(({ text, all, fault }) =>
+    all.length > 0 ? (fault ?? []) : `neither Pulumi's record nor a journal on this machine has a note about "${text}"`,
+  );
   if (faults.length > 0) throw new Error(`nothing was forgotten: ${faults.join("; ")}`);
   const toForget = new Set(forget.flatMap(({ all }) => all.map(({ urn }) => urn)));
   const isForgotten = (urn: string) => toForget.has(urn);
-  const unsettled = pending.open.filter(
-    ({ urn, known: by }) => by === "state" && isForgotten(urn) && !answered.has(urn),
-  );
+  const givenUp = pending.open.filter(({ urn }) => isForgotten(urn) && !answered.has(urn));
+  const unsettled = givenUp.filter(({ known: by }) => by === "state");
   if (unsettled.length > 0) {
     throw new Error(
       `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle ${agree(unsettled.length, "it", "each")} with --created or --not-created`,
@@ -140,15 +132,15 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const isToSave = options.search && pending.open.some(isKnownByRecordAlone);
   const surroundings = { now: momentOf(systemClock), newMark: randomUUID, account: () => journals.accountSentTo() };
   // What Pulumi's record has of it goes too: otherwise it would still be pending, as if no run here had sent it.
-  const dropped = pending.open
-    .filter(({ urn, known: by }) => by === "engine" && isForgotten(urn) && !answered.has(urn))
-    .map(({ urn }): Verdict => ({ urn, createdAs: undefined }));
-  const decided = [...verdicts.filter(isInState), ...dropped];
-  const settled = decided.length > 0 || isToSave ? settle(stack, pending, decided, surroundings) : undefined;
-  const forgotten = noted.map(({ urn }) => urn).filter(isForgotten);
+  const isRecorded = (urn: string) => pending.inFlight.has(urn) || pending.newSets.has(splitMember(urn).of);
+  const dropped = givenUp.map(({ urn }): Verdict => ({ urn, createdAs: undefined }));
+  const decided = [...verdicts, ...dropped].filter(isInState);
+  const isToImport = decided.length > 0 || isToSave || [...toForget].some(isRecorded);
+  const remembered = { ...pending, created: pending.created.filter(({ urn }) => !isForgotten(urn)) };
+  const settled = isToImport ? settle(stack, remembered, decided, surroundings) : undefined;
   // Nobody has answered: what is reopened is that again.
   const undecided = settled === undefined ? stack : settle(stack, pending, [], surroundings);
-  const answers = [...new Set([...answered, ...forgotten])].map((urn) => ({
+  const answers = [...new Set([...answered, ...toForget])].map((urn) => ({
     urn,
     before: sliceOf(undecided, urn),
     after: sliceOf(settled ?? stack, urn),
@@ -171,7 +163,8 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
       if (settled !== undefined) for (const { key, live } of livesIn(settled, made)) journals.noteLive(key, live);
       settleNotes(pending, verdicts, isInState, journals);
       for (const [of, those] of Map.groupBy(verdicts, ({ urn }) => splitMember(urn).of)) tellVerdicts(of, those, byUrn);
-      forgetNotes(forget, noted, journals);
+      for (const { text } of forget) console.log(`Forgotten: what an interrupted run noted about ${text}`);
+      journals.forget([...toForget], new Set(noted.flatMap(({ urn, mark }) => (isForgotten(urn) ? mark : []))));
       if (settled !== undefined) tellOthers(othersInFlight(stack.deployment));
       if (isNoted) {
         console.log("If an answer was wrong, take it back before the next `pulumi up`:");
@@ -180,7 +173,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
           console.log(`  ${reopenCommand(others.length === 0 && only !== undefined ? only.urn : of)}`);
         }
       }
-      return tell(pending, (urn) => isForgotten(urn) || answered.has(urn), verdicts.length === 0);
+      return tell(pending, (urn) => isForgotten(urn) || answered.has(urn), settled === undefined);
     },
   };
 }
@@ -261,24 +254,6 @@ function settleNotes(
   journals.forget([...urns], new Set(marks));
 }
 
-/** @param noted what the journals have, each under the URN of now. */
-function forgetNotes(
-  wanted: readonly Meant[],
-  noted: readonly { readonly urn: string; readonly mark: string }[],
-  journals: StackJournals,
-): void {
-  const unknown: string[] = [];
-  for (const { text, all } of wanted) {
-    const urns = all.map(({ urn }) => urn);
-    const marks = noted.flatMap(({ urn, mark }) => (urns.includes(urn) ? mark : []));
-    if (journals.forget(urns, new Set(marks)) === 0) unknown.push(`"${text}"`);
-    else console.log(`Forgotten: what an interrupted run noted about ${text}`);
-  }
-  if (unknown.length > 0) {
-    throw new Error(`no journal of this stack on this machine has a note about ${enumerate(unknown)}`);
-  }
-}
-
 /** @param of the URN of a resource, or of the set that has these. */
 function tellVerdicts(of: string, verdicts: readonly Verdict[], creates: ReadonlyMap<string, PendingCreate>): void {
   const not = verdicts.filter(({ createdAs }) => createdAs === undefined);
@@ -304,7 +279,7 @@ function tellCreated({ urn, createdAs }: Verdict, create: PendingCreate | undefi
   console.log(`  It replaces ${id}, which ${becomes}.`);
 }
 
-/** Lists what is left: what needs somebody first. @param tellsHistory a settlement has dropped the engine's list. @returns the exit code. */
+/** Lists what is left: what needs somebody first. @param tellsHistory nothing was imported, which drops the engine's list. @returns the exit code. */
 function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistory: boolean): number {
   const left = pending.open.filter(({ urn }) => !isSettled(urn));
   const created = describeCreated(pending.created.filter(({ urn }) => !isSettled(urn)));
