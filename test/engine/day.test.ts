@@ -84,7 +84,7 @@ it("sandbox, rename while unresolved, rename while live, move into a component, 
   expect(lost.code).not.toBe(0);
   const signup = "urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:ConversionEvent::signup";
   expect(lost.output).toContain(
-    'Look into the account for the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at ',
+    'Look in the account for the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at ',
   );
   expect(lost.output).toContain(`npx pulumi-advertising pending --created '${signup}=<its id>'`);
   expect(lost.output).toContain(`npx pulumi-advertising pending --not-created '${signup}'`);
@@ -101,7 +101,7 @@ it("sandbox, rename while unresolved, rename while live, move into a component, 
   );
   const listed = await pending();
   expect(listed.code, listed.output).toBe(1);
-  expect(listed.output).toContain('look into the account for the ConversionEvent named "Signup"');
+  expect(listed.output).toContain('look in the account for the ConversionEvent named "Signup"');
   stack.program(
     shop(`event("purchase", "Purchase");`, `event("signup-web", "Signup", { aliases: [{ name: "signup" }] });`),
   );

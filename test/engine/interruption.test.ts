@@ -113,7 +113,7 @@ describe("one signal", () => {
 
     const again = await stack.up();
     expect(again.code).not.toBe(0);
-    expect(again.output).toContain('Look into the account for the ConversionEvent named "E0"');
+    expect(again.output).toContain('Look in the account for the ConversionEvent named "E0"');
     expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
   });
 

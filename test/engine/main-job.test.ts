@@ -181,7 +181,7 @@ new advertising.Advertiser("refused", { advertiserName: secret("needle-two") }, 
   expect(sandbox.creates).toBe(3);
   expect(sandbox.advertisers[0]).toMatchObject({ advertiser_name: "needle-name", alternative_id: "needle-deep" });
   expect(output).toContain("[secret], [secret]: no");
-  expect(output).toMatch(/Look into the account for the Advertiser, sent at \S+Z\./);
+  expect(output).toMatch(/Look in the account for the Advertiser, sent at \S+Z\./);
   const exported = await stack.exported();
   expect(exported).toContain("unresolved-");
   const later = await stack.preview();

@@ -103,7 +103,7 @@ it("single events, from the first preview to the end", async () => {
   expect(listed.code, listed.output).toBe(1);
   const [there = "", notThere = "", ...more] = commandsIn(listed.output);
   expect([notThere.includes(" --not-created "), more]).toEqual([true, []]);
-  const name = /look into the account for the ConversionEvent named "(\w)"/.exec(listed.output)?.[1];
+  const name = /look in the account for the ConversionEvent named "(\w)"/.exec(listed.output)?.[1];
   const found = sandbox.events.find(({ event_name }) => event_name === name);
   const { code, output } = await copied(stack, there.replace("<its id>", String(found?.id)));
   expect(output, `${there}\n${listed.output}`).toContain(`Settled as created with id ${found?.id}`);

@@ -30,7 +30,7 @@ async function unresolvedSignup(act = true) {
   const { code, output } = await stack.up();
   expect(code).not.toBe(0);
   expect(output).toContain(
-    'Look into the account for the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at 20',
+    'Look in the account for the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at 20',
   );
   expect(output).toContain(`npx pulumi-advertising pending --created '${urn("signup")}=<its id>'`);
   expect(output).toContain(`npx pulumi-advertising pending --not-created '${urn("signup")}'`);
@@ -58,7 +58,7 @@ async function expectStopped(stack: TestStack, sandbox: Sandbox, runs: readonly 
 async function expectPending(stack: TestStack): Promise<void> {
   const listed = await pending(stack);
   expect(listed.code, listed.output).toBe(1);
-  expect(listed.output).toContain('look into the account for the ConversionEvent named "Signup"');
+  expect(listed.output).toContain('look in the account for the ConversionEvent named "Signup"');
 }
 
 const ACME = { advertisers: [{ id: 1, advertiser_name: "Acme", active: true }], events: [] };
@@ -219,7 +219,7 @@ new Funnel("funnel");`);
   const preview = await stack.preview();
   expect(preview.code).not.toBe(0);
   expect(preview.output).not.toContain("no longer declared");
-  expect(preview.output).toContain("Look into the account");
+  expect(preview.output).toContain("Look in the account");
 
   // Found in the account, and named under another name: settled by that.
   stack.program(inComponent("signup-web", `existingId: ${sandbox.events[0]?.id}`));

@@ -39,7 +39,7 @@ it("every later preview, up (changed inputs too), refresh stops at it with the s
   for (const command of commands) {
     const { code, output } = await command();
     expect(code).not.toBe(0);
-    expect(output).toContain("Look into the account for the ConversionEvent named");
+    expect(output).toContain("Look in the account for the ConversionEvent named");
     expect(output).toContain("existingId");
     expect(output).not.toMatch(/^\s+at .*:\d+/m);
     expect((await stack.resources()).at(-1)?.outputs?.unresolved).toMatchObject({ since: expect.any(String) });

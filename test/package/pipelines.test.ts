@@ -88,7 +88,7 @@ it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved
   expect(lost.output).toContain("[ADVERTISING_OUTCOME_UNKNOWN]");
   expect(partsOf(lost.summary)).toEqual(["Before the apply", "Apply", "After the apply", "Left live"]);
   expect(lost.summary).toMatch(/### Apply\n```\n[\s\S]*\[ADVERTISING_OUTCOME_UNKNOWN\][\s\S]*?\n```\n/);
-  expect(lost.summary.split("look into the account for")).toHaveLength(2);
+  expect(lost.summary.split("look in the account for")).toHaveLength(2);
   expect(lost.summary).toContain("Its input takes");
   expect(readFileSync(join(project(), "kept.enc"), "latin1")).not.toContain("service_cookie");
   const sent = sandbox.creates;
@@ -96,7 +96,7 @@ it("ci/github.yml, ci/gitlab.yml: apply, keep the session, stop at an unresolved
   const stopped = await apply(github, stack);
   expect(stopped.code).toBe(1);
   expect(partsOf(stopped.summary)).toEqual(["Before the apply"]);
-  expect(stopped.summary.split("look into the account for")).toHaveLength(2);
+  expect(stopped.summary.split("look in the account for")).toHaveLength(2);
   expect(stopped.summary).toContain("Its input takes");
   const [, name = ""] = /(shop\/\w+\/\w+)/.exec(stopped.output.slice(stopped.output.indexOf("ConversionEvent"))) ?? [];
   const live = sandbox.events.find(({ event_name, advertiser_id }) =>

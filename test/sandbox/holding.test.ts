@@ -215,7 +215,7 @@ it("an adoption settles what is noted of its object under whichever name, and no
 describe("a create of unknown outcome that is noted under a former name, as an alias says", () => {
   const lost = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
   const NOT_SENT =
-    /is not sent: .* was sent at .*, and its outcome is unknown until you settle it\.\nLook into the account for/;
+    /is not sent: .* was sent at .*, and its outcome is unknown until you settle it\.\nLook in the account for/;
 
   it("stops the resource if the state has lost it, with whatever arguments, and is told if the state has another object", async () => {
     const { sandbox, run, created } = await start();
@@ -244,7 +244,7 @@ describe("a create of unknown outcome that is noted under a former name, as an a
     const moved = run();
     const { id = "", properties } = failed as Error & { id: string; properties: Properties };
     const known = { name: "new", id, outs: properties, inputs: inputsOf("old", { __identity: identity }) };
-    expect(await look(moved, known)).toContain('Look into the account for the ConversionEvent named "old"');
+    expect(await look(moved, known)).toContain('Look in the account for the ConversionEvent named "old"');
     expect(moved.said).toEqual([]);
     expect(sandbox.creates).toBe(2);
   });
@@ -292,9 +292,7 @@ describe("R4: an adoption of another object settles nothing, and the create of u
     const { sandbox, run, known } = await lostSingle(true);
     const now = run();
     const words = await look(now, known, OTHER);
-    expect(words).toContain(
-      'Look into the account for the ConversionEvent named "Q" (advertiserId 1, value 1), sent at',
-    );
+    expect(words).toContain('Look in the account for the ConversionEvent named "Q" (advertiserId 1, value 1), sent at');
     expect(words).toContain(DIFFERS);
     expect(await stillOpen(now)).toEqual(["Q"]);
     now.closeNow();
@@ -315,9 +313,7 @@ describe("R4: an adoption of another object settles nothing, and the create of u
       expect(now.said.join()).toContain(`${DIFFERS}; nothing is adopted until you settle it. \`pulumi up\` will`);
     const failed = await failureOf(now.event.create(inputs as Properties));
     expect(failed).toMatchObject({ id: known.id, properties: { unresolved: { name: "Q", facts: { value: 1 } } } });
-    expect(failed.message).toContain(
-      'Look into the account for the ConversionEvent named "Q" (advertiserId 1, value 1)',
-    );
+    expect(failed.message).toContain('Look in the account for the ConversionEvent named "Q" (advertiserId 1, value 1)');
     expect(failed.message).toContain(DIFFERS);
     expect(await stillOpen(now)).toEqual(["Q"]);
     expect(sandbox.creates).toBe(1);
@@ -354,7 +350,7 @@ describe("R4: an adoption of another object settles nothing, and the create of u
       else {
         expect(now.said.join()).toContain("existingId: 2 does not settle it");
         expect((await failureOf(adopting)).message).toContain(
-          'Look into the account for the ConversionEvent named "Q" (advertiserId 1, value 2)',
+          'Look in the account for the ConversionEvent named "Q" (advertiserId 1, value 2)',
         );
       }
       const left = await now.runtime.journal("tiny/dev::q").notSettled();

@@ -604,7 +604,7 @@ describe("update", () => {
     const { event, id, outs, sandbox } = await start();
     sandbox.fail({ on: "update", with: { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } } });
     const failure = await failureOf(event.update(id, outs, { ...inputs, eventName: "Buy" }));
-    expect(failure.message).toContain("look into the account for an object 77 that nothing manages");
+    expect(failure.message).toContain("look in the account for an object 77 that nothing manages");
   });
 });
 

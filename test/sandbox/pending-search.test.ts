@@ -123,7 +123,7 @@ it("R7: where one mark is found and another one is not decided, a second object 
   ]);
   expect({ found, notMade }).toEqual({ found: [{ urn: urnOf("there"), id: "7", mark: "mark-there" }], notMade: [] });
   expect(told).toEqual([
-    `${urnOf("there")}\n  was found as 7. Further creates of it were sent, and their outcome is unknown: nothing manages what they made. Look into the account for\n    the ConversionEvent named "stale", sent at ${stale.at}`,
+    `${urnOf("there")}\n  was found as 7. Further creates of it were sent, and their outcome is unknown: nothing manages what they made. Look in the account for\n    the ConversionEvent named "stale", sent at ${stale.at}`,
   ]);
 });
 

@@ -395,7 +395,7 @@ it("a create that carried no mark is not searched for", async () => {
   clock.advance(3_600_000);
   const next = open();
   const diff = failureOf(next.advertiser.diff(failure.id ?? "", failure.properties as Record<string, unknown>, inputs));
-  expect((await diff).message).toContain("Look into the account");
+  expect((await diff).message).toContain("Look in the account");
   expect((await failureOf(next.advertiser.create(inputs))).id).toBe(failure.id);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, searches: 0 });
 });

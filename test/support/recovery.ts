@@ -53,7 +53,7 @@ export function pendingCommand(stack: TestStack, ...args: readonly string[]) {
 /** After a kill that left nothing in the state: each object that exists is one that `pending` knows from the journal. */
 export async function expectListed(stack: TestStack, sandbox: Sandbox, round: string): Promise<void> {
   const { output } = await pendingCommand(stack);
-  const names = [...output.matchAll(/look into the account for the \w+ named "(\w+)"/g)].map(([, name]) => name);
+  const names = [...output.matchAll(/look in the account for the \w+ named "(\w+)"/g)].map(([, name]) => name);
   const created = /^A journal on this machine has .*$/m.exec(output)?.[0] ?? "";
   const ranges = [...created.matchAll(/[( ](\d+)(?:–(\d+))?[),]/g)].map(([, from, to = from]) =>
     [from, to].map(Number),

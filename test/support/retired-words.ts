@@ -29,6 +29,7 @@ const RETIRED: readonly (readonly [retired: string, instead: string])[] = [
   ["likewise", "also"],
   ["besides", "also; except"],
   ["told|tells", "says, lists, prints"],
+  ["look(?:s|ed|ing)? into", "look in the account"],
   ["(?:hold|holds|held) (?:\\S+ ){0,3}against", "checks against"],
 ];
 

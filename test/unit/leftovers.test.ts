@@ -208,9 +208,7 @@ it("R9: a create of unknown outcome that left the state is listed, unless someth
     ["", "buy", "unknown", `its create was sent at ${UNRESOLVED_OUTPUT.unresolved.since}, and was never settled`],
     ["", "funnel/a", "unknown", "its create was sent at 2026-03-01T08:00:00Z, and was never settled"],
   ]);
-  expect(LEFTOVER_FORMATS.text?.(left, "")).toMatch(
-    /^2 creates of unknown outcome, no longer in the state\. Look into/,
-  );
+  expect(LEFTOVER_FORMATS.text?.(left, "")).toMatch(/^2 creates of unknown outcome, no longer in the state\. Look in/);
   expect(leftoversOf(before, [before])).toEqual([]);
   expect(leftoversOf(stateOf([storedEvent("buy", 8), set]), [before])).toEqual([]);
   expect(leftoversOf(stateOf([storedEvent("new", "unresolved-x", UNRESOLVED_OUTPUT), set]), [before])).toEqual([]);

@@ -187,7 +187,7 @@ describe("an answer taken back", () => {
   });
 
   const WAY_OUT =
-    "If a run has gone on with a wrong answer, look into the account, and set existingId to the id of the right object: nothing is created.";
+    "If a run has gone on with a wrong answer, look in the account, and set existingId to the id of the right object: nothing is created.";
   const tooLate = (urn: string) =>
     `nothing was reopened: a run has gone on with the answer about "${urn}".\n${WAY_OUT}`;
 

@@ -46,7 +46,7 @@ export class RefusedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_REFUSED";
 }
 
-/** Look into the account, then say what is there: a create was sent, and whether it was acted upon is not known, or its id is not. */
+/** Look in the account, then say what is there: a create was sent, and whether it was acted upon is not known, or its id is not. */
 export class OutcomeUnknownError extends AdvertisingError {
   static override readonly code = "ADVERTISING_OUTCOME_UNKNOWN";
   constructor(

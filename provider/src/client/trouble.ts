@@ -68,14 +68,14 @@ export function troubled(trouble: Trouble, answered: Answered): AdvertisingError
     case "not-found":
       return new BadAnswerError(
         `${what} got status ${answer.status}, which does not say whether the object or the operation is missing: ` +
-          `${trouble.isBare ? "the operation has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look into the account.\n` +
+          `${trouble.isBare ? "the operation has found nothing in this run" : "what it says is about neither"}.${trouble.isBare ? "" : saidIn(words)}${unchanged} Look in the account.\n` +
           "If the object is there, this is not an operation of this installation: check advertising:operations.\n" +
           "If it is not there, take its key out of the program (an event of a set), or run:\n" +
           "  pulumi state delete '<its URN>'",
       );
     case "another":
       return new RefusedError(
-        `${what} got a response with the id ${trouble.id}: look into the account for an object ${trouble.id} that nothing ` +
+        `${what} got a response with the id ${trouble.id}: look in the account for an object ${trouble.id} that nothing ` +
           "manages, and check advertising:operations.",
       );
     case "unclear":

@@ -81,7 +81,7 @@ async function done(kind: Kind, runtime: Runtime, object: Managed, expectMayBegi
 }
 
 /**
- * Somebody has to look into the account for each unknown outcome: from so many on, where they are more than what was created,
+ * Somebody has to look in the account for each unknown outcome: from so many on, where they are more than what was created,
  * the platform is in trouble and no further create is begun.
  */
 const MAX_UNRESOLVED = 16;

@@ -310,7 +310,7 @@ function unsettledLines(kind: Kind, set: Ref, open: Result["open"]): string[] {
     `  ${memberOf("events", key)}: ${describe(kind.name, record)}\n    ${withoutLabel(set, key, whatIsKnown(record))}`;
   return [
     createdAs === undefined
-      ? `The outcome of ${count(amount, kind.create.noun)} is unknown, so ${until}. Look into the account for:`
+      ? `The outcome of ${count(amount, kind.create.noun)} is unknown, so ${until}. Look in the account for:`
       : `Earlier runs created ${count(amount, kind.create.noun)} with other arguments than you have now, and ${until}:`,
     ...cut(open.map(line), MAX_LISTED, morePending),
     ...waysOut(memberRef(set, first.key).urn, createdAs),

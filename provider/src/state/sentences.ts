@@ -99,7 +99,7 @@ export function whatIsOpen(kind: Kind["name"], record: CreateRecord, urn: string
       `  ${forgetCommand(urn)}`,
     ];
   }
-  return [`Look into the account for ${describe(kind, record)}.`, ...hints, ...waysOut(urn)];
+  return [`Look in the account for ${describe(kind, record)}.`, ...hints, ...waysOut(urn)];
 }
 
 /** The end of a list that `pending` prints in full. */
@@ -136,7 +136,7 @@ export function explain(kind: Kind["name"], record: CreateRecord): string {
   const { createdAs, urn = "<urn>" } = record;
   return [
     createdAs === undefined
-      ? `Look into the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`
+      ? `Look in the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`
       : `An earlier run created ${createdAs}: ${describe(kind, record)}. It is not sent again.`,
     ...waysOut(urn, createdAs),
     `What happened: ${whatIsKnown(record)}`,

@@ -255,7 +255,7 @@ function inWords(path: string, error: unknown): JournalError {
     return unusable(
       path,
       error.message,
-      `Look into the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`,
+      `Look in the account for objects that an interrupted run may have created, set existingId for those, then remove the file:\n  rm ${shellWord(path)}`,
     );
   }
   if (error instanceof UntrustedFile) return unusable(path, error.message, "Fix that, and run this again.");

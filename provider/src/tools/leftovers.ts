@@ -237,7 +237,7 @@ function asText(leftovers: readonly Leftover[], nothing?: string): string {
       : `${count(perhaps.length, "object was", "objects were")} deleted with the resource, as retainOnDelete: false says, and ${agree(perhaps.length, "is", "are")} live only if that was not done, for example after \`pulumi state delete\`:\n${tableOf(perhaps)}`,
     unknown.length === 0
       ? ""
-      : `${count(unknown.length, "create")} of unknown outcome, no longer in the state. Look into the account: if an object is there, nothing manages it (adopt it with existingId), unless it was settled meanwhile:\n${tableOf(unknown)}`,
+      : `${count(unknown.length, "create")} of unknown outcome, no longer in the state. Look in the account: if an object is there, nothing manages it (adopt it with existingId), unless it was settled meanwhile:\n${tableOf(unknown)}`,
     nothing === undefined ? WHAT_IS_KNOWN : "",
   ].join("");
 }

@@ -60,7 +60,7 @@ function openSection(open: readonly Entry[]): Markup {
       markup`<li data-row>${entry.kind.name} <bdi>${entry.key}</bdi> (<bdi>${nameOf(entry)}</bdi>), sent at ${entry.record?.at ?? ""}: nobody knows whether it arrived.</li>\n`,
   );
   return markup`<section class="open" aria-labelledby="open"><h2 id="open">Unresolved (${open.length})</h2>
-<p>Look into the account for each, and settle it with <code>npx pulumi-advertising pending</code>.</p>
+<p>Look in the account for each, and settle it with <code>npx pulumi-advertising pending</code>.</p>
 <ul>${items}</ul></section>
 `;
 }

@@ -281,7 +281,7 @@ export function reopen(stack: ExportedStack, wanted: readonly string[], known: r
   }
   if (faults.length > 0) {
     throw new Error(
-      `nothing was reopened: ${faults.join("; ")}.\nIf a run has gone on with a wrong answer, look into the account, and set existingId to the id of the right object: nothing is created.`,
+      `nothing was reopened: ${faults.join("; ")}.\nIf a run has gone on with a wrong answer, look in the account, and set existingId to the id of the right object: nothing is created.`,
     );
   }
   return {

@@ -49,7 +49,7 @@ const NOTHING =
 const historyInWords = (amount: number) =>
   [
     `Pulumi still lists ${count(amount, "pending create that is", "pending creates that are")} already settled: the state has ${agree(amount, "it", "them")}.`,
-    "If the interrupted run used `--replace`, look into the account for one more object of each, of a set for one more of each event.",
+    "If the interrupted run used `--replace`, look in the account for one more object of each, of a set for one more of each event.",
     "To clear Pulumi's list, which drops the pending creates of all providers in this stack (optional):",
     "  pulumi refresh --clear-pending-creates --yes",
   ].join("\n");
@@ -310,7 +310,7 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     const orOthers = [...others].filter((other) => other !== sought).map((other) => `\n    or for ${other}`);
     const id = idOf(record);
     return id === undefined
-      ? `  ${urn}\n    look into the account for ${sought}${orOthers.join("")}`
+      ? `  ${urn}\n    look in the account for ${sought}${orOthers.join("")}`
       : `  ${urn}\n    was created as ${id}${known === "state" ? "" : ", with different arguments than the program has now"}: ${sought}`;
   };
   const under = (those: Pending["open"], heading: string) =>

@@ -108,7 +108,7 @@ function summed(looks: readonly Look[]): Searched {
 
 function besideFound(id: string, others: readonly Look[]): string {
   return [
-    `was found as ${id}. Further creates of it were sent, and their outcome is unknown: nothing manages what they made. Look into the account for`,
+    `was found as ${id}. Further creates of it were sent, and their outcome is unknown: nothing manages what they made. Look in the account for`,
     ...others.map(({ create: { kind }, record }) => describe(kind, record)),
   ].join("\n    ");
 }

@@ -145,7 +145,7 @@ export function moveNotes(moves: readonly Move[], disk: Disk = systemDisk): () =
         takeBack();
         const why = (error as Error).message;
         throw new Error(
-          `${from[file]} can't be joined with ${to[file]} (${why}), and nothing was changed. If one can't be read, look into the ` +
+          `${from[file]} can't be joined with ${to[file]} (${why}), and nothing was changed. If one can't be read, look in the ` +
             "account for objects that an interrupted run may have created, set existingId for those, remove that file, and run this again",
         );
       }

@@ -373,7 +373,7 @@ async function answerStep(world: World, { how, pick, kill, ...step }: Step & { d
   if ((pick * 7) % 1 < 0.4) await world.reopen(0.999);
 }
 
-/** Two people look into the account at the same time; where there are several creates, each answers for some of them. */
+/** Two people look in the account at the same time; where there are several creates, each answers for some of them. */
 async function bothAnswer(world: World, one: number, other: number): Promise<void> {
   const open = await world.pending(one);
   const [mine, theirs] =

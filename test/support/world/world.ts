@@ -815,7 +815,7 @@ export class World {
     return this.#excused.has(`${noun} ${id}`);
   }
 
-  /** A person looks into the account, and answers all that is listed. */
+  /** A person looks in the account, and answers all that is listed. */
   async answerTruly(machine: number, says: string[] = [], kill?: Kill): Promise<void> {
     const open = await this.pending(machine);
     if (open.length === 0 || (await this.answer(machine, open, says, { kill }))) this.killedOn = undefined;
