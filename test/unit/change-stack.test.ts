@@ -10,6 +10,7 @@ import { fingerprintOf } from "../../provider/src/kinds/kind.js";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
 import { journalOf, recordsIn } from "../../provider/src/store/notes.js";
 import { pathsIn, placesOf } from "../../provider/src/store/places.js";
+import { StackJournals } from "../../provider/src/tools/change-stack.js";
 import { newFolder } from "../support/folder.js";
 import { exportOf, storedAdvertiser, storedEvent, storedSet, UNRESOLVED_OUTPUT, urnOf } from "../support/stored.js";
 
@@ -465,6 +466,24 @@ describe("what is forgotten is in no record any more", () => {
     expect(reopened.code).toBe(1);
   });
 
+  it("what a run saved with its id goes from the state too: the object stays live, and nothing manages it", async () => {
+    const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "501" } };
+    const { run, write, ids } = killed([], { a: "501" });
+    write(
+      "state.json",
+      exportOf([storedEvent("a", "unresolved-a", known, { inputs: { eventName: "a", value: 2 } }), unresolved("b")]),
+    );
+    const refused = await run("pending", "--forget", "a", "--forget", "b");
+    expect(refused.output).toContain(
+      `nothing was forgotten: the outcome of "${urnOf("ConversionEvent", "b")}" is unknown; settle it`,
+    );
+    const { output } = await run("pending", "--forget", "a");
+    expect(output).toContain("Forgotten: what an interrupted run noted about a\n");
+    expect(ids()).toEqual(["unresolved-b"]);
+    expect((await run("pending")).output).not.toContain(urnOf("ConversionEvent", "a"));
+    expect((await run("pending", "--reopen", "a")).output).toContain("was created as 501");
+  });
+
   it("what nothing has a note of: nothing else is forgotten either", async () => {
     const { run, imports } = killed([creating("e")], { e: undefined });
     const { code, output } = await run("pending", "--forget", "e", "--forget", "x");
@@ -546,6 +565,20 @@ it.each([
     expect((await run("pending")).output).toContain(`of interrupted runs: ${left}.`);
   },
 );
+
+it("of several creates that only a journal has, the id goes to the one that a search has found", async () => {
+  const folder = newFolder();
+  vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
+  const account = { baseUrl: "https://here.example", email: "me@example.com" };
+  const { journal } = pathsIn(placesOf(account, "", undefined, folder).journalFolder, NAME);
+  mkdirSync(join(journal, ".."), { recursive: true, mode: 0o700 });
+  const sent = { key: `ConversionEvent::${NAME}::e`, at: "2026-03-02T10:00:00.000Z" };
+  const notes = ["one", "two"].map((mark) => ({ ...sent, mark, fingerprint: mark }));
+  writeFileSync(journal, journalOf(notes), { mode: 0o600 });
+  const journals = new StackJournals({ cookieFile: undefined, folder }, NAME);
+  await journals.whileHeld(async () => journals.noteCreated(urnOf("ConversionEvent", "e"), "5", "one"));
+  expect(recordsIn(journal)).toMatchObject([{ mark: "one", fingerprint: "one", id: "5" }]);
+});
 
 it("of a create whose object is known, it does not say that nobody knows", async () => {
   const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "7" } };

@@ -254,10 +254,11 @@ export class StackJournals {
   }
 
   /** A user said what a create that only a journal knows has made: the next `up` takes that over. What others of it have made stays noted. */
-  noteCreated(urn: string, id: string): void {
+  noteCreated(urn: string, id: string, mark?: string): void {
     const isAbout = ({ key }: CreateRecord) => aboutWhom(key).urn === urn;
     for (const [path, held] of this.#held) {
-      const open = recordsIn(path).findLast((entry) => isAbout(entry) && entry.id === undefined);
+      const unknown = recordsIn(path).filter((entry) => isAbout(entry) && entry.id === undefined);
+      const open = unknown.find((entry) => entry.mark === mark) ?? unknown.at(-1);
       if (open === undefined) continue;
       const { isReported: _, ...sent } = open;
       held.revise((entry) => {

@@ -30,8 +30,8 @@ run (an \`up\` could send them again), and those that only a journal on this mac
   --not-created URN      settles one: it was not created, and the next up creates it
   --search               searches for each by its mark, and settles it if the result is clear; needs a search in
                          advertising:operations, and creates nothing
-  --forget URN           removes an interrupted run's notes about a resource from this machine's journal and from Pulumi's
-                         record, not from the state; the next up creates the resource if it is declared
+  --forget URN           removes what interrupted runs noted about a resource: from this machine's journal, from Pulumi's
+                         record, and from the state if its id is known; the next up creates the resource if it is declared
   --reopen URN           takes an answer back, on the machine where it was given, until an up of the whole program has
                          succeeded
 ${STACK_HELP}
@@ -120,7 +120,8 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
   const toForget = new Set(forget.flatMap(({ all }) => all.map(({ urn }) => urn)));
   const isForgotten = (urn: string) => toForget.has(urn);
   const givenUp = pending.open.filter(({ urn }) => isForgotten(urn) && !answered.has(urn));
-  const unsettled = givenUp.filter(({ known: by }) => by === "state");
+  const isUnknown = (record: CreateRecord) => idOf(record) === undefined;
+  const unsettled = givenUp.filter((create) => create.known === "state" && recordsOf(create).some(isUnknown));
   if (unsettled.length > 0) {
     throw new Error(
       `nothing was forgotten: the outcome of ${enumerate(unsettled.map(({ urn }) => `"${urn}"`))} is unknown; settle ${agree(unsettled.length, "it", "each")} with --created or --not-created`,
@@ -245,7 +246,8 @@ function settleNotes(
   journals: StackJournals,
 ): void {
   const isToTakeOver = (verdict: Verdict) => verdict.createdAs !== undefined && !isInState(verdict);
-  for (const { urn, createdAs } of verdicts.filter(isToTakeOver)) journals.noteCreated(urn, String(createdAs));
+  for (const { urn, createdAs, mark } of verdicts.filter(isToTakeOver))
+    journals.noteCreated(urn, String(createdAs), mark);
   const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
   const settled = open.filter(({ urn }) => urns.has(urn));
   const marks = settled.flatMap((create) => recordsOf(create).map(({ mark }) => mark));
