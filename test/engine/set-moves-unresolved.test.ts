@@ -8,7 +8,9 @@ const set = (events: string) =>
   `new advertising.ConversionEventSet("s", { advertiserId: 1, events: { b: { eventName: "B", value: 1 }, ${events} } });`;
 const single = (more: string) => `new advertising.ConversionEvent("x", { advertiserId: 1, ${A}, ${more} });`;
 
-const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+/** Made by others. */
+const other501 = { id: 501, event_name: "Other", advertiser_id: 1, value: 1 };
+const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [other501] };
 const operations = {
   ADVERTISING_OPERATIONS: JSON.stringify({ event: { read: "GET rest/event/{id}" }, createdVisibleAfterSeconds: 0 }),
 };
@@ -90,4 +92,32 @@ it("under another key of its set, on a machine that knows nothing else of it", a
   expect(up.code, up.output).toBe(0);
   expect(await openKeys(other)).toEqual([]);
   expect(sandbox.eventPosts).toBe(2);
+});
+
+it.each([
+  ["another key", (what: string) => set(`c: { ${what} }`)],
+  [
+    "another resource",
+    (what: string) => `${set("")} new advertising.ConversionEvent("x", { advertiserId: 1, ${what} });`,
+  ],
+])("%s names another object, and is then declared as that: the create stays unresolved", async (_, moved) => {
+  const { sandbox, stack, id } = await unresolvedMember();
+  // With the journal of the create, and without it.
+  for (const machine of [stack, await stack.onAnotherMachine()]) {
+    machine.program(program(moved(`${A}, existingId: 501`)));
+    expect((await machine.up()).output).toContain("existingId 501 differs");
+    expect(await openKeys(machine)).toEqual(["a"]);
+  }
+  const other = await stack.onAnotherMachine();
+  other.program(program(moved(`eventName: "Other", value: 1, existingId: 501`)));
+  for (let ups = 0; ups < 2; ups++) {
+    await other.up();
+    const listed = await pendingCommand(other);
+    expect(listed.code, listed.output).toBe(1);
+    expect(listed.output).toContain('ConversionEventSet::s["a"]');
+  }
+  other.program(program(moved(`eventName: "Other", value: 1`).replace("events: {", `events: { a: { ${A} },`)));
+  expect((await other.up()).output).toContain("The outcome of 1 event is unknown");
+  expect(sandbox.eventPosts).toBe(2);
+  expect(sandbox.events.map((each) => String(each.id))).toContain(id);
 });

@@ -527,6 +527,17 @@ describe("on an installation with more than the documented operations", () => {
       const looks = tell([step({ events, outputs: { unresolved } })], search, { "advertising:markField": "f" });
       expect(looks).toContain("1 to look for, and create if it is not there");
     });
+
+    it.each([
+      ["it", "Gone", false],
+      ["another object", "Other", true],
+      ["what the preview does not show", "[secret]", false],
+    ])("an unresolved member that left the set, and %s is adopted in its place", (_, eventName, waits) => {
+      const gone = { mark: "m", since: "2026-01-01T00:00:00Z", what: "", name: "Gone", adoptedAs: "77" };
+      const events = { same: entry(1), moved: { ...entry(5), eventName, existingId: 77 } };
+      const told = tell([step({ events, outputs: { unresolved: { gone } } })]);
+      expect(told.includes("1 to stay unresolved until somebody settles it")).toBe(waits);
+    });
   });
 
   it("a replacement that only the engine was asked for is one", () => {

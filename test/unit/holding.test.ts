@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Holders, type Knowledge } from "../../provider/src/decision/holders.js";
+import { Holders, type Knowledge, SOMEBODY } from "../../provider/src/decision/holders.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { learnHolders, noteAdopts, noteLive, rivalOf, whenRemoved } from "../../provider/src/provider/holding.js";
 import { createRuntime } from "../../provider/src/provider/services.js";
@@ -48,6 +48,42 @@ describe("holders", () => {
     expect(inEachOrder).toEqual([expected, expected]);
   });
 
+  /** As the program or the state says of what names or has object 7. */
+  const named =
+    (how: Knowledge, eventName?: string, by = "a"): Step =>
+    (holders) =>
+      holders.add("ConversionEvent", "7", by, how, { eventName, advertiserId: 1 });
+  const somebody: Step = (holders) => holders.add("ConversionEvent", "7", SOMEBODY, "adopts");
+  it.each<[string, Step[], "settled" | "to be adopted" | undefined]>([
+    ["nothing is known", [], undefined],
+    ["it is named", [named("adopts", "A")], "to be adopted"],
+    ["it is held", [named("state", "A")], "settled"],
+    ["it is held under a name that is not known", [named("state")], "settled"],
+    ["another one is named", [somebody, named("adopts", "B")], undefined],
+    ["another one is held", [somebody, named("state", "B")], undefined],
+    ["another one is held, which was named as it", [named("adopts", "A"), named("state", "B")], undefined],
+    ["something is known to name it", [somebody], "to be adopted"],
+    ["it moves", [named("state", "A", "z"), release("z"), named("adopts", "A")], "to be adopted"],
+    ["its own key names it", [named("state", "A", "me")], undefined],
+    ["only notes know of it", [named("inventory", "A")], undefined],
+  ])("R4: an unresolved create, the object that was adopted for it: %s", (_, steps, expected) => {
+    const record = { key: "", mark: "m", fingerprint: "f", at: "", name: "A", facts: { advertiserId: 1 } };
+    for (const those of [steps, [...steps].reverse()]) {
+      const holders = new Holders();
+      for (const step of those) step(holders);
+      expect(holders.adoptedFor(conversionEvent, record, "me", true)).toBe(undefined);
+      const found = holders.adoptedFor(conversionEvent, { ...record, adoptedAs: "7" }, "me");
+      expect(found && (found.isHeld ? "settled" : "to be adopted")).toBe(expected);
+      const isUnknown = holders
+        .of("ConversionEvent", "7", "me", ["state", "adopts"])
+        .every(({ by }) => by === SOMEBODY);
+      if (!isUnknown) continue;
+      // What was not looked at may have it.
+      const perhaps = holders.adoptedFor(conversionEvent, { ...record, adoptedAs: "7" }, "me", true);
+      expect(perhaps).toEqual({ id: "7", isHeld: false });
+    }
+  });
+
   it("an advertiser and an event of one id are two objects", () => {
     const holders = new Holders();
     holders.add("Advertiser", "7", "a", "state");
@@ -82,7 +118,7 @@ describe("what earlier runs noted", () => {
   it("keeps another resource from adopting an object while its own is declared", async () => {
     const runtime = await knowing(notes);
     const twice = (name: string, id: string) => {
-      noteAdopts(conversionEvent, runtime, subject(name), id);
+      noteAdopts(conversionEvent, runtime, subject(name), id, {});
       return rivalOf(conversionEvent, runtime, subject(name), id)?.urn;
     };
     expect(twice("new", "7")).toBeUndefined(); // nobody declares the others
@@ -94,7 +130,7 @@ describe("what earlier runs noted", () => {
   it("is out of date where the state says that this resource has adopted it before", async () => {
     const runtime = await knowing(notes);
     runtime.run.declared.add(keyOf("ConversionEvent", "two"));
-    noteAdopts(conversionEvent, runtime, subject("new"), "8");
+    noteAdopts(conversionEvent, runtime, subject("new"), "8", {});
     const rival = (adoptedBefore: boolean) =>
       rivalOf(conversionEvent, runtime, subject("new"), "8", adoptedBefore)?.name;
     expect([rival(false), rival(true)]).toEqual(["two", undefined]);
@@ -105,15 +141,15 @@ describe("what earlier runs noted", () => {
   it("what this run has just created can't be adopted by something else of it", async () => {
     const runtime = await knowing({});
     noteLive(conversionEvent, runtime, subject("new"), "9", { values: {}, secret: new Set() }, undefined);
-    noteAdopts(conversionEvent, runtime, subject("other"), "9");
+    noteAdopts(conversionEvent, runtime, subject("other"), "9", {});
     expect(rivalOf(conversionEvent, runtime, subject("other"), "9")?.name).toBe("new");
   });
 
   it("is over for what takes on another object in this run: two resources may swap theirs", async () => {
     const runtime = await knowing(notes);
     for (const name of ["one", "two"]) runtime.run.declared.add(keyOf("ConversionEvent", name));
-    noteAdopts(conversionEvent, runtime, subject("one"), "8");
-    noteAdopts(conversionEvent, runtime, subject("two"), "7");
+    noteAdopts(conversionEvent, runtime, subject("one"), "8", {});
+    noteAdopts(conversionEvent, runtime, subject("two"), "7", {});
     expect(rivalOf(conversionEvent, runtime, subject("one"), "8")).toBeUndefined();
     expect(rivalOf(conversionEvent, runtime, subject("two"), "7")).toBeUndefined();
   });

@@ -53,7 +53,12 @@ it("a create that its set no longer declares is pending until something else has
   expect(openBeside(resource(E, { id: "6" }))).toEqual(open);
   expect(openBeside(resource(A, { id: "5" }))).toEqual(open);
   expect(openBeside(resource(E, { id: "5", delete: true }))).toEqual(open);
-  expect(openBeside(resource(E, { id: "5" }))).toEqual([]);
+  expect(openBeside(resource(E, { id: "5", outputs: { eventName: "B" } }))).toEqual(open);
+  expect(openBeside(resource(E, { id: "5", outputs: { eventName: "A" } }))).toEqual([]);
+  const other = { events: { x: { eventName: "B" }, y: { eventName: "A" } }, eventIds: { x: 5, y: 6 } };
+  const held = resource(urnOf("ConversionEventSet", "t"), { id: "set-2", outputs: other });
+  expect(openBeside(held)).toEqual(open);
+  expect(openBeside({ ...held, outputs: { ...other, eventIds: { y: 5 } } })).toEqual([]);
 });
 
 it("puts a replacement before what it replaces and before what depends on both", () => {

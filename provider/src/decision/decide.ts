@@ -9,7 +9,7 @@ import type { Kind } from "../kinds/index.js";
 import { knownOperations, type Operations } from "../settings/index.js";
 import { type CreateRecord, type Removal, UNKNOWN } from "../state/index.js";
 import { ANY, type Changes, matchesCreate } from "./changes.js";
-import type { Holders } from "./holders.js";
+import type { Adopted, Holders } from "./holders.js";
 
 export interface Abilities {
   /** An object can be read, for refreshes, `.get` and adoptions. */
@@ -54,13 +54,6 @@ export interface Circumstances {
   readonly mayBeAdopted?: boolean;
   /** Of an unresolved create whose key its set no longer declares; none where nothing is known to adopt its object. @default none */
   adopted?(key: string, record: CreateRecord): Adopted | undefined;
-}
-
-/** What something else in the program adopts for an unresolved create. */
-export interface Adopted {
-  readonly id: string;
-  /** It has it: the create is settled. Until then it stays in the state. */
-  readonly isHeld: boolean;
 }
 
 /**

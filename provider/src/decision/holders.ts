@@ -5,8 +5,10 @@
  * What is known comes from the state as each resource is looked at, the journal's notes of interrupted runs, the program's adoptions, and the
  * inventory of this machine. The answer does not depend on the order in which these come. Pure.
  */
+import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, objectKey } from "../state/index.js";
+import { matchesCreate } from "./changes.js";
 
 /** How it is known that somebody has an object, the strongest first. */
 export type Knowledge =
@@ -25,6 +27,15 @@ export interface Holder {
   /** The journal key, or the URN, of the resource or member: all that put something in use the same. */
   readonly by: string;
   readonly how: Knowledge;
+  /** The object's arguments there, as far as they are known. */
+  readonly values?: Values | undefined;
+}
+
+/** What something else in the program adopts for an unresolved create. */
+export interface Adopted {
+  readonly id: string;
+  /** It has it: the create is settled. Until then it stays in the state. */
+  readonly isHeld: boolean;
 }
 
 const STRENGTH: readonly Knowledge[] = ["state", "adopts", "journal", "is to adopt", "inventory"];
@@ -49,13 +60,15 @@ export class Holders {
     private readonly isWithoutOld: (by: string) => boolean = () => false,
   ) {}
 
-  add(kind: Kind["name"], id: string, by: string, how: Knowledge): void {
+  /** @param values the object's arguments, of what the state holds or the program names. */
+  add(kind: Kind["name"], id: string, by: string, how: Knowledge, values?: Values): void {
     const object = objectKey(kind, id);
     const known = this.#known(object);
     const before = known.find((each) => each.by === by);
     if (before !== undefined && STRENGTH.indexOf(how) >= STRENGTH.indexOf(before.how)) return;
     const others = known.filter((each) => each !== before);
-    this.#byObject.set(object, others.length === 0 ? { by, how } : [...others, { by, how }]);
+    const holder = { by, how, values };
+    this.#byObject.set(object, others.length === 0 ? holder : [...others, holder]);
   }
 
   /** In this run, `by` gives the object up: another one takes its place, or its key is gone. */
@@ -95,11 +108,19 @@ export class Holders {
   }
 
   /**
-   * Whether a create whose key its set no longer declares is settled: something else has the object, which the program adopted for it.
-   * @param by what the create was of.
+   * Whether something else has or names the object that the program adopted for a create whose key its set no longer declares. What differs
+   * from that create is another object (R4).
+   * @param by what the create was of. @param mayKnowMore whether something that this run has not looked at may adopt it.
    */
-  settles(kind: Kind["name"], { adoptedAs }: Pick<CreateRecord, "adoptedAs">, by: string): boolean {
-    return adoptedAs !== undefined && this.of(kind, adoptedAs, by, ["state"]).length > 0;
+  adoptedFor(kind: Kind, record: CreateRecord, by: string, mayKnowMore = false): Adopted | undefined {
+    const { adoptedAs: id } = record;
+    if (id === undefined) return undefined;
+    const all = this.of(kind.name, id, by, ["state", "adopts"]);
+    const known = all.filter((each) => each.by !== SOMEBODY);
+    const sent = { ...record, kind: kind.name };
+    const fitting = known.filter(({ values = {} }) => matchesCreate(kind, id, values, sent));
+    const isAdopted = known.length === 0 ? mayKnowMore || all.length > 0 : fitting.length > 0;
+    return isAdopted ? { id, isHeld: fitting.some(({ how }) => how === "state") } : undefined;
   }
 
   /** Whether a resource that this run has looked at goes on with this object, names it or gives it up: what becomes of it is said there. */

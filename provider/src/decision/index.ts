@@ -21,7 +21,6 @@ export {
 export {
   type Abilities,
   type Action,
-  type Adopted,
   abilitiesOf,
   type Circumstances,
   type Created,
@@ -35,7 +34,7 @@ export {
   type Unproven,
   visibleFromMs,
 } from "./decide.js";
-export { type Holder, Holders, SOMEBODY } from "./holders.js";
+export { type Adopted, type Holder, Holders, SOMEBODY } from "./holders.js";
 export {
   actionOfCreate,
   adoptedBy,

@@ -27,16 +27,8 @@ import {
   matchesCreate,
   NO_CHANGES,
 } from "./changes.js";
-import {
-  type Action,
-  type Adopted,
-  type Circumstances,
-  decide,
-  type Former,
-  formerOf,
-  isDeleted,
-  NO_ABILITIES,
-} from "./decide.js";
+import { type Action, type Circumstances, decide, type Former, formerOf, isDeleted, NO_ABILITIES } from "./decide.js";
+import type { Adopted } from "./holders.js";
 
 export interface Member {
   /** In its set; empty for a single resource. */

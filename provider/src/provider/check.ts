@@ -3,7 +3,15 @@
  * of the resource and which objects it adopts, looks up and says what is known of what is new, and answers everything that is wrong at
  * once.
  */
-import { ArgumentsError, asRecord, own, SettingsError, withCode, withoutUndefined } from "../base/index.js";
+import {
+  ArgumentsError,
+  asRecord,
+  own,
+  SettingsError,
+  type Values,
+  withCode,
+  withoutUndefined,
+} from "../base/index.js";
 import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
 import { adviceFor, belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
 import { inWords, type Problem, validate } from "../rules/index.js";
@@ -12,6 +20,7 @@ import {
   ACCOUNT,
   type Briefing,
   DELETES,
+  eventIn,
   IDENTITY,
   isOfEarlierVersion,
   MARK,
@@ -37,7 +46,7 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
   const check = begin(kind, runtime, olds, given);
   const { subject, briefing, isNew, values, problems } = check;
   const id = knownAdoption(values);
-  const twice = await note(kind, runtime, check, id === undefined ? [] : [{ subject, id, path: "" }]);
+  const twice = await note(kind, runtime, check, id === undefined ? [] : [{ subject, id, values, path: "" }]);
   if (isNew) {
     const { formerly } = briefing;
     const fits = problems.length + twice.length === 0;
@@ -66,7 +75,9 @@ export const checkSet: Calls<SetKind>["check"] = async (set, runtime, olds, give
   const events = [...(declared.events ?? [])];
   const adopting = events.flatMap(([key, entry]): Adopting[] => {
     const id = knownAdoption(entry);
-    return id === undefined ? [] : [{ subject: memberRef(subject, key), id, path: `${memberOf("events", key)}.` }];
+    if (id === undefined) return [];
+    const named = eventIn(declared, asRecord(entry));
+    return [{ subject: memberRef(subject, key), id, values: named, path: `${memberOf("events", key)}.` }];
   });
   const keys = events.map(([key]) => memberOf(subject.key, key));
   const twice = await note(kind, runtime, check, adopting, keys);
@@ -108,6 +119,7 @@ function begin(resource: Kind | SetKind, { run, reading }: Runtime, olds: Proper
 interface Adopting {
   readonly subject: Ref;
   readonly id: string;
+  readonly values: Values;
   /** In front of `existingId`, where that stands among the arguments. */
   readonly path: string;
 }
@@ -127,7 +139,7 @@ async function note(
   const checked = { briefing, wasSecret: secretArgumentsIn(olds), wasDeleting: own(olds, DELETES) === true };
   runtime.run.noteChecked(subject.key, checked, isNew, members);
   noteAdoptedSomewhere(kind, runtime, briefing);
-  for (const each of adopting) noteAdopts(kind, runtime, each.subject, each.id);
+  for (const each of adopting) noteAdopts(kind, runtime, each.subject, each.id, each.values);
   await tellUnclaimed(runtime, subject.identity);
   if (adopting.length > 0) await learnHolders(runtime);
   const before = new Set([olds, ...Object.values(asRecord(olds.events))].flatMap((each) => knownAdoption(each) ?? []));

@@ -24,14 +24,15 @@ import {
   objectKey,
   type Ref,
   resourceKeyIn,
+  tellingIn,
 } from "../state/index.js";
 import type { Live, Options, Snapshot } from "../store/index.js";
 import type { WithArguments } from "./inputs.js";
 import type { Runtime, Services } from "./services.js";
 
 /** Called by `check`, before anything is awaited: the program names this object. What its resource had before is over. */
-export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string): void {
-  runtime.run.holders.add(kind.name, id, key, "adopts");
+export function noteAdopts(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string, values: Values): void {
+  runtime.run.holders.add(kind.name, id, key, "adopts", knownOf(kind, values));
   releaseFormer(kind, runtime, identity, key, id);
 }
 
@@ -66,11 +67,17 @@ export function noteAdoptedSomewhere(kind: Kind, { run }: Runtime, { adopted = "
 /** This resource goes on with an object; in an `up` known to the warnings of later runs too. */
 function noteHolds(kind: Kind, runtime: Runtime, { identity, key }: Ref, id: string, live: Arguments): void {
   const { run } = runtime;
-  run.holders.add(kind.name, id, key, "state");
+  run.holders.add(kind.name, id, key, "state", knownOf(kind, live.values));
   releaseFormer(kind, runtime, identity, key, id);
   if (run.isUp !== true) return;
   const options = optionsOf(runtime, key);
   runtime.inventory(identity).noteHeld(key, id, options, () => liveOf(kind, runtime, live, id, options));
+}
+
+/** The little that is kept of each object of a run: enough to know it from others. */
+function knownOf(kind: Kind, values: Values): Values {
+  const { name, facts } = tellingIn(kind, values, new Set());
+  return { ...facts, [kind.nameProperty]: name };
 }
 
 type Arguments = Pick<WithArguments, "values" | "secret">;
@@ -117,7 +124,7 @@ export function noteLive(
   live: Arguments,
   createdAt: string | undefined,
 ): void {
-  runtime.run.holders.add(kind.name, id, key, "state");
+  runtime.run.holders.add(kind.name, id, key, "state", knownOf(kind, live.values));
   releaseFormer(kind, runtime, identity, key, id);
   runtime.inventory(identity).note(key, liveOf(kind, runtime, live, id, optionsOf(runtime, key), createdAt));
 }

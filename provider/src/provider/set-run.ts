@@ -77,8 +77,8 @@ export async function setFacts(
 }
 
 /**
- * What something else adopts for unresolved creates: as the program says, or as it said in an earlier run, unless all was looked at and
- * nothing has that object. What the journal here has open is not settled, and only the program of now speaks of it.
+ * What something else adopts for unresolved creates: as the program says, or as it said in an earlier run. What the journal here has open
+ * is not settled, and only the program of now speaks of it.
  * @returns with those that the journal here has open.
  */
 async function adoptedElsewhere(kind: Kind, runtime: Runtime, set: Ref, creates: Iterable<CreateRecord>) {
@@ -87,10 +87,10 @@ async function adoptedElsewhere(kind: Kind, runtime: Runtime, set: Ref, creates:
   const isOpen = new Set(open.map(({ mark }) => mark));
   const adopted: NonNullable<Circumstances["adopted"]> = (member, record) => {
     const key = memberOf(set.key, member);
-    const id = run.briefingOf(set.key).adoptedAs?.[key] ?? (isOpen.has(record.mark) ? undefined : record.adoptedAs);
-    if (id === undefined) return undefined;
-    const isHeld = !isOpen.has(record.mark) && run.holders.settles(kind.name, { adoptedAs: id }, key);
-    return isHeld || run.hasMore || run.holders.isAdopted(kind.name, id) ? { id, isHeld } : undefined;
+    const isOpenHere = isOpen.has(record.mark);
+    const adoptedAs = run.briefingOf(set.key).adoptedAs?.[key] ?? (isOpenHere ? undefined : record.adoptedAs);
+    const found = run.holders.adoptedFor(kind, { ...record, adoptedAs }, key, run.hasMore);
+    return found && { ...found, isHeld: found.isHeld && !isOpenHere };
   };
   return { open, adopted };
 }

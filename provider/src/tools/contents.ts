@@ -13,7 +13,7 @@ export const SECRET: unique symbol = Symbol("secret");
 export type Shown = string | number | boolean | typeof SECRET | Values;
 
 /** One object of the platform, or one whose create has an unknown outcome. */
-export interface Entry extends Pick<StoredObject, "kind" | "urn" | "id" | "resource" | "record"> {
+export interface Entry extends StoredObject {
   /** Unique among the stack's objects of its kind: the resource's name; of a set's member, `<set>/<key>`. */
   readonly key: string;
   /** Arguments by their names in programs; what is not set is absent. */

@@ -99,8 +99,8 @@ function unsettledIn(current: Seen, former: readonly Seen[]): Leftover[] {
   const gone = new Map(former.flatMap(({ unsettled }) => unsettled).map((entry) => [placeOf(entry), entry]));
   return [...gone]
     .filter(([place, { kind, urn, record }]) => {
-      const isStill = taken.has(place) || still.has(record?.mark);
-      return !isStill && !(record !== undefined && holders.settles(kind.name, record, urn));
+      if (record === undefined || taken.has(place) || still.has(record.mark)) return false;
+      return holders.adoptedFor(kind, record, urn)?.isHeld !== true;
     })
     .map(([, entry]) => ({
       ...asLeftover(entry, `its create was sent at ${entry.record?.at}, and was never settled`),

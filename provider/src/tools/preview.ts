@@ -177,21 +177,25 @@ interface Place {
   /** The object that the state has there, and goes on with as far as the step shows. */
   readonly held: string | undefined;
   readonly adopts: string | undefined;
+  /** Its arguments, as declared, without what is secret. */
+  readonly values: Values;
 }
 
 function placesIn(step: Step): Place[] {
   const { op, urn, oldState, newState } = step;
   const goesOn = oldState != null && newState != null && op !== "replace";
+  const single = kindOfType(typeOf(step));
+  const declared = readDeclaredSet(newState?.inputs ?? {});
   const placeOf = (kind: Kind, at: string, id: string | undefined, given: unknown, isDeclared = true): Place => {
     const existingId = adoptedBy(given);
     const adopts = isHidden(given) || isHidden(existingId) ? UNKNOWN : existingId;
-    return { kind, urn: at, held: goesOn && isDeclared ? id : undefined, adopts };
+    const values = withoutSecrets(kind === single ? asRecord(given) : eventIn(declared, asRecord(given)), UNKNOWN);
+    return { kind, urn: at, held: goesOn && isDeclared ? id : undefined, adopts, values };
   };
-  const kind = kindOfType(typeOf(step));
-  if (kind !== undefined) return [placeOf(kind, urn, oldState?.id, newState?.inputs)];
+  if (single !== undefined) return [placeOf(single, urn, oldState?.id, newState?.inputs)];
   const set = setOfType(typeOf(step));
   if (set === undefined) return [];
-  const { events } = readDeclaredSet(newState?.inputs ?? {});
+  const { events } = declared;
   const { eventIds } = readStoredSet(oldState?.outputs ?? {});
   const members = [...new Set([...(events?.keys() ?? []), ...eventIds.keys()])].map((key) => {
     const isDeclared = events?.has(key) !== false;
@@ -208,9 +212,9 @@ function isHidden(value: unknown): boolean {
 
 function holdersIn(places: readonly Place[]): Holders {
   const holders = new Holders();
-  for (const { kind, urn, held, adopts } of places) {
-    if (adopts !== undefined) holders.add(kind.name, adopts, urn, "adopts");
-    if (held !== undefined) holders.add(kind.name, held, urn, "state");
+  for (const { kind, urn, held, adopts, values } of places) {
+    if (adopts !== undefined) holders.add(kind.name, adopts, urn, "adopts", values);
+    if (held !== undefined) holders.add(kind.name, held, urn, "state", values);
   }
   return holders;
 }
@@ -272,8 +276,11 @@ function memberChanges({ member: kind }: SetKind, step: Step, context: Context):
     replaceOnChanges: newState?.replaceOnChanges ?? [],
     deletes: deletesUnlessHeld(kind, holders, isDeleting, (key) => memberOf(urn, key)),
     mayBeAdopted: othersAdoptUnknown(kind, urn),
-    // Nothing waits for it, and nothing becomes of it.
-    adopted: (_, { adoptedAs: id }) => (id === undefined ? undefined : { id, isHeld: false }),
+    // Nothing waits for it, and nothing becomes of it. The preview may leave out what is unchanged: perhaps what has it.
+    adopted: (key, record) => {
+      const found = holders.adoptedFor(kind, record, memberOf(urn, key), true);
+      return found && { ...found, isHeld: false };
+    },
   };
   const membersWith = (inputs: Values) => membersOf(kind, stored, readDeclaredSet(inputs), circumstances);
   const shown = membersWith(given);

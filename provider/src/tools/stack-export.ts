@@ -10,6 +10,7 @@ import { isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
+  eventIn,
   IDENTITY,
   LEFT_LIVE,
   type LeftLive,
@@ -170,17 +171,18 @@ export function objectsOf(resources: readonly Resource[]): StoredObject[] {
   const holders = holdersOf(all);
   return all.flatMap((each) => {
     const { kind, id, urn, record } = each;
-    if (record === undefined || !holders.settles(kind.name, record, urn)) return [each];
+    if (record === undefined || holders.adoptedFor(kind, record, urn)?.isHeld !== true) return [each];
     return id === undefined ? [] : [{ ...each, record: undefined }];
   });
 }
 
 /** Which of them have what they are about, once what is replaced has left the state. */
-export function holdersOf(objects: readonly Pick<StoredObject, "kind" | "id" | "urn" | "resource">[]): Holders {
+export function holdersOf(objects: readonly Omit<StoredObject, "record">[]): Holders {
   const holders = new Holders();
-  for (const { kind, id, urn, resource } of objects) {
-    const isHeld = id !== undefined && resource.delete !== true && resource.external !== true;
-    if (isHeld) holders.add(kind.name, id, urn, "state");
+  for (const { kind, id, urn, resource, in: place } of objects) {
+    if (id === undefined || resource.delete === true || resource.external === true) continue;
+    const values = place === undefined ? resource.outputs : eventIn(place.set, place.set.events.get(place.key) ?? {});
+    holders.add(kind.name, id, urn, "state", values);
   }
   return holders;
 }
