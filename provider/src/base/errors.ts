@@ -84,7 +84,7 @@ export class InternalError extends AdvertisingError {
   static override readonly code = "ADVERTISING_INTERNAL";
 }
 
-/** Give an id of the platform: this one is not, and only a run knows it. */
+/** Give `.get()` the object's id on the platform: this one is not, and only a run knows it. */
 export class UnsupportedError extends AdvertisingError {
   static override readonly code = "ADVERTISING_UNSUPPORTED";
 }

@@ -25,13 +25,14 @@ const HELP = `Usage: pulumi-advertising pending [options]
 Lists the creates whose outcome nobody knows: the unresolved ones in the state, those in Pulumi's record of an interrupted
 run (an \`up\` could send them again), and those that only a journal on this machine has.
 
-  --created URN=ID       settles one: it was created as ID; leave out =ID if the journal has the id (a set's URN then
-                         settles each event whose id it has)
+  --created URN=ID       settles one: it was created as ID; leave out =ID if the journal has the id (with a set's URN:
+                         each event whose id the journal has)
   --not-created URN      settles one: it was not created, and the next up creates it
   --search               searches for each by its mark, and settles it if the result is clear; needs a search in
                          advertising:operations, and creates nothing
   --forget URN           removes what interrupted runs noted about a resource: from this machine's journal, from Pulumi's
-                         record, and from the state if its id is known; the next up creates the resource if it is declared
+                         record, and from the state if the create's id is known; the next up creates the resource if it is
+                         declared
   --reopen URN           takes an answer back, on the machine where it was given, until an up of the whole program has
                          succeeded
 ${STACK_HELP}
@@ -40,7 +41,7 @@ ${STACK_HELP}
 URN may be the resource's name, if only one create has it. An event of a set is URN["key"]; --not-created, --forget and
 --reopen take the set's URN for all its events. Options with a URN may be given several times.
 
-Exit codes: 0 nothing is pending, 1 something is, 2 failed, as during a run on this machine.`;
+Exit codes: 0 nothing is pending, 1 something is, 2 failed (for example, a run is under way on this machine).`;
 
 const NOTHING =
   "Nothing is pending: neither the engine, nor the state, nor a journal on this machine has a create of unknown outcome.";
