@@ -207,8 +207,8 @@ const rows: Row[] = [
     "R7",
     "several records of one resource are several resources",
     "tools/pending-facts.ts",
-    "Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) => together(those, noted.get(urn) ?? []));",
-    "Map.groupBy(facts, (fact) => fact)].map(([{ urn }, those]) => together(those, noted.get(urn) ?? []));",
+    "Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) =>",
+    "Map.groupBy(facts, (fact) => fact)].map(([{ urn }, those]) =>",
   ],
   [
     "R8",

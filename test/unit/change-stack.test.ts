@@ -484,6 +484,27 @@ describe("what is forgotten is in no record any more", () => {
     expect((await run("pending", "--reopen", "a")).output).toContain("was created as 501");
   });
 
+  it("two runs on two machines sent it, and one of the two is known: the other one is asked about, and settled alone", async () => {
+    const marked = (mark: string) => {
+      const { type, resource } = creating("e");
+      return { type, resource: { ...resource, inputs: { ...resource.inputs, __mark: `field ${mark}` } } };
+    };
+    const { run, ids } = killed([marked("elsewhere"), marked("e")], { e: "501" });
+    const listed = await run("pending");
+    expect(listed.output).toContain("1 create may or may not have reached the platform:");
+    expect(listed.output).toContain("field = elsewhere");
+    expect(listed.output).toContain("1 create of interrupted runs: e (501).");
+    expect(listed.code).toBe(1);
+    const refused = await run("pending", "--created", "e=501");
+    expect(refused.output).toContain('501 is not the id of "e": another create of the same resource made it');
+    expect(refused.code).toBe(2);
+    const settled = await run("pending", "--not-created", "e");
+    expect(settled.output).toContain("1 create of interrupted runs: e (501).");
+    expect({ code: settled.code, ids: ids() }).toEqual({ code: 0, ids: ["7", "501"] });
+    expect(await run("pending")).toMatchObject({ code: 0 });
+    expect((await run("pending", "--reopen", "e")).output).toContain("1 create may or may not have reached");
+  });
+
   it("what nothing has a note of: nothing else is forgotten either", async () => {
     const { run, imports } = killed([creating("e")], { e: undefined });
     const { code, output } = await run("pending", "--forget", "e", "--forget", "x");

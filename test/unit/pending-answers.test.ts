@@ -150,7 +150,7 @@ describe("answers", () => {
   });
 
   it("an object that a create noted under the resource's former name is that create's own", () => {
-    const renamed = [create(E("now"), { record: record("m-renamed") })];
+    const renamed = [create(E("now"), { record: record("m-renamed", { id: "600" }) })];
     const verdicts = readVerdicts({ created: ["now=600"], notCreated: [] }, { pending: renamed, stack, notes });
     expect(verdicts).toEqual([{ urn: E("now"), createdAs: "600" }]);
   });

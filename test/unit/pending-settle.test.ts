@@ -601,16 +601,92 @@ describe("a stack that was killed twice", () => {
     });
     expect(saved("one", stackOf([open], [sent("one", { value: 1 })]))).toBe(1);
     expect(saved("zero", stackOf([open], [sent("one", { value: 1 })]))).toBe(3);
-    // A journal that knows the object tells of its create by its id.
-    const note = {
-      mark: "one",
+  });
+
+  describe("a journal knows what one of the two has made", () => {
+    const noteOf = (mark: string, value = 1) => ({
+      mark,
       key: "ConversionEvent::organization/tiny/dev::e",
-      fingerprint: "of another body",
+      fingerprint: fingerprintOf({ event_name: "E", advertiser_id: 1, value }),
       at: NOW,
       id: "7",
-    };
-    const [noted] = settle(stack, [{ urn: E, createdAs: "7" }], [note]).deployment.resources ?? [];
-    expect(noted?.outputs?.value).toBe(1);
+    });
+    const valuesOf = (stack: ExportedStack, createdAs: string | undefined, notes = [noteOf("one")]) =>
+      (settle(stack, [{ urn: E, createdAs }], notes).deployment.resources ?? []).map(({ id, outputs }) => [
+        id,
+        outputs?.value,
+      ]);
+
+    it.each([
+      ["the earlier one", [sent("two", { value: 3 }), sent("one", { value: 1 })], "two"],
+      ["the later one", [sent("one", { value: 1 }), sent("two", { value: 3 })], "two"],
+      ["without marks", [sent(undefined, { value: 3 }), sent(undefined, { value: 1 })], ""],
+      ["without marks, the other way round", [sent(undefined, { value: 1 }), sent(undefined, { value: 3 })], ""],
+    ])("%s: the other one is asked about, with what it was sent with", (_, operations, mark) => {
+      const stack = stackOf([], operations);
+      const { open, created } = pendingIn(stack, [noteOf("one")]);
+      expect(open).toMatchObject([{ urn: E, known: "engine", record: { mark, facts: { value: 3 } }, also: [] }]);
+      expect(open[0]?.record.id).toBeUndefined();
+      expect(created).toMatchObject([{ urn: E, record: { mark: "one", id: "7" } }]);
+      expect(valuesOf(stack, undefined)).toEqual([["7", 1]]);
+      expect(valuesOf(stack, "8")).toEqual([["8", 3]]); // 7 stays in the journal
+      const [undecided] = settle(stack, [], [noteOf("one")]).deployment.resources ?? [];
+      expect(undecided).toMatchObject({ id: `unresolved-${mark || "mark"}`, outputs: { value: 3 } });
+      const words = JSON.stringify(undecided?.outputs?.[UNRESOLVED]);
+      expect(words).toContain("More than one create of it was sent. Look also for 7, the ConversionEvent");
+      expect(words).not.toContain('"trace"'); // elsewhere, a search that does not find it would have it sent again
+    });
+
+    it("of each of two without marks: none is asked about", () => {
+      const stack = stackOf([], [sent(undefined), sent(undefined)]);
+      const notes = [noteOf("one", 2), { ...noteOf("two", 2), id: "8" }];
+      expect(pendingIn(stack, notes)).toMatchObject({
+        open: [],
+        created: [{ record: { id: "7" } }, { record: { id: "8" } }],
+      });
+      const saved = settle(stackOf([], [sent(undefined), sent(undefined)]), [], notes).deployment.resources;
+      expect(saved).toMatchObject([{ id: "7" }]); // 8 stays in the journal
+    });
+
+    it("the other one is unresolved in the state: the id is not put on that", () => {
+      const saved = resource(E, { id: "unresolved-two", inputs, outputs: { ...inputs, [UNRESOLVED]: STORED } });
+      const { open, created } = pendingIn(stackOf([saved], [sent("one", { value: 1 })]), [noteOf("one")]);
+      expect(open).toMatchObject([{ known: "state", record: { mark: "one" } }]);
+      const other = resource(E, { ...saved, outputs: { ...inputs, [UNRESOLVED]: { since: "then", what: "" } } });
+      const stack = stackOf([other], [sent("one", { value: 1 })]);
+      const found = pendingIn(stack, [noteOf("one")]);
+      expect(found).toMatchObject({
+        open: [{ known: "state", record: { mark: "two", id: undefined }, also: [] }],
+        created: [{ record: { mark: "one", id: "7" } }],
+      });
+      expect({ open: open[0]?.record.id, created }).toEqual({ open: "7", created: [] });
+      expect(valuesOf(stack, undefined)).toEqual([["7", 1]]);
+      expect(valuesOf(stack, "8")).toEqual([["8", 2]]);
+      expect(settle(stack, [], [noteOf("one")]).deployment.resources).toMatchObject([{ id: "unresolved-two" }]);
+    });
+
+    it("a third one, which the journal alone has: it is asked about, and what was created is saved", () => {
+      const stack = stackOf([], [sent("one", { value: 1 })]);
+      const { id: _, ...lost } = noteOf("zero");
+      const notes = [lost, noteOf("one")];
+      expect(pendingIn(stack, notes)).toMatchObject({
+        open: [{ known: "journal", record: { mark: "zero" } }],
+        created: [{ record: { mark: "one", id: "7" } }],
+      });
+      expect(settle(stack, [], notes).deployment.resources).toMatchObject([{ id: "7", outputs: { value: 1 } }]);
+    });
+
+    it("an event of a set: the other one is asked about", () => {
+      const urn = urnOf("ConversionEventSet", "funnel");
+      const declared = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
+      const set = (mark: string) => creating(urn, { inputs: { ...declared, __mark: `f ${mark}` } });
+      const mark = memberMark("one", "a");
+      const note = { ...noteOf(mark), key: `ConversionEventSet::organization/tiny/dev::funnel["a"]` };
+      expect(pendingIn(stackOf([], [set("two"), set("one")]), [note])).toMatchObject({
+        open: [{ urn: `${urn}["a"]`, record: { mark: memberMark("two", "a"), id: undefined }, also: [] }],
+        created: [{ urn: `${urn}["a"]`, record: { mark, id: "7" } }],
+      });
+    });
   });
 
   it("R7: the same of an event of a set", () => {

@@ -18,7 +18,7 @@ import {
   UNRESOLVED,
 } from "../state/index.js";
 import type { Settlement } from "../store/index.js";
-import { namesNow, type PendingCreate, recordsOf } from "./pending-facts.js";
+import { idOf, namesNow, type PendingCreate, recordsOf } from "./pending-facts.js";
 import {
   currentByUrn,
   type ExportedStack,
@@ -104,7 +104,10 @@ function ownerIn({ createdAs, found: [only], holders }: Answer): string | undefi
     return ": it is the id of the object to replace";
   }
   if (inState !== undefined) return `: the state has it as ${inState.by}`;
-  const [inJournal] = holders.of(only.kind, createdAs, only.urn, ["journal"]);
+  // A create without an id is another one than that which has made what its resource's notes know.
+  const [inJournal] = holders.of(only.kind, createdAs, idOf(only.record) && only.urn, ["journal"]);
+  if (inJournal?.by === only.urn)
+    return ": another create of the same resource made it, as a journal on this machine says; if there is no further object, answer with --not-created";
   return inJournal && `: a journal on this machine has it as ${inJournal.by}`;
 }
 

@@ -15,7 +15,7 @@ import {
 import { changeStack, type Decided, journalsOf, StackJournals } from "./change-stack.js";
 import { command, say, textOf, type Values } from "./harness.js";
 import { checkVerdicts, type Known, meantBy, readVerdicts, reopen, sliceOf, type Verdict } from "./pending-answers.js";
-import { livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
+import { idOf, livesIn, namesNow, type Pending, type PendingCreate, pendingIn, recordsOf } from "./pending-facts.js";
 import { settle } from "./pending-settle.js";
 import { exportOf, programFolder, readingOf, STACK_HELP, STACK_OPTIONS, settingInEnvironment } from "./pulumi.js";
 import { type ExportedStack, expectNothingPending, othersInFlight, readExport, underNewNames } from "./stack-export.js";
@@ -175,7 +175,7 @@ async function judge(stack: ExportedStack, journals: StackJournals, options: Opt
           console.log(`  ${reopenCommand(others.length === 0 && only !== undefined ? only.urn : of)}`);
         }
       }
-      return tell(pending, (urn) => isForgotten(urn) || answered.has(urn), settled === undefined);
+      return tell(remembered, (urn) => isForgotten(urn) || answered.has(urn), settled === undefined);
     },
   };
 }
@@ -250,11 +250,9 @@ function settleNotes(
   for (const { urn, createdAs, mark } of verdicts.filter(isToTakeOver))
     journals.noteCreated(urn, String(createdAs), mark);
   const urns = new Set(verdicts.filter((verdict) => !isToTakeOver(verdict)).map(({ urn }) => urn));
-  const settled = open.filter(({ urn }) => urns.has(urn));
-  const marks = settled.flatMap((create) => recordsOf(create).map(({ mark }) => mark));
-  // The journal may know what another create of the same resource has made.
-  for (const { urn, known } of settled) if (known === "journal") urns.delete(urn);
-  journals.forget([...urns], new Set(marks));
+  // By their marks: the journal may know what another create of the same resource has made.
+  const settled = open.filter(({ urn }) => urns.has(urn)).flatMap(recordsOf);
+  journals.forget([], new Set(settled.map(({ mark }) => mark)));
 }
 
 /** @param of the URN of a resource, or of the set that has these. */
@@ -285,7 +283,7 @@ function tellCreated({ urn, createdAs }: Verdict, create: PendingCreate | undefi
 /** Lists what is left: what needs somebody first. @param tellsHistory nothing was imported, which drops the engine's list. @returns the exit code. */
 function tell(pending: Pending, isSettled: (urn: string) => boolean, tellsHistory: boolean): number {
   const left = pending.open.filter(({ urn }) => !isSettled(urn));
-  const created = describeCreated(pending.created.filter(({ urn }) => !isSettled(urn)));
+  const created = describeCreated(pending.created);
   const isNotedHere = [...pending.open, ...pending.created].some(({ record }) => record.key !== "");
   if (left.length > 0) return say([describeOpen(left, isNotedHere), ...created].join("\n"), 1);
   const history = tellsHistory && pending.history > 0 ? [historyInWords(pending.history)] : [];
@@ -342,11 +340,6 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     open.length === 1 ? "Settle it." : "Settle each with its own URN; for the first of them:",
     ...open.slice(0, 1).flatMap(({ urn, record }) => waysOut(urn, idOf(record))),
   ].join("\n");
-}
-
-/** As a journal of this machine has it, or the state. */
-function idOf({ id, createdAs }: CreateRecord): string | undefined {
-  return id ?? createdAs;
 }
 
 /** Where the state has another object, somebody may have something to do; all others are one line. */

@@ -50,7 +50,7 @@ export interface PendingCreate {
   readonly kind: Kind["name"];
   /** The create, as the strongest of the records that know it has it. */
   readonly record: CreateRecord;
-  /** Further creates of the same resource, of other interrupted runs. Each may have made its object. */
+  /** Further creates of the same resource, of other interrupted runs, whose ids nobody knows. Each may have made its object. */
   readonly also?: readonly CreateRecord[];
   /**
    * The state holds it as unresolved; or the engine's own record of an interrupted run implies it, and holds what is needed to take it
@@ -63,6 +63,8 @@ export interface PendingCreate {
   readonly formerIds?: readonly string[];
   /** Of a set's member that the state or the engine's record has: its entry as it was sent. */
   readonly entry?: Values;
+  /** Of a single resource that the engine's record has: as it has it. Of one that was created, if the next run takes it over as that. */
+  readonly creating?: Creating | undefined;
 }
 
 export interface Pending {
@@ -96,33 +98,35 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
   const noted: Notes = Map.groupBy(notes, ({ key }) => aboutWhom(key).urn);
   const { open: sent, history } = creatingIn(deployment, current, noted);
   const { sets, history: ofSets } = sentSetsIn(deployment, current);
+  const inFlight = Map.groupBy(sent, ({ resource }) => resource.urn);
   const facts = [
     ...objects.flatMap(unresolvedIn),
-    ...sent.flatMap((each) => sentIn(each, current.get(each.resource.urn), noted.get(each.resource.urn) ?? [])),
+    ...[...inFlight].flatMap(([urn, those]) => sentIn(those, current.get(urn), noted.get(urn) ?? [])),
     ...sets.flatMap((set) => {
       const isOnly = sets.every((each) => each === set || each.urn !== set.urn);
       return membersInFlight(set, current.get(set.urn), noted, { since: time, isOnly });
     }),
   ];
-  const known = [...Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) => together(those, noted.get(urn) ?? []));
-  const inFlight = Map.groupBy(sent, ({ resource }) => resource.urn);
-  /** A journal knows what the create has made: then the next run takes it over. */
-  const isTakenOver = ({ known: by, urn }: PendingCreate) => {
-    const creating = inFlight.get(urn)?.at(-1);
-    if (by !== "engine" || creating === undefined) return false;
-    const note = noted.get(urn)?.findLast(({ id }) => id !== undefined);
-    return note?.fingerprint === fingerprintOfBody(creating.kind, creating.resource.inputs ?? {});
-  };
-  const open = known.filter((create) => !isTakenOver(create));
-  const created = known.filter(isTakenOver).map((create): PendingCreate => ({ ...create, known: "journal" }));
+  const idBy = new Map(notes.flatMap(({ mark, id }) => (id === undefined ? [] : [[mark, id] as const])));
+  const known = [...Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) =>
+    together(those, noted.get(urn) ?? [], idBy),
+  );
+  const isAsSent = ({ record, creating }: PendingCreate) =>
+    creating !== undefined && record.fingerprint === fingerprintOfBody(creating.kind, creating.resource.inputs ?? {});
+  /** The journal alone says what is left to ask: it knows what the engine's record has. */
+  const isOfJournal = (create: PendingCreate) =>
+    create.known === "engine" &&
+    idOf(create.record) !== undefined &&
+    ((create.also ?? []).length > 0 || isAsSent(create));
+  const open = known.filter((create) => !isOfJournal(create));
+  const created: PendingCreate[] = [];
+  const creatingBy = new Map(facts.filter(isAsSent).map(({ record, creating }) => [record.mark, creating]));
   // A resource that was renamed since has its create under its new name.
   const marks = new Set(open.flatMap(recordsOf).map(({ mark }) => mark));
-  const isListed = new Set(known.map(({ urn }) => urn));
   const currentObjects = new Map(
     objects.filter(({ resource }) => resource.delete !== true).map((object) => [object.urn, object]),
   );
   for (const [urn, all] of noted) {
-    if (isListed.has(urn)) continue;
     const object = currentObjects.get(urn);
     const left = all.filter((record) => !marks.has(record.mark) && !isOf(object, record));
     const held = object?.id === undefined ? undefined : { id: object.id, isDeleted: false };
@@ -132,7 +136,8 @@ export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]):
     const [unknown, ...also] = left.filter(({ id }) => id === undefined);
     if (unknown !== undefined) open.push({ ...about, kind: aboutWhom(unknown.key).kind, record: unknown, also });
     for (const record of left)
-      if (record.id !== undefined) created.push({ ...about, kind: aboutWhom(record.key).kind, record });
+      if (record.id !== undefined)
+        created.push({ ...about, kind: aboutWhom(record.key).kind, record, creating: creatingBy.get(record.mark) });
   }
   const saved = (set: Resource) => ({
     ...set,
@@ -169,21 +174,31 @@ export function recordsOf({ record, also = [] }: PendingCreate): CreateRecord[] 
   return [record, ...also];
 }
 
+/** As a journal of this machine has it, or the state. */
+export function idOf({ id, createdAs }: CreateRecord): string | undefined {
+  return id ?? createdAs;
+}
+
 /**
  * The facts about one resource as one create. What the state holds goes before what the engine's record implies; of several
- * interrupted runs the earliest, which the engine notes last (measured with 3.259.0). An id comes from the journal, which alone knows
- * answers. Every further create is kept: each may have arrived, and which of them made an object is asked when that is settled.
+ * interrupted runs the earliest whose id nobody knows, which the engine notes last (measured with 3.259.0). An id comes from the journal's
+ * note of that very create, which alone knows answers. Every further one is kept: each may have arrived, and which of them made an object
+ * is asked when that is settled.
  */
-function together(facts: readonly PendingCreate[], notes: readonly CreateRecord[]): PendingCreate {
-  const best = facts.find(({ known }) => known === "state") ?? (facts.at(-1) as PendingCreate);
-  const id = notes.findLast((note) => note.id !== undefined)?.id ?? best.record.id;
+function together(
+  facts: readonly PendingCreate[],
+  notes: readonly CreateRecord[],
+  idBy: ReadonlyMap<string, string>,
+): PendingCreate {
+  const all = facts.map((fact) => ({ ...fact, record: { ...fact.record, id: idBy.get(fact.record.mark) } }));
+  const unknown = all.findLast(({ record }) => record.id === undefined);
+  const best = all.find(({ known }) => known === "state") ?? unknown ?? (all.at(-1) as PendingCreate);
   // Without marks, what was sent distinguishes one create from another.
   const identityOf = ({ mark, name, facts, fingerprint }: CreateRecord) =>
     mark === "" ? JSON.stringify([name, facts, fingerprint]) : mark;
-  const all = new Map([...facts.map(({ record }) => record), ...notes].map((record) => [identityOf(record), record]));
-  all.delete(identityOf(best.record));
-  const also = [...all.values()];
-  return { ...best, record: { ...best.record, id }, also };
+  const others = new Map([...all.map(({ record }) => record), ...notes].map((record) => [identityOf(record), record]));
+  others.delete(identityOf(best.record));
+  return { ...best, also: [...others.values()].filter(({ id }) => id === undefined) };
 }
 
 /**
@@ -216,20 +231,40 @@ function formerObject(id: string | undefined, inputs: Resource["inputs"]): Pendi
   return id === undefined ? undefined : { id, isDeleted: inputs?.[DELETES] === true };
 }
 
-/** What the engine's record of an interrupted run says of a create, with what the journal knows of that very one. */
+/**
+ * What the engine's record of interrupted runs says of the creates of one resource, each with what the journal knows of that very one. A note
+ * is of one create at most: of those without a mark, it is that with the note's body, otherwise the latest.
+ */
 function sentIn(
-  { kind, resource: { urn, inputs } }: Creating,
+  creating: readonly Creating[],
   former: Resource | undefined,
   notes: readonly CreateRecord[],
-): PendingCreate {
-  const sent = readMark(inputs?.[MARK]);
-  const note = sent === undefined ? notes.at(-1) : notes.findLast(({ mark }) => mark === sent.mark);
-  const { key = "", at = "", fingerprint = "", replaces } = note ?? {};
-  const telling = tellingIn(kind, readable(inputs), new Set());
-  const by = { mark: sent?.mark ?? note?.mark ?? "", field: sent?.field ?? note?.field };
+): PendingCreate[] {
+  const markIn = ({ resource }: Creating) => readMark(resource.inputs?.[MARK]);
+  const marks = new Set(creating.map((each) => markIn(each)?.mark));
+  const left = notes.filter(({ mark }) => !marks.has(mark));
+  const noteOf = new Map<Creating, CreateRecord | undefined>();
+  const unmarked = creating.filter((each) => markIn(each) === undefined);
+  const take = (each: Creating, fits: (note: CreateRecord) => boolean) => {
+    const at = noteOf.has(each) ? -1 : left.findLastIndex(fits);
+    if (at >= 0) noteOf.set(each, left.splice(at, 1)[0]);
+  };
+  for (const each of unmarked) {
+    const body = fingerprintOfBody(each.kind, each.resource.inputs ?? {});
+    take(each, ({ fingerprint }) => fingerprint === body);
+  }
+  for (const each of unmarked) take(each, () => true);
   const held = isUnresolved(former?.outputs) ? undefined : formerObject(former?.id, former?.inputs);
-  const record = { ...telling, ...by, key, at, fingerprint, replaces };
-  return { urn, kind: kind.name, record, known: "engine", held };
+  return creating.map((each) => {
+    const { kind, resource } = each;
+    const sent = markIn(each);
+    const note = sent === undefined ? noteOf.get(each) : notes.findLast(({ mark }) => mark === sent.mark);
+    const { key = "", at = "", fingerprint = "", replaces } = note ?? {};
+    const telling = tellingIn(kind, readable(resource.inputs), new Set());
+    const by = { mark: sent?.mark ?? note?.mark ?? "", field: sent?.field ?? note?.field };
+    const record = { ...telling, ...by, key, at, fingerprint, replaces };
+    return { urn: resource.urn, kind: kind.name, record, known: "engine", held, creating: each };
+  });
 }
 
 /**

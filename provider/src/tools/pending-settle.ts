@@ -78,7 +78,7 @@ export function settle(
     if (verdict === undefined) {
       // Pulumi's own record has further creates of it, and drops them.
       const hasMore = resource.delete !== true && pending.inFlight.has(urn);
-      return [hasMore && create !== undefined ? withRecord(resource, create, surroundings) : resource];
+      return [hasMore && create !== undefined ? withRecord(resource, pending, create, surroundings) : resource];
     }
     if (resource.delete === true) return []; // `--replace` of an unresolved one leaves it there twice
     const { createdAs, mark } = verdict;
@@ -123,18 +123,21 @@ function fromEngineRecord(
   account: Record<string, unknown>,
   { now, newMark }: Surroundings,
 ): Resource[] {
-  const { created, open, inFlight } = pending;
-  const known = created.flatMap(({ urn, record: { id } }): Resource[] => {
-    const creating = inFlight.get(urn)?.at(-1);
-    return creating === undefined || id === undefined ? [] : [adopted(creating.resource, id, account, now)];
+  const { created, open } = pending;
+  // The state has room for one: beside that, what was created stays in the journal.
+  const isNotCreated = (urn: string) => answers.has(urn) && answers.get(urn)?.createdAs === undefined;
+  const isTaken = new Set(open.flatMap(({ urn, known }) => (known === "journal" || isNotCreated(urn) ? [] : urn)));
+  const known = created.flatMap(({ urn, creating, record: { id } }): Resource[] => {
+    if (creating === undefined || id === undefined || isTaken.has(urn)) return [];
+    isTaken.add(urn);
+    return [adopted(creating.resource, id, account, now)];
   });
   const decided = open.flatMap((create): Resource[] => {
-    const { urn, record } = create;
-    const creating = inFlight.get(urn)?.at(-1);
+    const { urn, record, creating } = create;
     if (create.known !== "engine" || creating === undefined) return [];
     const verdict = answers.get(urn);
     if (verdict === undefined) {
-      const kept = toKeep(create, newMark);
+      const kept = toKeep(pending, create, newMark);
       // People look for it by when the engine noted it; a search counts from when it was sent at the latest.
       const when = kept.field === undefined ? { at: stateIn(stack).time } : latestOf(record, now);
       return [asUnresolved(creating, { ...when, ...kept }, account)];
@@ -157,13 +160,19 @@ function latestOf(record: CreateRecord, now: string): Pick<CreateRecord, "at" | 
  * it is saved as one that no search is made for, since not to find one of them says nothing of the others. What it says names those.
  */
 function toKeep(
-  { kind, record, also = [] }: PendingCreate,
+  { created }: Pending,
+  { urn, kind, record, also = [] }: PendingCreate,
   newMark: () => string,
 ): Pick<CreateRecord, "mark" | "field" | "what"> {
   const { field, what = "It was in flight when a run was killed." } = record;
   const mark = record.mark === "" ? newMark() : record.mark;
-  if (also.length === 0) return { mark, field, what };
-  const others = new Set(also.map((each) => describe(kind, each)).filter((other) => !what.includes(other)));
+  const known = created.filter((each) => each.urn === urn).map((each) => each.record);
+  if (also.length + known.length === 0) return { mark, field, what };
+  const told = [
+    ...also.map((each) => describe(kind, each)),
+    ...known.map((each) => `${each.id}, ${describe(kind, each)}`),
+  ];
+  const others = new Set(told.filter((other) => !what.includes(other)));
   const more =
     others.size === 0 ? "" : ` More than one create of it was sent. Look also for ${enumerate([...others])}.`;
   return { mark, field: undefined, what: `${what}${more}` };
@@ -251,9 +260,9 @@ function asSent(
 }
 
 /** The same unresolved resource, with what is known of its create by now. */
-function withRecord(resource: Resource, create: PendingCreate, { newMark }: Surroundings): Resource {
+function withRecord(resource: Resource, pending: Pending, create: PendingCreate, { newMark }: Surroundings): Resource {
   const { outputs = {} } = resource;
-  const record = { ...create.record, ...toKeep(create, newMark) };
+  const record = { ...create.record, ...toKeep(pending, create, newMark) };
   return { ...resource, outputs: { ...outputs, ...writeRecord(kindNamed(create.kind), record, outputs) } };
 }
 
@@ -292,7 +301,7 @@ function settleMembers(
     const { key = "" } = splitMember(urn);
     const verdict = answers.get(urn);
     if (verdict === undefined) {
-      unresolved[key] = writeMemberRecord({ ...record, ...latestOf(record, now), ...toKeep(create, newMark) });
+      unresolved[key] = writeMemberRecord({ ...record, ...latestOf(record, now), ...toKeep(pending, create, newMark) });
       continue;
     }
     delete unresolved[key];
