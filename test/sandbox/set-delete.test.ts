@@ -194,3 +194,16 @@ it("never of another account, nor where the state does not say of which", async 
   expect(run.said.at(-1)).toContain("The state does not say at which account it was created");
   expect(sandbox.deletes).toBe(0);
 });
+
+it("what a set goes on with is known before its journal is read, so that no other call comes first", async () => {
+  const { sandbox, engine, options, up } = await start();
+  await up({ a: A });
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  await up({ a: A, b: B });
+  expect(Object.keys(engine.unresolved)).toEqual(["b"]);
+  const { id, inputs, outputs } = engine.state ?? expect.fail();
+  const run = engine.newRun(options);
+  const planning = run.set.diff(id, outputs, inputs);
+  expect(run.runtime.run.holders.isManaged("ConversionEvent", String(engine.eventIds.a))).toBe(true);
+  await planning;
+});

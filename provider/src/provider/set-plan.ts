@@ -22,7 +22,7 @@ import { learnHolders, noteHeld } from "./holding.js";
 import { type Properties, refIn, secretOfMembers } from "./inputs.js";
 import { expectSameAccount, resultOf } from "./outcome.js";
 import type { Calls, Runtime } from "./services.js";
-import { setFacts } from "./set-run.js";
+import { adoptedElsewhere, setFacts } from "./set-run.js";
 import { adoptionInWords, beforeCreate, tellAll } from "./tell.js";
 import { notesInWords, notSettledInWords, planInWords, renamesInWords, troubleInWords } from "./tell-set.js";
 
@@ -35,13 +35,17 @@ export const planSet: Calls<SetKind>["plan"] = async ({ name, member: kind }, ru
   const subject = refIn(name, news);
   expectSameAccount(olds[ACCOUNT], runtime.account, subject.label);
   expectSameType(name, olds, id, subject.label);
-  const { stored, declared, isDeleting, circumstances, open } = await setFacts(kind, runtime, subject, olds, news);
+  const { stored, declared, isDeleting, circumstances } = setFacts(kind, runtime, subject, olds, news);
   let members = membersOf(kind, stored, declared, circumstances);
   noteHeld(kind, runtime, membersHeld(kind, subject, stored, members, news));
-  if (isDeleting) {
-    // Who else has what would be deleted is asked once that is known.
-    await learnHolders(runtime);
-    members = membersOf(kind, stored, declared, circumstances);
+  const { open, adopted } = await adoptedElsewhere(kind, runtime, subject, stored.unresolved.values());
+  // Who else has what would be deleted is asked once that is known.
+  if (isDeleting) await learnHolders(runtime);
+  if (isDeleting || stored.unresolved.size > 0) {
+    members = membersOf(kind, stored, declared, { ...circumstances, adopted });
+    // An object of a create that counts as settled by now leaves the state too.
+    const leaving = members.filter(({ former }) => former !== undefined);
+    noteHeld(kind, runtime, membersHeld(kind, subject, stored, leaving, news));
   }
   // What waits is the set's until somebody settles it, declared or not.
   for (const { key } of open) run.declared.add(key);

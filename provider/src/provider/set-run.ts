@@ -55,25 +55,19 @@ interface SetFacts {
   /** `retainOnDelete` is off. */
   readonly isDeleting: boolean;
   readonly circumstances: Circumstances;
-  /** Those of its unresolved creates that the journal here has open. */
-  readonly open: readonly CreateRecord[];
 }
 
-/** @param olds what the state holds of the set. @param inputs the checked ones. */
-export async function setFacts(
-  kind: Kind,
-  runtime: Runtime,
-  subject: Ref,
-  olds: Properties,
-  inputs: Properties,
-): Promise<SetFacts> {
+/**
+ * What is known at once: what {@link adoptedElsewhere} finds is not among it.
+ * @param olds what the state holds of the set. @param inputs the checked ones.
+ */
+export function setFacts(kind: Kind, runtime: Runtime, subject: Ref, olds: Properties, inputs: Properties): SetFacts {
   const { adoptsUnknown } = runtime.run.briefingOf(subject.key);
   const stored = readStoredSet(olds);
   const isDeleting = inputs[DELETES] === true;
   // An object that the set gives up may be adopted by another resource whose `existingId` is not known yet: so nothing is deleted.
   const circumstances = circumstancesOf(kind, runtime, subject, olds, isDeleting && adoptsUnknown !== true);
-  const { open, adopted } = await adoptedElsewhere(kind, runtime, subject, stored.unresolved.values());
-  return { stored, declared: readDeclaredSet(inputs), isDeleting, circumstances: { ...circumstances, adopted }, open };
+  return { stored, declared: readDeclaredSet(inputs), isDeleting, circumstances };
 }
 
 /**
@@ -81,7 +75,7 @@ export async function setFacts(
  * is not settled, and only the program of now speaks of it.
  * @returns with those that the journal here has open.
  */
-async function adoptedElsewhere(kind: Kind, runtime: Runtime, set: Ref, creates: Iterable<CreateRecord>) {
+export async function adoptedElsewhere(kind: Kind, runtime: Runtime, set: Ref, creates: Iterable<CreateRecord>) {
   const { run } = runtime;
   const open = await openHere(runtime, set, [...creates]);
   const isOpen = new Set(open.map(({ mark }) => mark));
@@ -124,7 +118,9 @@ export const updateSet: Calls<SetKind>["update"] = async ({ name, member: kind }
   maskSecretMembers(values, paths, runtime.secrets);
   const subject = refIn(name, inputs);
   expectSameType(name, olds, id, subject.label);
-  const { stored, declared, isDeleting, circumstances } = await setFacts(kind, runtime, subject, olds, inputs);
+  const { stored, declared, isDeleting, ...facts } = setFacts(kind, runtime, subject, olds, inputs);
+  const { adopted } = await adoptedElsewhere(kind, runtime, subject, stored.unresolved.values());
+  const circumstances = { ...facts.circumstances, adopted };
   if (isDeleting) await learnHolders(runtime);
   const members = membersOf(kind, stored, declared, circumstances);
   const objects = objectsOf(
