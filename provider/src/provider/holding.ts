@@ -124,7 +124,9 @@ export function noteLive(
   live: Arguments,
   createdAt: string | undefined,
 ): void {
-  runtime.run.holders.add(kind.name, id, key, "state", knownOf(kind, live.values));
+  // What was created in this run is nothing that anybody adopts, and there may be thousands.
+  const known = createdAt === undefined ? knownOf(kind, live.values) : undefined;
+  runtime.run.holders.add(kind.name, id, key, "state", known);
   releaseFormer(kind, runtime, identity, key, id);
   runtime.inventory(identity).note(key, liveOf(kind, runtime, live, id, optionsOf(runtime, key), createdAt));
 }
