@@ -119,6 +119,14 @@ describe("a file that can't be trusted: the run goes on without it, says so once
     },
   );
 
+  it("is not another account's with the e-mail in capitals: nobody logs in again", async () => {
+    const { sandbox, file, client } = await startWithSession();
+    const stored = JSON.parse(readFileSync(file, "utf8")) as { email: string };
+    writeFileSync(file, JSON.stringify({ ...stored, email: stored.email.toUpperCase() }));
+    expect(await client().create("later")).toMatchObject({ kind: "created" });
+    expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
+  });
+
   it.each(["EACCES", "EROFS", "ENOSPC", "EMFILE"])("row 46: %s when it is to be locked", async (code) => {
     const { sandbox, file, client } = await start();
     const { openSync } = fs;

@@ -9,7 +9,7 @@ import type { Cookie } from "tough-cookie";
 import { z } from "zod";
 import { jsonIn, LoginError, own } from "../base/index.js";
 import { type Lock, readPrivate, removeLeftovers, replacePrivate, UntrustedFile, withLock } from "../files/index.js";
-import type { Settings } from "../settings/index.js";
+import { accountOf, type Settings } from "../settings/index.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** 32 MiB of memory and about 80 ms on one core for each guess. Other values need a new version of the file's format. */
@@ -91,7 +91,7 @@ export class SessionFile {
       surroundings.say(`The cookie file ${path} is damaged; the next login replaces it.`);
       return undefined;
     }
-    if (stored.baseUrl !== settings.baseUrl || stored.email !== settings.email) {
+    if (accountOf(stored) !== accountOf(settings)) {
       throw new UntrustedFile("it has another account's session; give each account a file of its own");
     }
     if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;

@@ -37,8 +37,9 @@ export function placesFor(settings: Settings, folder: string): Places {
  */
 export function placesOf(account: Account, mode: string, cookieFile: string | undefined, folder: string): Places {
   const cache = cacheFolder();
-  const name = digestOf(account.baseUrl, account.email);
-  const byDefault = join(cache, `session-${digestOf(account.baseUrl, account.email, mode)}.json`);
+  const names = namesOf(account);
+  const name = digestOf(...names);
+  const byDefault = join(cache, `session-${digestOf(...names, mode)}.json`);
   if (cookieFile === undefined) return { cookieFile: byDefault, journalFolder: join(cache, `journal-${name}`) };
   if (cookieFile === "none") return { cookieFile: undefined, journalFolder: join(cache, `journal-${name}`) };
   const file = resolve(folder, cookieFile);
@@ -92,6 +93,14 @@ function namesIn(folder: string, disk: Disk): string[] {
   } catch {
     return []; // no run has written there
   }
+}
+
+/**
+ * Two spellings that `accountOf` takes for one account have one journal: a create that was noted under the one is found under the other.
+ * Plain HTTP is for a loopback address alone, so the scheme distinguishes no accounts.
+ */
+function namesOf({ baseUrl, email }: Account): string[] {
+  return [baseUrl.replace(/^http:/, "https:"), email.toLowerCase()];
 }
 
 /** A short name that does not tell what it was made of. */

@@ -97,17 +97,12 @@ interface Move {
  * @param from `<host>[:<port>][/<path>] <e-mail>`.
  */
 function notesToMove(from: string, journals: StackJournals): Move[] {
-  const [place = "", typed = ""] = from.split(" ");
-  const to = journals.account();
-  // `from` has it in lower case; most often it is the same as now.
-  const email = typed === to.email.toLowerCase() ? to.email : typed;
-  const current = journals.pathsAt(to);
-  return ["https", "http"]
-    .map((scheme) => journals.pathsAt({ baseUrl: `${scheme}://${place}`, email }))
-    .flatMap((formerly) => current.flatMap((now, n) => [{ from: formerly[n] ?? now, to: now }]))
-    .filter(
-      (move) => move.from.journal !== move.to.journal && Object.values(move.from).some((path) => existsSync(path)),
-    );
+  const [place = "", email = ""] = from.split(" ");
+  const formerly = journals.pathsAt({ baseUrl: `https://${place}`, email });
+  return journals
+    .pathsAt(journals.account())
+    .map((to, n) => ({ from: formerly[n] ?? to, to }))
+    .filter(({ from, to }) => from.journal !== to.journal && Object.values(from).some((path) => existsSync(path)));
 }
 
 const joined: Readonly<Record<keyof StorePaths, (former: string, current: string | undefined, move: Move) => string>> =

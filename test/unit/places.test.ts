@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { accountOf } from "../../provider/src/settings/index.js";
+import { placesOf } from "../../provider/src/store/places.js";
+
+const account = { baseUrl: "https://platform.example/prefix", email: "ops@example.com" };
+
+/** Whether both have one journal, by default and beside a cookie file. */
+const share = (one: typeof account, other: typeof account) =>
+  [undefined, "none", "session.json"].map((cookieFile) => {
+    const [ours, theirs] = [one, other].map((each) => placesOf(each, "", cookieFile, "/program").journalFolder);
+    return ours === theirs;
+  });
+
+it.each([
+  ["the e-mail in capitals", { email: "Ops@Example.com" }, true],
+  ["another scheme", { baseUrl: "http://platform.example/prefix" }, true],
+  ["another e-mail", { email: "else@example.com" }, false],
+  ["another host", { baseUrl: "https://other.example/prefix" }, false],
+  ["another prefix", { baseUrl: "https://platform.example" }, false],
+])("an account has one journal however it is typed: %s", (_, change, isSame) => {
+  const other = { ...account, ...change };
+  expect(accountOf(other) === accountOf(account)).toBe(isSame);
+  expect(share(account, other)).toEqual([isSame, isSame, isSame]);
+});
