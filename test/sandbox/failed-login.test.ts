@@ -100,7 +100,7 @@ describe("S4: a login that fails", () => {
     [
       "a foreign domain",
       ["x_service_cookie=value-4711; Path=/; Domain=elsewhere.example"],
-      /belongs to another domain than 127\.0\.0\.1/,
+      /is for another domain, not for 127\.0\.0\.1/,
     ],
     [
       "already expired",

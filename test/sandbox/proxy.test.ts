@@ -161,7 +161,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     [
       "407 for NTLM",
       { kind: "refuse", status: 407, headers: ["Proxy-Authenticate: NTLM", "Proxy-Authenticate: Negotiate"] },
-      /status 407.*another kind of login than Basic/,
+      /status 407.*a login other than Basic/,
     ],
     ["403", { kind: "refuse", status: 403 }, /status 403.*platform\.test: its rules do not allow this.*HTTPS_PROXY/],
     ["405", { kind: "refuse", status: 405 }, /status 405/],

@@ -354,7 +354,7 @@ describe("a settlement, if no resource of the state says the account", () => {
     moved.note("https://there.example");
     const other = await moved.settle();
     expect(other.output).toContain("nothing was settled: no resource in the state says which account");
-    expect(other.output).toContain(`only a journal of another account than '${HERE}' has notes`);
+    expect(other.output).toContain(`only a journal of another account has notes of them, not that of '${HERE}'`);
     expect(other.output).toContain(
       [
         "Set advertising:baseUrl and advertising:email back as they were in the interrupted run, and settle the creates.",

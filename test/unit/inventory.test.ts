@@ -61,14 +61,14 @@ it("what a program is about to adopt is noted beside what its resources have, un
       ["c", "4"],
     ]),
   });
-  expect(inventory.later("first")?.adoptsLater).toBeUndefined();
+  expect(inventory.ofProgram("first")?.adoptsLater).toBeUndefined();
   for (const kinds of [["ConversionEvent"], []]) {
     inventory.noteAdopts("first", {}, kinds);
-    expect(inventory.later("first")?.adoptsLater).toEqual(kinds);
+    expect(inventory.ofProgram("first")?.adoptsLater).toEqual(kinds);
   }
-  expect(inventory.later("second")).toBeUndefined();
+  expect(inventory.ofProgram("second")).toBeUndefined();
   inventory.noteEnded("first");
-  expect(inventory.later("first")).toMatchObject({
+  expect(inventory.ofProgram("first")).toMatchObject({
     adopts: new Map([
       ["b", "2"],
       ["c", "4"],
@@ -76,9 +76,9 @@ it("what a program is about to adopt is noted beside what its resources have, un
     hasEnded: true,
   });
   inventory.noteOver("another");
-  expect(inventory.later("first")).toMatchObject({ hasEnded: true });
+  expect(inventory.ofProgram("first")).toMatchObject({ hasEnded: true });
   inventory.noteOver("first");
-  expect([inventory.later("first"), readInventory(path, systemDisk)]).toEqual([
+  expect([inventory.ofProgram("first"), readInventory(path, systemDisk)]).toEqual([
     undefined,
     { objects, adopts: new Map() },
   ]);

@@ -211,6 +211,22 @@ describe("an answer taken back", () => {
       ]);
     });
 
+    it("is at the account that the stack has now: `relocate` may have changed it since the answer", () => {
+      const at = (host: string, of = "outputs") => ({ [of]: { __at: `${host}.example me@example.com` } });
+      const then = stackOf(
+        single("e", "unresolved-m", at("there")),
+        single("e", "7", { delete: true, ...at("there", "inputs") }),
+      );
+      const since = stackOf(single("a", "1", at("here")), single("e", "8", at("here")));
+      const given = [answered(then, since, urnOf("e"))];
+      const { resources = [] } = reopen(since, ["e"], given).stack.deployment;
+      expect(resources?.map(({ id, inputs, outputs }) => [id, { ...inputs, ...outputs }])).toEqual([
+        ["1", at("here").outputs],
+        ["unresolved-m", at("here").outputs],
+        ["7", at("here").outputs],
+      ]);
+    });
+
     it("called again after it was killed, finds it done", () => {
       expect(reopen(before, [urnOf("e")], known).stack.deployment.resources).toHaveLength(4);
     });

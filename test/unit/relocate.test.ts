@@ -94,6 +94,19 @@ it("where both addresses have files, they become one: what the current ones say 
   expect(knownOn(disk)).toEqual(KNOWN);
 });
 
+it("an answer that both journals had notes about is taken back with all of them", () => {
+  const notes = {
+    [from.journal]: journalOf([record("one"), record("two")]),
+    [to.journal]: journalOf([record("two", { id: "7" })]),
+  };
+  const answers = [{ urn: "e", before: "b", after: "a", notes }];
+  const text = JSON.stringify({ settlements: "pulumi-advertising", version: 1, answers });
+  const disk = new MemoryDisk(diskWith({ settlements: text }, {}));
+  moveNotes([{ from, to }], disk);
+  const [answer] = readSettlements(to.settlements, disk);
+  expect([...(answer?.notes ?? [])]).toEqual([[to.journal, [record("one"), record("two", { id: "7" })]]]);
+});
+
 it("a file that only the former address has stays as it is, even one that can't be read", () => {
   const disk = new MemoryDisk(diskWith({ ...THERE, journal: "no journal" }, {}));
   moveNotes([{ from, to }], disk);

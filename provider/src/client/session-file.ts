@@ -265,7 +265,7 @@ export function whyNoSession(setCookies: readonly string[], url: URL): string {
     return "the session cookie that it set has already expired";
   }
   if (session.some(({ domain }) => domain !== null)) {
-    return `the session cookie that it set belongs to another domain than ${url.hostname}`;
+    return `the session cookie that it set is for another domain, not for ${url.hostname}`;
   }
   return `the session cookie that it set does not fit ${url.origin} (path, Secure or expiry)`;
 }

@@ -169,7 +169,7 @@ function nextStepAtProxy({ variable, credentials }: TunnelTrouble, status: numbe
     case "refused":
       return `it does not accept the user name and the password in ${variable}: check them (special characters are percent-encoded there)`;
     case "of another kind":
-      return `it asks for another kind of login than Basic, the only one that is spoken here: name another proxy in ${variable}`;
+      return `it asks for a login other than Basic, and only Basic is supported: name another proxy in ${variable}`;
   }
   return status >= 500
     ? `it could not connect: check advertising:baseUrl, and whether ${variable} names the right proxy`

@@ -143,13 +143,13 @@ export function createRuntime(
 
   const learnLater = () => {
     if (run.program === undefined || run.identity === undefined) return false;
-    const later = inventoryOf(run.identity).later(run.program);
-    if (later === undefined) return false;
-    run.noteDeclares(later.declares);
-    for (const [key, id] of later.adopts) run.holders.add(aboutWhom(key).kind, id, key, "is to adopt");
-    if (later.adoptsLater !== undefined) run.adoptsLater = new Set(later.adoptsLater);
-    run.hasProgramEnded = later.hasEnded;
-    return later.hasEnded;
+    const noted = inventoryOf(run.identity).ofProgram(run.program);
+    if (noted === undefined) return false;
+    run.noteDeclares(noted.declares);
+    for (const [key, id] of noted.adopts) run.holders.add(aboutWhom(key).kind, id, key, "is to adopt");
+    if (noted.adoptsLater !== undefined) run.adoptsLater = new Set(noted.adoptsLater);
+    run.hasProgramEnded = noted.hasEnded;
+    return noted.hasEnded;
   };
 
   const newClient = () => {

@@ -15,7 +15,7 @@ import { z } from "zod";
 import { jsonIn, own } from "../base/index.js";
 import { type Disk, readHints, replaceHints, replaceNow, systemDisk } from "../files/index.js";
 import type { CreateRecord } from "../state/index.js";
-import { journalOf, readJournal } from "./notes.js";
+import { joinedRecords, journalOf, readJournal } from "./notes.js";
 
 const HEADER = { settlements: "pulumi-advertising", version: 1 } as const;
 
@@ -75,10 +75,13 @@ function textOf(settlements: readonly Settlement[]): string {
 
 /** Two files as one, of whose answers about one create the second one counts; the records of journal `from` belong to `to` now. */
 export function joinedSettlements(first: string, second: string, from: string, to: string): string {
-  const answers = [first, second].flatMap(settlementsIn).map(({ notes, ...answer }) => ({
-    ...answer,
-    notes: new Map([...notes].map(([journal, records]) => [journal === from ? to : journal, records])),
-  }));
+  const answers = [first, second].flatMap(settlementsIn).map(({ notes, ...answer }) => {
+    const byJournal = Map.groupBy(notes, ([journal]) => (journal === from ? to : journal));
+    const joined = [...byJournal].map(
+      ([journal, those]) => [journal, joinedRecords(...those.map(([, each]) => each))] as const,
+    );
+    return { ...answer, notes: new Map(joined) };
+  });
   return textOf([...new Map(answers.map((answer) => [answer.urn, answer])).values()]);
 }
 

@@ -67,18 +67,18 @@ export function readInventory(
   path: string,
   disk: Disk,
 ): { readonly objects: Map<string, Live>; readonly adopts: ReadonlyMap<string, string> } {
-  const { live, later } = read(path, disk);
-  return { objects: live, adopts: later?.adopts ?? new Map() };
+  const { live, ofProgram } = read(path, disk);
+  return { objects: live, adopts: ofProgram?.adopts ?? new Map() };
 }
 
 interface Content {
   readonly live: Map<string, Live>;
   readonly lines: number;
   /** What the last program to note something has noted of itself. */
-  readonly later?: Later;
+  readonly ofProgram?: OfProgram;
 }
 
-interface Later {
+interface OfProgram {
   readonly program: string;
   readonly declares: number;
   readonly adopts: ReadonlyMap<string, string>;
@@ -89,7 +89,7 @@ interface Later {
 
 function read(path: string, disk: Disk): Content {
   const live = new Map<string, Live>();
-  let later: Content["later"];
+  let ofProgram: Content["ofProgram"];
   const text = readHints(path, disk);
   if (!text.startsWith(FIRST_LINE)) return { live, lines: 0 };
   const lines = text.split("\n");
@@ -99,8 +99,8 @@ function read(path: string, disk: Disk): Content {
     const { key, id, fingerprint = "", name, at, declares, program, ended, adopts = {}, adoptsLater } = data;
     const { deletes, protects, leaving } = data;
     if (program !== undefined) {
-      const before = later?.program === program ? later : undefined;
-      later = {
+      const before = ofProgram?.program === program ? ofProgram : undefined;
+      ofProgram = {
         program,
         declares: declares ?? before?.declares ?? 0,
         adopts: new Map([...(before?.adopts ?? []), ...Object.entries(adopts)]),
@@ -112,7 +112,7 @@ function read(path: string, disk: Disk): Content {
     const flags = { ...(deletes && { deletes }), ...(protects && { protects }), ...(leaving && { leaving }) };
     if (id !== undefined) live.set(key, { id, fingerprint, name, ...flags, ...(at && { at }) });
   }
-  return { live, lines: lines.length, ...(later && { later }) };
+  return { live, lines: lines.length, ...(ofProgram && { ofProgram }) };
 }
 
 /** Two inventories as one: of a resource in both, the second one counts. */
@@ -177,13 +177,13 @@ export class Inventory {
 
   /** The run of a program is over, however it has ended: what it was about to adopt and has not adopted, it will not. Never fails. */
   noteOver(program: string): void {
-    if ((this.later(program)?.adopts.size ?? 0) > 0) this.#append([{ key: "", program: "" }]);
+    if ((this.ofProgram(program)?.adopts.size ?? 0) > 0) this.#append([{ key: "", program: "" }]);
   }
 
   /** What the program of a run has noted of itself by now: what it adopts, after a wait how many resources it declares, and that it has ended. */
-  later(program: string): Later | undefined {
-    const { later } = read(this.path, this.disk);
-    return later?.program === program ? later : undefined;
+  ofProgram(program: string): OfProgram | undefined {
+    const { ofProgram } = read(this.path, this.disk);
+    return ofProgram?.program === program ? ofProgram : undefined;
   }
 
   /** What was known as this run began: read once, since a run may ask for thousands. */

@@ -25,6 +25,7 @@ import type { CreateRecord } from "../state/index.js";
 import { addRunEnd, readRunEnds } from "./beside-journal.js";
 import {
   JournalDamaged,
+  joinedRecords,
   journalOf,
   lineOf,
   type Note,
@@ -116,7 +117,7 @@ export class JournalFile {
       const lock = this.#lock;
       await removeLeftovers(this.path, clock.wallMs(), disk).catch(() => undefined); // only to tidy
       const kept = (await this.read()).filter(keep);
-      const text = journalOf(withThose(kept, this.#overtaking ?? []));
+      const text = journalOf(joinedRecords(this.#overtaking ?? [], kept));
       await replacePrivate(this.path, text, newMark(), lock.confirm, disk);
       syncFolder(dirname(this.path), disk);
       if (this.#overtaking !== undefined) {
@@ -189,7 +190,7 @@ export class JournalFile {
   putBackNow(): void {
     const records = this.#lookForOvertaking() ?? [];
     if (records.length === 0) return;
-    const work = () => writeNow(this.path, withThose(this.recordsNow(), records), this.#disk);
+    const work = () => writeNow(this.path, joinedRecords(records, this.recordsNow()), this.#disk);
     withLockNow(`${this.path}.lock`, work, this.#disk);
   }
 
@@ -229,10 +230,6 @@ export class JournalFile {
     this.#lock?.release();
     this.#lock = undefined;
   }
-}
-
-function withThose(records: readonly CreateRecord[], more: readonly CreateRecord[]): CreateRecord[] {
-  return [...new Map([...more, ...records].map((record) => [record.mark, record])).values()];
 }
 
 /** @param path the journal's. @param error whatever came of using it. */

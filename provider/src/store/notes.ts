@@ -119,8 +119,12 @@ export function journalOf(records: Iterable<CreateRecord>): string {
 
 /** Two journals as one, which knows of a create in both what the second one does. @throws JournalDamaged. */
 export function joinedJournals(first: string, second: string): string {
-  const records = [first, second].flatMap((text) => readJournal(text));
-  return journalOf(new Map(records.map((record) => [record.mark, record])).values());
+  return journalOf(joinedRecords(readJournal(first), readJournal(second)));
+}
+
+/** What several know of creates, each create once, in the order of the first: of one in several, the last one's word counts. */
+export function joinedRecords(...several: readonly (readonly CreateRecord[])[]): CreateRecord[] {
+  return [...new Map(several.flat().map((record) => [record.mark, record])).values()];
 }
 
 function notesFor(record: CreateRecord): Note[] {
@@ -233,9 +237,8 @@ export function withJournal<T>(
       },
       restore(records) {
         lock.confirm();
-        const marks = new Set(records.map(({ mark }) => mark));
-        const others = recordsIn(journal, options.disk).filter(({ mark }) => !marks.has(mark));
-        if (records.length > 0) writeNow(journal, [...others, ...records], options.disk ?? systemDisk);
+        if (records.length === 0) return;
+        writeNow(journal, joinedRecords(recordsIn(journal, options.disk), records), options.disk ?? systemDisk);
       },
     }),
   );

@@ -111,7 +111,7 @@ export class StackJournals {
     if (noted.length === 0 || noted.some((journal) => own.includes(journal))) return account;
     throw new Error(
       [
-        `${unknown} on this machine only a journal of another account than '${account}' has notes of them.`,
+        `${unknown} on this machine only a journal of another account has notes of them, not that of '${account}'.`,
         "Set advertising:baseUrl and advertising:email back as they were in the interrupted run, and settle the creates.",
         "If the account has a new address, change the settings after that, and run `npx pulumi-advertising relocate`.",
       ].join("\n"),

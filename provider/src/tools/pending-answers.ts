@@ -20,6 +20,8 @@ import {
 import type { Settlement } from "../store/index.js";
 import { idOf, namesNow, type PendingCreate, recordsOf } from "./pending-facts.js";
 import {
+  accountIn,
+  atAccount,
   currentByUrn,
   type ExportedStack,
   inOrder,
@@ -226,7 +228,12 @@ export function sliceOf(stack: ExportedStack, urn: string): Slice {
 
 /** The same stack, in which what it holds of each of these creates is its slice. */
 function withSlices(stack: ExportedStack, slices: ReadonlyMap<string, Slice>): ExportedStack {
-  const whole = [...slices].flatMap(([urn, slice]) => ("resources" in slice ? [{ urn, ...slice }] : []));
+  const account = accountIn(stateIn(stack).resources);
+  // `relocate` may have changed it since.
+  const atNow = (each: Resource) => (account === undefined ? each : atAccount(each, account));
+  const whole = [...slices].flatMap(([urn, slice]) =>
+    "resources" in slice ? [{ urn, resources: slice.resources.map(atNow) }] : [],
+  );
   const parts = [...slices].flatMap(([urn, slice]) => ("member" in slice ? [{ ...splitMember(urn), ...slice }] : []));
   const bySet = Map.groupBy(parts, ({ of }) => of);
   const isWhole = new Set(whole.map(({ urn }) => urn));

@@ -14,7 +14,7 @@ import { joinedInventories, joinedJournals, joinedSettlements, type StorePaths }
 import { changeStack, type StackJournals } from "./change-stack.js";
 import { command, say } from "./harness.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
-import { type ExportedStack, isOurs, type Resource, stateIn, withEach } from "./stack-export.js";
+import { atAccount, type ExportedStack, isOurs, stateIn, withEach } from "./stack-export.js";
 
 const HELP = `Usage: pulumi-advertising relocate '<host> <e-mail>' [options]
 
@@ -66,13 +66,11 @@ function relocate(
   hasNotes: boolean,
 ): { readonly stack: ExportedStack; readonly moved: number } {
   let moved = 0;
-  const changed = (properties: Resource["inputs"]) =>
-    properties?.[ACCOUNT] === from ? { ...properties, [ACCOUNT]: to } : properties;
   const relocated = withEach(stack, (resource) => {
     const { inputs, outputs } = resource;
     if (!isOurs(resource) || (inputs?.[ACCOUNT] !== from && outputs?.[ACCOUNT] !== from)) return resource;
     moved++;
-    return { ...resource, inputs: changed(inputs), outputs: changed(outputs) };
+    return atAccount(resource, to);
   });
   if (moved === 0 && !hasNotes) {
     const recorded = new Set(

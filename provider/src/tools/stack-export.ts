@@ -253,6 +253,14 @@ export function accountIn(resources: readonly Resource[]): unknown {
   return recorded.find((account) => account !== undefined);
 }
 
+/** The same resource at this account, if it says one. */
+export function atAccount(resource: Resource, account: unknown): Resource {
+  const changed = (properties: Resource["inputs"]) =>
+    properties?.[ACCOUNT] === undefined ? properties : { ...properties, [ACCOUNT]: account };
+  const { inputs, outputs } = resource;
+  return { ...resource, inputs: changed(inputs), outputs: changed(outputs) };
+}
+
 /** Inputs that are outputs too. */
 export function visible({ inputs }: Resource): Record<string, unknown> {
   return Object.fromEntries(
