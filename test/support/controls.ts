@@ -64,7 +64,7 @@ const rows: Row[] = [
     "await this.#noteReported(sent.record);\n      return;",
     "return this.#forget(mark);",
     "unit/journal",
-    "J3: a create that ended in doubt",
+    "J3: an unresolved create",
   ],
   [
     "J2: what a person has settled does not come back",
@@ -96,7 +96,7 @@ const rows: Row[] = [
     "if (earlier === undefined) {",
     "if (earlier?.id === undefined) {",
     "unit/journal",
-    "J3: a create that ended in doubt",
+    "J3: an unresolved create",
   ],
   [
     "J4: it asks before each write",
@@ -128,7 +128,7 @@ const rows: Row[] = [
     "if (!note.success) throw",
     "if (!note.success) continue;\n    if (!note.success) throw",
     "unit/journal",
-    "J6: is never silently passed over",
+    "J6: is never silently ignored",
   ],
   [
     "J6: an empty journal is a damaged one",
@@ -136,15 +136,15 @@ const rows: Row[] = [
     `if (text === "" || `,
     "if (",
     "unit/journal",
-    "J6: is never silently passed over",
+    "J6: is never silently ignored",
   ],
   [
-    "J7: what the engine saves last of all stays",
+    "J7: with checkpoints off, a create stays stays",
     JOURNAL,
     "const unseen = this.#savedLast ? handed.map((record): CreateRecord => ({ ...record, isHanded: true })) : [];",
     "const unseen: CreateRecord[] = [];",
     "unit/journal",
-    "J7: what the engine saves last of all",
+    "J7: with checkpoints off, a create stays",
   ],
   [
     "J7: what was not handed over stays at a clean end",
@@ -152,7 +152,7 @@ const rows: Row[] = [
     `["earlier", "sent"]);\n        const handed`,
     `["earlier"]);\n        const handed`,
     "unit/journal",
-    "J7: what was created and not yet handed",
+    "J7: a create that was not yet passed to",
   ],
   [
     "J8: a record is not changed in place",
@@ -217,7 +217,7 @@ const rows: Row[] = [
     `const ANY_NOT_SETTLED: readonly Fate[] = ["earlier", "sent", "handed beside an error"];`,
     `const ANY_NOT_SETTLED: readonly Fate[] = ["earlier"];`,
     "unit/journal",
-    "J3: a create that ended in doubt",
+    "J3: an unresolved create",
   ],
   [
     "C6: what was created beside an error is not sent when the engine asks again",
@@ -364,7 +364,7 @@ const rows: Row[] = [
     `return \`\${kind} \${id}\`;`,
     "return kind.slice(0, 0) + id;",
     "unit/holding",
-    "an advertiser and an event of one id",
+    "an advertiser and an event with the same id",
   ],
   [
     "R2: an adoption settles no create of the other kind",
@@ -396,7 +396,7 @@ const rows: Row[] = [
     "if (now === text) return",
     `if (now === text || text !== "") return`,
     "unit/change-stack",
-    "it is judged again",
+    "once: the command starts over",
   ],
   [
     "R3: a command is refused while a run holds the journal",
@@ -428,7 +428,7 @@ const rows: Row[] = [
     "    if (this.isAdopted(kind, id) || this.rivalsOf(kind, id, but).some(counts)) return true;\n",
     "",
     "unit/holding",
-    "spares an object",
+    "prevents the delete of an object",
   ],
   [
     "R6: not made only after the last moment at which it could have been sent",

@@ -1,4 +1,4 @@
-/** What is judged of a program as a whole: what is wrong between its resources, and what nothing declares any longer. */
+/** Problems that only show in the program as a whole: between its resources, and in what it no longer declares. */
 import { describe, expect, it } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
@@ -19,7 +19,7 @@ const memberKey = (key: string, set = setKey) => memberOf(set, key);
 
 type Given = Partial<DeclaredObject> & Pick<Declaration, never>;
 
-/** A single resource of this name in the program and this name on the platform. */
+/** A single resource with this name in the program and this name on the platform. */
 function declared(
   name: string,
   platformName?: string,
@@ -56,7 +56,7 @@ function objectOf(key: string, platformName?: string, more: Given = {}): Declare
   };
 }
 
-/** The set "funnel", with these members; without any that are not known yet. */
+/** The set "funnel" with these members; `undefined` if they are not known yet. */
 function aSet(objects: readonly DeclaredObject[] | undefined, key = setKey): Declaration {
   return { ...declared("funnel"), label: 'ConversionEventSet "funnel"', key, setOf: conversionEvent, objects };
 }
@@ -76,10 +76,10 @@ function all(declarations: readonly Declaration[]): Declared {
 
 const NOTHING: Snapshot = { creates: [], objects: new Map() };
 
-/** What is judged of one batch that is the whole program. */
+/** What is found in one batch that is the whole program. */
 const look = (snapshot: Snapshot, ...batch: Declaration[]) => judge(batch, all(batch), snapshot, true);
 
-/** The same, with what stands at its end. */
+/** What is found at the program's end. */
 const atEnd = (snapshot: Snapshot, batch: readonly Declaration[], settings: Settings = settingsOf()) =>
   judgeRemovals(all(batch), snapshot, settings);
 
@@ -93,7 +93,7 @@ const snapshotOf = (objects: Readonly<Record<string, string>>, creates: Snapshot
   creates,
 });
 
-/** A create of unknown outcome, as the engine was told. */
+/** A create of unknown outcome that was reported to the engine. */
 const unresolved = {
   mark: "m",
   key: keyOf("old"),
@@ -104,13 +104,13 @@ const unresolved = {
   isReported: true,
 } as const;
 
-/** A create that an interrupted run left: nobody was told. */
+/** A create that an interrupted run left behind without reporting it. */
 const { isReported: _, ...killed } = unresolved;
 
 const moved: Partial<Declaration> = { formerly: [{ name: "old", parentTypes: undefined }] };
 const anywhere: Partial<Declaration> = { formerly: [{ name: ANY, parentTypes: ANY }] };
 
-it("an advertiser that the program uses by its id is not said to leave, nor to be deactivated", () => {
+it("an advertiser that the program still uses by its id is not listed for deactivation", () => {
   const acme = keyOf("shop/Acme", "Advertiser");
   const snapshot: Snapshot = { creates: [], objects: new Map([[acme, { id: "9", fingerprint: "f", name: "Acme" }]]) };
   const warningsFor = (advertiserId: number, at = snapshot) =>
@@ -124,7 +124,7 @@ it("an advertiser that the program uses by its id is not said to leave, nor to b
 });
 
 describe("between resources", () => {
-  it("one object that two resources adopt is wrong, whichever batch the first one came with", () => {
+  it("two resources can't adopt one object, in the same batch or in different ones", () => {
     const one = declared("one", "A", { adopts: "7" });
     const two = declared("two", "A", { adopts: "7" });
     const other = declared("acme", "A", { adopts: "7", kind: advertiser });
@@ -154,7 +154,7 @@ describe("between resources", () => {
     expect(findings.map(({ title }) => title)).toEqual(['ConversionEvent "two"']);
   });
 
-  it("what is wrong in one of them comes first, and what is likely a mistake is a warning", () => {
+  it("a resource's own problems come before those between resources, and its warnings are kept", () => {
     const wrong = declared("one", "A", {}, { problems: ["value is required"], warnings: ["a warning"] });
     const { findings, warnings } = look(NOTHING, declared("two", "B", { adopts: "7" }), {
       ...wrong,
@@ -166,7 +166,7 @@ describe("between resources", () => {
     expect(warnings).toEqual(["a warning"]);
   });
 
-  it("the same arguments are a warning, told with the batch that adds to them, and counted from the sixth on", () => {
+  it("resources with the same arguments are a warning in the batch that adds one; five are named, the rest counted", () => {
     const same = (name: string, sameAs: string) => declared(name, "A", { sameAs });
     const [a, b, c] = [same("a", "1"), same("b", "1"), same("c", "2")];
     expect(look(NOTHING, a, c, declared("d", "A"), declared("e", "A")).warnings).toEqual([]);
@@ -186,24 +186,24 @@ describe("a live object", () => {
   const snapshot = snapshotOf({ old: "Signup" });
 
   it.each<[string, Declaration, readonly string[] | undefined]>([
-    ["a new resource of its name may be it", declared("new", "Signup"), [keyOf("old")]],
-    ["one of another name is not", declared("new", "Other"), undefined],
-    ["one of a name that is not known yet is not", declared("new"), undefined],
-    ["one of another kind is not", declared("new", "Signup", { kind: advertiser }), undefined],
-    ["one that only refers to something is not", declared("new", undefined, {}, { isRead: true }), undefined],
-    ["one that adopts is not", declared("new", "Signup", { adopts: "99" }), undefined],
-    ["one with an alias for it is known to be it", declared("new", "Signup", {}, moved), undefined],
+    ["may have become a new resource with its platform name", declared("new", "Signup"), [keyOf("old")]],
+    ["not one with another name", declared("new", "Other"), undefined],
+    ["not one whose name is not known yet", declared("new"), undefined],
+    ["not one of another kind", declared("new", "Signup", { kind: advertiser }), undefined],
+    ["not one that only reads an object", declared("new", undefined, {}, { isRead: true }), undefined],
+    ["not one that adopts another object", declared("new", "Signup", { adopts: "99" }), undefined],
+    ["not one with an alias for it, which is known to be it", declared("new", "Signup", {}, moved), undefined],
   ])("%s", (_, declaration, formerly) => {
     expect(look(snapshot, declaration).briefings.get(declaration.key ?? "")?.formerly).toEqual(formerly);
   });
 
-  it("may be a new member of a set", () => {
+  it("may have become a new member of a set", () => {
     expect(look(snapshot, aSet([member("a", "Signup"), member("b", "Other")])).briefings.get(setKey)).toMatchObject({
       membersFormerly: { [memberKey("a")]: [keyOf("old")] },
     });
   });
 
-  it("that is still declared has no heir, nor has one that earlier runs knew", () => {
+  it("has no heir if it is still declared, or if the other resource existed in earlier runs", () => {
     const formerlyIn = (snapshot: Snapshot, ...batch: Declaration[]) =>
       [...look(snapshot, ...batch).briefings.values()].flatMap(({ formerly = [] }) => formerly);
     expect(formerlyIn(snapshot, declared("old", "Signup"), declared("new", "Signup"))).toEqual([]);
@@ -211,26 +211,26 @@ describe("a live object", () => {
   });
 
   it.each<[string, Declaration[], boolean]>([
-    ["without an heir", [], true],
-    ["with an heir, which the provider tells", [declared("new", "Signup")], false],
-    ["that is declared", [declared("old", "Signup")], false],
-    ["that is declared under another name by an alias", [declared("new", "Signup", {}, moved)], false],
-    ["that an alias may mean which only the engine knows", [declared("new", "Other", {}, anywhere)], false],
-    ["that something adopts", [declared("new", "Signup", { adopts: "1" })], false],
-    ["of whose name something adopts another one", [declared("new", "Signup", { adopts: "2" })], true],
-  ])("that leaves %s", (_, batch, isWarned) => {
+    ["no new resource may be it", [], true],
+    ["a new resource may be it: the provider reports it", [declared("new", "Signup")], false],
+    ["it is declared", [declared("old", "Signup")], false],
+    ["it is declared under another name with an alias", [declared("new", "Signup", {}, moved)], false],
+    ["an alias that only the engine can resolve may name it", [declared("new", "Other", {}, anywhere)], false],
+    ["a resource adopts it", [declared("new", "Signup", { adopts: "1" })], false],
+    ["a resource adopts another object with its name", [declared("new", "Signup", { adopts: "2" })], true],
+  ])("leaves the state: %s; warned: $2", (_, batch, isWarned) => {
     const expected = isWarned ? [expect.stringContaining('ConversionEvent "old"')] : [];
     expect(atEnd(snapshot, batch).warnings).toEqual(expected);
   });
 
-  it("is not taken for one of its name that has another name by an alias", () => {
+  it("is not confused with a resource that has the same platform name and an alias for another one", () => {
     const two = snapshotOf({ old: "Signup", gone: "Signup" });
     const note = { ...killed, key: keyOf("gone"), id: "2" };
     const renamed = declared("new", "Signup", {}, moved);
     expect(look(two, renamed).briefings.get(keyOf("new"))?.formerly).toBeUndefined();
     expect(look({ ...two, creates: [note] }, renamed).findings).toEqual([]);
     expect(atEnd(two, [renamed]).warnings).toEqual([expect.stringContaining('ConversionEvent "gone" (2)')]);
-    // The same of an event of a set that was renamed.
+    // The same for an event of a set that was renamed.
     const former = { [memberKey("a", keyOf("former", "ConversionEventSet"))]: "Signup" };
     const objects = new Map(
       Object.entries({ ...former, [keyOf("gone")]: "Signup" }).map(([key, name], index) => [
@@ -242,7 +242,7 @@ describe("a live object", () => {
     expect(atEnd({ creates: [], objects }, [set]).warnings).toEqual([expect.stringContaining('"gone" (2)')]);
   });
 
-  it("that a run left in two resources goes on with the one that is still declared", () => {
+  it("is not reported if it is known under two resources and one of them is still declared", () => {
     const twice = snapshotOf({ old: "Signup" });
     const [[, live] = []] = twice.objects;
     const objects = new Map([...twice.objects, ...(live === undefined ? [] : [[memberKey("a"), live] as const])]);
@@ -250,7 +250,7 @@ describe("a live object", () => {
     expect(atEnd({ creates: [], objects }, []).warnings).toHaveLength(2);
   });
 
-  it("that leaves its set is the set's to tell, as far as the set's members are known", () => {
+  it("that leaves a declared set is reported by the set, not here", () => {
     const objects = new Map([[memberKey("a"), { id: "1", fingerprint: "f", name: "A" }]]);
     for (const members of [[member("b", "B")], [], undefined]) {
       expect(atEnd({ creates: [], objects }, [aSet(members)]).warnings).toEqual([]);
@@ -258,7 +258,7 @@ describe("a live object", () => {
     expect(atEnd({ creates: [], objects }, []).warnings).toHaveLength(1);
   });
 
-  it("is warned of by name up to the twentieth, and by its id from then on", () => {
+  it("is named in the warning up to the twentieth; the rest are listed by id", () => {
     const many = snapshotOf(Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`e${index}`, `E${index}`])));
     const { warnings } = atEnd(many, [declared("e3", "E3")]);
     expect(warnings).toHaveLength(21);
@@ -267,7 +267,7 @@ describe("a live object", () => {
     );
   });
 
-  it("that is deleted with its resource is told so, where a delete is known", () => {
+  it("is reported as deleted with its resource if a delete is known", () => {
     const gone = Array.from({ length: 22 }, (_, index) => [keyOf(`e${index}`), index + 1] as const);
     const deleted = new Map(gone.map(([key, id]) => [key, { id: String(id), fingerprint: "f", deletes: true }]));
     const canDelete = settingsOf({
@@ -295,7 +295,7 @@ describe("a live object", () => {
       wayOut,
     ]);
 
-    // Something in the program adopts an event, and nobody knows yet which one.
+    // A resource adopts an event whose id is not known yet.
     const later = atEnd({ objects, creates: [] }, [declared("later", "L", { adopts: LATER })], canDelete).warnings;
     expect(later).toEqual([
       expect.stringMatching(
@@ -307,7 +307,7 @@ describe("a live object", () => {
     expect(
       atEnd({ objects: single, creates: [] }, [declared("later", "L", { adopts: LATER })], canDelete).warnings,
     ).toEqual([expect.stringMatching(/says, unless an existingId that is not known yet names it\.$/), wayOut]);
-    // What stays live would be managed by that: nobody is told to deactivate it.
+    // That resource may manage what stays live, so the advice to deactivate it is conditional.
     for (const left of [objects, single]) {
       const told = atEnd({ objects: left, creates: [] }, [declared("later", "L", { adopts: LATER })]).warnings;
       expect(told).toEqual([
@@ -319,7 +319,7 @@ describe("a live object", () => {
       expect(atEnd({ objects: single, creates: [] }, [other], settings).warnings[0]).not.toContain("unless");
   });
 
-  it("that would be deleted with its resource, and moves to another one, is told: half of a move leaves it in both", () => {
+  it("that would be deleted with its resource and moves to another one: a warning not to run half of the move", () => {
     const canDelete = settingsOf({
       operations: operationsSchema.parse({ event: { delete: "DELETE rest/event/{id}" } }),
     });
@@ -342,7 +342,7 @@ describe("a live object", () => {
     ]);
     expect(atEnd(known(false), batch, canDelete).warnings).toEqual([]);
     expect(atEnd(known(true), batch).warnings).toEqual([]);
-    // Between keys of one set, and where an alias says that both are one resource.
+    // No move: between keys of one set, and between two names that an alias connects.
     const within = aSet([objectOf(memberKey("z"), "Z", { adopts: "3" }), member("x", "X")]);
     const renamed = declared("new", "P", { adopts: "12" }, { formerly: [{ name: "p", parentTypes: undefined }] });
     expect(atEnd(known(true), [within, renamed], canDelete).warnings).toEqual([]);
@@ -353,17 +353,37 @@ describe("a create of unknown outcome", () => {
   const snapshot = snapshotOf({}, [unresolved]);
 
   it.each<[string, Declaration[], before: number, end: number]>([
-    ["that is declared is the provider's to tell", [declared("old", "Signup")], 0, 0],
-    ["that has moved with an alias as well", [declared("new", "Signup", {}, moved)], 0, 0],
-    ["that is gone may be declared later, and stops the run at its end", [declared("new", "Other")], 0, 1],
-    ["that a new resource would send again stops it before", [declared("new", "Signup")], 1, 1],
-    ["that a resource of its name adopts is settled by that", [declared("new", "Signup", { adopts: "99" })], 0, 0],
+    ["whose resource is declared is reported by the provider", [declared("old", "Signup")], 0, 0],
+    [
+      "whose resource was renamed with an alias is reported by the provider",
+      [declared("new", "Signup", {}, moved)],
+      0,
+      0,
+    ],
+    [
+      "whose resource is not declared stops the run at its end: it may still be declared later",
+      [declared("new", "Other")],
+      0,
+      1,
+    ],
+    [
+      "that a new resource would send again stops the run before anything is registered",
+      [declared("new", "Signup")],
+      1,
+      1,
+    ],
+    [
+      "is settled by a resource with its platform name that adopts an object",
+      [declared("new", "Signup", { adopts: "99" })],
+      0,
+      0,
+    ],
   ])("%s", (_, batch, before, end) => {
     expect(look(snapshot, ...batch).findings).toHaveLength(before);
     expect(atEnd(snapshot, batch).findings).toHaveLength(end);
   });
 
-  it("that is gone is told with what to look for, and with the alias if it may have a new name", () => {
+  it("whose resource is not declared: the error says what to look for, and which alias to add if it may be a rename", () => {
     const [gone] = atEnd(snapshot, [declared("new", "Other")]).findings;
     expect(gone?.title).toBe('ConversionEvent "old" is no longer declared, and the outcome of its create is unknown');
     expect(gone?.lines.join("\n")).toContain("alternative_id = m");
@@ -371,7 +391,7 @@ describe("a create of unknown outcome", () => {
     const wrong = { title: "x", lines: ["value is wrong"], problems: 1 };
     expect(gone && codeWith(gone)).toBe("ADVERTISING_OUTCOME_UNKNOWN");
     expect(gone && codeWith(gone, wrong)).toBe("ADVERTISING_ARGUMENTS");
-    // The state may have nothing of it, if it was settled on another machine.
+    // It may have been settled on another machine, so that the state no longer has it.
     expect(gone?.lines.slice(-2)).toEqual([
       "This is what the journal on this machine says. If it was settled on another machine, and the state no longer has it:",
       expect.stringMatching(/^ {2}npx pulumi-advertising pending --forget '.*::old'$/),
@@ -385,12 +405,12 @@ describe("a create of unknown outcome", () => {
 
   it.each<[string, object, object, settles: boolean]>([
     ["all facts agree", { advertiserId: 5, value: 1 }, { advertiserId: 5, value: 1 }, true],
-    ["an id is digits", { advertiserId: 5 }, { advertiserId: "5" }, true],
-    ["nothing else is known of the create", {}, { advertiserId: 6 }, true],
+    ["one gives an id as a number, the other as digits", { advertiserId: 5 }, { advertiserId: "5" }, true],
+    ["nothing else is known about the create", {}, { advertiserId: 6 }, true],
     ["only the provider will know the advertiser", { advertiserId: 5, value: 1 }, { value: 1 }, true],
-    ["it is of another advertiser", { advertiserId: 5, value: 1 }, { advertiserId: 6, value: 1 }, false],
-    ["it has another value", { advertiserId: 5, value: 1 }, { advertiserId: 5, value: 2 }, false],
-  ])("is settled by an adoption of its name where %s: %j, %j", (_, facts, its, settles) => {
+    ["the advertisers differ", { advertiserId: 5, value: 1 }, { advertiserId: 6, value: 1 }, false],
+    ["the values differ", { advertiserId: 5, value: 1 }, { advertiserId: 5, value: 2 }, false],
+  ])("and an adoption with its name: %s: %j, %j; settled: $3", (_, facts, its, settles) => {
     const create = { ...unresolved, facts: facts as Readonly<Record<string, number>> };
     const adopter = declared("new", "Signup", { adopts: "99", facts: its as DeclaredObject["facts"] });
     expect(look(snapshotOf({}, [create]), adopter).briefings.get(keyOf("new"))?.formerly).toEqual(
@@ -399,7 +419,7 @@ describe("a create of unknown outcome", () => {
     expect(atEnd(snapshotOf({}, [create]), [adopter]).findings).toHaveLength(settles ? 0 : 1);
   });
 
-  it("of a member that has left its set: the set is told what is adopted for it elsewhere, unless that was adopted before", () => {
+  it("of a member that has left its set: the set learns which object is adopted for it elsewhere, unless an earlier run adopted that", () => {
     const creates = [
       { ...killed, key: memberKey("a") },
       { ...killed, key: memberKey("b"), name: "Other" },
@@ -420,12 +440,12 @@ describe("a create of unknown outcome", () => {
     expect(before.briefings.get(setKey)?.adoptedAs).toBe(undefined);
   });
 
-  it("of a key that its set has no longer stops the run where a new key or resource would make it again", () => {
+  it("of a key that its set no longer has stops the run if a new key or resource would create it again", () => {
     for (const id of [undefined, "16"]) {
       const noted = { ...killed, key: memberKey("a"), ...(id === undefined ? {} : { id }) };
       const heirs = [[aSet([member("b", "Signup")])], [aSet([]), declared("single", "Signup")]];
       for (const batch of heirs) expect(look(snapshotOf({}, [noted]), ...batch).findings).toHaveLength(1);
-      // Without an heir, or under its own key, it is the set's to tell, at the end as well.
+      // Otherwise, or under its own key, the set reports it, at the end too.
       for (const batch of [
         [aSet([]), declared("single", "Other")],
         [aSet([member("a", "Signup")])],
@@ -437,7 +457,7 @@ describe("a create of unknown outcome", () => {
     }
   });
 
-  it("several of one set are told together, the first twenty by their keys", () => {
+  it("several of one set make one finding, with the first twenty keys", () => {
     const creates = Array.from({ length: 22 }, (_, index) => ({ ...unresolved, key: memberKey(`k${index}`) }));
     const [finding, ...others] = atEnd(snapshotOf({}, creates), []).findings;
     expect(others).toEqual([]);
@@ -448,7 +468,7 @@ describe("a create of unknown outcome", () => {
     expect(finding?.lines[20]).toBe("  and 2 more");
   });
 
-  it("left by a kill under the name before an alias stops the run: an alias renames just what the state holds", () => {
+  it("left by a kill under the former name stops the run despite an alias, which renames only what is in the state", () => {
     const left = snapshotOf({}, [killed, { ...killed, mark: "m2", id: "5" }]);
     expect(look(left, declared("new", "Signup", {}, moved)).findings.map(({ title }) => title)).toEqual([
       'ConversionEvent "old" has a new name or place, and an interrupted run left creates under the former one',
@@ -457,7 +477,7 @@ describe("a create of unknown outcome", () => {
     expect(look(left, declared("old", "Signup", {}, moved)).findings).toEqual([]);
   });
 
-  it("under the name before an alias is told to the provider, which sees whether the state has it", () => {
+  it("reported under the former name of an alias is passed to the provider, which sees whether the state has it", () => {
     const left = snapshotOf({}, [
       { ...killed, isReported: true },
       { ...killed, mark: "m2", isReported: true, id: "5" },
@@ -476,7 +496,7 @@ describe("a create of unknown outcome", () => {
     expect(look(left, declared("new", "Signup")).findings).toHaveLength(1);
   });
 
-  it("R9: left by a kill is told by the run that declares it no longer, and by the provider from the next one on", () => {
+  it("R9: left by a kill is listed by the run that no longer declares it, and by the provider from the next run on", () => {
     const of = (...creates: Snapshot["creates"]) => snapshotOf({ old: "Signup" }, creates);
     const told = (snapshot: Snapshot, ...batch: Declaration[]) =>
       atEnd(snapshot, batch).warnings.filter((text) => text.startsWith("Interrupted runs left"));
@@ -485,7 +505,7 @@ describe("a create of unknown outcome", () => {
     const [text] = told(of(inSet), aSet([member("b", "B")]));
     expect(text).toContain('events["a"] of ConversionEventSet "funnel": an interrupted run sent it at 2026-01-01');
     expect(text).toContain("npx pulumi-advertising pending --forget ");
-    // It is declared, the provider tells it, the set does, or the state lets go of just that object.
+    // Not listed here: it is declared, the provider lists it, the set does, or exactly that object leaves the state.
     expect(told(of(killed), declared("old", "Signup"))).toEqual([]);
     expect(told(of({ ...killed, unclaimed: true }))).toEqual([]);
     expect(told(of({ ...inSet, isReported: true }), aSet([]))).toEqual([]);
@@ -496,8 +516,8 @@ describe("a create of unknown outcome", () => {
   });
 });
 
-describe("what the provider is told", () => {
-  it("of the run, with each resource, since the engine may ask about any of them alone: how many are declared", () => {
+describe("the briefing for the provider", () => {
+  it("has the number of declared resources with each one, because the engine may ask about any of them alone", () => {
     const first = declared("zero", "Z");
     const batch = [
       { ...declared("shop"), key: undefined, objects: [] },
@@ -513,14 +533,14 @@ describe("what the provider is told", () => {
     expect(told(false)[1]?.[1]).toMatchObject({ isUp: true, resources: 3 });
   });
 
-  it("of one resource, whatever the others are", () => {
+  it("has what the resource itself passes on, whatever the others are", () => {
     const tells = { deletes: true, replaceOnChanges: ["value"], owners: { advertiserId: "key" } };
     expect(
       look(NOTHING, declared("one", "A"), declared("two", "B", {}, { tells })).briefings.get(keyOf("two")),
     ).toMatchObject(tells);
   });
 
-  it("of a set: the ids that anything adopts of its kind, and whether others adopt what nobody knows yet", () => {
+  it("of a set has the ids of its kind that are adopted anywhere, and whether others adopt an id that is not known yet", () => {
     const other = `${setKey}2`;
     const told = (...others: Declaration[]) =>
       look(NOTHING, aSet([member("a", "A", { adopts: "6" })]), ...others).briefings.get(setKey);
@@ -532,13 +552,13 @@ describe("what the provider is told", () => {
     expect(told(declared("acme", "A", { adopts: LATER, kind: advertiser }))?.adoptsUnknown).toBeUndefined();
     expect(told(aSet(undefined, other))?.adoptsUnknown).toBe(true);
     expect(told(aSet([], other))?.adoptsUnknown).toBeUndefined();
-    // The provider knows the set's own members.
+    // The provider knows the set's own members without this.
     for (const objects of [undefined, [member("a", "A", { adopts: LATER })]]) {
       expect(look(NOTHING, aSet(objects)).briefings.get(setKey)?.adoptsUnknown).toBeUndefined();
     }
   });
 
-  it("of a single resource likewise: an untargeted one may adopt what is deleted with it, or left live; many ids only for deletes", () => {
+  it("of a single resource has the same, because an untargeted one may adopt its object; many ids only if it deletes", () => {
     const told = (adopting: readonly Declaration[], deletes?: true) =>
       look(NOTHING, declared("one", "One", {}, { tells: { deletes } }), ...adopting).briefings.get(keyOf("one"));
     const few = [declared("a", "A", { adopts: "7" }), declared("b", "B", { adopts: LATER })];
@@ -550,7 +570,7 @@ describe("what the provider is told", () => {
     expect(told(many)?.adopted).toBeUndefined();
   });
 
-  it("of what is adopted is one text until more is declared, since each of a thousand sets takes it along", () => {
+  it("shares one text of adopted ids among a thousand sets until more is declared", () => {
     const known = all([declared("one", "A", { adopts: "7" }), declared("two", "B", { adopts: "8" })]);
     const sets = Array.from({ length: 1000 }, (_, index) => aSet([], `${setKey}${index}`));
     for (const each of sets) known.add(each);

@@ -1,4 +1,4 @@
-/** What `npm run bench -- --peer` compares with, and what it writes for it. Neither tool is needed here. */
+/** Which tool and provider `npm run bench -- --peer` finds, and the files that it writes for them. Neither tool is needed here. */
 import { delimiter, join } from "node:path";
 import { expect, it } from "vitest";
 import { findPeer, peerFiles } from "../../scripts/lib/bench-peer.mjs";
@@ -18,7 +18,7 @@ it.each<[string, [string, string][], object]>([
     { tool: program("b", "tofu"), provider: program("c", REST), name: "OpenTofu with a generic REST provider" },
   ],
   [
-    "Terraform where there is no OpenTofu",
+    "Terraform if there is no OpenTofu",
     [
       ["b", "terraform"],
       ["a", REST],

@@ -17,7 +17,7 @@ const settlement = {
   notes: new Map([["/j.jsonl", [{ ...record, isReported: true as const }]]]),
 };
 
-it("are read as they were written, and forgotten", () => {
+it("settlements are read as they were written, and forgotten", () => {
   const path = join(newFolder(), "made", "x.settled");
   expect(readSettlements(path)).toEqual([]);
   writeSettlements(path, [settlement]);
@@ -27,7 +27,7 @@ it("are read as they were written, and forgotten", () => {
   forgetSettlements(path);
 });
 
-it("what can't be read holds none", () => {
+it("a file that can't be read has none", () => {
   const path = join(newFolder(), "x.settled");
   for (const text of ["", "\0\0", "{", '{"settlements":"pulumi-advertising","version":2,"answers":[]}']) {
     writeFileSync(path, text);

@@ -1,4 +1,4 @@
-/** What the set-up tells while it builds the Pulumi CLI from source, and how its parts end together. No Go is needed here. */
+/** What the set-up prints while it builds the Pulumi CLI from source, and how its parts end together. Go is not needed here. */
 import { describe, expect, it } from "vitest";
 import {
   BuildProgress,
@@ -42,14 +42,14 @@ describe("Go's output", () => {
     expect(isModule("go: module lookup disabled by GOPROXY=off")).toBe(false);
   });
 
-  it("comes in pieces that end anywhere", () => {
+  it("may arrive in pieces that end anywhere", () => {
     const lines: string[] = [];
     const read = lineReader((line: string) => lines.push(line));
     for (const piece of ["internal/by", "tealg\r\nfmt", "\n", "os\nunfinis"]) read(piece);
     expect(lines).toEqual(["internal/bytealg", "fmt", "os"]);
   });
 
-  it("leaves the message when progress is taken away", () => {
+  it("has the error message, once progress lines are removed", () => {
     const output = "go: downloading a.b/c v1.0.0\nfmt\n# a.b/c\nc.go:1:2: undefined: x\nnet/http\n";
     expect(messageIn(output)).toBe("# a.b/c\nc.go:1:2: undefined: x");
   });
@@ -78,13 +78,13 @@ describe("progress", () => {
     expect(written.at(-1)).toBe("  pulumi: v3.259.0 built in 180 s.\n");
   });
 
-  it("in a log repeats nothing where few packages are left to compile", () => {
+  it("in a log repeats no line if few packages are left to compile", () => {
     const { written, progress } = record(false);
     compileAll(progress, 3);
     expect(written).toEqual(["  pulumi: 1 of 3 packages\n", "  pulumi: 2 of 3 packages\n"]);
   });
 
-  it("on a terminal rewrites one line, which tells of both programs", () => {
+  it("on a terminal rewrites one line, which covers both programs", () => {
     const { written, progress } = record(true);
     progress.show();
     progress.compiled("pulumi-language-nodejs", 12, 531);
@@ -111,7 +111,7 @@ describe("progress", () => {
     expect(written.at(-1)).toBe("\r\x1b[K  pulumi-language-n");
   });
 
-  it("on a terminal holds back what it has to say until it is shown", () => {
+  it("on a terminal keeps its text back until it is shown", () => {
     const { written, progress } = record(true);
     progress.downloaded("pulumi", 3);
     progress.done("pulumi-language-nodejs", "v3.68.0 built in 40 s.");

@@ -1,4 +1,4 @@
-/** What a catalog's file says, and what is wrong with it, with its place. */
+/** What a catalog's file declares, and its mistakes with their places. */
 import { globSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Ajv } from "ajv";
@@ -27,7 +27,7 @@ advertisers:
   no: { advertiserName: "Nøroy" }
 `;
 
-/** What is declared in a file without a fault. */
+/** What a file without mistakes declares. */
 function declaredIn(name: string, content: string | Buffer, beside: Record<string, string> = {}) {
   const { advertisers, events, findings } = readCatalog(name, folderWith({ [name]: content, ...beside }), LIMITS);
   expect(findings).toEqual([]);
@@ -55,7 +55,7 @@ describe("a cell that is almost a value", () => {
     ["-1", "an integer from 0 to 9007199254740991; got -1"],
     ["1.5", "an integer from 0 to 9007199254740991; got 1.5"],
     ["9007199254740993", 'an integer from 0 to 9007199254740991; got the string "9007199254740993"; or write Purchase'],
-  ])("the event type %s is refused, without advice that is refused as well", (cell, told) => {
+  ])("the event type %s is refused, with advice that would be accepted", (cell, told) => {
     expect(of("eventTypeId", cell)).toEqual([expect.stringContaining(told)]);
     expect(findingsIn("c.yaml", yamlWith(`eventTypeId: "${cell}"`)).join()).not.toContain("without quotes");
   });
@@ -65,7 +65,7 @@ describe("a cell that is almost a value", () => {
     (value) => {
       const told = "a whole number beyond 9007199254740991 would be rounded";
       expect(of("segmentId", "", value)).toEqual([expect.stringContaining(told)]);
-      if (value.includes(".")) return; // a number with a point in YAML and JSON, of which digits are dropped
+      if (value.includes(".")) return; // YAML and JSON read it as a number with a decimal point, which drops digits
       expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${value}`))).toEqual([
         expect.stringContaining(told),
       ]);
@@ -112,16 +112,16 @@ describe("YAML", () => {
     },
   };
 
-  it("with defaults, anchors, merges, words and units", () => {
+  it("may have defaults, anchors, merges, words and units", () => {
     expect(declaredIn("catalog.yaml", YAML)).toEqual(expected);
   });
 
-  it("in CRLF, with a byte order mark and in UTF-16 it says the same", () => {
+  it("means the same with CRLF, with a byte order mark and in UTF-16", () => {
     expect(declaredIn("catalog.yml", `\ufeff${YAML.replaceAll("\n", "\r\n")}`)).toEqual(expected);
     expect(declaredIn("catalog.yaml", Buffer.from(`\ufeff${YAML}`, "utf16le"))).toEqual(expected);
   });
 
-  it.each(Object.entries(MISTAKES))("%s is told once, with its place", (_name, [text, told]) => {
+  it.each(Object.entries(MISTAKES))("%s is reported once, with its place", (_name, [text, told]) => {
     const findings = findingsIn("catalog.yaml", text);
     expect(findings).toHaveLength(1);
     expect(findings[0]?.endsWith(told), findings[0]).toBe(true);
@@ -253,7 +253,7 @@ describe("CSV", () => {
     });
   });
 
-  it("everything that is wrong is told at once, in its place, also behind a line break in quotes", () => {
+  it("all mistakes are reported at once with their places, also after a line break in quotes", () => {
     const text = [
       "key;advertiser;eventName;value;clickWindw;countUnique;existingId;Value;clickWindow",
       'a;Acme;"Buy\r\nnow";12,50;;ja;;;',
@@ -317,7 +317,7 @@ describe("CSV", () => {
     expect(findings).toEqual([expect.stringMatching(/^error c\.csv:2:3 .* is not valid: expected .*, not a number$/)]);
   });
 
-  it("an advertiser that is almost another one is a warning, where nothing declares them", () => {
+  it("an advertiser whose name is almost another one's is a warning if nothing declares them", () => {
     const rows = [
       "Acme Shoes",
       "Acme Shoes",
@@ -338,14 +338,14 @@ describe("CSV", () => {
     ]);
   });
 
-  it("an open quote hides nothing that stands before it", () => {
+  it("an open quote hides no mistake before it", () => {
     const findings = findingsIn("c.csv", 'key,advertiser,eventName,value\na,Acme,A,x\nb,Acme,"B,1\n');
     expect(findings).toContainEqual(
       expect.stringContaining('c.csv:2:10 Acme/a: value expected a finite number; got the string "x"'),
     );
   });
 
-  it("bytes of another encoding, a folder, a file that is not there and other names are told", () => {
+  it("another encoding, a folder, a missing file and an unknown ending are reported", () => {
     expect(findingsIn("c.csv", Buffer.from("key;advertiser;eventName;value\na;B\xfccher;A;1", "latin1"))).toEqual([
       'error c.csv:1:1 is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"',
     ]);
@@ -361,7 +361,7 @@ describe("CSV", () => {
     ]);
   });
 
-  it("rows in another order, columns in another order and other spellings say the same", () => {
+  it("the order of rows and columns and the spelling of values make no difference", () => {
     const [header = "", ...rows] = csvOf(200);
     const once = declaredIn("c.csv", asSpreadsheet([header, ...rows]));
     expect(Object.keys(once.events)).toHaveLength(200);
@@ -369,7 +369,7 @@ describe("CSV", () => {
     expect(declaredIn("c.csv", [header, ...rows.toReversed()].join("\n"))).toEqual(once);
   });
 
-  it("of 3,000 rows, each with a fault, every place is found", () => {
+  it("the places of 3,000 mistakes are all found", () => {
     const [header = "", ...rows] = csvOf(3000);
     const findings = findingsIn("c.csv", [header, ...rows.map((row) => row.replace(";7d;", ";7x;"))].join("\n"));
     expect(findings).toHaveLength(3000);
@@ -391,7 +391,7 @@ describe("events in a CSV file of a YAML catalog", () => {
     });
   });
 
-  it("of an advertiser that is not declared are refused, with the nearest one", () => {
+  it("of an undeclared advertiser are refused, with the nearest declared one", () => {
     expect(
       findingsIn("catalog.yaml", catalog, {
         "events.csv": "key,advertiser,eventName,value\na,acme,B,2\nc,acmee,C,1\n",
@@ -423,7 +423,7 @@ describe("a team's rules", () => {
     expect(names("{}", "eventName: ★", "eventName: ☆")).toEqual([]);
   });
 
-  it("windows beyond what it allows, the default one too", () => {
+  it("a window above its limit is an error or a warning, as is the API's default one", () => {
     expect(
       names(
         "{ errors: { maxClickWindow: 7d }, warnings: { maxViewWindow: 1d } }",
@@ -436,7 +436,7 @@ describe("a team's rules", () => {
     ]);
   });
 
-  it("one casing, of names and of keys", () => {
+  it("names and keys in another casing than required are errors or warnings", () => {
     expect(
       names(
         "{ warnings: { nameCasing: sentence }, errors: { keyCasing: upper } }",
@@ -502,7 +502,7 @@ describe("catalog.schema.json", () => {
     return yaml.data;
   };
 
-  it("is what the rules make: npm run schema writes it anew", () => {
+  it("is what the rules make: npm run schema writes it again", () => {
     expect(schema).toEqual(JSON.parse(JSON.stringify(catalogJsonSchema())));
   });
 

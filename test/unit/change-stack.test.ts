@@ -1,6 +1,6 @@
 /**
- * Commands that change a stack, with a stand-in for Pulumi's CLI that keeps the state in a file: what else happens to the stack in
- * between, and what is left when the command is killed between two steps.
+ * Commands that change a stack, with a stand-in for Pulumi's CLI that keeps the state in a file: what happens if another run changes the
+ * stack meanwhile, or if the command is killed between two steps.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ afterEach(() => {
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 const NAME = "organization/shop/dev";
 
-/** Before `stack export` and after `stack import`, it runs a script of the test's, where there is one. */
+/** Before `stack export` and after `stack import`, it runs the test's script, if there is one. */
 const PULUMI = (folder: string) => `#!/bin/sh
 cd "${folder}"
 case "$1 $2" in
@@ -74,8 +74,8 @@ function newStack(resources: Parameters<typeof exportOf>[0]) {
 
 const OTHER = exportOf([unresolved("a"), unresolved("b"), storedEvent("saved-meanwhile", 7)]);
 
-describe("another run changes the stack while it is judged", () => {
-  it("it is judged again, and nothing of that run is lost", async () => {
+describe("another run changes the stack between export and import", () => {
+  it("once: the command starts over, and nothing of that run is lost", async () => {
     const { run, write, ids, imports } = newStack([unresolved("a"), unresolved("b")]);
     write("other.json", OTHER);
     write("on-export", "[ -f exported ] && [ -f other.json ] && mv other.json state.json; touch exported");
@@ -86,7 +86,7 @@ describe("another run changes the stack while it is judged", () => {
     expect(imports()).toBe(1);
   });
 
-  it("each time: nothing is changed, and the exit code says so", async () => {
+  it("each time: the command changes nothing and exits with 2", async () => {
     const { run, write, imports } = newStack([unresolved("a")]);
     write(
       "on-export",
@@ -99,7 +99,7 @@ describe("another run changes the stack while it is judged", () => {
     expect(imports()).toBe(0);
   });
 
-  it("so is a list of what is left live", async () => {
+  it("once, while `leftovers --done` runs: nothing of that run is lost", async () => {
     const left = [{ id: "9", name: "Old", at: "2026-03-01T00:00:00.000Z", why: "replaced", by: "8" }];
     const event = storedEvent("buy", 8, { [LEFT_LIVE]: left });
     const { run, write, ids } = newStack([event]);
@@ -121,7 +121,7 @@ it("two commands at once: both answers are kept", async () => {
 
 it("while a run holds the journal, the command is refused, and nothing is changed", async () => {
   const { run, folder, write, imports } = newStack([unresolved("a")]);
-  // A command that stays in its import is as good as a run.
+  // Another command that hangs in its import holds the journal as a run does.
   write("on-import", "while [ -f hold ]; do sleep 0.05; done");
   write("hold", "");
   const first = run("pending", "--created", "a=5");
@@ -134,7 +134,7 @@ it("while a run holds the journal, the command is refused, and nothing is change
   expect(imports()).toBe(1);
 });
 
-/** With what Pulumi said in it. */
+/** Quotes what Pulumi printed. */
 const REFUSED_IMPORT = `pulumi-advertising: \`pulumi stack import\` failed: error: the stack is locked
 Nothing was changed. If Pulumi says that the stack is locked, or that another update is in progress, let that run end, and run this again.
 Only if you are sure that no run is under way (an interrupted run leaves its lock):
@@ -142,7 +142,7 @@ Only if you are sure that no run is under way (an interrupted run leaves its loc
 (docs/messages.md#advertising_usage) [ADVERTISING_USAGE]
 `;
 
-it("an import that is refused: what to do is said, and a second try finds all as it was", async () => {
+it("a refused import: the error says what to do, and a second try finds everything as it was", async () => {
   const { run, write, ids, folder } = newStack([unresolved("a")]);
   write("on-import", 'echo "error: the stack is locked" >&2; exit 255');
   expect(await run("pending", "--created", "a=5")).toEqual({ code: 2, output: REFUSED_IMPORT });
@@ -163,7 +163,7 @@ describe("relocate", () => {
   };
   const JOURNAL = `${JSON.stringify({ journal: "pulumi-advertising", version: 1 })}\n${JSON.stringify(note)}\n`;
 
-  /** A stack whose journal stands under its former address. */
+  /** A stack whose journal is filed under its former address. */
   function moving() {
     const identity = { inputs: { __identity: `${NAME}::acme` } };
     const stack = newStack([{ ...storedAdvertiser("acme", 1, "A", identity), outputs: AT("there") }]);
@@ -203,11 +203,11 @@ describe("relocate", () => {
   it.each([
     ["before its import", "on-import", "there"],
     ["right after its import", "imported", "here"],
-  ])("killed %s, it finishes when it is called again", async (_, hook, state) => {
+  ])("killed %s, it finishes when it is run again", async (_, hook, state) => {
     const { relocate, hosts, write, folder } = moving();
     write(hook, "kill -9 $PPID; rm -f on-import imported; exit 1");
     expect((await relocate()).code).not.toBe(0);
-    // With the state at the former account, each run at the new one stops; its notes never stand behind the state.
+    // While the state names the former account, a run at the new one stops. The journal is moved before the state, never after it.
     expect(hosts()).toEqual({ state, journal: ["here"], others: ["here"] });
     if (existsSync(join(folder, hook))) rmSync(join(folder, hook));
     const again = await relocate();
@@ -215,7 +215,7 @@ describe("relocate", () => {
     expect(hosts()).toEqual({ state: "here", journal: ["here"], others: ["here"] });
   });
 
-  it("the new address has a journal already, as after an `up --target` of something new: the notes of both are kept", async () => {
+  it("keeps the notes of both journals if the new address already has one, as after an `up --target` of something new", async () => {
     const { relocate, hosts, filesOf } = moving();
     const { journal } = filesOf("here");
     const since = {
@@ -231,7 +231,7 @@ describe("relocate", () => {
     expect(recordsIn(journal).map(({ mark }) => mark)).toEqual(["m", "since"]);
   });
 
-  it("of a stack that was renamed after a run, it moves the journals under both names", async () => {
+  it("moves the journals under both names of a stack that was renamed after a run", async () => {
     const { relocate, hosts, write, folder, filesOf } = moving();
     const state = readFileSync(join(folder, "state.json"), "utf8");
     write("state.json", state.replace(`${NAME}::acme`, "organization/shop/old::acme"));
@@ -242,7 +242,7 @@ describe("relocate", () => {
     expect(["here", "there"].filter((host) => existsSync(former(host)))).toEqual(["here"]);
   });
 
-  it("as an earlier version was killed: the journal alone is left to move", async () => {
+  it("moves the journal alone if an earlier version was killed after the state", async () => {
     const { relocate, hosts, folder } = moving();
     const file = join(folder, "state.json");
     writeFileSync(file, readFileSync(file, "utf8").replace("there.example", "here.example"));
@@ -254,14 +254,14 @@ describe("relocate", () => {
     expect(done.code).toBe(2);
   });
 
-  it("of a stack whose first run was killed there is only the journal to move: no resource names the stack", async () => {
+  it("moves the journal alone if the first run was killed and the state is empty", async () => {
     const { relocate, hosts, write } = moving();
     write("state.json", exportOf([]));
     expect((await relocate()).code).toBe(0);
     expect(hosts()).toEqual({ state: undefined, journal: ["here"], others: ["here"] });
   });
 
-  it("an import that is refused leaves both where they were", async () => {
+  it("leaves both where they were if the import is refused", async () => {
     const { relocate, hosts, write } = moving();
     write("on-import", 'echo "error: the stack is locked" >&2; exit 255');
     const { code, output } = await relocate();
@@ -271,7 +271,7 @@ describe("relocate", () => {
   });
 });
 
-it("of an interrupted run's creates, those that this machine's journal has no note of are named", async () => {
+it("`pending` names those creates of an interrupted run that this machine's journal has no note of", async () => {
   const { run, folder, write } = newStack([]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
   mkdirSync(journals, { recursive: true, mode: 0o700 });
@@ -298,7 +298,7 @@ it("of an interrupted run's creates, those that this machine's journal has no no
   expect((await run("pending")).output).not.toContain(underWay);
 });
 
-it("an import drops what Pulumi lists of other packages too: a settlement names it", async () => {
+it("a settlement names the pending creates of other packages, which the import also drops from Pulumi's list", async () => {
   const { run, write } = newStack([]);
   const bucket = "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs";
   const stack = JSON.parse(exportOf([]));
@@ -312,13 +312,13 @@ it("an import drops what Pulumi lists of other packages too: a settlement names 
   expect(code).toBe(0);
 });
 
-describe("a settlement, if no resource of the state says the account", () => {
+describe("a settlement, if no resource in the state says which account", () => {
   const killed = (state: Parameters<typeof exportOf>[0] = []) => {
     const stack = newStack(state);
     const exported = JSON.parse(exportOf(state));
     exported.deployment.pending_operations = [creating("e"), creating("other")];
     stack.write("state.json", JSON.stringify(exported));
-    /** @param journal of the account that the settings name, or of another one. */
+    /** @param baseUrl of the account whose journal gets a note: the one in the settings, or another one. */
     const note = (baseUrl: string) => {
       vi.stubEnv("XDG_CACHE_HOME", join(stack.folder, "cache"));
       const { journalFolder } = placesOf({ baseUrl, email: "me@example.com" }, "", undefined, stack.folder);
@@ -335,7 +335,7 @@ describe("a settlement, if no resource of the state says the account", () => {
   };
   const HERE = "here.example me@example.com";
 
-  it("writes that of the settings, also if only their journal has notes", async () => {
+  it("records the account of the settings, also if only that account's journal has notes", async () => {
     for (const baseUrl of [undefined, "https://here.example"]) {
       const { note, settle, accounts } = killed();
       if (baseUrl !== undefined) note(baseUrl);
@@ -344,7 +344,7 @@ describe("a settlement, if no resource of the state says the account", () => {
     }
   });
 
-  it("is refused if the settings don't name one, or only another one's journal has notes; the state's own goes before them", async () => {
+  it("is refused if the settings name none, or if only another account's journal has notes; an account in the state takes precedence", async () => {
     const lost = killed();
     lost.write("config.json", "{}");
     const refused = await lost.settle();
@@ -372,7 +372,7 @@ describe("a settlement, if no resource of the state says the account", () => {
   });
 });
 
-it("what is forgotten is not pending any more: Pulumi's record of it goes with the journal's note", async () => {
+it("a forgotten create is no longer pending: Pulumi's record of it goes with the journal's note", async () => {
   const kept = storedEvent("kept", 7, { __at: "here.example me@example.com" });
   const { run, write, folder, imports } = newStack([kept]);
   const stack = JSON.parse(exportOf([kept]));
@@ -395,8 +395,8 @@ it("what is forgotten is not pending any more: Pulumi's record of it goes with t
   expect(output).not.toContain(urnOf("ConversionEvent", "e"));
 });
 
-describe("what is forgotten is in no record any more", () => {
-  /** @param notes of a kill, each with the id that the response said, if there was one. */
+describe("--forget removes every record", () => {
+  /** @param notes that a killed run left, by name, with the id from the response if there was one. */
   const killed = (operations: object[], notes: Record<string, string | undefined>) => {
     const kept = storedEvent("kept", 7, { __at: "here.example me@example.com" });
     const stack = newStack([kept]);
@@ -428,7 +428,7 @@ describe("what is forgotten is in no record any more", () => {
   it.each([
     ["a resource", [creating("e")], { e: "501" }, "e"],
     ["a set, all of it", [creatingSet()], { 's["a"]': "501", 's["b"]': "502" }, "s"],
-  ])("%s that was created: Pulumi's record of it goes with the note", async (_, operations, notes, name) => {
+  ])("of %s that was created: Pulumi's record goes with the note", async (_, operations, notes, name) => {
     const { run, recorded, ids } = killed(operations, notes);
     const forgot = await run("pending", "--forget", name);
     expect(forgot.output).toContain(`Forgotten: what an interrupted run noted about ${name}\n`);
@@ -441,13 +441,13 @@ describe("what is forgotten is in no record any more", () => {
     expect(reopened, reopened.output).toMatchObject({ code: 0 });
   });
 
-  it("a create that was created is not saved when another one is settled by the same command", async () => {
+  it("of a create with an id: the same command settles another create and does not save the forgotten one", async () => {
     const { run, ids } = killed([creating("e"), creating("f")], { e: "501", f: undefined });
     const { code } = await run("pending", "--forget", "e", "--not-created", "f");
     expect({ code, ids: ids() }).toEqual({ code: 0, ids: ["7"] });
   });
 
-  it("what only Pulumi's record has: it says what else the import drops, and takes it back", async () => {
+  it("of a create that only Pulumi's record has: it says what else the import drops, and --reopen brings it back", async () => {
     const bucket = "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs";
     const others = { type: "creating", resource: { urn: bucket, type: "aws:s3/bucket:Bucket", custom: true } };
     const { run, ids, write, folder } = killed([others, creating("e")], {});
@@ -456,7 +456,7 @@ describe("what is forgotten is in no record any more", () => {
     expect(forgot.output).toContain(`Pulumi no longer lists 1 create of other packages that was in flight.`);
     expect(forgot.output).toContain("pending --reopen");
     expect({ code: forgot.code, ids: ids() }).toEqual({ code: 0, ids: ["7"] });
-    // As Pulumi's import leaves it.
+    // Pulumi's import drops the list.
     write(
       "state.json",
       readFileSync(join(folder, "state.json"), "utf8").replace(/"pending_operations":\[.*\]/, '"x":0'),
@@ -466,7 +466,7 @@ describe("what is forgotten is in no record any more", () => {
     expect(reopened.code).toBe(1);
   });
 
-  it("what a run saved with its id goes from the state too: the object stays live, and nothing manages it", async () => {
+  it("of a create that a run saved with its id: it leaves the state too, and no other resource does", async () => {
     const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "501" } };
     const { run, write, ids } = killed([], { a: "501" });
     write(
@@ -484,7 +484,7 @@ describe("what is forgotten is in no record any more", () => {
     expect((await run("pending", "--reopen", "a")).output).toContain("was created as 501");
   });
 
-  it("two runs on two machines sent it, and one of the two is known: the other one is asked about, and settled alone", async () => {
+  it("if two machines sent it and one create has an id, `pending` asks about the other one and settles only that", async () => {
     const marked = (mark: string) => {
       const { type, resource } = creating("e");
       return { type, resource: { ...resource, inputs: { ...resource.inputs, __mark: `field ${mark}` } } };
@@ -505,7 +505,7 @@ describe("what is forgotten is in no record any more", () => {
     expect((await run("pending", "--reopen", "e")).output).toContain("1 create may or may not have reached");
   });
 
-  it("what nothing has a note of: nothing else is forgotten either", async () => {
+  it("is refused as a whole if one name has no note anywhere", async () => {
     const { run, imports } = killed([creating("e")], { e: undefined });
     const { code, output } = await run("pending", "--forget", "e", "--forget", "x");
     expect(output).toContain(
@@ -514,7 +514,7 @@ describe("what is forgotten is in no record any more", () => {
     expect({ code, imports: imports() }).toEqual({ code: 2, imports: 0 });
   });
 
-  it("what was settled before is said no longer to be on Pulumi's list, which the import has cleared", async () => {
+  it("does not say that Pulumi still lists settled creates, because the import clears its list", async () => {
     const { run, recorded } = killed([creating("e"), creating("kept", { inputs: storedEvent("kept", 7).inputs })], {
       e: undefined,
     });
@@ -524,7 +524,7 @@ describe("what is forgotten is in no record any more", () => {
   });
 });
 
-it("of a create that only this machine's journal has, it says so, with the way out if it was settled elsewhere", async () => {
+it("`pending` says if only this machine's journal has a create, and how to drop it if it was settled elsewhere", async () => {
   const { run, folder } = newStack([]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
   mkdirSync(journals, { recursive: true, mode: 0o700 });
@@ -567,7 +567,7 @@ it.each([
   ["--not-created", "e", "e (5)"],
   ["--created", "e=6", "e (5) and e (6)"],
 ])(
-  "of two creates of one resource, one is known: the other one is asked about, and %s settles no more than that",
+  "if one of a resource's two creates has an id, `pending` asks about the other one, and %s settles only that",
   async (option, answer, left) => {
     const { run, folder } = newStack([]);
     const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
@@ -587,7 +587,7 @@ it.each([
   },
 );
 
-it("of several creates that only a journal has, the id goes to the one that a search has found", async () => {
+it("the id that a search found is noted at the create with its mark, not at another one of the resource", async () => {
   const folder = newFolder();
   vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
   const account = { baseUrl: "https://here.example", email: "me@example.com" };
@@ -601,7 +601,7 @@ it("of several creates that only a journal has, the id goes to the one that a se
   expect(recordsIn(journal)).toMatchObject([{ mark: "one", fingerprint: "one", id: "5" }]);
 });
 
-it("of a create whose object is known, it does not say that nobody knows", async () => {
+it("`pending` lists a create with a known id apart from those of unknown outcome", async () => {
   const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "7" } };
   const { run } = newStack([
     storedEvent("a", "unresolved-m", known, { inputs: { eventName: "a", value: 2 } }),
@@ -617,7 +617,7 @@ it("of a create whose object is known, it does not say that nobody knows", async
   );
 });
 
-it("an answer is not taken back while that would lose what Pulumi lists of a run since", async () => {
+it("--reopen is refused while its import would drop what Pulumi lists of a later run", async () => {
   const { run, folder, write, ids, imports } = newStack([unresolved("a")]);
   expect((await run("pending", "--created", "a=5")).code).toBe(0);
   const state = JSON.parse(readFileSync(join(folder, "state.json"), "utf8"));
@@ -633,7 +633,7 @@ it("an answer is not taken back while that would lose what Pulumi lists of a run
   expect(ids()).toEqual(["unresolved-a"]);
 });
 
-it("of a stack that was renamed after a run, looking finds what settling finds: the journals under both names", async () => {
+it("listing and settling use the journals under both names of a stack that was renamed after a run", async () => {
   const former = "organization/shop/old";
   const { run, folder } = newStack([storedEvent("held", 7, {}, { inputs: { __identity: `${former}::held` } })]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
@@ -654,7 +654,7 @@ it("of a stack that was renamed after a run, looking finds what settling finds: 
   expect(await run("pending")).toMatchObject({ code: 0 });
 });
 
-it("a relative cookieFile begins at the folder that the program runs in, from wherever the command is called", async () => {
+it("a relative cookieFile starts at the program's folder, wherever the command is called", async () => {
   const { run, folder, write } = newStack([]);
   const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   write(
@@ -677,7 +677,7 @@ it("a relative cookieFile begins at the folder that the program runs in, from wh
   expect(existsSync(journal)).toBe(false);
 });
 
-it("a journal that can't be read is said, and nothing is changed", async () => {
+it("a journal that can't be read is reported, and nothing is changed", async () => {
   const { run, folder, imports } = newStack([unresolved("a")]);
   const journals = join(folder, "cache/pulumi-advertising", `journal-${"0".repeat(16)}`);
   mkdirSync(journals, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** The command `pulumi-advertising`, as far as it needs neither a stack nor Pulumi. */
+/** The command `pulumi-advertising`: the parts that need neither a stack nor Pulumi. */
 import { execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { CIPHERTEXT, encrypted, exportOf, storedAdvertiser, storedEvent, storedS
 const provider = resolve(import.meta.dirname, "../../provider");
 const { version } = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf8")) as { version: string };
 
-/** Nothing is on the PATH: whoever starts Pulumi here fails. */
+/** The PATH is empty, so starting Pulumi fails. */
 function run(...args: string[]) {
   return runIn(provider, {}, ...args);
 }
@@ -33,7 +33,7 @@ function runIn(
   });
 }
 
-it("a Node.js that is too old is told so, and no other", () => {
+it("a Node.js that is too old is refused, and no other", () => {
   const { engines } = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf8")) as {
     engines: { node: string };
   };
@@ -48,7 +48,7 @@ it.each([["--version"], ["-v"]])("%s prints the package's version", async (optio
 });
 
 it.each([[["--help"]], [["-h"]], [["help"]], [["pending", "--help"]], [["login", "--help"]]])(
-  "%j says what it takes",
+  "%j prints how to call it",
   async (args) => {
     const { code, stdout } = await run(...args);
     expect(stdout).toMatch(/^Usage: pulumi-advertising/);
@@ -57,7 +57,7 @@ it.each([[["--help"]], [["-h"]], [["help"]], [["pending", "--help"]], [["login",
   },
 );
 
-describe("what is not known is refused with the nearest known name", () => {
+describe("an unknown name is refused with the nearest known one", () => {
   it.each([
     [["pendign"], 'there is no command "pendign"; did you mean pending?'],
     [["pend"], 'there is no command "pend"; did you mean pending?'],
@@ -92,7 +92,7 @@ describe("what is not known is refused with the nearest known name", () => {
   });
 });
 
-it("no command at all is told", async () => {
+it("without a command it says so", async () => {
   expect(await run()).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("a command is missing") });
 });
 
@@ -106,7 +106,7 @@ describe("validate", () => {
   const check = (args: string[], environment: Record<string, string> = {}) =>
     runIn(folderWith(files), environment, "validate", ...args);
 
-  it("without errors: what it holds and the warnings, exit code 0", async () => {
+  it("without errors: what the file declares and the warnings, exit code 0", async () => {
     expect(await check(["good.csv"])).toEqual({
       code: 0,
       stdout:
@@ -131,7 +131,7 @@ describe("validate", () => {
     });
   });
 
-  it("--format json: the same as data", async () => {
+  it("--format json: the same as JSON", async () => {
     const { code, stdout } = await check(["bad, 100%.csv", "--format", "json"]);
     expect(code).toBe(1);
     const message = 'expected a finite number; got the string "10%"; write a plain number, without a percent sign';
@@ -170,7 +170,7 @@ describe("validate", () => {
     [["a.csv", "b.csv"], "expected one file; got a.csv b.csv"],
     [["a.csv", "--format", "jsn"], 'there is no format "jsn"; did you mean json?'],
     [["a.csv", "--fromat", "json"], "there is no option --fromat; did you mean --format?"],
-  ])("%j is no call", async (args, sentence) => {
+  ])("%j is refused", async (args, sentence) => {
     const { code, stderr } = await check(args);
     expect(stderr).toBe(`pulumi-advertising: ${sentence}\nSee \`npx pulumi-advertising --help\` [ADVERTISING_USAGE]\n`);
     expect(code).toBe(2);
@@ -216,17 +216,17 @@ describe("report", () => {
       ["compare", "a", "b", "--state", "one.json", "--state", "one.json"],
       "expected two stacks, or --state FILE twice; got a b",
     ],
-  ])("%j is told, with exit code 2", async (args, told) => {
+  ])("%j is refused, with exit code 2", async (args, told) => {
     const { code, stdout, stderr } = await runIn(folderWith(files), {}, ...args);
     expect(stderr).toContain(told);
     expect(stderr).toMatch(/\[ADVERTISING_USAGE\]\n$/);
-    // How the command is called helps nobody who called it rightly.
+    // A correct call that fails does not point to --help.
     expect(stderr.includes("--help")).toBe(!/not on the PATH|could not be read/.test(told));
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });
 
-  it("compare exits 1 where something differs", async () => {
+  it("compare exits with 1 if something differs", async () => {
     const folder = folderWith(files);
     const same = await runIn(folder, {}, "compare", "--state", "one.json", "--state", "one.json");
     expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("2 objects are the same in both") });
@@ -239,7 +239,7 @@ describe("report", () => {
     [["compare", "--state", "hidden.json"], "so its events are not compared"],
     [["leftovers"], "so what is listed may be one of its events"],
     [["leftovers", "--before", "hidden.json"], "so its events can't be listed"],
-  ])("%j warns of a set whose ids are secret as a whole", async (args, consequence) => {
+  ])("%j warns about a set whose ids are secret", async (args, consequence) => {
     const folder = folderWith({ "hidden.json": exportOf([storedSet("all", { eventIds: encrypted })]) });
     const { stderr } = await runIn(folder, {}, ...args, "--state", "hidden.json");
     expect(stderr).toContain(`Warning: the ids of the set all are secret in the state, ${consequence}\n`);
@@ -247,15 +247,15 @@ describe("report", () => {
   });
 });
 
-describe("standard input through a pipe that does not block, as behind npx or another Node.js program", () => {
-  /** Hands its own standard input on, and switches it to non-blocking once the command runs. */
+describe("standard input through a non-blocking pipe, as from npx or another Node.js program", () => {
+  /** Passes its own standard input on, and switches it to non-blocking once the command runs. */
   const parent = `
     const { spawn } = require("node:child_process");
     const [, ...args] = process.argv;
     spawn(process.execPath, args, { stdio: "inherit" }).on("exit", (code) => process.exit(code ?? 9));
     process.stdin;
   `;
-  /** Writes the text in two parts, so that the command reads while there is nothing yet. */
+  /** Writes the text in two parts, so that the command also reads while nothing is there. */
   const piped = (cwd: string, text: string, ...args: string[]) =>
     new Promise<{ code: number | null; stdout: string; stderr: string }>((resolved) => {
       const file = resolve(provider, "dist/tools/command.js");
@@ -286,7 +286,7 @@ describe("standard input through a pipe that does not block, as behind npx or an
     expect(code).toBe(0);
   });
 
-  it("read twice, it is empty the second time, and nobody waits for it", async () => {
+  it("a second read finds it empty and does not wait", async () => {
     const { code, stderr } = await piped(folderWith({}), state, "compare", "--state", "-", "--state", "-");
     expect(stderr).toContain("this is not what `pulumi stack export` prints: it is not JSON");
     expect(code).toBe(2);

@@ -64,7 +64,7 @@ it("begins with counts; adoptions and other resources are counted apart", () => 
   expect(told).toContain("<details><summary>Changes (3)</summary>");
 });
 
-describe("an object that an unchanged resource has", () => {
+describe("an object that an unchanged resource also has", () => {
   const inputs = event("Buy", { advertiserId: 1 });
   const same = { ...create(E("moved"), inputs), op: "same", oldState: side(E("moved"), "5", inputs, inputs) };
   const set = urnOf("ConversionEventSet", "funnel");
@@ -76,14 +76,14 @@ describe("an object that an unchanged resource has", () => {
     newState: side(set, "set-x", shared),
   };
 
-  it.each([same, sameSet])("does not stay behind, and nothing is advised to go on with it", (unchanged) => {
+  it.each([same, sameSet])("is not listed as left live, and no rename is suggested", (unchanged) => {
     const told = commentOn([unchanged, remove(E("a"), "5", inputs), create(E("b"), inputs)]);
     expect(told).toContain("**1 to create, 1 to leave its place and stay managed elsewhere**");
     expect(told).not.toContain("Up to");
     expect(told).not.toContain("rename");
   });
 
-  it("is not known to a preview that leaves out what does not change, which says so", () => {
+  it("is unknown if the preview leaves out unchanged resources: the comment says so", () => {
     const stack = { op: "same", urn: urnOf("Stack", "dev"), newState: { type: "pulumi:pulumi:Stack" } };
     const gone = remove(E("a"), "5", inputs);
     const commentFor = (same: number, ...steps: object[]) =>
@@ -97,7 +97,7 @@ describe("an object that an unchanged resource has", () => {
     expect(commentFor(1)).not.toContain("show-sames"); // nothing else is unchanged
   });
 
-  it("is what the engine says: a value that was no secret before is no change", () => {
+  it("is unchanged if the engine says so, also if a value has become a secret", () => {
     const newState = side(E("moved"), "5", { ...inputs, eventName: "[secret]" });
     expect(commentOn([{ ...same, newState }])).toContain("**Nothing changes**");
   });
@@ -120,24 +120,24 @@ describe("an object that is only read (.get)", () => {
       "1 to leave the state and be deleted",
       [refers, { op: "delete", oldState: managed(E("a"), "5", deleting) }],
     ],
-    // The engine deletes nothing where the resource goes on with its id.
+    // The engine deletes nothing if the resource keeps its id.
     [
       "read under the same name",
       "1 to leave the state and stay live",
       [{ op: "read", oldState: managed(E("a"), "5", deleting), newState: read(E("a"), "5") }],
     ],
     [
-      "of another id under the same name",
+      "another id read under the same name",
       "1 to leave the state and be deleted",
       [{ op: "replace", oldState: managed(E("a"), "5", deleting), newState: read(E("a"), "6") }],
     ],
     [
-      "managed under the name of one that was read",
+      "managed under a name that was only read before",
       "1 to create",
       [{ op: "replace", oldState: read(E("a"), "5"), newState: managed(E("a"), undefined) }],
     ],
-    ["read no more", "Nothing changes", [{ op: "read-discard", oldState: read(E("a"), "5") }]],
-  ])("holds nothing: %s", (_, told, steps) => {
+    ["no longer read", "Nothing changes", [{ op: "read-discard", oldState: read(E("a"), "5") }]],
+  ])("keeps no object managed: %s", (_, told, steps) => {
     const operations = JSON.stringify({ event: { delete: "DELETE rest/event/{id}" } });
     const preview = JSON.stringify({ steps: steps.map((step) => ({ urn: E("a"), ...step })) });
     expect(commentOf(readPreview(preview, { operations }))).toContain(`**${told}**\n`);
@@ -145,7 +145,7 @@ describe("an object that is only read (.get)", () => {
 });
 
 describe("the rename guard", () => {
-  it("a create whose whole body is that of what is let go", () => {
+  it("names a create whose whole body is that of a removed resource", () => {
     const told = unescaped(
       commentOn([create(E("bought"), event("Buy")), remove(E("buy"), "5", { ...event("Buy"), eventId: 5 })]),
     );
@@ -153,13 +153,13 @@ describe("the rename guard", () => {
     expect(told).toContain('add <code>aliases: [{ name: "buy" }]</code>');
   });
 
-  it("a row of a catalog takes no alias: it is named by its id", () => {
+  it("names a catalog's row by its id, because it takes no alias", () => {
     const row = (name: string) => E(name).replace("::pulumi-nodejs", "::advertising:index:Catalog$pulumi-nodejs");
     const steps = [create(row("shop/1/bought"), event("Buy")), remove(row("shop/1/buy"), "5", event("Buy"))];
     expect(unescaped(commentOn(steps))).toContain("add <code>existingId: 5</code> to <code>shop/1/bought</code>");
   });
 
-  it("a catalog that was renamed is known again by one alias, on the catalog", () => {
+  it("suggests one alias on the catalog for a catalog that was renamed", () => {
     const row = (name: string) => E(name).replace("::pulumi-nodejs", "::advertising:index:Catalog$pulumi-nodejs");
     const steps = ["a", "b"].flatMap((key, index) => [
       create(row(`store/1/${key}`), event(key)),
@@ -176,7 +176,7 @@ describe("the rename guard", () => {
     expect(told).not.toContain("existingId: ");
   });
 
-  it("a catalog in another place, too; not a row of another advertiser, nor one that came out of a catalog", () => {
+  it("does so for a catalog that was moved, but not for a row of another advertiser or one that left its catalog", () => {
     const catalog = "advertising:index:Catalog$";
     const at = (parents: string, name: string) => E(name).replace("::pulumi-nodejs", `::${parents}pulumi-nodejs`);
     const advice = (from: string, to: string) =>
@@ -194,7 +194,7 @@ describe("the rename guard", () => {
     expect(advice(E("a"), old)).toBe("existingId: 5");
   });
 
-  it("not where one argument differs, nor for a second create of the same body", () => {
+  it("does not name a create with one different argument, nor a second create with the same body", () => {
     const told = commentOn([
       create(E("x"), event("Buy", { value: 2 })),
       create(E("y"), event("Sign up")),
@@ -205,7 +205,7 @@ describe("the rename guard", () => {
     expect(told.match(/is new, and/g)).toHaveLength(1);
   });
 
-  it("says how far it can see, where the advertiser is not known yet or something is secret", () => {
+  it("says what it can't compare if the advertiser is not known yet or something is secret", () => {
     const told = commentOn([
       create(E("b"), event("Buy", { advertiserId: UNKNOWN })),
       remove(E("a"), "5", event("Buy")),
@@ -215,7 +215,7 @@ describe("the rename guard", () => {
     expect(commentOn([create(E("b"), secret), remove(E("a"), "5", secret)])).toContain("as far as this preview shows");
   });
 
-  it("an event that moves out of a set is named by its id; so is a key that was renamed", () => {
+  it("names an event that moves out of a set, and a renamed key, by the id", () => {
     const set = urnOf("ConversionEventSet", "funnel");
     const { value: _, ...defaults } = EVENT;
     const shared = { advertiserId: 1, defaults };
@@ -274,7 +274,7 @@ it("many long errors leave room for nothing more than themselves", () => {
   expect(told).toContain("**The preview failed: 500 errors.**");
 });
 
-it("a failed preview never says that nothing changes: it did not see everything", () => {
+it("a failed preview never says that nothing changes, because it did not see everything", () => {
   const errors = [{ severity: "error", message: "no" }];
   const other = { op: "create", urn: "urn:pulumi:dev::shop::random:index:X::x", newState: { type: "random:index:X" } };
   const [none, some, others] = [[], [create(E("a"), event("A"))], [other]].map((steps) => commentOn(steps, errors));
@@ -293,7 +293,7 @@ it("names can't be markup, mention people, or turn the reading direction", () =>
   expect(unescaped(told)).toContain("<script>alert(1)</script> @everyone | `x` **b**  gnp.exe # heading");
 });
 
-it("a secret is told as secret, and what is not known yet not at all", () => {
+it("a secret is shown as secret, and a value that is not known yet is left out", () => {
   const told = commentOn([create(E("a"), event("[secret]")), create(E("b"), event(UNKNOWN))]);
   expect(told).toContain("(secret)");
   expect(told).not.toContain(UNKNOWN);
@@ -326,7 +326,7 @@ describe("on an installation with more than the documented operations", () => {
   const gone = deletable(remove(E("b"), "6", event("B")));
   const replaced = deletable(replace(E("c"), "7", event("C"), event("C2")));
 
-  it("an update in place, and what is deleted, leave nothing live", () => {
+  it("an update in place and a delete leave nothing live", () => {
     const urn = E("a");
     const update = {
       op: "update",
@@ -341,7 +341,7 @@ describe("on an installation with more than the documented operations", () => {
     expect(told).not.toContain("stay live");
   });
 
-  it("what has retainOnDelete stays live, and so does all where there is no known delete", () => {
+  it("a resource with retainOnDelete stays live, and so does every one without a known delete", () => {
     expect(tell([replace(E("c"), "7", event("C"), event("C2"))])).toContain("Up to 1 object would stay live");
     const switchedOff = tell([gone, replaced], "{}");
     expect(switchedOff).toContain("**1 to replace, 1 to leave the state and stay live**");
@@ -349,7 +349,7 @@ describe("on an installation with more than the documented operations", () => {
     expect(tell([gone], "no JSON")).toContain("stay live");
   });
 
-  it("what leaves together with the resource of its option deletedWith stays live: Pulumi does not ask for its delete", () => {
+  it("a resource that is removed together with its deletedWith resource stays live, because Pulumi does not delete it", () => {
     const withAcme = <T extends { oldState: object }>(step: T) => ({
       ...step,
       oldState: { ...step.oldState, deletedWith: ACME },
@@ -363,7 +363,7 @@ describe("on an installation with more than the documented operations", () => {
     }
   });
 
-  it("what is replaced stays live if the package did not know the option; what leaves is the engine's to delete", () => {
+  it("without the package's own note of the option, a replaced object stays live, and a removed one is deleted by the engine", () => {
     const byTransformation = ({ oldState, ...step }: typeof gone | typeof replaced) => {
       return { ...step, oldState: { ...oldState, inputs: { ...oldState.inputs, __delete: undefined } } };
     };
@@ -372,18 +372,18 @@ describe("on an installation with more than the documented operations", () => {
     expect(told).toContain("Up to 1 object would stay live");
   });
 
-  it("the stack's setting goes before the environment's", () => {
+  it("the stack's setting takes precedence over the environment's", () => {
     expect(tell([gone], "{}", { "advertising:operations": setting })).toContain("be deleted");
     expect(tell([gone], setting, { "advertising:operations": "{}" })).toContain("stay live");
     expect(tell([gone], setting, { "advertising:email": "ops@example.com" })).toContain("be deleted");
   });
 
-  it("a rename of what would be deleted says so", () => {
+  it("the rename guard says if the former object would be deleted", () => {
     const told = tell([create(E("bought"), event("B")), gone]);
     expect(told).toContain("This would delete that object, and make another one. It looks like a rename");
   });
 
-  it("a replaced advertiser says which of the old ones are deleted", () => {
+  it("a replaced advertiser: the comment says which of the old objects are deleted", () => {
     const acme = replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" });
     const of = (step: object) => ({ ...step, newState: { ...side(E("c"), undefined, event("C")) } });
     expect(tell([acme, of(replaced)])).toContain("Of the 2 old ones, 1 is deleted, and the other stays live.");
@@ -433,7 +433,7 @@ describe("on an installation with more than the documented operations", () => {
       expect(tell([step()], "{}")).toContain("**1 to create, 2 to replace, 1 to leave");
     });
 
-    it("with retainOnDelete: false, what leaves it is deleted, and so is what another object takes the place of", () => {
+    it("with retainOnDelete: false, what leaves it is deleted, and so is what is replaced", () => {
       const told = tell([step(DELETES)]);
       expect(told).toContain(
         "**1 to create, 1 to replace, 1 to update in place, 1 to leave the state and be deleted**",
@@ -442,13 +442,13 @@ describe("on an installation with more than the documented operations", () => {
       expect(told).not.toContain("stay live");
     });
 
-    it("without a known delete, or where the state does not say at which account, nothing is deleted", () => {
+    it("nothing is deleted without a known delete, or if the state does not say at which account", () => {
       expect(tell([step(DELETES)], "{}")).toContain("leave the state and stay live");
       expect(tell([step({ ...DELETES, outputs: { __at: undefined } })])).toContain("leave the state and stay live");
     });
 
     it.each([["events"], ["*"], ["defaults.value"], ["events.a.value"]])(
-      "with replaceOnChanges: %j, another object is made of each member that is changed",
+      "with replaceOnChanges: %j, each changed member is replaced",
       (path) => {
         const told = tell([step({ replaceOnChanges: [path] })]);
         expect(told).toContain("**1 to create, 2 to replace, 1 to leave the state and stay live**");
@@ -464,7 +464,7 @@ describe("on an installation with more than the documented operations", () => {
       expect(unknown).not.toContain("deleted");
     });
 
-    it("what a secret `existingId` may name, or a set whose events are secret, is deleted only perhaps", () => {
+    it("an object that a secret `existingId` or a secret set may name is listed as perhaps deleted", () => {
       const secretSet = urnOf("ConversionEventSet", "secret");
       const hidden = (events: unknown) => create(secretSet, { advertiserId: 1, defaults: {}, events });
       for (const adopter of [
@@ -479,19 +479,19 @@ describe("on an installation with more than the documented operations", () => {
           "1 to leave the state and be deleted unless an existingId that this preview does not show names it",
         );
         expect(told).toContain("Up to 2 objects would be deleted");
-        // As in the `up`, a set deletes nothing then.
+        // As in the `up`: a set then deletes nothing.
         expect(tell([step(DELETES), adopter])).toContain("leave the state and stay live");
       }
       const ofAdvertiser = create(urnOf("Advertiser", "a"), { advertiserName: "A", existingId: "[secret]" });
       expect(tell([gone, ofAdvertiser])).toContain("1 to leave the state and be deleted**");
     });
 
-    it("an adoption of its own whose id is not known yet spares nothing, as in the `up`", () => {
+    it("its own adoption of an id that is not known yet prevents no delete, as in the `up`", () => {
       const events = { ...EVENTS, new: { ...entry(5), existingId: UNKNOWN } };
       expect(tell([step({ ...DELETES, events })])).toContain("leave the state and be deleted");
     });
 
-    it("as a whole, it lets go of all of them, or deletes them, as the state has the option", () => {
+    it("when it is removed, all its events stay live or are deleted, by the option in the state", () => {
       const { newState: _, ...gone } = step();
       const removed = (retainOnDelete: boolean | undefined) => ({
         ...gone,
@@ -502,21 +502,21 @@ describe("on an installation with more than the documented operations", () => {
       expect(tell([removed(undefined)])).toContain("**4 to leave the state and be deleted**");
     });
 
-    it("what earlier runs were refused to delete is deleted with the next change", () => {
+    it("a delete that was refused in earlier runs is listed with the next change", () => {
       const __left = [{ id: "5", key: "then", at: "2026-01-01T00:00:00Z", why: "removed", toDelete: true }];
       const told = tell([step({ ...DELETES, outputs: { __left } })]);
       expect(told).toContain("2 to leave the state and be deleted");
       expect(told).toContain("Up to 3 objects would be deleted");
     });
 
-    it("of a secret that the preview does not show, the engine's word that the set changes is taken", () => {
+    it("a change in a secret that the preview does not show counts as one, as the engine says", () => {
       const hidden = { a: { eventName: "A", value: "[secret]" }, b: { eventName: "B", value: 1 } };
       const known = { ...olds, events: hidden, eventIds: { a: 8, b: 9 }, earlier: undefined };
       const told = tell([{ ...step({ events: hidden }), oldState: side(set, "set-x", known, known) }], "{}");
       expect(told).toContain("**1 to replace if the advertiser's id changes**");
     });
 
-    it("an unresolved member is waited for, or looked for where a search is known", () => {
+    it("an unresolved member stays unresolved, or is looked for if a search is known", () => {
       const unresolved = {
         new: { mark: "m", since: "2026-01-01T00:00:00Z", what: "", trace: { field: "f", value: "m" } },
       };
@@ -529,10 +529,10 @@ describe("on an installation with more than the documented operations", () => {
     });
 
     it.each([
-      ["it", "Gone", false],
+      ["its object", "Gone", false],
       ["another object", "Other", true],
       ["what the preview does not show", "[secret]", false],
-    ])("an unresolved member that left the set, and %s is adopted in its place", (_, eventName, waits) => {
+    ])("an unresolved member that left the set while %s is adopted; still unresolved: $2", (_, eventName, waits) => {
       const gone = { mark: "m", since: "2026-01-01T00:00:00Z", what: "", name: "Gone", adoptedAs: "77" };
       const events = { same: entry(1), moved: { ...entry(5), eventName, existingId: 77 } };
       const told = tell([step({ events, outputs: { unresolved: { gone } } })]);
@@ -540,35 +540,35 @@ describe("on an installation with more than the documented operations", () => {
     });
   });
 
-  it("a replacement that only the engine was asked for is one", () => {
+  it("a replacement that only the engine was asked for counts as one", () => {
     expect(tell([replace(E("c"), "7", event("C"), event("C"))])).toContain("**1 to replace**");
   });
 
-  it("a replacement that only the engine was asked for, of an object that existingId names, adopts it again and deletes nothing", () => {
+  it("a replacement that only the engine was asked for adopts the object of existingId again and deletes nothing", () => {
     const told = tell([deletable(replace(E("c"), "7", event("C"), event("C", { existingId: 7 })))]);
     expect(told).toContain("**1 to adopt**");
     expect(told).not.toMatch(/deleted|stay live/);
   });
 
-  it("a secret that changes is a replacement, or an update, as the engine says", () => {
+  it("a changed secret counts as a replacement or an update, as the engine says", () => {
     const secret = event("[secret]");
     expect(tell([replace(E("c"), "7", secret, secret)])).toContain("**1 to replace**");
     const updated = { ...replace(E("c"), "7", secret, secret), op: "update" };
     expect(tell([updated])).toContain("**1 to update in place**");
   });
 
-  it("an update of which nothing is sent, such as a resource that an earlier version saved, is none", () => {
+  it("an update that sends nothing, as of a resource that an earlier version saved, counts as no change", () => {
     expect(tell([{ ...replace(E("c"), "7", event("C"), event("C")), op: "update" }])).toContain("**Nothing changes**");
   });
 
-  it("what is removed while another resource adopts it stays live, and is managed", () => {
+  it("an object that one resource loses and another one adopts stays live and managed", () => {
     const told = tell([gone, create(E("own"), event("B", { existingId: 6 }))]);
     expect(told).toContain("**1 to adopt, 1 to leave its place and stay managed elsewhere**");
     expect(told).toMatch(/\| managed elsewhere \| ConversionEvent \| <code>\w+<\/code> \| <code>B<\/code> \| 6 \|/);
     expect(told).not.toMatch(/Up to|leave live/);
   });
 
-  it("what is removed while an existingId may name it that the preview does not show is left live only perhaps", () => {
+  it("a removed object that an `existingId` not shown by the preview may name is listed as perhaps left live", () => {
     const kept = remove(E("b"), "6", event("B"));
     kept.oldState.retainOnDelete = true;
     for (const existingId of ["[secret]", UNKNOWN]) {

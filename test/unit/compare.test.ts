@@ -8,13 +8,13 @@ import { CIPHERTEXT, encrypted, storedAdvertiser, storedEvent, storedSet } from 
 const textOf = (first: Resource[], second: Resource[], format = "text") =>
   COMPARISON_FORMATS[format]?.(compare(contentsOf(first), contentsOf(second)), ["staging", "prod"]) ?? "";
 
-it("ids differ, and are no difference; advertisers are compared by their keys", () => {
+it("ids are not compared; advertisers are compared by their keys", () => {
   const first = [storedAdvertiser("acme", 1), storedEvent("buy", 2, { advertiserId: 1, existingId: 2 })];
   const second = [storedAdvertiser("acme", 77), storedEvent("buy", 78, { advertiserId: "77" })];
   expect(isSame(compare(contentsOf(first), contentsOf(second)))).toBe(true);
 });
 
-it("tells what is missing in either, and what differs", () => {
+it("lists what either stack is missing and what differs", () => {
   const set = (value: number) =>
     storedSet("funnel", { events: { a: { eventName: "A", value } }, eventIds: { a: 5 }, advertiserId: 1 });
   const first = [storedAdvertiser("acme", 1), storedEvent("buy", 2), storedEvent("old", 3), set(1)];
@@ -41,7 +41,7 @@ it("tells what is missing in either, and what differs", () => {
   });
 });
 
-it("secrets are not shown, and not compared", () => {
+it("secrets are neither shown nor compared", () => {
   const told = textOf([storedEvent("a", 1, { eventName: encrypted })], [storedEvent("a", 2, { eventName: encrypted })]);
   expect(told).toContain("(1 with secret arguments, which can't be compared)");
   expect(told).not.toContain(CIPHERTEXT);

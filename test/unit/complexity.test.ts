@@ -1,4 +1,4 @@
-/** Holds that no function of the package needs a map: its cyclomatic complexity is at most 20. */
+/** No function of the package has a cyclomatic complexity above 20. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import ts from "typescript";
@@ -27,7 +27,7 @@ const OPERATORS = new Set([
   ts.SyntaxKind.QuestionQuestionEqualsToken,
 ]);
 
-/** A function's own branches; a function that has a name within it counts for itself, one without a name is part of it. */
+/** A function's own branches. A named function inside it counts on its own, an unnamed one is part of it. */
 function complexitiesIn(file: string): { name: string; complexity: number }[] {
   const text = readFileSync(join(source, file), "utf8");
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);

@@ -1,4 +1,4 @@
-/** The record of a create in the state, whose form is a contract, and when it was sent at the latest. */
+/** The record of a create in the state, whose form is a contract, and the latest moment when it may have been sent. */
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
@@ -34,23 +34,23 @@ const stored = {
 };
 
 describe("in the state of a single resource", () => {
-  it("stands without what its own arguments say, and with it where they are others by now", () => {
+  it("leaves out what the resource's arguments say, unless they have changed since", () => {
     expect(writeRecord(conversionEvent, record, sent)).toEqual({ unresolved: stored });
     const others = writeRecord(conversionEvent, record, { ...sent, value: 3 });
     expect(others).toEqual({ unresolved: { ...stored, name: "E", facts: record.facts } });
     expect(recordIn(conversionEvent, { ...sent, unresolved: stored }, "unresolved-m")).toEqual(record);
     const read = recordIn(conversionEvent, { ...sent, value: 3, ...others }, "unresolved-m");
-    expect(read).toEqual({ ...record, fingerprint: "" }); // nobody knows all that was sent
+    expect(read).toEqual({ ...record, fingerprint: "" }); // the record does not say all that was sent
   });
 
-  it("keeps what the last search told beside what happened", () => {
+  it("keeps what the last search found beside what happened", () => {
     const searched = { ...record, searched: "It was not found." };
     const written = writeRecord(conversionEvent, searched, sent);
     expect(written).toEqual({ unresolved: { ...stored, searched: "It was not found." } });
     expect(recordIn(conversionEvent, { ...sent, ...written }, "unresolved-m")).toEqual(searched);
   });
 
-  it("without a field the mark is the id's; a secret name is not told, however it was written", () => {
+  it("without a field the mark is the one in the id; a secret name is left out, however it was written", () => {
     const { trace: _, ...bare } = stored;
     expect(recordIn(conversionEvent, { ...sent, unresolved: bare }, "unresolved-x")).toMatchObject({ mark: "x" });
     for (const secret of [{ secret: ["eventName"] }, { nameIsSecret: true }]) {
@@ -60,12 +60,12 @@ describe("in the state of a single resource", () => {
     }
   });
 
-  it("is none where nothing is unresolved", () => {
+  it("is absent if nothing is unresolved", () => {
     expect(recordIn(conversionEvent, sent, "7")).toBeUndefined();
   });
 });
 
-it("in the state of a set it stands with its mark, its body's fingerprint and what to look for", () => {
+it("in the state of a set it has its mark, its body's fingerprint and what to look for", () => {
   const member = { ...stored, name: "E", facts: record.facts, mark: "m", fingerprint: record.fingerprint };
   expect(writeMemberRecord(record)).toEqual(member);
   expect(memberRecord(member as never)).toEqual(record);
@@ -73,9 +73,9 @@ it("in the state of a set it stands with its mark, its body's fingerprint and wh
 });
 
 it.each<[string, Partial<CreateRecord>, string]>([
-  ["the moment that is noted", {}, "2026-01-01T00:00:00Z"],
-  ["now, where none is", { at: "" }, "2026-02-01T00:00:00Z"],
-  ["now, where only the earliest one is known", { isEarliest: true }, "2026-02-01T00:00:00Z"],
-])("R6: it was sent at the latest at %s", (_, more, expected) => {
+  ["the moment in the record", {}, "2026-01-01T00:00:00Z"],
+  ["now, if there is none", { at: "" }, "2026-02-01T00:00:00Z"],
+  ["now, if only the earliest one is known", { isEarliest: true }, "2026-02-01T00:00:00Z"],
+])("R6: the latest moment when it may have been sent is %s", (_, more, expected) => {
   expect(lastMomentSent({ ...record, ...more }, Date.parse("2026-02-01T00:00:00Z"))).toBe(Date.parse(expected));
 });

@@ -1,4 +1,4 @@
-/** What becomes of an object: the same for a single resource and for a member of a set that are in the same situation. */
+/** What becomes of an object, which is the same for a single resource and for a member of a set in the same situation. */
 import { describe, expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/record.js";
 import {
@@ -16,7 +16,7 @@ import { operationsSchema } from "../../provider/src/settings/operations-setting
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 import { readDeclaredSet, readStoredSet } from "../../provider/src/state/stored-set.js";
 
-/** As a set's state holds it. A single resource's holds the mark in its id, and what was sent in its arguments. */
+/** As in a set's state. A single resource has the mark in its id, and what was sent in its arguments. */
 const MARKED = {
   mark: "m",
   fingerprint: fingerprintOfBody(conversionEvent, { advertiserId: 7, eventName: "A", value: 1 }),
@@ -29,14 +29,14 @@ const MARKED = {
 
 /** One situation, as a single resource and as the only member of a set have it. */
 interface Situation {
-  /** The id that the state holds. */
+  /** The id in the state. */
   readonly held?: number;
   readonly unresolved?: typeof MARKED & { readonly replaces?: string };
-  /** What the state holds beside the advertiser, 7. */
+  /** What is in the state beside the advertiser, 7. */
   readonly before?: Values;
-  /** None: it is declared no longer. */
+  /** `undefined`: it is no longer declared. */
   readonly wanted?: Values;
-  /** Of the advertiser now. */
+  /** The advertiser's id now. */
   readonly advertiserId?: unknown;
   readonly deletes?: boolean;
   readonly replaceOnChanges?: { readonly single: string[]; readonly set: string[] };
@@ -96,10 +96,10 @@ const replacedPerhaps = ({ update }: Abilities) => (update ? "update" : "perhaps
 
 const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) => "live" | "deleted" | undefined][] = [
   ["a new one", { wanted: A }, "create"],
-  ["a new one that names an object", { wanted: { ...A, existingId: 9 } }, "adopt"],
-  ["a new one that names an object which is not known yet", { wanted: { ...A, existingId: UNKNOWN } }, "create"],
+  ["a new one that adopts an object", { wanted: { ...A, existingId: 9 } }, "adopt"],
+  ["a new one that adopts an id which is not known yet", { wanted: { ...A, existingId: UNKNOWN } }, "create"],
   ["nothing differs", { held: 5, wanted: A }, "keep"],
-  ["an empty object of fields is none", { held: 5, wanted: { ...A, additionalFields: {} } }, "keep"],
+  ["no fields and an empty object of fields are the same", { held: 5, wanted: { ...A, additionalFields: {} } }, "keep"],
   ["an id as digits", { held: 5, wanted: A, advertiserId: "7" }, "keep"],
   [
     "an argument differs",
@@ -133,13 +133,13 @@ const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) =>
     () => "live",
   ],
   [
-    "an argument differs that replaceOnChanges names",
+    "an argument differs, and replaceOnChanges names it",
     { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["value"], set: ["events"] } },
     "replace",
     () => "live",
   ],
   [
-    "an argument differs that replaceOnChanges names in brackets",
+    "an argument differs, and replaceOnChanges names it in brackets",
     { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ['["value"]'], set: ['["events"]'] } },
     "replace",
     () => "live",
@@ -151,31 +151,31 @@ const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) =>
     () => "live",
   ],
   [
-    "an argument differs that replaceOnChanges does not name",
+    "an argument differs, and replaceOnChanges does not name it",
     { held: 5, wanted: { ...A, value: 2 }, replaceOnChanges: { single: ["eventName"], set: ["eventsOfMine"] } },
     updated,
     ({ update }) => (update ? undefined : "live"),
   ],
-  ["the object that is held is named", { held: 5, wanted: { ...A, existingId: 5 } }, "keep"],
+  ["existingId names its own object", { held: 5, wanted: { ...A, existingId: 5 } }, "keep"],
   [
-    "the object that is held is named, with other arguments",
+    "existingId names its own object, and an argument differs",
     { held: 5, wanted: { ...A, value: 2, existingId: 5 } },
     ({ read, update }) => (update ? "update" : read ? "refuse" : "adopt"),
   ],
   [
-    "the object that is held is named, and is another advertiser's, which no update can change",
+    "existingId names its own object, and the advertiser differs, which no update can change",
     { held: 5, wanted: { ...A, existingId: 5 }, advertiserId: 8 },
     ({ read }) => (read ? "refuse" : "adopt"),
   ],
-  ["another object is named", { held: 5, wanted: { ...A, existingId: 9 } }, "adopt", () => "live"],
+  ["existingId names another object", { held: 5, wanted: { ...A, existingId: 9 } }, "adopt", () => "live"],
   [
-    "another object is named, and the former one is to be deleted",
+    "existingId names another object, and the former one is to be deleted",
     { held: 5, wanted: { ...A, existingId: 9 }, deletes: true },
     "adopt",
     ({ delete: del }) => (del ? "deleted" : "live"),
   ],
   [
-    "an object is named that is not known yet",
+    "existingId is not known yet",
     { held: 5, wanted: { ...A, existingId: UNKNOWN } },
     () => "perhaps replace",
     () => "live",
@@ -186,41 +186,41 @@ const TABLE: readonly [string, Situation, Expected, former?: (can: Abilities) =>
     { unresolved: { ...MARKED, trace: { field: "other", value: "m" } }, wanted: A },
     "wait",
   ],
-  ["unresolved, and the object is named", { unresolved: MARKED, wanted: { ...A, existingId: 9 } }, "adopt"],
+  ["unresolved, and existingId names an object", { unresolved: MARKED, wanted: { ...A, existingId: 9 } }, "adopt"],
   [
-    "R4: unresolved, and an object of another name is named",
+    "R4: unresolved, and existingId comes with another name",
     { unresolved: MARKED, wanted: { ...A, eventName: "B", existingId: 9 } },
     "wait",
   ],
   [
-    "R4: unresolved, and an object with another value is named",
+    "R4: unresolved, and existingId comes with another value",
     { unresolved: MARKED, wanted: { ...A, value: 2, existingId: 9 } },
     "wait",
   ],
   [
-    "R4: unresolved, and an object of another advertiser is named",
+    "R4: unresolved, and existingId comes with another advertiser",
     { unresolved: MARKED, wanted: { ...A, existingId: 9 }, advertiserId: 8 },
     "wait",
   ],
   [
-    "unresolved, and an object is named whose advertiser is not known yet",
+    "unresolved, and existingId comes with an advertiser that is not known yet",
     { unresolved: MARKED, wanted: { ...A, existingId: 9 }, advertiserId: UNKNOWN },
     "adopt",
   ],
   [
-    "R4: unresolved, and the object is named that the create was to replace",
+    "R4: unresolved, and existingId names the object that the create was to replace",
     { unresolved: { ...MARKED, replaces: "9" }, wanted: { ...A, existingId: 9 } },
     "wait",
   ],
   [
-    "unresolved, and an object is named that is not known yet",
+    "unresolved, and existingId is not known yet",
     { unresolved: MARKED, wanted: { ...A, existingId: UNKNOWN } },
     "adopt",
   ],
-  ["unresolved, and declared no longer", { unresolved: MARKED }, "wait"],
-  ["declared no longer", { held: 5 }, "let go", () => "live"],
+  ["unresolved, and no longer declared", { unresolved: MARKED }, "wait"],
+  ["no longer declared", { held: 5 }, "let go", () => "live"],
   [
-    "declared no longer, and to be deleted",
+    "no longer declared, and to be deleted",
     { held: 5, deletes: true },
     ({ delete: del }) => (del ? "delete" : "let go"),
     ({ delete: del }) => (del ? "deleted" : "live"),
@@ -240,7 +240,7 @@ describe.each(COMBINATIONS.map((can) => [named(can) || "nothing", can] as const)
   });
 });
 
-it("what was adopted where nothing can be read may never have existed", () => {
+it("an object that was adopted without a known read may never have existed", () => {
   const situation = { held: 5, before: { ...A, existingId: 5 }, wanted: { ...A, existingId: 9 } };
   const formersOf = (can: Abilities) => both(situation, can).map((each) => each?.former?.isUnread === true);
   expect(formersOf(NO_ABILITIES)).toEqual([true, true]);
@@ -252,7 +252,7 @@ it("what was adopted where nothing can be read may never have existed", () => {
   ]);
 });
 
-it("every action comes up in the table", () => {
+it("the table has every action", () => {
   const all = new Set(COMBINATIONS.flatMap((can) => TABLE.map(([, situation]) => both(situation, can)[0].action.do)));
   expect([...all].sort()).toEqual(
     ["adopt", "create", "delete", "keep", "let go", "look for", "replace", "update", "wait"].sort(),
@@ -268,13 +268,13 @@ describe("a member that was created with other arguments of its set", () => {
       { can: ALL, replaceOnChanges: [], deletes: () => false },
     )[0]?.action;
 
-  it("is replaced, since nobody knows what to change", () => {
+  it("is replaced, because what to change is not known", () => {
     expect(plan({ events: { k: A } })).toEqual({ do: "replace", perhaps: false });
     expect(plan({ events: { k: { ...A, value: UNKNOWN } } })).toEqual({ do: "replace", perhaps: true });
   });
 });
 
-it("an event that is not known at all is updated in place, or perhaps replaced", () => {
+it("a member of a set whose events are not known yet is updated in place, or perhaps replaced", () => {
   const stored = readStoredSet({ advertiserId: 7, events: { k: A }, eventIds: { k: 5 } });
   const declared = readDeclaredSet({ advertiserId: 7, events: UNKNOWN });
   const plan = (can: Abilities) =>
@@ -289,7 +289,7 @@ it.each([
   [{ createdVisibleAfterSeconds: 0 }, 1000],
   [{ createdVisibleAfterSeconds: 20 }, 21_000],
 ])(
-  "R1: with the setting %j, the absence of what was created at 1 s proves something from %d ms on",
+  "R1: with the setting %j, the absence of an object created at 1 s counts as proof from %d ms on",
   (setting, fromMs) => {
     expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
   },

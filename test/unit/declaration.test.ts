@@ -1,4 +1,4 @@
-/** What one constructor call says: its problems, and the objects that it declares, a set's members among them. */
+/** What one constructor call declares: its objects, which include a set's members, and its problems. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
@@ -37,7 +37,7 @@ const set = (args: object, more: Partial<Call> = {}) =>
   declare(call({ advertiserId: 7, ...args }, { kind: conversionEventSet, ...more }), context());
 
 describe("a single resource", () => {
-  it("is the one object that it declares", () => {
+  it("declares one object", () => {
     expect(event({ ...EVENT, advertiserId: "7" })).toMatchObject({
       label: 'ConversionEvent "e"',
       key: KEY,
@@ -71,13 +71,13 @@ describe("a single resource", () => {
     expect(object?.sameAs === undefined).toBe(adopts !== undefined);
   });
 
-  it("has a name and facts only as far as the program knows them", () => {
+  it("has only the name and facts that the program knows", () => {
     const unknown = { eventName: pulumi.output("Buy"), advertiserId: pulumi.output(7), value: 1 };
     const [object] = event(unknown).objects ?? [];
     expect(object).toMatchObject({ platformName: undefined, facts: { value: 1 } });
   });
 
-  it("that is only read declares no name, and just its id is looked at", () => {
+  it("that is only read declares no name, and only its id is checked", () => {
     const read = event(undefined, { options: { id: "x" } });
     expect(read).toMatchObject({
       isRead: true,
@@ -86,7 +86,7 @@ describe("a single resource", () => {
     });
   });
 
-  it("with anything wrong is compared with none, and what is wrong is told in one list", () => {
+  it("with problems lists them all, and is compared with no other", () => {
     const wrong = event({ ...EVENT, value: "1", clickWindow: 7 }, { options: { retainOnDelete: false, import: "4" } });
     expect(wrong.problems).toEqual([
       'value expected a finite number; got the string "1"',
@@ -97,7 +97,7 @@ describe("a single resource", () => {
     expect(wrong.warnings).toEqual([expect.stringMatching(/^ConversionEvent "e": clickWindow is 7 seconds;/)]);
   });
 
-  it("may be deleted where a delete is known, and says so to the provider", () => {
+  it("may be deleted if a delete is known, and the briefing says so", () => {
     const operations = { event: { delete: "DELETE rest/event/{id}" } };
     const options = { retainOnDelete: false, replaceOnChanges: ["value"] };
     expect(declare(call(EVENT, { options }), context(operations))).toMatchObject({
@@ -119,7 +119,7 @@ describe("a single resource", () => {
     ]);
   });
 
-  it("that is to be deleted is not left to another resource: Pulumi would not ask for it", () => {
+  it("that is to be deleted can't have the option deletedWith, because Pulumi would not delete it", () => {
     const operations = { event: { delete: "DELETE rest/event/{id}" } };
     const deletedWith = {} as pulumi.Resource;
     const problemsWith = (options: object) =>
@@ -131,7 +131,7 @@ describe("a single resource", () => {
     expect(problemsWith({})).toEqual([]);
   });
 
-  it("names the owner of an id in a preview alone", () => {
+  it("names the owner of an id in a preview only", () => {
     const id = pulumi.output(7);
     const known = context();
     known.outputs.noteOwner(id, "acme's key");
@@ -144,7 +144,7 @@ describe("a single resource", () => {
 describe("a set", () => {
   const events = { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 2, clickWindow: 60, existingId: 5 } };
 
-  it("is its members, each with its own arguments before the set's defaults before the API's", () => {
+  it("declares its members; their own arguments override the set's defaults, and those the API's", () => {
     const { setOf, objects, key } = set({ events, defaults: { clickWindow: 3600, additionalFields: { x: 1 } } });
     expect(setOf).toBe(conversionEvent);
     expect(key).toBe("ConversionEventSet::organization/project/stack::e");
@@ -166,11 +166,11 @@ describe("a set", () => {
   it.each([
     ["an Output", { events: pulumi.output(events) }],
     ["a promise", { events: Promise.resolve(events) }],
-  ])("has no known members where they are %s", (_, args) => {
+  ])("has no known members if they are %s", (_, args) => {
     expect(set(args).objects).toBeUndefined();
   });
 
-  it("whose entry is an Output may adopt anything there", () => {
+  it("may adopt any object in an entry that is an Output", () => {
     const { objects } = set({ events: { a: pulumi.output(events.a), b: events.b } });
     expect(objects).toMatchObject([
       { platformName: undefined, adopts: LATER, sameAs: undefined },
@@ -179,7 +179,7 @@ describe("a set", () => {
   });
 });
 
-describe("a warning of the same arguments is true or absent", () => {
+describe("the warning about resources with the same arguments", () => {
   const warningsOf = (calls: (context: Context) => readonly Call[]) => {
     const known = context();
     const batch = calls(known).map((each) => declare(each, known));
@@ -189,7 +189,7 @@ describe("a warning of the same arguments is true or absent", () => {
   };
   const same = (name: string, advertiserId: unknown) => call({ ...EVENT, advertiserId }, { name });
 
-  it("the same twenty events of three advertisers are not the same", () => {
+  it("is absent for the same twenty events at three advertisers", () => {
     const advertisers = [1, 2, 3].map((id) => pulumi.output(id));
     const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
     expect(
@@ -202,7 +202,7 @@ describe("a warning of the same arguments is true or absent", () => {
     ).toEqual([]);
   });
 
-  it("two events of one advertiser are, in whichever form it is given", () => {
+  it("comes for two events of one advertiser, in whichever form it is given", () => {
     const id = pulumi.output(1);
     const told = [
       'ConversionEvent "a" and "b" have the same arguments: that makes 2 live objects; if you meant one, remove the others',
@@ -212,7 +212,7 @@ describe("a warning of the same arguments is true or absent", () => {
     expect(warningsOf(() => [same("a", id), same("b", pulumi.output(1))])).toEqual([]);
   });
 
-  it("an advertiser and an event are not, nor two of which one adopts", () => {
+  it("is absent for an advertiser and an event, and if one of the two adopts", () => {
     expect(
       warningsOf(() => [
         call({ advertiserName: "A" }, { kind: advertiser }),

@@ -1,9 +1,9 @@
 /**
- * The disk, truthfully: a scripted life of a stack's journal is stopped after each of its changes to the disk, by a machine that loses
- * its power or a process that is killed; when the power goes, of what was not synced by then every part may be lost, kept or torn. From each such disk the next run must know what was
- * sent, and send none of it a second time.
+ * A scripted life of a stack's journal is stopped after each of its changes to the disk: the process is killed, or the machine loses
+ * power. After a loss of power, each part that was not synced may be lost, kept or torn. From each such disk the next run must know what
+ * was sent, and send none of it a second time.
  *
- * CRASHES: of how many combinations at one moment; DISK_SEED: which ones, where there are more than that.
+ * CRASHES: how many combinations are tried at one moment; DISK_SEED: which ones, if there are more.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -25,10 +25,10 @@ const FOLDER = "/home/shop/session.json.journal-0123456789abcdef";
 const paths = pathsIn(FOLDER, STACK);
 const keyOf = (name: string) => `Advertiser::${STACK}::${name}`;
 const START_MS = Date.parse("2026-01-01T00:00:00Z");
-/** Whatever a life takes. */
+/** Later than the end of any life. */
 const LATER_MS = 100_000_000;
 
-/** Whoever waits does so for long enough to take over from another machine. */
+/** Each wait is long enough to take over another machine's lock. */
 class HastyClock implements Clock {
   #ms: number;
   constructor(startMs = 0) {
@@ -41,17 +41,17 @@ class HastyClock implements Clock {
   };
 }
 
-/** What others than this disk know when the power goes. */
+/** What is known elsewhere than on this disk at the moment of a crash. */
 interface Facts {
-  /** Creates that reached the platform, by mark: of which resource. Without those that it has refused. */
+  /** By mark: the resources whose creates reached the platform. Refused ones are left out. */
   readonly sent: ReadonlyMap<string, string>;
-  /** By mark: ids that the journal has said it noted, or a person has answered. */
+  /** By mark: ids that the journal confirmed to have noted, or that a person answered. */
   readonly noted: ReadonlyMap<string, string>;
   /** By resource: what the engine has saved. */
   readonly state: ReadonlyMap<string, string>;
-  /** The marks of which somebody has said that they made nothing, and the journal that it noted that. */
+  /** Marks of creates that a person answered made nothing, once the journal confirmed to have noted that. */
   readonly notMade: ReadonlySet<string>;
-  /** A run that began at that moment has been overtaken, and the journal's end has returned. */
+  /** When the run began that was overtaken, once its journal has ended. */
   readonly overtaken: number | undefined;
 }
 
@@ -96,7 +96,7 @@ class Life {
     this.happens(`the engine has saved ${name}`);
   }
 
-  /** A create up to its sending. */
+  /** A create until it is sent. */
   async send(journal: Journal, name: string) {
     const mark = this.newMark();
     const begun = await journal.begin({ key: keyOf(name), fingerprint: name, mark });
@@ -146,7 +146,7 @@ async function longLife(): Promise<Life> {
   const [run1, inventory] = [life.run(), new Inventory(paths.objects, disk)];
   await run1.notSettled();
   await life.create(run1, "a", inventory);
-  // Two at once share a write.
+  // Two creates at once share a write.
   const [b, c] = await Promise.all([life.send(run1, "b"), life.send(run1, "c")]);
   life.sent.delete(c.mark); // refused
   await Promise.all([b.ended({ kind: "unresolved" }), c.ended({ kind: "not-created" })]);
@@ -154,7 +154,7 @@ async function longLife(): Promise<Life> {
   const d = await life.send(run1, "d");
   await life.answer(d);
   const e = await life.send(run1, "e");
-  // Killed: nothing is closed, and its lock is a dead process's.
+  // Killed: nothing is closed, and the lock stays, as a dead process's.
 
   const began2 = clock.wallMs();
   const run2 = life.run();
@@ -171,7 +171,7 @@ async function longLife(): Promise<Life> {
   life.overtaken = began2;
   life.happens("the second run has ended");
 
-  // It began before that one ended, was to create something, and its older state is saved last.
+  // This run began before the previous one ended, and its older state is saved last.
   const late = life.run({ beganMs: began2 });
   await late.notSettled();
   await expect(late.begin({ key: keyOf("g"), fingerprint: "g", mark: "late" })).rejects.toThrow(JournalError);
@@ -179,7 +179,7 @@ async function longLife(): Promise<Life> {
   for (const key of [...life.state.keys()]) if (!before.has(key)) life.state.delete(key);
   life.happens("the older state is saved");
 
-  // A person says of b that it made nothing, and of e which object it is.
+  // A person answers that b made nothing, and which object e made.
   const options = { clock, unique: "command", maxWaitMs: 0, disk };
   await withJournal(paths.journal, options, async ({ revise }) => {
     life.state.delete(keyOf("b"));
@@ -205,7 +205,7 @@ async function longLife(): Promise<Life> {
   run3.closeNow(declared, true);
   life.happens("the third run has ended");
 
-  // Nothing is left to remember but what is sent now.
+  // From here on the journal has to remember only what this run sends.
   const run4 = life.run();
   await life.create(run4, "g", inventory);
   const h = await life.send(run4, "h");
@@ -218,7 +218,7 @@ async function longLife(): Promise<Life> {
   return life;
 }
 
-/** The engine saves the state only after the run. */
+/** A life in which the engine saves the state only after the run. */
 async function lifeSavedLast(): Promise<Life> {
   const life = new Life();
   const run1 = life.run({ savedLast: true });
@@ -244,7 +244,7 @@ interface Counts {
   damaged: number;
 }
 
-/** Every crash of a life. @param check throws where a rule does not hold. */
+/** Tries every crash of a life. @param check throws if a rule is broken. */
 async function everyCrash(
   life: Life,
   check: (image: Image, facts: Facts) => Promise<"sound" | "damaged">,
@@ -262,7 +262,7 @@ async function everyCrash(
       counts.disks++;
       try {
         if ((await check(afterRestart(image), facts)) === "damaged") counts.damaged++;
-        // A process that is killed loses nothing of it.
+        // After a kill nothing is lost.
         if (fates.every((fate) => fate === 1)) await check(image, facts);
       } catch (error) {
         const unsynced = moment.unsynced.map((each, index) =>
@@ -279,7 +279,7 @@ async function everyCrash(
   return counts;
 }
 
-/** All combinations where they are few; otherwise all lost, all kept, each one alone lost, kept or torn, and others by chance. */
+/** All combinations if they are few; otherwise all lost, all kept, each one alone lost, kept or torn, and random ones. */
 function fatesOf({ unsynced }: Moment, random: () => number): Fate[][] {
   const choices = unsynced.map((each): Fate[] => (each.kind === "data" && each.bytes !== "cut" ? [0, 1, 0.5] : [0, 1]));
   const amount = choices.reduce((product, each) => product * each.length, 1);
@@ -295,7 +295,7 @@ function fatesOf({ unsynced }: Moment, random: () => number): Fate[][] {
     choices.map((each) => (each.length === 3 && random() < 0.3 ? random() : (each[Math.floor(random() * 2)] ?? 0))),
   );
   const alike = [0, 1].map((fate) => unsynced.map(() => fate));
-  // Where the time is short, the ones by chance hold some of each kind.
+  // With few crashes per moment, the random ones include some of each kind.
   return [...alike, ...byChance, ...(AT_ONCE < 64 ? [] : alone)];
 }
 
@@ -311,7 +311,7 @@ function describeImage(image: Image): string {
     .join("\n");
 }
 
-/** The machine was started again: whoever held a lock is nobody's process any more. */
+/** After a restart of the machine: no lock belongs to a living process. */
 const afterRestart = (image: Image): Image =>
   new Map(
     [...image].map(([path, { text, mode }]) => [
@@ -322,7 +322,7 @@ const afterRestart = (image: Image): Image =>
     ]),
   );
 
-/** What the next run must know of the disk that a crash has left, and what it must not do. */
+/** Checks what the next run must know from the disk that a crash left, and what it must not do. */
 async function checkNextRun(image: Image, facts: Facts): Promise<"sound" | "damaged"> {
   const disk = new MemoryDisk(image);
   const clock = new HastyClock(LATER_MS);
@@ -333,7 +333,7 @@ async function checkNextRun(image: Image, facts: Facts): Promise<"sound" | "dama
 
   const { creates } = look(paths, disk);
   try {
-    recordsIn(paths.journal, disk); // as `pending` does
+    recordsIn(paths.journal, disk); // read as `pending` reads it
   } catch {
     const beginning = journalOn(disk, clock, () => "x").begin({ key: keyOf("z"), fingerprint: "z", mark: "z" });
     await expect(beginning).rejects.toThrow(JournalError);
@@ -375,10 +375,10 @@ function must(holds: boolean, otherwise: string): void {
   if (!holds) throw new Error(otherwise);
 }
 
-describe("whatever of what was not synced is lost when the power goes", () => {
+describe("whatever is lost of what was not synced when the power fails", () => {
   beforeAll(() => {
     const kill = process.kill.bind(process);
-    // One process stands for many here: whoever left a lock behind was killed.
+    // One process plays many here: a lock that is left behind counts as a dead process's.
     vi.spyOn(process, "kill").mockImplementation((pid, signal) => {
       if (signal !== 0) return kill(pid, signal);
       throw Object.assign(new Error("no such process"), { code: "ESRCH" });

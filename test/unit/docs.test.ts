@@ -1,4 +1,4 @@
-/** What the documentation says is there: links lead somewhere, programs compile, commands, settings and error codes exist. */
+/** What the documentation names exists: links lead somewhere, programs compile, and commands, settings and error codes are there. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -16,7 +16,7 @@ const pages = allPages();
 const paths = pages.map(({ path }) => path);
 
 describe("links", () => {
-  /** As GitHub makes them of headings. */
+  /** As GitHub makes them from headings. */
   function anchorsOf(text: string): Set<string> {
     const seen = new Map<string, number>();
     const anchors = [...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = ""]) => {
@@ -57,7 +57,7 @@ describe("links", () => {
     expect(page("README.md").text).toContain("](docs/README.md)");
   });
 
-  it("what npm shows has none that leave the package", () => {
+  it("the page on npm has none that leave the package", () => {
     expect(proseOf(page("provider/README.md"))).not.toMatch(/\]\((?!https:)/);
   });
 });
@@ -81,7 +81,7 @@ describe("code", () => {
         .map(({ code }, index) => [join(repository, "test", `${each.path.replaceAll("/", "-")}-${index}.ts`), code]),
     );
     const files = new Map(blocks as [string, string][]);
-    files.set(join(repository, "test", "index.ts"), tsBlocksOf("README.md")[0] ?? ""); // which one of them imports
+    files.set(join(repository, "test", "index.ts"), tsBlocksOf("README.md")[0] ?? ""); // one of them imports it
     expect(files.size).toBeGreaterThan(2);
     const { options } = ts.parseJsonConfigFileContent(
       ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile).config,
@@ -111,7 +111,7 @@ describe("code", () => {
   it("the examples of docs/testing.md run in a CommonJS project", { timeout: 60_000 }, () => {
     const [events = "", program = ""] = tsBlocksOf("docs/testing.md");
     mkdirSync(join(repository, ".pulumi-local"), { recursive: true });
-    const folder = mkdtempSync(join(repository, ".pulumi-local", "docs-")); // within it, programs find the package
+    const folder = mkdtempSync(join(repository, ".pulumi-local", "docs-")); // inside the repository, so that programs find the package
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "commonjs" }));
     writeFileSync(join(folder, "events.test.mts"), events);
@@ -151,7 +151,7 @@ describe("code", () => {
     expect(unknown).toEqual([]);
   });
 
-  it("docs/commands.md is what `--help` prints: npm run commands writes it again", () => {
+  it("docs/commands.md is what `--help` prints (npm run commands writes it)", () => {
     const writer = join(repository, "scripts", "commands-page.mjs");
     const written = execFileSync(process.execPath, [writer, "--print"], { encoding: "utf8" });
     expect(page("docs/commands.md").text).toBe(written);
@@ -186,7 +186,7 @@ describe("settings", () => {
     mayLackPassword: false,
   });
 
-  it.each(SETTING_NAMES)("%s stands in docs/settings.md once, with its environment variable and its default", (key) => {
+  it.each(SETTING_NAMES)("docs/settings.md has %s once, with its environment variable and its default", (key) => {
     const rows = text.split("\n").filter((line) => line.startsWith(`| \`${key}\` |`));
     expect(rows).toHaveLength(1);
     const [, , variable, byDefault] = (rows[0] ?? "").split("|").map((cell) => cell.trim());
@@ -196,7 +196,7 @@ describe("settings", () => {
     else expect(byDefault).toBe(`\`${settings[key]}\``);
   });
 
-  it("no page names a setting or a variable that there is not", () => {
+  it("no page names a setting or a variable that does not exist", () => {
     const codes = classes.map(({ code }) => code);
     const known = [...SETTING_NAMES.map(environmentNameOf), "ADVERTISING_LOG", ...codes];
     const variables = pages.flatMap((each) => each.text.match(/\bADVERTISING_[A-Z_]*[A-Z]\b/g) ?? []);
@@ -229,7 +229,7 @@ describe("error codes", () => {
 describe("docs/messages.md says what the code says", () => {
   const { text } = page("docs/messages.md");
   const files = filesIn("provider/src/**/*.ts").map(textIn);
-  /** The words of a text in a row, whatever stands between them; `X` for what differs from case to case. */
+  /** The words of a text in a row, without what is between them; `X` stands for what differs from case to case. */
   const inWords = (some: string) => ` ${some.replaceAll(/[^\p{L}\p{N}']+/gu, " ").trim()} `;
   const source = inWords(
     files
@@ -238,10 +238,10 @@ describe("docs/messages.md says what the code says", () => {
       .replaceAll(/["`]\s*\+\s*["`]/g, "")
       .replaceAll(/\$\{(?!count|agree)[^}]*\}/g, " X "),
   );
-  /** The parts of an example that no value interrupts. */
+  /** The parts of an example between its values. */
   const fixedParts = (example: string) =>
     example.split(/…|\d+|\(\w+\)|\badvertising:\w+|\bevents?\b/).map((part) => inWords(part).trim().split(" "));
-  /** What is left of them once all that stands in the code in one piece, of two words or more, is taken away. */
+  /** The words that are left once every run of two or more words that is in the code is removed. */
   const notInCode = (words: readonly string[]): readonly string[] => {
     if (words.length < 2) return [];
     const isKnown = (amount: number) => source.includes(` ${words.slice(0, amount).join(" ")} `);
@@ -270,7 +270,7 @@ describe("docs/messages.md says what the code says", () => {
     expect(parts.flatMap(notInCode)).toEqual([]);
   });
 
-  it("each sort of warning that may come many times has a row", () => {
+  it("each sort of warning that may be repeated has a row", () => {
     expect(rows.length).toBeGreaterThan(15);
     const says = inWords(
       rows
@@ -312,7 +312,7 @@ describe("docs/how-it-works.md", () => {
       .map(textIn)
       .join("\n");
 
-  it("the life of a create has states that the code has, and commands that there are", () => {
+  it("the life of a create has states from the code, and commands that exist", () => {
     const states = new Set([...life.matchAll(/(?:^ +|--> )([a-z_]+)\b(?= *(?:-->|:|$))/gm)].map(([, name]) => name));
     expect([...states].toSorted()).toEqual([
       "created",
@@ -332,7 +332,7 @@ describe("docs/how-it-works.md", () => {
     expect(answers.filter((option) => !helpOf("pulumi-advertising").includes(`  ${option} `))).toEqual([]);
   });
 
-  it("who talks to whom names rooms that there are, and what the engine calls", () => {
+  it("who talks to whom names rooms that exist, and what the engine calls", () => {
     const rooms = [...who.matchAll(/\b([a-z]+)\//g)].map(([, room = ""]) => room);
     expect(rooms.toSorted()).toEqual(["client", "decision", "program", "provider", "store", "tools"]);
     expect(rooms.filter((room) => !existsSync(join(repository, "provider/src", room, "index.ts")))).toEqual(["tools"]);

@@ -9,7 +9,7 @@ const settings: Record<string, string> = { baseUrl: "https://x.example", email: 
 const told: string[] = [];
 const said: string[] = [];
 
-/** A runtime that can't send: what is tested here must not. */
+/** A runtime that can't send, because nothing tested here may. */
 const runtime: Runtime = {
   ...createRuntime(
     (key) => settings[key],
@@ -20,7 +20,7 @@ const runtime: Runtime = {
     throw new Error("nothing may be sent");
   },
   say: (message) => void said.push(message),
-  // All cases share one run, which would count what comes after the first ones.
+  // All cases share one run, which would only count what comes after the first ones.
   warnEach: (_sort, urn, message) => void told.push(`warn ${urn.split("::").at(-1)}: ${message}`),
   journal: () =>
     ({
@@ -37,7 +37,7 @@ const provider = createProvider(
   () => undefined,
 );
 
-/** What version 0.1.0 left in the state, read off a real export: contracts with the past. */
+/** From a real export of what version 0.1.0 left in the state: contracts with the past. */
 const oldInputs = {
   __identity: "organization/shop/dev::hats-loyalty-card",
   __provider: 'exports.handler=()=>require("pulumi-advertising/handlers").conversionEvent',
@@ -63,11 +63,11 @@ const unresolved = {
 const unresolvedId = "unresolved-5c9f0a52-1f7e-4d8b-9a3b-8a1c1b1d2e3f";
 
 describe("state that an earlier version wrote", () => {
-  it("is checked to the same inputs, and is no change", async () => {
+  it("keeps its inputs in a check, and is no change", async () => {
     const { inputs, failures } = await provider.check(oldInputs, oldInputs);
     const { __provider: _reference, ...expected } = oldInputs;
     expect(failures).toEqual([]);
-    // It takes on the account once; the state takes new inputs without a change being shown.
+    // The account is added once; new inputs enter the state without showing as a change.
     expect(inputs).toEqual({ ...expected, __at: "x.example a@b.c" });
     expect(await provider.diff("6", oldOutputs, inputs)).toMatchObject({ changes: false, replaces: [] });
   });
@@ -117,7 +117,7 @@ describe("diff", () => {
     ["a value", oldOutputs, { ...oldInputs, value: 2 }, ["value"]],
     ["two", oldOutputs, { ...oldInputs, value: 2, segmentId: 5 }, ["segmentId", "value"]],
     ["an unknown value", oldOutputs, { ...oldInputs, advertiserId: UNKNOWN }, ["advertiserId"]],
-    ["an argument that is taken away", { ...oldOutputs, segmentId: 5 }, oldInputs, ["segmentId"]],
+    ["a removed argument", { ...oldOutputs, segmentId: 5 }, oldInputs, ["segmentId"]],
     ["null for absent", { ...oldOutputs, segmentId: null }, oldInputs, []],
     [
       "fields in another order",
@@ -126,15 +126,15 @@ describe("diff", () => {
       [],
     ],
     [
-      "another field",
+      "a changed additional field",
       { ...oldOutputs, additionalFields: { a: 1 } },
       { ...oldInputs, additionalFields: { a: 2 } },
       ["additionalFields"],
     ],
-    ["existingId taken away", { ...oldOutputs, existingId: 6 }, oldInputs, []],
+    ["existingId removed", { ...oldOutputs, existingId: 6 }, oldInputs, []],
     ["existingId of the same object", oldOutputs, { ...oldInputs, existingId: 6 }, []],
     ["existingId of another", oldOutputs, { ...oldInputs, existingId: 7 }, ["existingId"]],
-    ["old inputs handed as new", oldInputs, oldInputs, []],
+    ["old inputs passed as new", oldInputs, oldInputs, []],
     ["hidden properties", oldOutputs, { ...oldInputs, __identity: "other/p/s::n", __secret: ["value"] }, []],
   ])("%s", async (_name, olds, news, replaces) => {
     expect(await diff(olds, news)).toEqual(replaces);
@@ -157,7 +157,7 @@ describe("the account that a resource was created at", () => {
   const here = "x.example a@b.c";
   const inputs = { ...oldInputs, __identity: "shop/dev::hats-loyalty-card" };
 
-  it("is recorded in what a create hands out, and not in its inputs", async () => {
+  it("is recorded in a create's outputs, not in its inputs", async () => {
     const { inputs: checked } = await provider.check({}, { ...inputs, existingId: 7 });
     expect(checked).not.toHaveProperty("__at");
     expect((await provider.create(checked as never)).outs).toMatchObject({ __at: here });
@@ -165,7 +165,7 @@ describe("the account that a resource was created at", () => {
     expect((await provider.check(inputs, inputs)).inputs).not.toHaveProperty("__at");
   });
 
-  it("is compared in check, diff and read, and another one is told with both and the ways out", async () => {
+  it("is compared in check, diff and read, and a different one is an error with both accounts and what to do", async () => {
     const there = "127.0.0.1:8787 a@b.c";
     for (const call of [
       () => provider.check({ ...oldInputs, __at: there }, oldInputs),
@@ -181,7 +181,7 @@ describe("the account that a resource was created at", () => {
   });
 });
 
-it("a replacement is told at its resource with what goes on happening to the old object, and an adoption as such", async () => {
+it("a replacement and an adoption warn about what happens to the old object", async () => {
   told.length = 0;
   await provider.diff("6", oldOutputs, { ...oldInputs, value: 2 });
   await provider.diff("6", oldOutputs, { ...oldInputs, existingId: 9 });
@@ -202,7 +202,7 @@ it("a replacement is told at its resource with what goes on happening to the old
   expect(told).toEqual(["info hats-loyalty-card: adopts 9; nothing is sent"]);
 });
 
-it("what arrives undefined through an Output is told so, all of a resource at once, each with the code", async () => {
+it("arguments that arrive undefined through an Output are all reported at once, each with the code", async () => {
   const { failures } = await provider.check({}, { ...oldInputs, advertiserId: undefined, value: "x" });
   expect(failures).toEqual([
     {
@@ -218,13 +218,13 @@ it("what arrives undefined through an Output is told so, all of a resource at on
   ]);
 });
 
-it("delete says what stays live, and does not fail: what was replaced would stay in the state for ever", async () => {
+it("delete says what stays live, and does not fail, because a replaced object would then stay in the state for ever", async () => {
   said.length = 0;
   await provider.delete("66", oldOutputs);
   expect(said).toEqual([
     expect.stringMatching(/no known way to delete, so ConversionEvent 66 left the state and .*keep firing; deactivate/),
   ]);
-  // Nobody knows here whether its name is secret.
+  // A delete does not know whether the name is secret.
   expect(said[0]).not.toContain("Loyalty card");
   await provider.delete(unresolvedId, unresolved);
   expect(said).toHaveLength(1);

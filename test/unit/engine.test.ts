@@ -1,4 +1,4 @@
-/** How often long work is told, on a clock of its own. */
+/** How often progress is reported, on a clock of its own. */
 import { describe, expect, it } from "vitest";
 import { Progress } from "../../provider/src/provider/engine.js";
 import { FakeClock } from "../support/clock.js";
@@ -15,11 +15,11 @@ function told(total: number, msEach: number): { text: string; atMs: number }[] {
 }
 
 describe("progress", () => {
-  it("says nothing of work that takes less than a minute", () => {
+  it("is not reported for work of less than a minute", () => {
     expect(told(10_000, 5)).toEqual([]);
   });
 
-  it("says how many of how many, the pace, and about how long it will take", () => {
+  it("says how many of how many are done, the pace, and about how long it will take", () => {
     expect(told(3000, 100).map(({ text }) => text)).toEqual([
       "600 of 3000 done, 10.0 a second, about 4 minutes left",
       "1200 of 3000 done, 10.0 a second, about 3 minutes left",

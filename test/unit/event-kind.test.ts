@@ -1,4 +1,4 @@
-/** A set's arguments against its rules: everything at once, with paths, and what is not known left alone. */
+/** A set's arguments are checked against its rules: all problems at once, with paths, and unknown values left alone. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { holdsUnknown } from "../../provider/src/decision/changes.js";
@@ -18,7 +18,7 @@ const check = (args: object, secret: string[] = [], isUnknown: (value: unknown) 
 const paths = (args: object) => check(args).problems.map(({ property }) => property);
 
 describe("what is wrong", () => {
-  it("is told all at once, each with its path", () => {
+  it("is reported all at once, each with its path", () => {
     const { problems } = check({
       advertiserId: -1,
       defaults: { clickWindow: 0, attribution: "all" },
@@ -50,7 +50,7 @@ describe("what is wrong", () => {
     ]);
   });
 
-  it("a set needs an advertiser and events, and may have none of them", () => {
+  it("a set needs an advertiser and events, which may be empty", () => {
     expect(paths({ advertiserId: undefined, events: undefined })).toEqual(["advertiserId", "events"]);
     expect(paths({ events: [] })).toEqual(["events"]);
     expect(paths({ events: {} })).toEqual([]);
@@ -103,7 +103,7 @@ describe("what is wrong", () => {
 describe.each([
   ["the program", () => pulumi.output("later") as unknown, (value: unknown) => isNotPlain(value)],
   ["the provider", () => UNKNOWN as unknown, holdsUnknown],
-])("what %s does not know yet", (_, unknown, isUnknown) => {
+])("a value that %s does not know yet", (_, unknown, isUnknown) => {
   const problemsWith = (args: object) => check(args, [], isUnknown).problems.map(({ property }) => property);
 
   it("switches off only what depends on it", () => {
@@ -127,7 +127,7 @@ describe.each([
   });
 });
 
-it("an entry keeps no defaults of its own: the set's come beneath it", () => {
+it("an entry's arguments come before the set's defaults, and those before the API's", () => {
   const { values } = check({ defaults: { clickWindow: 60 }, events: { e: { ...E, viewWindow: 5 } } });
   expect(values).toEqual({ advertiserId: 1, defaults: { clickWindow: 60 }, events: { e: { ...E, viewWindow: 5 } } });
   expect(conversionEventSet.defaultsIn({ ...limits, maxWindowSeconds: 3600 })).toEqual({

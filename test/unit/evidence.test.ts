@@ -1,4 +1,4 @@
-/** What an answer proves: the table of `evidence.ts`, with answers that prove each outcome and answers that only look like it. */
+/** What an answer proves by the table of `evidence.ts`: answers that prove each outcome, and answers that only look like it. */
 import { describe, expect, it } from "vitest";
 import { idIn } from "../../provider/src/client/answer.js";
 import { EVIDENCE, type Outcome, proves } from "../../provider/src/client/evidence.js";
@@ -15,7 +15,7 @@ const NOT_LOADED = {
 
 type Answers = readonly (readonly [status: number, ...bodies: unknown[]])[];
 
-/** Each body is one answer with the status in front. */
+/** Each body is one answer with the status before it. */
 function table(outcome: Outcome, isRead: boolean, id: string | undefined, expected: string | undefined, rows: Answers) {
   const answers = rows.flatMap(([status, ...bodies]) => bodies.map((body) => [status, body] as const));
   it.each(answers)(`%i %j: ${expected ?? "proves nothing"}`, (status, body) => {
@@ -25,7 +25,7 @@ function table(outcome: Outcome, isRead: boolean, id: string | undefined, expect
   return answers.length;
 }
 
-/** Says no, or not clearly yes, whatever it says besides. */
+/** Says no, or not clearly yes, whatever else it says. */
 const UNWELL = [
   { success: 0 },
   { success: "0" },
@@ -120,7 +120,7 @@ describe("created", () => {
     [409, { id: 4 }, { ...OK, payload: { id: 4 } }],
     [500, { id: 4 }],
   ]);
-  it("is held by more than 60 answers", () => expect(proofs + others).toBeGreaterThan(60));
+  it("is tested with more than 60 answers", () => expect(proofs + others).toBeGreaterThan(60));
 });
 
 describe.each(["changed", "deleted"] as const)("%s", (outcome) => {
@@ -180,7 +180,7 @@ describe.each(["changed", "deleted"] as const)("%s", (outcome) => {
     [500, OK],
     [503, ""],
   ]);
-  it("is held by more than 60 answers", () => expect(proofs + others).toBeGreaterThan(60));
+  it("is tested with more than 60 answers", () => expect(proofs + others).toBeGreaterThan(60));
 });
 
 const ABSENCES = [
@@ -199,7 +199,7 @@ const ABSENCES = [
   "there is no event 1003",
   "ERROR: object 1003 not found",
 ];
-/** They speak of something else, or of something besides. */
+/** They are about something else, or also about something else. */
 const NO_ABSENCES = [
   "Could not load object 1001: you are not allowed to see it",
   "Could not load event 1003: lock wait timeout exceeded",
@@ -238,7 +238,7 @@ const NONE = [
   { payload: { events: [] }, count: "0" },
   { ...EMPTY, warnings: null, error: null, has_more: false, limit: 50, next: null },
 ];
-/** No object either, and something besides. */
+/** No object either, but something else that has a meaning. */
 const NOT_NONE = [
   { ...EMPTY, warning: "shard 3 is down" },
   { ...EMPTY, meta: { note: "shard 3 is down" } },
@@ -329,10 +329,10 @@ describe("gone, of a read", () => {
     [204, ""],
     [207, EMPTY, []],
   ]);
-  it("is held by more than 60 answers", () => expect(proofs + others).toBeGreaterThan(60));
+  it("is tested with more than 60 answers", () => expect(proofs + others).toBeGreaterThan(60));
 });
 
-describe("gone, of an update or a delete: no list and no null tells it", () => {
+describe("gone, of an update or a delete: proved by no list and no null", () => {
   table("gone", false, ID, "alone", [
     [404, { message: ABSENCES[0] }],
     [406, NOT_LOADED],
@@ -357,11 +357,11 @@ describe("none, of a search", () => {
     [410, ""],
     [500, []],
   ]);
-  it("is held by more than 60 answers", () => expect(proofs + others).toBeGreaterThan(60));
+  it("is tested with more than 60 answers", () => expect(proofs + others).toBeGreaterThan(60));
 });
 
 describe("evidence", () => {
-  it("is none in an answer that broke off", () => {
+  it("is not in an answer that broke off", () => {
     for (const outcome of Object.keys(EVIDENCE) as Outcome[]) {
       for (const [status, body] of [
         [200, EMPTY],
@@ -375,14 +375,14 @@ describe("evidence", () => {
     }
   });
 
-  it("each row says in words what it proves, once", () => {
+  it("each row describes in words what it proves, no two the same", () => {
     for (const rows of Object.values(EVIDENCE)) {
       const proofs = rows.map(({ proof }) => proof);
       expect(new Set(proofs).size).toBe(proofs.length);
     }
   });
 
-  it("an id that only a pattern would find is none", () => {
+  it("an id counts only in its place, not wherever a pattern would find it", () => {
     const asked = { noun: "event", id: "1.3" };
     expect(proves("gone", answer(404, { message: "event 1003 was not found" }), asked, true)).toBeUndefined();
     expect(idIn({ payload: { id: 1, event_id: 2 } }, "event")).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What the one error of a program says: the same mistake of many resources is told once. */
+/** The single error of a program names a mistake once, however many resources make it. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { describeAlike } from "../../provider/src/catalog/written.js";
@@ -39,7 +39,7 @@ describe("a mistake of the same rule", () => {
     [2, ' (also "2,5" in ConversionEvent "e2")'],
     [3, ' (also "2,5" in ConversionEvent "e2" and "3,5" in ConversionEvent "e3")'],
     [50, ` (also ${inEvents('"2,5"', '"3,5"', '"4,5"')} and 46 more)`],
-  ])("of %i events of a program is one section, and another one is seen beside it", (amount, others) => {
+  ])("in %i events of a program is one section, and a different mistake has its own", (amount, others) => {
     const wrong = upTo(amount).map((each) => event(`e${each}`, { value: `${each},5` }));
     const { lines } = judged(...wrong, event("other", { value: 1, clickWindow: 0 }));
     expect(lines).toEqual([
@@ -55,7 +55,7 @@ describe("a mistake of the same rule", () => {
     [1, ""],
     [2, ' (also "2,5" in events["e2"].value)'],
     [50, ' (also "2,5" in events["e2"].value, "3,5" in events["e3"].value, "4,5" in events["e4"].value and 46 more)'],
-  ])("of %i events of a set is one line", (amount, others) => {
+  ])("in %i events of a set is one line", (amount, others) => {
     const wrong = upTo(amount).map((each): [string, object] => [`e${each}`, { eventName: "E", value: `${each},5` }]);
     const events = Object.fromEntries([...wrong, ["other", { eventName: "", value: 1 }]]);
     const set = declare(
@@ -76,7 +76,7 @@ describe("a mistake of the same rule", () => {
     [1, ""],
     [2, ' (also "2,5" in acme/e2 at 3:11)'],
     [50, ' (also "2,5" in acme/e2 at 3:11, "3,5" in acme/e3 at 4:11, "4,5" in acme/e4 at 5:11 and 46 more)'],
-  ])("of %i rows of a catalog is one line, with the first places", (amount, others) => {
+  ])("in %i rows of a catalog is one line, with the first places", (amount, others) => {
     const rows = upTo(amount).map((each) => `e${each};acme;E;${each},5`);
     const findings = catalogFindings("c.csv", ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n"));
     expect(findings).toHaveLength(amount + 1);
@@ -90,14 +90,14 @@ describe("a mistake of the same rule", () => {
     [1, ""],
     [2, ' (also 3 in ConversionEvent "e2")'],
     [50, ` (also ${inEvents("3", "4", "5")} and 46 more)`],
-  ])("that is likely one, of %i events, is one warning", (amount, others) => {
+  ])("that is only likely one, in %i events, is one warning", (amount, others) => {
     const { warnings } = judged(...upTo(amount).map((each) => event(`e${each}`, { value: 1, clickWindow: each + 1 })));
     expect(warnings).toEqual([
       `ConversionEvent "e1": clickWindow is 2 seconds; windows are seconds here. If days were meant, write advertising.days(2)${others}`,
     ]);
   });
 
-  it("with the same value is the same; each other value is named once, with its own place, and the rest is counted", () => {
+  it("names each different value once with its place; places with the same value are added, the rest is counted", () => {
     const windows = ["1m", "1m", "a week; or so", "-1d", "a week; or so", "1m"];
     const events = windows.map((clickWindow, index) => event(`e${index + 1}`, { value: 1, clickWindow }));
     expect(judged(...events).lines).toEqual([

@@ -1,4 +1,4 @@
-/** Who has which live object: one resource or member at most, whatever tells of it first. */
+/** Which resource or member has which live object: one at most, in whatever order the facts arrive. */
 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -26,19 +26,23 @@ describe("holders", () => {
       holders.release("ConversionEvent", "7", by);
 
   it.each<[string, Step[], string[]]>([
-    ["nobody", [], []],
-    ["the state", [add("a", "state")], ["a"]],
-    ["another object", [add("a", "state", "8")], []],
-    ["who asks is not its own rival", [add("me", "state")], []],
-    ["what replaces it lets go of it", [add("a", "state"), release("a")], []],
-    ["an older note of what lets go of it is over as well", [add("a", "inventory"), release("a")], []],
-    ["an adoption is not over", [add("a", "adopts"), release("a")], ["a"]],
+    ["no holder is known", [], []],
+    ["a resource has it in the state", [add("a", "state")], ["a"]],
+    ["a resource has another object", [add("a", "state", "8")], []],
+    ["the asking resource is left out", [add("me", "state")], []],
+    ["a resource that replaces it is no longer a holder", [add("a", "state"), release("a")], []],
+    ["nor is it by an older note", [add("a", "inventory"), release("a")], []],
+    ["an adoption outlasts that", [add("a", "adopts"), release("a")], ["a"]],
     [
       "the strongest knowledge comes first",
       [add("z", "state"), add("a", "inventory"), add("b", "adopts")],
       ["z", "b", "a"],
     ],
-    ["of one holder the strongest counts", [add("a", "inventory"), add("a", "state"), add("b", "adopts")], ["a", "b"]],
+    [
+      "of several facts about one holder the strongest counts",
+      [add("a", "inventory"), add("a", "state"), add("b", "adopts")],
+      ["a", "b"],
+    ],
   ])("%s", (_, steps, expected) => {
     const inEachOrder = [steps, [...steps].reverse()].map((those) => {
       const holders = new Holders();
@@ -48,7 +52,7 @@ describe("holders", () => {
     expect(inEachOrder).toEqual([expected, expected]);
   });
 
-  /** As the program or the state says of what names or has object 7. */
+  /** The resource `by` names object 7 with existingId, or has it. */
   const named =
     (how: Knowledge, eventName?: string, by = "a"): Step =>
     (holders) =>
@@ -56,17 +60,25 @@ describe("holders", () => {
   const somebody: Step = (holders) => holders.add("ConversionEvent", "7", SOMEBODY, "adopts");
   it.each<[string, Step[], "settled" | "to be adopted" | undefined]>([
     ["nothing is known", [], undefined],
-    ["it is named", [named("adopts", "A")], "to be adopted"],
-    ["it is held", [named("state", "A")], "settled"],
-    ["it is held under a name that is not known", [named("state")], "settled"],
-    ["another one is named", [somebody, named("adopts", "B")], undefined],
-    ["another one is held", [somebody, named("state", "B")], undefined],
-    ["another one is held, which was named as it", [named("adopts", "A"), named("state", "B")], undefined],
-    ["something is known to name it", [somebody], "to be adopted"],
-    ["it moves", [named("state", "A", "z"), release("z"), named("adopts", "A")], "to be adopted"],
-    ["its own key names it", [named("state", "A", "me")], undefined],
-    ["only notes know of it", [named("inventory", "A")], undefined],
-  ])("R4: an unresolved create, the object that was adopted for it: %s", (_, steps, expected) => {
+    ["a resource names it", [named("adopts", "A")], "to be adopted"],
+    ["a resource has it", [named("state", "A")], "settled"],
+    ["a resource has it, with an unknown name", [named("state")], "settled"],
+    ["a resource names it, with another event's name", [somebody, named("adopts", "B")], undefined],
+    ["a resource has it, with another event's name", [somebody, named("state", "B")], undefined],
+    [
+      "a resource has it with another event's name, which was given when it was named",
+      [named("adopts", "A"), named("state", "B")],
+      undefined,
+    ],
+    ["an unknown resource names it", [somebody], "to be adopted"],
+    [
+      "it moves from one resource to another",
+      [named("state", "A", "z"), release("z"), named("adopts", "A")],
+      "to be adopted",
+    ],
+    ["only its own key has it", [named("state", "A", "me")], undefined],
+    ["only notes of earlier runs name it", [named("inventory", "A")], undefined],
+  ])("R4: the object that was adopted for an unresolved create: %s: $2", (_, steps, expected) => {
     const record = { key: "", mark: "m", fingerprint: "f", at: "", name: "A", facts: { advertiserId: 1 } };
     for (const those of [steps, [...steps].reverse()]) {
       const holders = new Holders();
@@ -78,13 +90,13 @@ describe("holders", () => {
         .of("ConversionEvent", "7", "me", ["state", "adopts"])
         .every(({ by }) => by === SOMEBODY);
       if (!isUnknown) continue;
-      // What was not looked at may have it.
+      // A resource that this run did not look at may have it.
       const perhaps = holders.adoptedFor(conversionEvent, { ...record, adoptedAs: "7" }, "me", true);
       expect(perhaps).toEqual({ id: "7", isHeld: false });
     }
   });
 
-  it("an advertiser and an event of one id are two objects", () => {
+  it("an advertiser and an event with the same id are two objects", () => {
     const holders = new Holders();
     holders.add("Advertiser", "7", "a", "state");
     expect(holders.of("ConversionEvent", "7")).toEqual([]);
@@ -92,7 +104,7 @@ describe("holders", () => {
 });
 
 describe("what earlier runs noted", () => {
-  /** A runtime on a machine where earlier runs noted these, one after the other. */
+  /** A runtime on a machine where earlier runs noted these objects, in this order. */
   async function knowing(notes: Readonly<Record<string, string>>) {
     const folder = newFolder();
     const path = join(folder, "stack.live");
@@ -115,19 +127,19 @@ describe("what earlier runs noted", () => {
     [keyOf("ConversionEvent", "two")]: "8",
   };
 
-  it("keeps another resource from adopting an object while its own is declared", async () => {
+  it("prevents another resource from adopting an object while its noted holder is declared", async () => {
     const runtime = await knowing(notes);
     const twice = (name: string, id: string) => {
       noteAdopts(conversionEvent, runtime, subject(name), id, {});
       return rivalOf(conversionEvent, runtime, subject(name), id)?.urn;
     };
-    expect(twice("new", "7")).toBeUndefined(); // nobody declares the others
+    expect(twice("new", "7")).toBeUndefined(); // the other resources are not declared
     runtime.run.declared.add(keyOf("ConversionEvent", "two"));
     expect(twice("twin", "8")).toContain("ConversionEvent::two");
     expect(twice("third", "7")).toContain("ConversionEvent::new");
   });
 
-  it("is out of date where the state says that this resource has adopted it before", async () => {
+  it("does not count if this resource had already adopted the object, by the state", async () => {
     const runtime = await knowing(notes);
     runtime.run.declared.add(keyOf("ConversionEvent", "two"));
     noteAdopts(conversionEvent, runtime, subject("new"), "8", {});
@@ -138,14 +150,14 @@ describe("what earlier runs noted", () => {
     expect(rival(true)).toBe("two");
   });
 
-  it("what this run has just created can't be adopted by something else of it", async () => {
+  it("an object that this run created can't be adopted by another of its resources", async () => {
     const runtime = await knowing({});
     noteLive(conversionEvent, runtime, subject("new"), "9", { values: {}, secret: new Set() }, undefined);
     noteAdopts(conversionEvent, runtime, subject("other"), "9", {});
     expect(rivalOf(conversionEvent, runtime, subject("other"), "9")?.name).toBe("new");
   });
 
-  it("is over for what takes on another object in this run: two resources may swap theirs", async () => {
+  it("does not count for a resource that adopts another object in this run, so that two may swap theirs", async () => {
     const runtime = await knowing(notes);
     for (const name of ["one", "two"]) runtime.run.declared.add(keyOf("ConversionEvent", name));
     noteAdopts(conversionEvent, runtime, subject("one"), "8", {});
@@ -154,7 +166,7 @@ describe("what earlier runs noted", () => {
     expect(rivalOf(conversionEvent, runtime, subject("two"), "7")).toBeUndefined();
   });
 
-  it("spares an object that something declared still holds from being deleted", async () => {
+  it("prevents the delete of an object that another declared resource has", async () => {
     const runtime = await knowing(notes);
     const own = keyOf("ConversionEvent", "old");
     expect(runtime.run.holders.goesOn("ConversionEvent", "8", own)).toBe(false);
@@ -163,7 +175,7 @@ describe("what earlier runs noted", () => {
     expect(runtime.run.holders.goesOn("ConversionEvent", "8", keyOf("ConversionEvent", "two"))).toBe(false);
   });
 
-  it("does not spare an object from being deleted with what the engine replaces without a `diff`", async () => {
+  it("does not count for a resource that the engine replaces without a `diff`", async () => {
     const runtime = await knowing({ ...notes, [keyOf("ConversionEvent", "other")]: "8" });
     const [two, other] = ["two", "other"].map((name) => keyOf("ConversionEvent", name)) as [string, string];
     const checked = { briefing: { identity: identity("two") }, wasSecret: new Set<string>(), wasDeleting: false };
@@ -171,7 +183,7 @@ describe("what earlier runs noted", () => {
     runtime.run.noteChecked(two, checked, false);
     expect(holders.goesOn("ConversionEvent", "8")).toBe(true);
     runtime.run.noteChecked(two, checked, true);
-    // Of another resource, which a run of some targets does not look at, only a note says that it has the object.
+    // A targeted run does not look at the other resource: only a note says that it has the object.
     expect(holders.goesOn("ConversionEvent", "8")).toBe(true);
     holders.release("ConversionEvent", "8", other);
     expect(holders.goesOn("ConversionEvent", "8", other)).toBe(true);
@@ -181,17 +193,20 @@ describe("what earlier runs noted", () => {
 
   const [one, two] = ["one", "two"].map((name) => keyOf("ConversionEvent", name)) as [string, string];
   it.each<[string, Readonly<Record<string, string>>, string | undefined, boolean]>([
-    ["that is noted once belongs to whatever lets go of it", { [one]: "8" }, undefined, false],
-    ["that is noted twice is something else's too", { [one]: "8", [two]: "8" }, undefined, true],
-    ["that is noted of what lets go of it, and of another", { [one]: "8", [two]: "8" }, one, true],
-    ["that is noted under a former name alone", { [two]: "8" }, one, false],
-  ])("an object %s: in a run that looks at nothing else", async (_, noted, lettingGo, goesOn) => {
-    const runtime = await knowing(noted);
-    if (lettingGo !== undefined) runtime.run.holders.release("ConversionEvent", "8", lettingGo);
-    expect(runtime.run.holders.goesOn("ConversionEvent", "8", lettingGo)).toBe(goesOn);
-  });
+    ["noted once is the removed resource's", { [one]: "8" }, undefined, false],
+    ["noted twice is another resource's too", { [one]: "8", [two]: "8" }, undefined, true],
+    ["noted for the removed resource and another one", { [one]: "8", [two]: "8" }, one, true],
+    ["noted only under a former name of the removed resource", { [two]: "8" }, one, false],
+  ])(
+    "an object %s, in a run that looks at nothing else; another resource keeps it: $3",
+    async (_, noted, lettingGo, goesOn) => {
+      const runtime = await knowing(noted);
+      if (lettingGo !== undefined) runtime.run.holders.release("ConversionEvent", "8", lettingGo);
+      expect(runtime.run.holders.goesOn("ConversionEvent", "8", lettingGo)).toBe(goesOn);
+    },
+  );
 
-  it("is over once all but one of those that have an object were asked to let go of it", async () => {
+  it("allows the delete of an object with two noted holders once both are removed", async () => {
     const runtime = await knowing({ [one]: "8", [two]: "8" });
     expect(await whenRemoved(conversionEvent, runtime, "8", {})).toBe("spared");
     expect(await whenRemoved(conversionEvent, runtime, "8", {})).toBe("left live");

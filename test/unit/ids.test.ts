@@ -1,4 +1,4 @@
-/** Ids as programs hold them: numbers, digits, resources, and what is known later. */
+/** Ids as programs give them: numbers, digits, resources, and values that are known later. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser-kind.js";
@@ -50,7 +50,7 @@ describe("an Advertiser as advertiserId", () => {
     expect(dependencies).toContain(acme);
   });
 
-  it("has an owner where it is the resource itself or its own Output, and not what is made of that", () => {
+  it("has an owner if it is the resource itself or its own Output, but not if it is derived from that", () => {
     const acme = advertiser();
     const outputs = new Outputs();
     outputs.noteOwner(acme.advertiserId, "key");
@@ -92,7 +92,7 @@ describe("arguments are the same", () => {
     ["in another order inside", { additionalFields: { a: 1, b: 2 } }, { additionalFields: { b: 2, a: 1 } }, true],
     ["with another value", { value: 1 }, { value: 2 }, false],
     ["with another value inside", { additionalFields: { a: [1] } }, { additionalFields: { a: [2] } }, false],
-    ["with what is left out", { segmentId: undefined }, {}, true],
+    ["with undefined or left out", { segmentId: undefined }, {}, true],
     ["with one advertiser, or its id's Output", { advertiserId: acme }, { advertiserId: acme.advertiserId }, true],
     ["with two advertisers", { advertiserId: acme }, { advertiserId: advertiser() }, false],
     ["with one Output", { advertiserId: later }, { advertiserId: later }, true],
@@ -123,12 +123,12 @@ describe("a resource of another kind is refused in words", () => {
         reason: `expected an Advertiser or its id, an integer from 1 to 9007199254740991; got ${words}`,
       },
     ]);
-    // Known too late for the program: whatever the engine is told must not be an id.
+    // The program learns this too late: the engine must at least not get an id.
     const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: pulumi.output(make()) });
     expect(await settled(advertiserId)).toBe(words);
   });
 
-  it("an Advertiser where no resource is taken", () => {
+  it("an Advertiser as an argument that takes no resource", () => {
     const ids = { segmentId: advertiser(), existingId: advertiser() };
     expect(problemsOf(conversionEvent, { ...others, advertiserId: 1, ...ids })).toEqual([
       { property: "segmentId", reason: expect.stringMatching(/^expected the id of a segment.*; got an Advertiser$/) },
@@ -143,7 +143,7 @@ describe("a resource of another kind is refused in words", () => {
   });
 });
 
-it("everything else is left as it is", () => {
+it("other arguments are left as they are", () => {
   const acme = advertiser();
   const later = pulumi.output(1);
   for (const args of [
@@ -166,7 +166,7 @@ it("a string of digits is the number, in both processes", () => {
   expect(valuesOf({ advertiserId: "9007199254740993" })).toMatchObject({ advertiserId: "9007199254740993" });
 });
 
-it("the id of a resource that is read may be a number, which Pulumi does not take", async () => {
+it("the id in .get may be a number, which Pulumi itself does not accept", async () => {
   expect(readIdOf("7")).toBe("7");
   expect(readIdOf(7)).toBe("7");
   expect(await settled(readIdOf(pulumi.output(7)))).toBe("7");
@@ -174,7 +174,7 @@ it("the id of a resource that is read may be a number, which Pulumi does not tak
   for (const id of ["7", "0", pulumi.output("7")]) expect(readIdProblem({ id })).toEqual([]);
 });
 
-it("what is no id is told in words, now or once it is known", async () => {
+it("an invalid id is refused in words, now or once it is known", async () => {
   const wrong: [unknown, string][] = [
     ["", 'the string ""'],
     ["abc", 'the string "abc"'],

@@ -1,11 +1,11 @@
-/** Holds which room may import which, that rooms are entered by their front doors, and which room may load which library. */
+/** Which room may import which, only through its index.ts, and which room may load which library. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { expect, it } from "vitest";
 
 const source = resolve(import.meta.dirname, "../../provider/src");
 
-/** A room imports only rooms that stand before it. */
+/** A room imports only rooms before it in this list. */
 const ROOMS = [
   "base",
   "files",
@@ -20,7 +20,7 @@ const ROOMS = [
   "catalog",
   "program",
 ];
-/** Nothing imports these; what each of them must not reach. */
+/** Nothing imports these rooms. The patterns say what each of them must not reach. */
 const TOPS: Record<string, string[]> = {
   tools: ["program"],
   testing: ["client", "provider", "store"],
@@ -33,7 +33,7 @@ const APART: Record<string, string[]> = {
   catalog: ["client", "provider", "store", "state"],
 };
 
-/** What public declarations are made of: old compilers read them, and can't read zod's, which the front doors lead to. */
+/** Public declarations import these files directly: the rooms' index.ts would lead old compilers to zod's types, which they can't read. */
 const PUBLIC_TYPES = ["kinds/vocabulary.ts", "rules/problem.ts"];
 
 const LIBRARIES: Record<string, RegExp> = {
@@ -75,7 +75,7 @@ it("finds imports at all", () => {
   expect(imports.length).toBeGreaterThan(50);
 });
 
-it("a room imports only what stands before it, by its front door", () => {
+it("a room imports only rooms before it, through their index.ts", () => {
   const wrong = imports.filter(({ file, target, isOurs }) => {
     const [from, to] = [roomOf(file), roomOf(target)];
     if (!isOurs || from === to || from === "") return false;
@@ -90,7 +90,7 @@ it("a room imports only what stands before it, by its front door", () => {
   expect(wrong).toEqual([]);
 });
 
-it("each room has a front door, and no base name stands in two rooms", () => {
+it("each room has an index.ts, and no file name is in two rooms", () => {
   const rooms = [...ROOMS, ...Object.keys(TOPS)];
   expect(rooms.filter((room) => !existsSync(join(source, room, room === "tools" ? "command.ts" : "index.ts")))).toEqual(
     [],
@@ -101,7 +101,7 @@ it("each room has a front door, and no base name stands in two rooms", () => {
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
 });
 
-it("no file imports itself by a way around, types included", () => {
+it("there are no import cycles, of types either", () => {
   const next = new Map(
     files.map((file) => [
       file,
@@ -128,7 +128,7 @@ it("each library is loaded by one room", () => {
   expect(wrong).toEqual([]);
 });
 
-it("whatever only decides does no I/O", () => {
+it("modules that only decide do no I/O", () => {
   const PURE = /^(base\/(?!secrets|clock)|rules\/|kinds\/|state\/|settings\/|decision\/|catalog\/(?!read-catalog))/;
   const wrong = imports.filter(({ file, target, isType }) => PURE.test(file) && target.startsWith("node:") && !isType);
   expect(wrong.filter(({ target }) => target !== "node:crypto" && target !== "node:util")).toEqual([]);
@@ -150,7 +150,7 @@ it("the program's half reaches no HTTP and no cookies", () => {
   expect(reached.size).toBeGreaterThan(8);
 });
 
-/** They look at the whole repository. */
+/** These tests cover the whole repository. */
 const OF_ALL = ["complexity", "docs", "imports", "mutations", "retired-words", "unused", "workflows"];
 
 it("a unit test has the name of the file, or of the room, that it tests", () => {

@@ -8,7 +8,7 @@ import { newFolder } from "../support/folder.js";
 
 const START = Date.parse("2026-01-02T00:00:00Z");
 
-it("is remembered by later runs, of the kind that was read, once", () => {
+it("an object that was noted is known to later runs, once", () => {
   const path = join(newFolder(), "made", "objects.seen");
   const clock = new FakeClock(START);
   const first = new Seen(path, clock);
@@ -19,7 +19,7 @@ it("is remembered by later runs, of the kind that was read, once", () => {
   expect(readFileSync(path, "utf8")).toBe('{"seen":"ConversionEvent 1","at":"2026-01-02T00:00:00.000Z"}\n');
 });
 
-it("what a crash has left of a line, or a folder that can't be written, only means that less is known", () => {
+it("after half a line or in a read-only folder less is known, and nothing fails", () => {
   const path = join(newFolder(), "objects.seen");
   const clock = new FakeClock(START);
   new Seen(path, clock).note("Advertiser", "1");
@@ -31,7 +31,7 @@ it("what a crash has left of a line, or a folder that can't be written, only mea
   expect(nowhere.has("Advertiser", "1")).toBe(true);
 });
 
-it("drops what is too old to matter once the file is large", () => {
+it("entries that are too old to matter are dropped once the file is large", () => {
   const path = join(newFolder(), "objects.seen");
   const line = (id: number, at: string) => `${JSON.stringify({ seen: `ConversionEvent ${id}`, at })}\n`;
   const old = Array.from({ length: 20_000 }, (_, id) => line(id, "2026-01-01T00:00:00.000Z")).join("");
@@ -41,14 +41,14 @@ it("drops what is too old to matter once the file is large", () => {
   expect(readFileSync(path, "utf8")).toBe(line(20_000, "2026-01-01T12:00:00.000Z"));
 });
 
-it("what a program is about to adopt is noted beside what its resources have, until the next program notes something", () => {
+it("a program's adoptions are noted beside the objects of its resources, until the next program's notes", () => {
   const path = join(newFolder(), "objects.jsonl");
   const inventory = new Inventory(path);
   inventory.note("b", { id: "3", fingerprint: "f" });
   inventory.noteAdopts("first", { b: "2" });
   inventory.noteAdopts("first", { c: "4" });
   inventory.noteAdopts("first", {});
-  // An earlier version reads lines of this form as ones about the program, which say nothing of a resource.
+  // Earlier versions take lines of this form as notes about the program, not about a resource.
   expect(readFileSync(path, "utf8").split("\n").slice(2, -1)).toEqual([
     '{"key":"","program":"first","adopts":{"b":"2"}}',
     '{"key":"","program":"first","adopts":{"c":"4"}}',
@@ -87,7 +87,7 @@ it("what a program is about to adopt is noted beside what its resources have, un
   expect(readInventory(path, systemDisk)).toEqual({ objects, adopts: new Map() });
 });
 
-describe("at the end of an up, what the program does not declare", () => {
+describe("at the end of an up, an object that the program does not declare", () => {
   const event = (name: string) => `ConversionEvent::o/p/s::${name}`;
   const left = (
     removed: Record<string, object>,
@@ -106,18 +106,18 @@ describe("at the end of an up, what the program does not declare", () => {
   };
   const [retained, deleted, kept] = [{}, { deletes: true }, { protects: true }];
 
-  it("is forgotten, unless something shows that the engine did not remove it: then all is, one run later", () => {
+  it("is forgotten; if something shows that the engine did not remove it, all are forgotten one run later", () => {
     expect(left({ 1: retained })).toEqual([[], []]);
     expect(left({ 1: deleted, 2: retained }, ["ConversionEvent 1"])).toEqual([[], []]);
     expect(left({ 1: deleted, 2: retained })).toEqual([["1", "2"], []]);
     expect(left({ 1: kept, 2: retained })).toEqual([["1", "2"], []]);
-    // Somebody has taken the protection away, in the state.
+    // The protection was removed in the state.
     expect(left({ 1: { ...deleted, ...kept } }, ["ConversionEvent 1"])).toEqual([[], []]);
   });
 
-  it("goes on under another name, or has left a set that deletes it itself", () => {
+  it("is forgotten if another resource has it, or if it was in a set that is still declared", () => {
     expect(left({ old: { ...deleted, id: "7" } }, [], { now: { ...deleted, id: "7" } })).toEqual([["now"], ["now"]]);
-    // Adopted by another resource: Pulumi keeps the protected one all the same.
+    // Adopted by another resource, but Pulumi still keeps the protected one.
     expect(left({ old: { ...kept, id: "7" } }, [], { now: { id: "7" } })).toEqual([["now", "old"], ["now"]]);
     const path = join(newFolder(), "objects.jsonl");
     const [set, member] = ["ConversionEventSet::o/p/s::s", 'ConversionEventSet::o/p/s::s["a"]'];
@@ -126,7 +126,7 @@ describe("at the end of an up, what the program does not declare", () => {
     expect(readInventory(path, systemDisk).objects.size).toBe(0);
   });
 
-  it("counts as any other once it is declared again", () => {
+  it("is an ordinary one again once it is declared again", () => {
     const path = join(newFolder(), "objects.jsonl");
     const live = { id: "1", fingerprint: "f", protects: true };
     new Inventory(path).note(event("e"), live);

@@ -32,7 +32,7 @@ const journal = [
 ].join("\n");
 
 describe("a journal", () => {
-  it("adds up to what is not settled", () => {
+  it("gives the creates that are not settled", () => {
     expect(readJournal(journal)).toEqual([
       { mark: "m1", key: "Advertiser::o/p/s::a", fingerprint: "f1", at: "2026-11-21T09:28:31.735Z", id: "1" },
       {
@@ -45,14 +45,14 @@ describe("a journal", () => {
     ]);
   });
 
-  it("reads the same when it is written anew", () => {
+  it("reads the same after it is rewritten", () => {
     const remembered = readJournal(journal);
     const anew = journalOf(remembered);
     expect(anew.split("\n")[0]).toBe(journal.split("\n")[0]);
     expect(readJournal(anew)).toEqual(remembered);
   });
 
-  it("J6: passes over an unfinished last line, wherever the kill cut it", () => {
+  it("J6: ignores an unfinished last line, wherever the kill cut it", () => {
     for (let length = 1; length < journal.length; length++)
       expect(() => readJournal(journal.slice(0, length))).not.toThrow();
   });
@@ -62,10 +62,10 @@ describe("a journal", () => {
     ["a damaged line", journal.replace('"mark":"m2","key"', '"mark:"m2","key"')],
     ["an unknown note", journal.replace('"reported"', '"rumoured"')],
     ["a later version", journal.replace('"version":1', '"version":2')],
-    ["lines of zeros, as a lost disk write leaves", `${journal}\u0000\u0000\u0000\n`],
+    ["lines of zeros, as a lost disk write leaves them", `${journal}\u0000\u0000\u0000\n`],
     ["nothing but zeros", "\u0000\u0000\u0000"],
-    ["an empty file: a journal is put in its place with its first line", ""],
-  ])("J6: is never silently passed over where it is damaged: %s", (_, text) => {
+    ["an empty file, because a new journal gets its name only with its first line", ""],
+  ])("J6: is never silently ignored if it is damaged: %s", (_, text) => {
     expect(() => readJournal(text)).toThrow(JournalDamaged);
   });
 });
@@ -120,7 +120,7 @@ function marksIn(path: string) {
   return readJournal(readFileSync(path, "utf8")).map(({ mark }) => mark);
 }
 
-describe("J2: what the state holds is forgotten, also by a run that creates nothing", () => {
+describe("J2: a create that is in the state is forgotten, also by a run that creates nothing", () => {
   it.each([
     ["with its id", "Advertiser::o/p/s::a", "1", ["m2"]],
     ["under another id", "Advertiser::o/p/s::a", "7", ["m1", "m2"]],
@@ -132,7 +132,7 @@ describe("J2: what the state holds is forgotten, also by a run that creates noth
     expect(run.marks()).toEqual(left);
   });
 
-  it("and the file goes with its last note", async () => {
+  it("the file is removed with its last note", async () => {
     const run = journalIn(journal);
     await run.reconcile("Advertiser::o/p/s::a", "1", () => "");
     await run.reconcile("ConversionEvent::o/p/s::e", "8", () => "f2");
@@ -142,8 +142,8 @@ describe("J2: what the state holds is forgotten, also by a run that creates noth
   });
 });
 
-describe("what the state holds under another id is told", () => {
-  it("and stays where the platform's answer was noted", async () => {
+describe("a create whose resource has another id in the state is reported", () => {
+  it("and stays in the journal if the platform's answer was noted", async () => {
     const run = journalIn(journal);
     const told = await run.reconcile("Advertiser::o/p/s::a", "7", () => "f1");
     expect(told).toMatchObject([{ record: { mark: "m1", id: "1" }, isForgotten: false }]);
@@ -152,8 +152,8 @@ describe("what the state holds under another id is told", () => {
   });
 
   it.each([
-    ["and is forgotten where the bodies are the same: most likely it is that object", "f2", true],
-    ["and stays where they are not", "another", false],
+    ["and is forgotten if the bodies are the same, because it most likely made that object", "f2", true],
+    ["and stays if they are not", "another", false],
   ])("%s", async (_, fingerprint, isForgotten) => {
     const run = journalIn(journal);
     const told = await run.reconcile("ConversionEvent::o/p/s::e", "7", () => fingerprint);
@@ -163,7 +163,7 @@ describe("what the state holds under another id is told", () => {
   });
 });
 
-it("J2: a replacement with the same body (`up --replace`) is no history: the state holds what it was to replace", async () => {
+it("J2: a replacement with the same body (`up --replace`) stays while the state has the object that it was to replace", async () => {
   const run = journalIn("");
   const create = { ...unsent("ConversionEvent::o/p/s::e", "f"), replaces: "7" };
   const begun = await run.begin(create);
@@ -174,14 +174,14 @@ it("J2: a replacement with the same body (`up --replace`) is no history: the sta
   expect(told).toMatchObject([{ record: { mark: create.mark, replaces: "7" }, isForgotten: false }]);
   next.closeNow(new Set([create.key]));
   expect(next.marks()).toEqual([create.mark]);
-  // Of the object that takes its place it may well be the create.
+  // The object that took its place may well be this create's.
   const later = run.next();
   expect(await later.reconcile(create.key, "8", () => "f")).toMatchObject([{ isForgotten: true }]);
   later.closeNow(new Set([create.key]));
   expect(existsSync(run.path)).toBe(false);
 });
 
-describe("J7: what was created and not yet handed to the engine", () => {
+describe("J7: a create that was not yet passed to the engine", () => {
   const create = unsent("ConversionEvent::o/p/s::new");
   const createIn = async (run: Journal) => {
     const begun = await run.begin(create);
@@ -191,14 +191,14 @@ describe("J7: what was created and not yet handed to the engine", () => {
     return create.mark;
   };
 
-  it("is remembered by a run that ends cleanly: its set was cut short", async () => {
+  it("stays when a run ends cleanly, as of a set that was cut short", async () => {
     const run = journalIn("");
     const mark = await createIn(run);
     run.closeNow(new Set([create.key]));
     expect(await run.next().begin(create)).toEqual({ kind: "taken over", id: "9", mark });
   });
 
-  it("is not sent when the engine asks again, and forgotten once it was handed over", async () => {
+  it("is not sent when the engine asks again, and is forgotten once it was passed on", async () => {
     const run = journalIn("");
     const mark = await createIn(run);
     expect(await run.begin(create)).toEqual({ kind: "taken over", id: "9", mark });
@@ -208,11 +208,11 @@ describe("J7: what was created and not yet handed to the engine", () => {
   });
 });
 
-describe("what no run declares", () => {
+describe("a create that the program no longer declares", () => {
   const E = "ConversionEvent::o/p/s::e";
   const unclaimed = async (run: Journal) => (await run.notSettled()).filter((entry) => entry.unclaimed);
 
-  it("is marked by a run that ends cleanly, and told by the next", async () => {
+  it("is marked by a run that ends cleanly, and listed by the next one", async () => {
     const run = journalIn(journal);
     expect(await unclaimed(run)).toEqual([]);
     run.closeNow(new Set([E]));
@@ -225,7 +225,7 @@ describe("what no run declares", () => {
     expect(next.marks()).toEqual(["m2"]);
   });
 
-  it("is not marked by a run that did not get that far, nor what a run has sent itself", async () => {
+  it("is not marked by a run that did not get that far; a run never marks its own creates", async () => {
     const run = journalIn(journal);
     await run.notSettled();
     run.closeNow(undefined);
@@ -236,7 +236,7 @@ describe("what no run declares", () => {
     expect(next.marks()).toEqual(["m1", "m2", mark]);
   });
 
-  it("is marked by a run that creates, too, and not by one that looked at nothing", async () => {
+  it("is marked by a run that creates too, but not by one that did not read the journal", async () => {
     const idle = journalIn(journal);
     idle.closeNow(new Set());
     const run = idle.next();
@@ -247,7 +247,7 @@ describe("what no run declares", () => {
   });
 });
 
-it("J3: a create that ended in doubt is not sent when it is asked for again, in the same run or a later one", async () => {
+it("J3: an unresolved create is not sent when it is asked for again, in the same run or a later one", async () => {
   const run = journalIn("");
   const attempt = await sendNoted(run, "k");
   await attempt.ended({ kind: "unresolved" });
@@ -263,7 +263,7 @@ it("J3: a create that ended in doubt is not sent when it is asked for again, in 
   expect(existsSync(run.path)).toBe(false);
 });
 
-it("J1: what is sent again, as after a wait for a limit, is noted with the moment of the last sending", async () => {
+it("J1: a create that is sent again, as after a rate limit, is noted with the moment of the last sending", async () => {
   const run = journalIn("");
   const attempt = await sendNoted(run, "k");
   await attempt.sending("2026-01-01T00:09:00Z");
@@ -274,7 +274,7 @@ it("J1: what is sent again, as after a wait for a limit, is noted with the momen
   expect(run.marks()).toEqual([attempt.mark]);
 });
 
-it("J7: what the engine saves last of all stays until a run sees it in the state", async () => {
+it("J7: with checkpoints off, a create stays until a run sees it in the state", async () => {
   const run = journalIn("", newFolder(), true);
   const attempt = await sendNoted(run, "Advertiser::o/p/s::a");
   await attempt.ended({ kind: "created", id: "9" });
@@ -287,7 +287,7 @@ it("J7: what the engine saves last of all stays until a run sees it in the state
   expect(existsSync(run.path)).toBe(false);
 });
 
-it("J7: nor is it kept where an `up` has said that its object leaves the state, which a preview does not end", async () => {
+it("J7: with checkpoints off, a create is forgotten once an `up` has said that its object leaves the state; a preview forgets none", async () => {
   const run = journalIn("", newFolder(), true);
   const keys = ["ConversionEvent::o/p/s::a", 'ConversionEventSet::o/p/s::s["x"]'] as const;
   for (const key of keys) {
@@ -297,7 +297,7 @@ it("J7: nor is it kept where an `up` has said that its object leaves the state, 
   }
   run.closeNow(new Set(keys));
   const [, ofSet] = run.marks();
-  /** How a later run ends that declares the set without its member. */
+  /** Ends a later run that declares the set without its member. */
   const end = async (isUp: boolean, isSaid: boolean, next = run.next()) => {
     await next.notSettled();
     next.closeNow(new Set(["ConversionEventSet::o/p/s::s"]), isUp, () => isSaid);
@@ -307,13 +307,13 @@ it("J7: nor is it kept where an `up` has said that its object leaves the state, 
     [keys[0], undefined],
     [keys[1], true],
   ]);
-  // What was sent by a run that was killed, or that this one is behind, may be known to nobody.
+  // Nothing said that these leave the state: their objects may be known nowhere else.
   expect(await end(true, false)).toEqual(keys.map((key) => [key, true]));
   expect(await end(true, true)).toEqual([[keys[1], true]]);
   expect(run.marks()).toEqual([ofSet]);
 });
 
-it("J8: a record that was answered with is never changed", async () => {
+it("J8: a record that was returned is never changed", async () => {
   const run = journalIn(journal);
   const [first] = await run.notSettled();
   const before = structuredClone(first);
@@ -325,14 +325,14 @@ it("J8: a record that was answered with is never changed", async () => {
   expect(begun.record).toEqual(answered);
 });
 
-it("a user settles some creates, and no others", async () => {
+it("settling some creates leaves the others", async () => {
   const run = journalIn(journal);
   expect(await run.settle(({ mark }) => mark === "m2")).toMatchObject([{ mark: "m2" }]);
   run.closeNow(new Set());
   expect(run.marks()).toEqual(["m1"]);
 });
 
-it("of several creates of one resource those that nobody knows the outcome of come first, then the last that has an id", async () => {
+it("of one resource's creates those of unknown outcome come first, then the latest with an id", async () => {
   const at = "2026-01-01T00:00:00Z";
   const record = (mark: string, id?: string) => ({ ...unsent("k", "f", mark), at, ...(id && { id }) });
   const run = journalIn(journalOf([record("m1", "1"), record("m2"), record("m3", "3"), record("m4")]));
@@ -340,7 +340,7 @@ it("of several creates of one resource those that nobody knows the outcome of co
   expect(await run.begin(unsent("k"))).toMatchObject({ kind: "earlier", record: { mark: "m2" } });
 });
 
-it("half a line that a full disk took does not stay", async () => {
+it("half a line that a full disk accepted is removed", async () => {
   const folder = newFolder();
   const path = join(folder, "file");
   const handle = await open(path, "a");

@@ -1,4 +1,4 @@
-/** What an answer to a create means, and with which words it is told. */
+/** What an answer to a create means, and how that is worded. */
 import { describe, expect, it } from "vitest";
 import type { Answer } from "../../provider/src/client/answer.js";
 import { judgeCreate } from "../../provider/src/client/judgement.js";
@@ -12,7 +12,7 @@ const sent = {
   ...{ event_name: "purchase of shoes", advertiser_id: 3, value: 1, click_window: 60, colour: ["dark red"] },
   ...{ alternative_id: "correct horse battery", description: "is not shown", note: "is it so" },
 };
-/** The judgement, with the words that people are told. */
+/** The judgement, with the words that people read. */
 function readOutcome(given: Answer, operation: Operation, sent: object, clean: (text: string) => string) {
   const judged = judgeCreate(given, operation, clean);
   const reading = { ...operation, sent: { ...sent }, clean };
@@ -22,7 +22,7 @@ function readOutcome(given: Answer, operation: Operation, sent: object, clean: (
 const read = (status: number, body: unknown, headers = {}) =>
   readOutcome(answer(status, body, headers), conversionEvent.create, sent, String);
 
-describe("an id is read wherever it sensibly stands", () => {
+describe("an id is found in every sensible place", () => {
   it.each<[string, number, unknown, string]>([
     ["payload.id", 200, { success: true, message: "event created with ID = 1", payload: { id: 1 } }, "1"],
     ["payload.event_id", 200, { success: true, payload: { event_id: 7 } }, "7"],
@@ -57,7 +57,7 @@ describe("an id is read wherever it sensibly stands", () => {
   it.each<[string, unknown, string[]]>([
     ["an entry that names its field", [{ field: "foo", message: "WARNING: dropped" }], ["foo: WARNING: dropped"]],
     [
-      "with a code beside",
+      "with a code beside it",
       [{ code: "W1", field: "foo", message: "WARNING: dropped" }],
       ["foo: WARNING: dropped (code W1)"],
     ],
@@ -73,7 +73,7 @@ describe("an id is read wherever it sensibly stands", () => {
     expect(inner).toMatchObject({ warnings: expect.arrayContaining([expect.stringContaining(warnings[0] ?? "?")]) });
   });
 
-  it("tells no warning with a secret that it names, and none that is what was sent", () => {
+  it("a warning that contains a secret or only repeats what was sent is dropped", () => {
     const errors = ["WARNING: token=canary-1 is not used", "correct horse battery", { password: "WARNING: canary" }];
     expect(read(200, { success: true, errors, payload: { id: 1 } })).toEqual({
       kind: "created",
@@ -88,7 +88,7 @@ describe("an id is read wherever it sensibly stands", () => {
   });
 });
 
-describe("a refusal is told by flag, prefix and status, with the platform's words", () => {
+describe("a refusal is recognised by flag, prefix and status, and quotes the platform's words", () => {
   it.each<[string, number, unknown, string[]]>([
     ["200 with success false", 200, { success: false, message: "no such segment" }, ["no such segment"]],
     ["200 with success as text", 200, { success: "false", message: "no" }, ["no"]],
@@ -117,7 +117,7 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
     ["an inner flag under the noun, beside an id", 200, { payload: { event: { success: false, id: 4 } } }, []],
     ["a flag in a list of one", 200, [{ success: false, message: "name taken" }], ["name taken"]],
     [
-      "each of several says no",
+      "every one of several says no",
       200,
       [
         { success: false, message: "a" },
@@ -133,13 +133,13 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
     ],
     ["an inner flag under the noun, in a list", 200, { events: [{ success: false, message: "no" }] }, ["events: no"]],
     [
-      "406 with lists under names that are not known",
+      "406 with lists under unknown names",
       406,
       { success: false, payload: { campaign: ["You must pick one."] } },
       ["campaign: You must pick one."],
     ],
     [
-      "200 with lists under names that are not known",
+      "200 with lists under unknown names",
       200,
       { success: false, payload: { campaign: ["You must pick one."] } },
       ["campaign: You must pick one."],
@@ -186,7 +186,7 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
     expect(read(status, body)).toEqual({ kind: "refused", words });
   });
 
-  it("never quotes what stands under a name that sounds secret, nor single words that stand anywhere", () => {
+  it("never quotes values under names that sound secret, nor single words outside of messages", () => {
     const outcome = read(400, {
       message: "bad",
       user: { password: "hunter22", roles: ["admin"] },
@@ -203,10 +203,7 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
     ],
     ["the request, in payload", { message: "bad", payload: { event_name: "purchase of shoes", note: "is it so" } }],
     ["an additional field alone", { message: "bad", alternative_id: "correct horse battery" }],
-    [
-      "what an additional field is called like",
-      { message: "bad", event_name: "purchase", description: "is not shown" },
-    ],
+    ["the name of an additional field", { message: "bad", event_name: "purchase", description: "is not shown" }],
     [
       "the beginning of a value",
       { message: "bad", event: { alternative_id: "correct horse", colour: ["correct horse b…"] } },
@@ -217,12 +214,12 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
       { message: "bad", payload: { api_token: ["correct horse battery"], password: ["is a secret"] } },
     ],
     ["lists without sentences", { message: "bad", payload: { roles: ["admin"], ids: [1, { kind: "text" }] } }],
-    ["a person's record, where there is anything else", { message: "bad", user: { notes: ["is a good customer"] } }],
+    ["a person's record, if there is anything else", { message: "bad", user: { notes: ["is a good customer"] } }],
   ])("never quotes an echo of %s", (_, body) => {
     expect(read(400, body)).toEqual({ kind: "refused", words: ["bad"] });
   });
 
-  it("judges by each entry, and quotes a bounded number", () => {
+  it("every entry is judged, and a bounded number is quoted", () => {
     const errors = [...Array.from({ length: 40 }, (_, index) => `WARNING: ${index}`), "ERROR: the last"];
     expect(read(200, { success: true, errors, payload: { id: 1 } })).toMatchObject({ kind: "refused" });
     const lists = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`f${index}`, ["is not known"]]));
@@ -230,7 +227,7 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
     expect(outcome.kind === "refused" && outcome.words.length).toBe(20);
   });
 
-  it("takes control characters out", () => {
+  it("control characters are removed", () => {
     expect(read(400, { message: "a\u001b[31mb\r\nc" })).toEqual({ kind: "refused", words: ["a [31mb c"] });
   });
 
@@ -239,7 +236,7 @@ describe("a refusal is told by flag, prefix and status, with the platform's word
   });
 });
 
-describe("an outcome is unknown where the answer does not settle it", () => {
+describe("an outcome is unknown if the answer does not settle it", () => {
   it.each<[string, number, unknown]>([
     ["500", 500, { message: "oops" }],
     ["503 without Retry-After", 503, ""],
@@ -252,9 +249,9 @@ describe("an outcome is unknown where the answer does not settle it", () => {
     ["an empty 200", 200, ""],
     ["204", 204, ""],
     ["{}", 200, {}],
-    ["id null", 200, { payload: { id: null } }],
-    ["id empty", 200, { payload: { id: "" } }],
-    ["id a list", 200, { payload: { id: [] } }],
+    ["an id that is null", 200, { payload: { id: null } }],
+    ["an empty id", 200, { payload: { id: "" } }],
+    ["an id that is a list", 200, { payload: { id: [] } }],
     ["a negative id", 200, { payload: { id: -5 } }],
     ["a fraction", 200, { payload: { id: 1.5 } }],
     ["two objects", 200, [{ id: 1 }, { id: 2 }]],
@@ -266,7 +263,7 @@ describe("an outcome is unknown where the answer does not settle it", () => {
     expect(read(status, body)).toMatchObject({ kind: "unknown" });
   });
 
-  it("some of several say no", () => {
+  it("some entries of several say no", () => {
     const body = [{ success: false, message: "a" }, { success: true }];
     expect(read(200, body)).toMatchObject({ kind: "unknown" });
     expect(read(200, { payload: body })).toMatchObject({ kind: "unknown" });
@@ -276,7 +273,7 @@ describe("an outcome is unknown where the answer does not settle it", () => {
     ["200", 200],
     ["408", 408],
     ["500", 500],
-  ])("and no echo of the request is quoted: %s", (_, status) => {
+  ])("without an echo of the request being quoted: %s", (_, status) => {
     const echo = { event_name: "is it so", colour: ["is not shown"], description: "is not shown" };
     for (const body of [echo, { payload: echo }, { event: echo }, { payload: { event: echo } }, [echo]]) {
       expect(read(status, body)).toMatchObject({ kind: "unknown", words: [] });
@@ -293,13 +290,13 @@ describe("an outcome is unknown where the answer does not settle it", () => {
     expect(outcome).toMatchObject({ kind: "unknown", reason: expect.stringContaining("ended early") });
   });
 
-  it("names fields, not values, of a shape without an id", () => {
+  it("for an answer without an id the message names fields, not values", () => {
     expect(read(200, { token: "geheim" })).toMatchObject({ reason: expect.stringMatching(/^(?!.*geheim).*token/) });
   });
 });
 
 describe("a redirect, which is never followed", () => {
-  it.each([301, 302, 303])("%i to a login: refused; to an object: nobody knows", (status) => {
+  it.each([301, 302, 303])("%i to a login: refused; to an object: unknown", (status) => {
     expect(read(status, "", { location: "/login" })).toMatchObject({ kind: "refused" });
     for (const location of [
       "/rest/event/123;s=hidden?key=hidden",
@@ -314,22 +311,22 @@ describe("a redirect, which is never followed", () => {
     }
   });
 
-  it.each([307, 308])("%i: nobody knows", (status) => {
+  it.each([307, 308])("%i: unknown", (status) => {
     expect(read(status, "", { location: "/login" })).toMatchObject({ kind: "unknown" });
   });
 });
 
-describe("what is told of an answer that is not understood", () => {
-  it("holds no control characters of its content type, and not all of it", () => {
+describe("what is quoted of an answer that is not understood", () => {
+  it("has no control characters of its content type, and only the beginning of it", () => {
     const outcome = read(200, "?", { "content-type": `text/\u009b31m${"x".repeat(1000)}` });
     expect(outcome).toMatchObject({ kind: "unknown" });
     const { reason } = outcome as { reason: string };
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test is for their absence
     expect(reason).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
     expect(reason.length).toBeLessThan(200);
   });
 
-  it("is none of the words of a body that broke off: half a secret could be among them", () => {
+  it("has no words of a body that broke off, which could include half a secret", () => {
     const broken = { ...answer(400, '{"message":"the password hunter'), broken: "ended early" };
     expect(readOutcome(broken, conversionEvent.create, {}, String)).toEqual({ kind: "refused", words: [] });
     expect(readOutcome({ ...broken, status: 500 }, conversionEvent.create, {}, String)).toMatchObject({ words: [] });

@@ -15,7 +15,7 @@ it.each(kinds.map((kind) => [kind.name, kind] as const))("%s has one set of rule
   for (const other of others) expect(other).not.toBe(kind.rules(limits));
 });
 
-it("validate() holds row after row against the same rules", () => {
+it("validate() checks every row with the same rules", () => {
   const asked = vi.spyOn(conversionEvent, "rules");
   const args = { eventName: "E", advertiserId: 1, value: 1 };
   expect(validate("ConversionEvent", args)).toEqual([]);
@@ -25,12 +25,12 @@ it("validate() holds row after row against the same rules", () => {
   expect(second?.value).toBe(first?.value);
 });
 
-it.each([advertiser, conversionEvent])("an operation knows every field: $name", ({ create, wireNames }) => {
+it.each([advertiser, conversionEvent])("a create sends every field: $name", ({ create, wireNames }) => {
   expect(create.fields).toEqual(Object.values(wireNames));
   expect(create).toMatchObject({ method: "POST", repeatable: false });
 });
 
-it("an operation's address has its query, and its values percent-encoded", () => {
+it("an operation's address has its query, with percent-encoded values", () => {
   const search = { ...conversionEvent.create, method: "GET", path: "rest/event?alternative_id={mark}" } as const;
   expect(addressOf(search, "https://x.example/api", { mark: "a/b&c=ä" }).href).toBe(
     "https://x.example/api/rest/event?alternative_id=a%2Fb%26c%3D%C3%A4",

@@ -8,7 +8,7 @@ function newLeases(): Leases<string> {
   return leases;
 }
 
-/** A lease that there must be. */
+/** Takes a lease, which must be available. */
 function take(leases: Leases<string>, goesFirst = false): Lease<string> {
   const lease = leases.take(goesFirst);
   if (lease === undefined) expect.fail("there is no lease to be had");
@@ -19,7 +19,7 @@ function acceptMany(leases: Leases<string>, count: number): void {
   for (let i = 0; i < count; i++) take(leases).accept();
 }
 
-it("there is none before the first login", () => {
+it("no lease is available before the first login", () => {
   const leases = new Leases<string>();
   expect(leases.hasLogin).toBe(false);
   expect(leases.take(false)).toBeUndefined();
@@ -28,7 +28,7 @@ it("there is none before the first login", () => {
   expect(take(leases)).toMatchObject({ login: "first", openedAtMs: 7, hasAccepted: false, hasEnded: false });
 });
 
-it("no more are held on a login than it has accepted requests, and one at least", () => {
+it("a login has as many leases as it has accepted requests, and at least one", () => {
   const leases = newLeases();
   const first = take(leases);
   expect(leases.take(false)).toBeUndefined();
@@ -48,7 +48,7 @@ it("no more are held on a login than it has accepted requests, and one at least"
   expect(leases.take(false)).toBeUndefined();
 });
 
-it("nothing is learnt from a lease that was given back before", () => {
+it("a lease has no effect after it was released", () => {
   const leases = newLeases();
   const first = take(leases);
   first.release();
@@ -60,7 +60,7 @@ it("nothing is learnt from a lease that was given back before", () => {
   expect(leases.take(false)).toBeUndefined();
 });
 
-it("a refusal ends the login for all, once", () => {
+it("a refusal ends its login for all leases, but not the next login", () => {
   const leases = newLeases();
   acceptMany(leases, 2);
   const [refused, late] = [take(leases), take(leases)];
@@ -73,7 +73,7 @@ it("a refusal ends the login for all, once", () => {
   expect(take(leases, true)).toMatchObject({ login: "second", hasEnded: false });
 });
 
-it("what was refused goes first: nothing new until it is answered, nor until the others in flight are", () => {
+it("after a refusal, new requests wait until the refused ones and those in flight are answered", () => {
   const leases = newLeases();
   acceptMany(leases, 3);
   const [refused, alsoRefused, late] = [take(leases), take(leases), take(leases)];
@@ -89,13 +89,13 @@ it("what was refused goes first: nothing new until it is answered, nor until the
   take(leases, true).accept();
   alsoRefused.release();
   expect(leases.take(false)).toBeUndefined();
-  late.accept(); // answered by the login that has ended: says nothing of the new one
+  late.accept(); // of the ended login: raises nothing on the new one
   take(leases);
   take(leases);
   expect(leases.take(false)).toBeUndefined();
 });
 
-it("while no connection can be made nobody waits for what others learn, until one is accepted", () => {
+it("while no connection can be made requests don't wait for each other, until one is accepted", () => {
   const leases = newLeases();
   take(leases).unreachable();
   const [first] = [take(leases), take(leases), take(leases)];
@@ -110,7 +110,7 @@ it.each<[string, (lease: Lease<string>, leases: Leases<string>) => void]>([
   ["found no connection", (lease) => lease.unreachable()],
   ["ended the login", (lease) => lease.refuse()],
   ["has a new login", (_, leases) => leases.begin("second", 0)],
-])("whoever waits looks again when a request %s", async (_, happens) => {
+])("a waiting request is woken when another one %s", async (_, happens) => {
   const leases = newLeases();
   const lease = take(leases);
   let looked = 0;

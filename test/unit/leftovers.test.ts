@@ -1,4 +1,4 @@
-/** What is live and managed by nobody any more. */
+/** Objects that are live and no longer managed. */
 import { describe, expect, it } from "vitest";
 import { LEFT_LIVE, leftLiveIn } from "../../provider/src/state/properties.js";
 import { LEFTOVER_FORMATS, leftoversOf, nothingSince, otherStackThan } from "../../provider/src/tools/leftovers.js";
@@ -23,7 +23,7 @@ const inShort = (...args: Parameters<typeof leftoversOf>) =>
   leftoversOf(...args).map(({ kind, id, name, key, why }) => `${kind} ${id} ${name} ${key}: ${why}`);
 const idsOf = (...args: Parameters<typeof leftoversOf>) => leftoversOf(...args).map(({ kind, id }) => `${kind} ${id}`);
 
-it("tells what the state notes of replacements and of what left a set, newest first", () => {
+it("lists what the state notes about replacements and about events that left a set, newest first", () => {
   const set = storedSet("funnel", {
     eventIds: { a: 20 },
     [LEFT_LIVE]: [{ id: "9", name: "Gone", key: "b", at: "2026-03-02T00:00:00.000Z", why: "removed" }],
@@ -34,18 +34,18 @@ it("tells what the state notes of replacements and of what left a set, newest fi
   ]);
 });
 
-it("leaves out what the state holds again", () => {
+it("leaves out an object that is in the state again", () => {
   const adopted = storedEvent("again", 7);
   expect(inShort(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), adopted]), [])).toEqual([]);
 });
 
-it("tells what was replaced and stands in the state still", () => {
+it("lists a replaced object that is still in the state", () => {
   expect(inShort(stateOf([storedEvent("buy", 8), storedEvent("buy", 7, {}, { delete: true })]), [])).toEqual([
     "ConversionEvent 7 buy buy: replaced; the next `pulumi up` takes it out of the state",
   ]);
 });
 
-it("what awaits its replacement (`deleteBeforeReplace`) is left live, or deleted, before the next run takes it out", () => {
+it("an object that awaits its replacement (`deleteBeforeReplace`) is listed if it stays live, not if it was deleted", () => {
   const awaiting = (retainOnDelete: boolean) =>
     storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }, { pendingReplacement: true, retainOnDelete });
   expect(inShort(stateOf([awaiting(true)]), [])).toEqual([
@@ -58,7 +58,7 @@ it("what awaits its replacement (`deleteBeforeReplace`) is left live, or deleted
   }
 });
 
-it("earlier states tell what was removed, with the latest one that held it; an advertiser and an event may have one id", () => {
+it("removed objects are listed from earlier states, with the latest one that had them, also if two kinds share an id", () => {
   const first = stateOf(
     [storedAdvertiser("acme", 1), storedEvent("a", 1), storedEvent("b", 2)],
     "2026-01-01T00:00:00Z",
@@ -77,7 +77,7 @@ describe("an earlier export and a later one", () => {
   const set = storedSet("funnel", { eventIds: { a: 20, b: 21 } });
   const before = stateOf([storedAdvertiser("acme", 1), storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set]);
 
-  it("a plain destroy: every id that was there, singles and members, and what was noted", () => {
+  it("after a destroy all ids are listed: single resources, members and what was noted", () => {
     expect(idsOf(stateOf([]), [before])).toEqual([
       "ConversionEvent 7",
       "Advertiser 1",
@@ -87,7 +87,7 @@ describe("an earlier export and a later one", () => {
     ]);
   });
 
-  it("what was noted before, and is noted still, has not left the state", () => {
+  it("an object that both note has not left the state", () => {
     expect(idsOf(before, [before])).toEqual([]);
     const replaced = { ...NOTED, id: "8", name: "buy", at: "2026-03-03T00:00:00.000Z", by: "9" };
     const after = stateOf([
@@ -96,12 +96,12 @@ describe("an earlier export and a later one", () => {
       storedEvent("buy", 9, { [LEFT_LIVE]: [NOTED, replaced] }),
     ]);
     expect(inShort(after, [before])).toEqual(["ConversionEvent 8 buy buy: replaced by 9"]);
-    // An export that holds it tells more than a later one that just notes it.
+    // An export that manages it says more than a later one that only notes it.
     const first = stateOf([storedEvent("buy", 7)], "2026-01-01T00:00:00Z");
     expect(idsOf(after, [before, first])).toEqual(["ConversionEvent 8", "ConversionEvent 7"]);
   });
 
-  it("what the later one holds, by whomever, has not left it: adopted, in a set, under another name; the kind counts", () => {
+  it("an object that any resource of its kind still has in the later one has not left it", () => {
     const rest = [
       storedEvent("adopted", 20, { existingId: 20 }),
       storedSet("other", { eventIds: { x: 8 } }),
@@ -118,14 +118,14 @@ describe("an earlier export and a later one", () => {
   describe("an object that is only read (.get)", () => {
     const read = (name: string, id: number) => storedAdvertiser(name, id, name, { external: true });
 
-    it("was never this stack's", () => {
+    it("was never managed by this stack", () => {
       expect(idsOf(stateOf([]), [stateOf([read("theirs", 5)])])).toEqual([]);
       expect(nothingSince(stateOf([]), [stateOf([read("theirs", 5)])])).toContain("has no object of this package");
       const replaced = { ...read("theirs", 5), delete: true };
       expect(idsOf(stateOf([read("theirs", 6), replaced]), [])).toEqual([]);
     });
 
-    it("is held by nothing: what managed it has left it live", () => {
+    it("is not managed: the resource that managed it left it live", () => {
       const before = stateOf([storedAdvertiser("acme", 1)]);
       for (const name of ["ref", "acme"]) expect(idsOf(stateOf([read(name, 1)]), [before])).toEqual(["Advertiser 1"]);
       const noted = { ...storedAdvertiser("acme", 8), outputs: { [LEFT_LIVE]: [NOTED] } };
@@ -135,7 +135,7 @@ describe("an earlier export and a later one", () => {
       expect(() => markDone(readExport(exportOf([read("ref", 7)])), ["7"], "")).toThrow("7 is not on the list");
     });
 
-    it("does not make two stacks one", () => {
+    it("does not make two stacks count as one", () => {
       const of = (stack: string, name: string, id: number) =>
         readExport(
           exportOf([
@@ -149,7 +149,7 @@ describe("an earlier export and a later one", () => {
     });
   });
 
-  it("what was deleted with its resource, as retainOnDelete: false says, is not called live", () => {
+  it("an object that was deleted with its resource (retainOnDelete: false) is not called live", () => {
     const deleting = { retainOnDelete: undefined };
     const resources = [
       storedAdvertiser("acme", 1),
@@ -164,7 +164,7 @@ describe("an earlier export and a later one", () => {
     expect(deleted).toMatch(
       /^2 objects were deleted with the resource, as retainOnDelete: false says[\s\S]* 2 [\s\S]* 3 /,
     );
-    // A replaced one that still stands there is deleted next.
+    // A replaced one that is still in the state is deleted by the next run.
     const replaced = storedEvent("gone", 1, {}, { ...deleting, delete: true });
     expect(leftoversOf(stateOf([storedEvent("gone", 9), replaced]), [])).toMatchObject([
       { id: "1", live: "perhaps", why: "replaced; the next `pulumi up` deletes it" },
@@ -197,7 +197,7 @@ it.each(Object.keys(LEFTOVER_FORMATS))("%s shows no secret", (format) => {
   expect(told).not.toContain(CIPHERTEXT);
 });
 
-it("R9: a create of unknown outcome that left the state is listed, unless something took its place or its name changed", () => {
+it("R9: a create of unknown outcome that left the state is listed, unless it was replaced or renamed", () => {
   const [single, set] = [
     storedEvent("buy", "unresolved-x", UNRESOLVED_OUTPUT),
     storedSet("funnel", { unresolved: { a: { mark: "m", since: "2026-03-01T08:00:00Z", what: "sent" } } }),
@@ -212,12 +212,12 @@ it("R9: a create of unknown outcome that left the state is listed, unless someth
   expect(leftoversOf(before, [before])).toEqual([]);
   expect(leftoversOf(stateOf([storedEvent("buy", 8), set]), [before])).toEqual([]);
   expect(leftoversOf(stateOf([storedEvent("new", "unresolved-x", UNRESOLVED_OUTPUT), set]), [before])).toEqual([]);
-  // A command saves all that it settles at one moment.
+  // Creates that one command saves have the same time.
   const another = storedEvent("new", "unresolved-y", UNRESOLVED_OUTPUT);
   expect(leftoversOf(stateOf([another, set]), [before])).toMatchObject([{ key: "buy", live: "unknown" }]);
 });
 
-it("R9: nor what something has adopted, in the state of then or since", () => {
+it("R9: nor is one listed whose adopted object a resource has, then or since", () => {
   const unresolved = { a: { mark: "m", since: "2026-03-01T08:00:00Z", what: "sent", adoptedAs: "5" } };
   const [set, adopter] = [storedSet("funnel", { unresolved }), storedEvent("signup", 5)];
   const leftSince = (before: Resource[], now: Resource[]) => leftoversOf(stateOf(now), [stateOf(before)]);
@@ -226,14 +226,14 @@ it("R9: nor what something has adopted, in the state of then or since", () => {
   expect(leftSince([set], [storedEvent("signup", 6)])).toMatchObject([{ key: "funnel/a", live: "unknown" }]);
 });
 
-it("nothing is told in words, with what can't be known", () => {
+it("an empty list says in words what can't be known", () => {
   expect(LEFTOVER_FORMATS.text?.([])).toMatch(/^Nothing is known[\s\S]*--before/);
   const event = storedEvent("a", 1);
   const [now, earlier] = [stateOf([event]), stateOf([event], "2026-03-01T10:00:00Z")];
   const since = (...states: (typeof now)[]) => LEFTOVER_FORMATS.text?.([], nothingSince(now, states));
   expect(since(earlier)).toBe("Nothing that is live on the platform has left the state since the earlier export.\n");
   expect(since(stateOf([], ""), earlier)).toMatch(/^Nothing that is live/);
-  // The newest checkpoint of a stack is what the last run left of it.
+  // The newest checkpoint of a stack is its current state.
   for (const [states, why] of [
     [[now], "is the current state"],
     [[stateOf([])], "has no object of this package"],
@@ -242,13 +242,13 @@ it("nothing is told in words, with what can't be known", () => {
     expect(since(...states)).toContain(`The earlier export ${why}, so it shows nothing that a run took out.`);
     expect(since(...states)).toContain("pulumi stack export --version N");
   }
-  // `pulumi state delete` keeps the time.
+  // `pulumi state delete` does not change the time.
   expect(since(stateOf([event, storedAdvertiser("acme", 1)]))).toMatch(/^Nothing that is live/);
   const unresolved = stateOf([storedEvent("buy", "unresolved-x", UNRESOLVED_OUTPUT)], "");
   expect(since(unresolved)).toMatch(/^Nothing that is live/);
 });
 
-it("a set whose create in doubt is settled as created notes what that took the place of", () => {
+it("a set whose unresolved create is settled as created notes the object that it replaced", () => {
   const mark = { mark: "m", since: "2026-03-01T00:00:00Z", what: "sent" };
   const stack = readExport(exportOf([storedSet("funnel", { eventIds: { a: 4 }, unresolved: { a: mark } })]));
   const verdict = { urn: `${urnOf("ConversionEventSet", "funnel")}["a"]`, createdAs: "9" };
@@ -261,7 +261,7 @@ it("a set whose create in doubt is settled as created notes what that took the p
   expect(leftLiveIn(saved?.outputs ?? {})).toEqual([{ id: "4", at: mark.since, why: "replaced", by: "9", key: "a" }]);
 });
 
-describe("what somebody has tidied up", () => {
+describe("an object that was marked as done", () => {
   const DONE_AT = "2026-03-03T00:00:00.000Z";
   const set = storedSet("funnel", { eventIds: { a: 20 }, [LEFT_LIVE]: [{ ...NOTED, id: "9", key: "b" }] });
   const advertiser = { ...storedAdvertiser("acme", 1), outputs: { [LEFT_LIVE]: [{ ...NOTED, name: "Was", by: "1" }] } };
@@ -270,7 +270,7 @@ describe("what somebody has tidied up", () => {
   const listed = (state: ExportedStack, ...earlier: Parameters<typeof leftoversOf>[1]) =>
     inShort(stateIn(state), earlier).map((line) => line.replace(/ \S* .*/, (rest) => ` ${rest.split(" ")[1]}`));
 
-  it("is on the list no more, also where an earlier state has it, or the state goes another way", () => {
+  it("is no longer listed, also if an earlier state has it, or if its resource leaves the state", () => {
     expect(listed(stack)).toEqual(["Advertiser 7", "ConversionEvent 7", "ConversionEvent 9"]);
     const first = markDone(stack, ["ConversionEvent:7", "9", "9"], DONE_AT);
     expect(first.done.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["ConversionEvent 7", "ConversionEvent 9"]);
@@ -283,7 +283,7 @@ describe("what somebody has tidied up", () => {
     expect(listed(markDone(first.stack, ["7"], DONE_AT).stack)).toEqual([]);
   });
 
-  it("is on the list again when the state has held it again since", () => {
+  it("is listed again if it was in the state again since", () => {
     const { stack: done } = markDone(stack, ["ConversionEvent:7"], DONE_AT);
     const later = stateOf([storedEvent("back", 7)], "2026-03-04T01:00:00+01:00");
     expect(listed(done, later)).toContain("ConversionEvent 7");
@@ -292,13 +292,13 @@ describe("what somebody has tidied up", () => {
     expect(inShort(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: left })]), [])).toHaveLength(1);
   });
 
-  it("changes nothing else in the state", () => {
+  it("is the only change in the state", () => {
     const { stack: done } = markDone(stack, ["9"], DONE_AT);
     const text = JSON.stringify(done).replace(`,"done":"${DONE_AT}"`, "");
     expect(text).toBe(JSON.stringify(stack));
   });
 
-  it("all that is wrong is said at once, and nothing is changed", () => {
+  it("all problems are reported at once, and nothing is changed", () => {
     const replaced = storedEvent("old", 12, {}, { delete: true });
     const state = readExport(exportOf([...resources, replaced]));
     expect(() => markDone(state, ["9", "7", "8", "99", "12", "Event:9", "buy", ""], DONE_AT)).toThrow(
@@ -315,7 +315,7 @@ describe("what somebody has tidied up", () => {
     expect(() => markDone(stack, ["9", "9"], DONE_AT)).not.toThrow();
   });
 
-  it("a state with operations of an interrupted run is not changed, since they would be lost", () => {
+  it("a state with operations of an interrupted run is refused, because they would be lost", () => {
     const pending_operations = [{ type: "creating", resource: { urn: urnOf("ConversionEvent", "x"), type: "x" } }];
     const killed = { ...stack, deployment: { ...stack.deployment, pending_operations } };
     expect(() => markDone(killed, ["9"], DONE_AT)).toThrow("pulumi-advertising pending");

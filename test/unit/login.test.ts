@@ -1,4 +1,4 @@
-/** What a refusal means for a login: the strategies' judgements, as tables. */
+/** What a refused request means for a login, for each way to log in, as tables. */
 import { expect, it } from "vitest";
 import { credentialsOf, type Login } from "../../provider/src/client/login.js";
 import { PatientSender } from "../../provider/src/client/patient.js";
@@ -33,13 +33,18 @@ it.each<[string, SessionSign, Standing, Verdict]>([
   ["other words, on a young session", "doubtful", used, "accepted"],
   ["other words, after a minute", "doubtful", { ...used, ageMs: 60_000 }, "ended"],
   ["a bare 403, after a minute", "bare", { ...fresh, ageMs: 60_000 }, "ended"],
-  ["other words, when another request has found the end", "doubtful", { ...used, hasEnded: true }, "ended"],
+  [
+    "other words, after another request has found that the session ended",
+    "doubtful",
+    { ...used, hasEnded: true },
+    "ended",
+  ],
   ["again, but a minute later", "clear", { ...used, ageMs: 60_000, isIncurable: true }, "ended"],
 ])("cookies: %s", async (_, sign, standing, verdict) => {
   expect((await open("session").login).judge(sign, standing)).toBe(verdict);
 });
 
-it.each<SessionSign>(["clear", "bare", "doubtful"])("a session that was found: %s is its end", async (sign) => {
+it.each<SessionSign>(["clear", "bare", "doubtful"])("a session from an earlier run: %s ends it", async (sign) => {
   expect((await open("session", true).login).judge(sign, { ...fresh, isIncurable: true })).toBe("ended");
 });
 
@@ -52,7 +57,7 @@ it.each<[string, SessionSign, Standing, Verdict]>([
   expect((await open("basic").login).judge(sign, standing)).toBe(verdict);
 });
 
-it("Basic: what goes with each request is scrubbed", async () => {
+it("Basic: the credentials of each request are scrubbed", async () => {
   const { secrets, login } = open("basic");
   const { authorization } = await (await login).headers(url);
   expect(authorization).toMatch(/^Basic \S+$/);

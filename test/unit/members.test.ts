@@ -1,4 +1,4 @@
-/** What becomes of each member of a set, and what the state holds afterwards. */
+/** What becomes of each member of a set, and what is in the state afterwards. */
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/errors.js";
 import type { Values } from "../../provider/src/base/record.js";
@@ -24,7 +24,7 @@ const doubt: Outcome = {
   record: { key: "", mark: "m2", fingerprint: "f2", at: "2026-01-02T00:00:00Z", what: "sent" },
 };
 
-/** Plans, and takes the outcomes for what was done. @returns the actions, and the state as the engine would keep it. */
+/** Plans, then applies the outcomes. @returns the actions, and the state as the engine would save it. */
 function step(olds: Values, news: Values, done: Record<string, Outcome> = {}, secret: string[] = []) {
   const [stored, declared] = [readStoredSet(olds), readDeclaredSet(news)];
   const members = membersOf(conversionEvent, stored, declared);
@@ -36,7 +36,7 @@ function step(olds: Values, news: Values, done: Record<string, Outcome> = {}, se
       ]),
     ),
     changes: isChange(declared, members),
-    /** Only an `up` gets to it, where everything is known. */
+    /** Only in an `up`, where everything is known. */
     get state() {
       const outcomes = new Map(Object.entries(done));
       const after = setAfter(conversionEvent, {
@@ -61,7 +61,13 @@ describe("actions", () => {
   it.each<[string, Values, Values, Record<string, string>, boolean]>([
     ["a new set", {}, { ...shared, events: { a: A } }, { a: "create" }, true],
     ["nothing differs", held, { ...shared, events: { b: B, a: A } }, { b: "keep", a: "keep" }, false],
-    ["one differs", held, { ...shared, events: { a: { ...A, value: 3 }, b: B } }, { a: "replace", b: "keep" }, true],
+    [
+      "a member differs",
+      held,
+      { ...shared, events: { a: { ...A, value: 3 }, b: B } },
+      { a: "replace", b: "keep" },
+      true,
+    ],
     ["a key is gone", held, { ...shared, events: { a: A } }, { a: "keep", b: "let go" }, true],
     [
       "a key is new",
@@ -72,7 +78,7 @@ describe("actions", () => {
     ],
     ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "replace", b: "replace" }, true],
     [
-      "other defaults, of which one has its own",
+      "other defaults, which one member overrides",
       held,
       { ...shared, defaults: { clickWindow: 61 }, events: { a: A, b: { ...B, clickWindow: 60 } } },
       { a: "replace", b: "keep" },
@@ -86,7 +92,7 @@ describe("actions", () => {
       true,
     ],
     [
-      "one entry is not known",
+      "an entry is not known",
       held,
       { ...shared, events: { a: UNKNOWN, b: B, c: UNKNOWN } },
       { a: "perhaps replace", b: "keep", c: "create" },
@@ -99,24 +105,24 @@ describe("actions", () => {
       { a: "perhaps replace", b: "keep" },
       true,
     ],
-    ["none is known", held, { ...shared, events: UNKNOWN }, { a: "perhaps replace", b: "perhaps replace" }, true],
-    ["none is known of an empty set", {}, { ...shared, events: UNKNOWN }, {}, true],
+    ["no member is known", held, { ...shared, events: UNKNOWN }, { a: "perhaps replace", b: "perhaps replace" }, true],
+    ["none is known, and the set was empty", {}, { ...shared, events: UNKNOWN }, {}, true],
     [
-      "an object is named",
+      "existingId names another object",
       held,
       { ...shared, events: { a: { ...A, existingId: 9 }, b: B } },
       { a: "adopt", b: "keep" },
       true,
     ],
     [
-      "the held one is named",
+      "existingId names its own object",
       held,
       { ...shared, events: { a: { ...A, existingId: 1 }, b: B } },
       { a: "keep", b: "keep" },
       false,
     ],
     [
-      "the held one is named, with other arguments",
+      "existingId names its own object, with other arguments",
       held,
       { ...shared, events: { a: { ...A, value: 5, existingId: 1 }, b: B } },
       { a: "adopt", b: "keep" },
@@ -130,21 +136,21 @@ describe("actions", () => {
       true,
     ],
     [
-      "unresolved, and settled by an id",
+      "unresolved, and settled with existingId",
       { ...held, unresolved: { a: unresolvedMember, c: unresolvedMember } },
       { ...shared, events: { a: { ...A, existingId: 1 }, c: { ...A, existingId: 9 }, b: B } },
       { a: "adopt", c: "adopt", b: "keep" },
       true,
     ],
     [
-      "unresolved, and declared no longer",
+      "unresolved, and no longer declared",
       { ...held, unresolved: { b: unresolvedMember, c: unresolvedMember } },
       { ...shared, events: { a: A } },
       { a: "keep", b: "wait", c: "wait" },
       true,
     ],
     [
-      "unresolved, and adopted under another key",
+      "unresolved, and its object is adopted under another key",
       { ...held, unresolved: { c: { ...unresolvedMember, name: "C" } } },
       { ...shared, events: { a: A, b: B, d: { eventName: "C", value: 1, existingId: 9 } } },
       { a: "keep", b: "keep", c: "keep", d: "adopt" },
@@ -158,7 +164,7 @@ describe("actions", () => {
       true,
     ],
     [
-      "unresolved, and what its set had before is named under another key",
+      "unresolved, and another key names an object that the set already had",
       { ...held, unresolved: { c: { ...unresolvedMember, name: "A" } } },
       { ...shared, events: { a: { ...A, existingId: 1 }, b: B } },
       { a: "keep", b: "keep", c: "wait" },
@@ -179,14 +185,14 @@ describe("actions", () => {
       expect(first.state).toEqual({ ...declared, eventIds: { [key]: 5 } });
       expect(step(first.state, declared).actions).toEqual({ [key]: "keep" });
       expect(step(first.state, { ...shared, events: {} }).actions).toEqual({ [key]: "let go" });
-      // No inherited property is taken for a member.
+      // An inherited property does not count as a member.
       expect(step({}, { ...shared, events: { x: A } }).actions).toEqual({ x: "create" });
     },
   );
 });
 
 describe("the state afterwards", () => {
-  it("holds what was created, and not what was refused: the next run sends just that", () => {
+  it("has what was created but not what was refused, which the next run sends again", () => {
     const news = { ...shared, events: { a: A, b: B } };
     const { state } = step({}, news, { a: created("1"), b: refused });
     expect(state).toEqual({ ...shared, events: { a: A }, eventIds: { a: 1 } });
@@ -200,7 +206,7 @@ describe("the state afterwards", () => {
     expect(step(state, news).actions).toEqual({ a: "keep" });
   });
 
-  it("what could not be created anew stays with its id and its arguments, also under a changed advertiser", () => {
+  it("a member that could not be replaced keeps its id and arguments, also if the advertiser changed", () => {
     const news = { ...shared, advertiserId: 8, events: { a: A, b: B } };
     const { state } = step(held, news, { a: created("3"), b: refused });
     expect(state).toEqual({
@@ -209,7 +215,7 @@ describe("the state afterwards", () => {
       earlier: { b: bodyOf(shared, B) },
     });
     expect(step(state, news).actions).toEqual({ a: "keep", b: "replace" });
-    // Set back, it is again what it was: nothing is sent for it.
+    // With the advertiser changed back, nothing is sent for it.
     expect(step(state, { ...news, advertiserId: 7 }).actions).toEqual({ a: "replace", b: "keep" });
     expect(step(state, news, { b: created("4") }).state).toEqual({ ...news, eventIds: { a: 3, b: 4 } });
   });
@@ -222,13 +228,13 @@ describe("the state afterwards", () => {
     expect(step(second.state, held).actions).toEqual({ a: "keep", b: "keep" });
   });
 
-  it("an unknown outcome stands beside the id that it was to replace, until it is settled", () => {
+  it("an unknown outcome is kept beside the id that it was to replace, until it is settled", () => {
     const news = { ...shared, events: { a: { ...A, value: 3 }, b: B, c: A } };
     const first = step(held, news, { a: doubt, c: doubt });
     const open = { since: "2026-01-02T00:00:00Z", what: "sent", mark: "m2", fingerprint: "f2" };
     expect(first.state).toEqual({ ...held, unresolved: { a: open, c: open } });
     expect(step(first.state, news).state).toEqual(first.state);
-    // Given up, it still waits; and so does one whose entry is set back.
+    // It still waits if its entry is removed or changed back.
     expect(step(first.state, { ...shared, events: { b: B } }).state).toEqual({
       ...held,
       unresolved: { a: open, c: open },
@@ -239,11 +245,11 @@ describe("the state afterwards", () => {
     };
     const settled = step(first.state, named, { a: { kind: "adopted", id: "11" }, c: { kind: "adopted", id: "12" } });
     expect(settled.state).toEqual({ ...named, eventIds: { a: 11, b: 2, c: 12 } });
-    // existingId may be taken away afterwards.
+    // existingId may be removed afterwards.
     expect(step(settled.state, news).changes).toBe(false);
   });
 
-  it("what another key adopts stays unresolved until that has it, and while nothing adopts it any more", () => {
+  it("a member stays unresolved until another key has adopted its object, and if that adoption is given up", () => {
     const open = { since: "2026-01-02T00:00:00Z", what: "sent", mark: "m2", fingerprint: "f2", name: "C" };
     const news = { ...shared, events: { a: A, b: B, d: { eventName: "C", value: 1, existingId: 9 } } };
     const failed = step({ ...held, unresolved: { c: open } }, news, { d: refused });
@@ -252,13 +258,13 @@ describe("the state afterwards", () => {
     expect(step(failed.state, held).state.unresolved).not.toHaveProperty(["c", "adoptedAs"]);
   });
 
-  it("arguments that were changed by hand, said with the same existingId, are what the object is from then on", () => {
+  it("arguments that were changed by hand and are given with the same existingId are stored as the object's", () => {
     const changed = { ...shared, events: { a: { ...A, value: 5, existingId: 1 }, b: B } };
     const { state } = step(held, changed, { a: { kind: "adopted", id: "1" } });
     expect(step(state, { ...shared, events: { a: { ...A, value: 5 }, b: B } }).changes).toBe(false);
   });
 
-  it("secret arguments of an entry that is not the one of now are not kept: nothing would keep them secret", () => {
+  it("secret arguments of an entry that is no longer declared are dropped, because nothing would keep them secret", () => {
     const secret = [`events["a"].eventName`];
     const first = step({}, { ...shared, events: { a: A, b: B } }, { a: created("1"), b: created("2") }, secret);
     expect(first.state.__secret).toEqual(secret);
@@ -270,7 +276,7 @@ describe("the state afterwards", () => {
   });
 });
 
-it("reads a state as this version writes it: a contract", () => {
+it("reads a state in the form of the contract", () => {
   const state = {
     advertiserId: 7,
     defaults: {
@@ -307,7 +313,7 @@ it("reads a state as this version writes it: a contract", () => {
   const { events, advertiserId, defaults } = state;
   const { actions } = step(state, { advertiserId, defaults, events });
   expect(actions).toEqual({ landing: "keep", purchase: "keep", lead: "wait" });
-  // How a body's fingerprint is made is a contract too.
+  // How the fingerprint of a body is made is a contract too.
   const [landing] = membersOf(conversionEvent, stored, readDeclaredSet({ advertiserId, defaults, events }));
   expect(landing?.fingerprint).toMatchInlineSnapshot(`"5eb6a87d3abda4defe2ea9226cd4dfa8"`);
 });

@@ -5,7 +5,7 @@ import { controls } from "../support/controls.js";
 import { mutated } from "../support/mutation.js";
 import { violations } from "../support/violations.js";
 
-it("what controls and violations change stands in the source, once", () => {
+it("the text that each control and violation replaces is in the source exactly once", () => {
   const wrong = [...controls, ...violations].flatMap((each) => {
     const source = readFileSync(resolve(import.meta.dirname, "../../provider/src", each.file), "utf8");
     try {

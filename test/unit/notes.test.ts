@@ -1,4 +1,4 @@
-/** What this machine remembers of a stack while no run uses it, and how a journal is changed then. */
+/** What this machine remembers of a stack between runs, and how a command changes its journal. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
@@ -26,7 +26,7 @@ function remembering(...records: CreateRecord[]) {
 
 const options = { clock: systemClock, unique: "u", maxWaitMs: 0 };
 
-it("is empty where nothing is, or where a journal can't be read", () => {
+it("is empty without a journal, or if it can't be read", () => {
   expect(look(pathsIn(newFolder(), "o/p/s"))).toEqual({ creates: [], objects: new Map(), adopts: new Map() });
   const paths = remembering(record("m"));
   new Inventory(paths.objects).note("k", { id: "7", fingerprint: "f" });
@@ -34,7 +34,7 @@ it("is empty where nothing is, or where a journal can't be read", () => {
   expect(look(paths)).toMatchObject({ creates: [], objects: new Map([["k", { id: "7" }]]) });
 });
 
-it("answers all records of a resource, with all marks: it may have been killed several times", () => {
+it("has all records of a resource, because runs may have been killed several times", () => {
   const paths = remembering(record("m1"), record("m2", { id: "7" }), record("m3", { key: "Advertiser::o/p/s::a" }));
   expect(look(paths).creates.map(({ mark, id }) => [mark, id])).toEqual([
     ["m1", undefined],
@@ -43,7 +43,7 @@ it("answers all records of a resource, with all marks: it may have been killed s
   ]);
 });
 
-it("a journal that a run holds is not changed at once, and waited for by who may wait", async () => {
+it("a journal that a run has locked is not changed, or waited for if the caller may wait", async () => {
   const { journal } = remembering(record("m1"), record("m2"));
   const before = readFileSync(journal, "utf8");
   await withJournal(journal, options, async (held) => {
@@ -59,7 +59,7 @@ it("a journal that a run holds is not changed at once, and waited for by who may
   expect(readdirSync(dirname(journal))).toEqual([]);
 });
 
-it("nothing is written after the lock was lost", async () => {
+it("nothing is written once the lock is lost", async () => {
   const { journal } = remembering(record("m1"));
   await withJournal(journal, options, async (held) => {
     writeFileSync(`${journal}.lock`, "another's");

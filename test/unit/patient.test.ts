@@ -6,7 +6,7 @@ import { answer } from "../support/answers.js";
 const now = Date.parse("2026-01-01T00:00:00Z");
 const question = { attemptNumber: 1, repeatable: false, wallClockMs: now, random: 0 };
 
-describe("a create is sent again only where it surely was not acted upon", () => {
+describe("a create is sent again only if it was certainly not acted upon", () => {
   it.each(["ENOTFOUND", "ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "ETIMEDOUT"])(
     "%s before sending: again",
     (code) => {
@@ -47,7 +47,7 @@ describe("a create is sent again only where it surely was not acted upon", () =>
     expect(decideRetry({ ...question, attempt: { answer: answer(status) } }).kind).toBe("done");
   });
 
-  it("429 and a 503 that names a time are waited out", () => {
+  it("after 429, or a 503 that names a time: again after a wait", () => {
     expect(decideRetry({ ...question, attempt: { answer: answer(429, "", { "retry-after": "2" }) } })).toMatchObject({
       kind: "limited",
       delayMs: 2000,
@@ -62,7 +62,7 @@ describe("a create is sent again only where it surely was not acted upon", () =>
     });
   });
 
-  it("a Retry-After of 0 does not make it spin", () => {
+  it("after a Retry-After of 0: again, with a pause", () => {
     const decision = decideRetry({
       ...question,
       random: 1,
@@ -72,7 +72,7 @@ describe("a create is sent again only where it surely was not acted upon", () =>
   });
 });
 
-it("a login may be sent again after an unknown outcome, three times in all", () => {
+it("a login may be sent again after an unknown outcome, up to three times in all", () => {
   const failure = new TransportFailure("ECONNRESET", true, "x");
   const kinds = [1, 2, 3].map(
     (attemptNumber) => decideRetry({ ...question, repeatable: true, attemptNumber, attempt: { failure } }).kind,
@@ -87,11 +87,11 @@ describe("Retry-After", () => {
     ["seconds", { "retry-after": "120" }, 120_000],
     ["a date", { "retry-after": "Thu, 01 Jan 2026 00:00:30 GMT" }, 30_000],
     [
-      "a date against the answer's own clock",
+      "a date by the answer's own clock",
       { "retry-after": "Thu, 01 Jan 2026 05:00:30 GMT", date: "Thu, 01 Jan 2026 05:00:00 GMT" },
       30_000,
     ],
-    ["a date that is past", { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],
+    ["a date in the past", { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],
     ["a huge number", { "retry-after": "1e9" }, undefined],
     ["a year at most", { "retry-after": "99999999999999999999" }, 366 * 24 * 3600 * 1000],
     ["nonsense", { "retry-after": "soon" }, undefined],

@@ -1,4 +1,4 @@
-/** What answers about creates of unknown outcome are held against, and how one is taken back. */
+/** How answers about creates of unknown outcome are checked, and how one is taken back. */
 import { describe, expect, it } from "vitest";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
 import { checkVerdicts, readVerdicts, reopen, sliceOf } from "../../provider/src/tools/pending-answers.js";
@@ -128,14 +128,14 @@ describe("answers", () => {
     expect(() => read(created, notCreated)).toThrow(`nothing was settled: ${fault}`);
   });
 
-  it("what a search found is judged one by one: one that something else has does not keep the others from being settled", () => {
+  it("results of a search are judged one by one: an object that another resource has does not block the others", () => {
     const found = { created: [`${E("f19")}=2`, `${SET}["a"]=4`], notCreated: [] };
     const { verdicts, faults } = checkVerdicts(found, { pending, stack, notes });
     expect(verdicts).toEqual([{ urn: `${SET}["a"]`, createdAs: "4" }]);
     expect(faults).toEqual([`2 is not the id of "${E("f19")}": the state has it as ${E("kept")}`]);
   });
 
-  it("a name without an id that several creates have is refused", () => {
+  it("a bare name that several creates have is refused", () => {
     const known = (urn: string) => create(urn, { record: record(`mark of ${urn}`, { id: "503" }) });
     const twins = [known(E("f0")), known(urnOf("x$ConversionEvent", "f0"))];
     expect(() => readVerdicts({ created: ["f0"], notCreated: [] }, { pending: twins, stack, notes })).toThrow(
@@ -143,19 +143,19 @@ describe("answers", () => {
     );
   });
 
-  it("all that is wrong is said at once", () => {
+  it("all problems are reported at once", () => {
     expect(() => read(["nobody=1", "f19=2"], ["kept"])).toThrow(
       `nothing was settled: "nobody" is not a pending create (\`pulumi-advertising pending\` lists them); 2 is not the id of "f19": the state has it as ${E("kept")}; "kept" is not a pending create (\`pulumi-advertising pending\` lists them)`,
     );
   });
 
-  it("an object that a create noted under the resource's former name is that create's own", () => {
+  it("an id that was noted under the resource's former name is accepted as that create's own", () => {
     const renamed = [create(E("now"), { record: record("m-renamed", { id: "600" }) })];
     const verdicts = readVerdicts({ created: ["now=600"], notCreated: [] }, { pending: renamed, stack, notes });
     expect(verdicts).toEqual([{ urn: E("now"), createdAs: "600" }]);
   });
 
-  it("what was settled elsewhere, and only this machine's journal still notes, is dropped by the command that is named", () => {
+  it("the message names the command that drops a create settled elsewhere that only this journal still has", () => {
     const noted = [...notes, record("m-kept", { key: "ConversionEvent::organization/shop/dev::kept" })];
     for (const [created, notCreated] of [
       [["kept=2"], []],
@@ -178,7 +178,7 @@ describe("an answer taken back", () => {
   const setOf = (outputs: object) => ({ urn: urnOf("s", SET), type: SET, id: "set-1", outputs });
   const member = (key: string) => `${urnOf("s", SET)}["${key}"]`;
 
-  /** An answer that made the second of the first. */
+  /** An answer that changed the state from the first to the second. */
   const answered = (before: ReturnType<typeof stackOf>, after: ReturnType<typeof stackOf>, urn: string) => ({
     urn,
     before: JSON.parse(JSON.stringify(sliceOf(before, urn))),
@@ -201,7 +201,7 @@ describe("an answer taken back", () => {
     const after = stackOf(single("a", "1"), single("e", "7"), single("b", "2"));
     const known = [answered(before, after, urnOf("e"))];
 
-    it("is as it was, beside what it was to replace, whatever happened to others meanwhile", () => {
+    it("is as it was, beside the object that it was to replace, whatever happened to other resources", () => {
       const now = stackOf(single("a", "5"), single("e", "7"));
       const { resources = [] } = reopen(now, ["e"], known).stack.deployment;
       expect(resources?.map(({ id, delete: isReplaced }) => [id, isReplaced])).toEqual([
@@ -211,7 +211,7 @@ describe("an answer taken back", () => {
       ]);
     });
 
-    it("is at the account that the stack has now: `relocate` may have changed it since the answer", () => {
+    it("gets the stack's present account, which `relocate` may have changed since the answer", () => {
       const at = (host: string, of = "outputs") => ({ [of]: { __at: `${host}.example me@example.com` } });
       const then = stackOf(
         single("e", "unresolved-m", at("there")),
@@ -227,24 +227,24 @@ describe("an answer taken back", () => {
       ]);
     });
 
-    it("called again after it was killed, finds it done", () => {
+    it("is done when the command is run again after a kill", () => {
       expect(reopen(before, [urnOf("e")], known).stack.deployment.resources).toHaveLength(4);
     });
 
-    it("that a run has gone on with stays as it is", () => {
+    it("that a run has used since stays as it is", () => {
       for (const now of [stackOf(single("e", "8")), stackOf(single("a", "1"))]) {
         expect(() => reopen(now, ["e"], known)).toThrow(tooLate(urnOf("e")));
       }
     });
 
-    it("without a noted answer is refused, and nothing else is reopened", () => {
+    it("without a noted answer is refused, and no other is reopened", () => {
       expect(() => reopen(after, ["e", "b"], known)).toThrow(
         `nothing was reopened: no answer about "b" can be taken back here: it was given on another machine (take it back there), or a \`pulumi up\` of the whole program has succeeded since.\n${WAY_OUT}`,
       );
     });
   });
 
-  it("an answer that the state never showed, of what a journal alone knew, leaves the state as it is", () => {
+  it("whose answer only a journal had leaves the state as it is", () => {
     const now = stackOf(setOf({ advertiserId: 1, events: { k: { value: 1 } }, eventIds: { k: 1 } }), single("b", "2"));
     for (const urn of [member("gone"), urnOf("gone")]) {
       expect(reopen(now, [urn], [answered(now, now, urn)]).stack).toEqual(now);
@@ -266,7 +266,7 @@ describe("an answer taken back", () => {
       expect(resources?.[0]?.outputs).toEqual(before.deployment.resources?.[0]?.outputs);
     });
 
-    it("called again after it was killed, finds it done", () => {
+    it("is done when the command is run again after a kill", () => {
       const now = set("d", open);
       expect(reopenedIn(now)).toEqual(now);
     });
@@ -275,12 +275,12 @@ describe("an answer taken back", () => {
       ["replaced", { eventIds: { x: 10 } }],
       ["sent again", { unresolved: { x: { ...open.unresolved.x, mark: "n" } } }],
       ["removed", { events: {} }],
-    ])("that a run has %s stays as it is", (_, rest) => {
+    ])("that a run has %s since stays as it is", (_, rest) => {
       expect(() => reopenedIn(set("b", rest))).toThrow(tooLate(member("x")));
     });
   });
 
-  it("members of a set: each by itself, or all by the set", () => {
+  it("members of a set: each by its own name, or all by the set's", () => {
     const unresolved = (mark: string) => ({ since: "2026-01-01T00:00:00Z", what: "lost", mark });
     const outputs = { advertiserId: 1, events: { k: { value: 1 } }, eventIds: { k: 1 } };
     const before = stackOf(setOf({ ...outputs, unresolved: { x: unresolved("m"), y: unresolved("n") } }));

@@ -13,7 +13,7 @@ const A = urnOf("Advertiser", "a");
 const E = urnOf("ConversionEvent", "e");
 
 const resource = (urn: string, rest: object = {}) => ({ urn, type: urn.split("::")[2], inputs: {}, ...rest });
-/** With other arguments than what the state holds. */
+/** A pending create, with different arguments from the object in the state. */
 const creating = (urn: string, rest: object = {}) => ({
   type: "creating",
   resource: resource(urn, { inputs: { value: 2 }, ...rest }),
@@ -21,7 +21,7 @@ const creating = (urn: string, rest: object = {}) => ({
 
 const HERE = "here.example me@example.com";
 const NOW = "2026-11-22T09:28:31.735Z";
-/** @param operations that the engine has noted as begun. It puts those of the latest run first. */
+/** @param operations that the engine noted as begun, those of the latest run first. */
 const stackOf = (resources: object[], operations: object[], time?: string) => {
   const manifest = time === undefined ? {} : { manifest: { time } };
   const deployment = { ...manifest, resources, pending_operations: operations };
@@ -33,7 +33,7 @@ const settle = (stack: ExportedStack, verdicts: readonly Verdict[], notes: Param
 
 const openCreates = (stack: ExportedStack) => pendingIn(stack, []).open;
 
-/** Each resource that is left as its name, its id, and whether it is marked as replaced. */
+/** The remaining resources: name, id, and whether it is marked as replaced. */
 function settled(resources: object[], operations: object[], verdicts: Verdict[]): string[] {
   const text = JSON.stringify({ version: 3, deployment: { resources, pending_operations: operations } });
   const { deployment } = settle(readExport(text), verdicts);
@@ -42,7 +42,7 @@ function settled(resources: object[], operations: object[], verdicts: Verdict[])
   );
 }
 
-it("a create that its set no longer declares is pending until something else has the object that was adopted for it", () => {
+it("a create that its set no longer declares is pending until another resource has the object that was adopted for it", () => {
   const set = urnOf("ConversionEventSet", "s");
   const unresolved = { a: { mark: "m", since: NOW, what: "sent", name: "A", adoptedAs: "5" } };
   const outputs = { advertiserId: 1, events: {}, eventIds: {}, unresolved };
@@ -75,7 +75,7 @@ it.each([
   ["dependencies", { dependencies: [A] }],
   ["propertyDependencies", { dependencies: null, propertyDependencies: { advertiserId: [A], value: null } }],
   ["deletedWith", { deletedWith: A }],
-])("puts a replacement after its %s, where that stands later", (_, reference) => {
+])("puts a replacement after its %s, if that comes later", (_, reference) => {
   const state = [resource(E, { id: "2" }), resource(A, { id: "1" })];
   const ids = settled(state, [creating(E, reference)], [{ urn: E, createdAs: "3" }]);
   expect(ids).toEqual(["a 1", "e 3", "e 2 replaced"]);
@@ -84,7 +84,7 @@ it.each([
 it.each([
   ["of the resources", "there.example me@example.com"],
   ["of the creates, if no resource says one", undefined],
-])("all that is saved has the account %s", (_, account) => {
+])("all saved resources get the account %s", (_, account) => {
   const set = urnOf("ConversionEventSet", "s");
   const other = resource(urnOf("ConversionEvent", "other"), { id: "9", outputs: {}, inputs: { __at: account } });
   const operations = [creating(A), creating(E), creating(set, { inputs: { events: { a: { eventName: "A" } } } })];
@@ -93,19 +93,19 @@ it.each([
   expect([A, E, set].map((urn) => told.get(urn))).toEqual([1, 2, 3].map(() => account ?? HERE));
 });
 
-it("leaves the order of what stands right", () => {
+it("leaves a correct order as it is", () => {
   const state = [resource(E, { id: "2" }), resource(A, { id: "1" })];
   expect(settled(state, [], [])).toEqual(["e 2", "a 1"]);
 });
 
-it("makes the latest object the current one again where its replacement was not created after all", () => {
+it("makes the latest object the current one again if its replacement was not created after all", () => {
   const open = resource(E, { id: "unresolved-x", outputs: { [UNRESOLVED]: { since: "", what: "" } } });
   const state = [open, resource(E, { id: "2", delete: true }), resource(E, { id: "1", delete: true })];
   expect(settled(state, [], [{ urn: E, createdAs: undefined }])).toEqual(["e 2", "e 1 replaced"]);
   expect(settled(state, [], [{ urn: E, createdAs: "3" }])).toEqual(["e 3", "e 2 replaced", "e 1 replaced"]);
 });
 
-it("an object that is only read (.get) is held by nothing", () => {
+it("an object that is only read (.get) is not managed", () => {
   const open = resource(E, { id: "unresolved-x", outputs: { [UNRESOLVED]: { since: "", what: "" } } });
   const ref = resource(urnOf("ConversionEvent", "ref"), { id: "2", external: true });
   const state = [open, resource(E, { id: "2", delete: true }), ref];
@@ -114,7 +114,7 @@ it("an object that is only read (.get) is held by nothing", () => {
   expect(openCreates(stackOf([named], [creating(E)]))).toMatchObject([{ urn: E, held: undefined }]);
 });
 
-describe("`deleteBeforeReplace` has taken out what a create was to replace, and the create was not carried out", () => {
+describe("the object that `deleteBeforeReplace` removed first, if its replacement was not created", () => {
   const left = [{ id: "1", at: NOW, why: "replaced" }];
   const open = (outputs: object = {}) =>
     resource(A, {
@@ -127,7 +127,7 @@ describe("`deleteBeforeReplace` has taken out what a create was to replace, and 
   const awaiting = { urn: A, id: "unresolved-x", pendingReplacement: true };
 
   it.each([{ dependencies: [A] }, { propertyDependencies: { advertiserId: [A] } }, { deletedWith: A }])(
-    "it stays, to be replaced, while others refer to it: $0",
+    "stays, to be replaced, while others refer to it: $0",
     (reference) => {
       const kept = leftOf(open(), resource(E, { id: "2", pendingReplacement: true, ...reference }));
       expect(kept).toMatchObject([awaiting]);
@@ -136,13 +136,13 @@ describe("`deleteBeforeReplace` has taken out what a create was to replace, and 
     },
   );
 
-  it("it leaves the state where only another create refers to it that was not carried out either", () => {
+  it("leaves the state if only another create that made nothing refers to it", () => {
     const other = resource(E, { ...open(), urn: E, type: E.split("::")[2], dependencies: [A] });
     const verdicts = [A, E].map((urn) => ({ urn, createdAs: undefined }));
     expect(settle(stackOf([open(), other], []), verdicts).deployment.resources).toEqual([]);
   });
 
-  it("it stays while only it lists what was left live; otherwise it leaves the state", () => {
+  it("stays if no other resource lists what was left live; otherwise it leaves the state", () => {
     const [kept] = leftOf(open({ __left: left })) ?? [];
     expect(kept).toMatchObject(awaiting);
     expect(leftLiveIn(kept?.outputs ?? {})).toMatchObject(left);
@@ -151,7 +151,7 @@ describe("`deleteBeforeReplace` has taken out what a create was to replace, and 
   });
 });
 
-it("the create of an interrupted run lists what it leaves live, and what was listed before; what is already let go of leaves the state", () => {
+it("the create of an interrupted run lists the object that it leaves live and those listed before; one with pendingReplacement leaves the state", () => {
   const before = { id: "5", at: NOW, why: "replaced" };
   const old = (more: object) => resource(A, { id: "1", outputs: { advertiserName: "A", __left: [before] }, ...more });
   const settledAs = (former: object, createdAs?: string) => {
@@ -165,7 +165,7 @@ it("the create of an interrupted run lists what it leaves live, and what was lis
   const left = { id: "1", at: NOW, why: "replaced", name: "A" };
   const retained = { retainOnDelete: true };
   expect(listed(old(retained), "3")).toEqual([before, { ...left, by: "3" }]);
-  expect(listed(old(retained))).toEqual([before, left]); // nobody has answered
+  expect(listed(old(retained))).toEqual([before, left]); // without an answer
   expect(listed(old({}), "3")).toEqual([before]); // the next run deletes it
   const idsOf = (former: object) => settledAs(former, "3").map(({ id, delete: isReplaced }) => [id, isReplaced]);
   expect(idsOf(old({ pendingReplacement: true }))).toEqual([
@@ -180,7 +180,7 @@ it("the create of an interrupted run lists what it leaves live, and what was lis
   ]);
 });
 
-it("R4: what was sent with other arguments than the program's is saved as it was sent, so that the next up sees the change", () => {
+it("R4: a create with different arguments from the program's is saved as it was sent, so that the next up sees the change", () => {
   const now = { eventName: "Two", advertiserId: 4, value: 5, clickWindow: 60 };
   const settledAs = (sent: object) => {
     const unresolved = { ...now, [UNRESOLVED]: { since: "", what: "", ...sent } };
@@ -188,7 +188,7 @@ it("R4: what was sent with other arguments than the program's is saved as it was
     const stack = stackOf([resource(E, { id: "unresolved-x", inputs, outputs: unresolved })], []);
     const [saved] = settle(stack, [{ urn: E, createdAs: "3" }]).deployment.resources ?? [];
     const { eventName, advertiserId, value, clickWindow, __provider } = saved?.outputs ?? {};
-    expect(__provider).toBe("p"); // or the engine can't read it
+    expect(__provider).toBe("p"); // the engine can't read the state without it
     return { eventName, advertiserId, value, clickWindow };
   };
   expect(settledAs({})).toEqual(now);
@@ -197,11 +197,11 @@ it("R4: what was sent with other arguments than the program's is saved as it was
     eventName: "One",
     advertiserId: 1,
   });
-  // Something else has changed, and nobody knows what.
+  // Another argument has changed, and which one is not known.
   expect(settledAs({ name: "Two", facts: { advertiserId: 4, value: 5 } })).toEqual({ ...now, clickWindow: undefined });
 });
 
-it("R2: an object that something else has taken on meanwhile does not become that of two resources again", () => {
+it("R2: an object that another resource has adopted meanwhile does not become a second resource's", () => {
   const open = resource(E, { id: "unresolved-x", outputs: { [UNRESOLVED]: { since: "", what: "" } } });
   const old = resource(E, { id: "2", delete: true });
   const adopter = resource(urnOf("ConversionEvent", "other"), { id: "2" });
@@ -216,7 +216,7 @@ it("R2: an object that something else has taken on meanwhile does not become tha
   expect(settled([open, old, resource(A, { id: "2" })], [], notCreated)).toEqual(["e 2", "a 2"]);
 });
 
-it("does not tell a name that is secret", () => {
+it("keeps a secret name secret", () => {
   const marked = (secret: string[]) => {
     const inputs = { eventName: "hidden", __secret: secret };
     const operation = { type: "creating", resource: { ...resource(E), inputs } };
@@ -227,7 +227,7 @@ it("does not tell a name that is secret", () => {
   expect(marked(["value"])).toMatchObject({ secret: ["value"] });
 });
 
-it("takes a pending create for history where the state holds it with the same arguments, or as unresolved", () => {
+it("a pending create is history if the state has it with the same arguments, or as unresolved", () => {
   const inputs = { eventName: "E", value: 1, __identity: "x" };
   const open = (current: object) => {
     const resources = [resource(E, { id: "2", ...current })];
@@ -240,12 +240,12 @@ it("takes a pending create for history where the state holds it with the same ar
   expect(open({ inputs: { ...inputs, __identity: "y" } })).toEqual({ open: [], left: 1 });
   expect(open({ inputs: { ...inputs, existingId: 2 } })).toEqual({ open: [], left: 1 });
   const unresolved = { inputs: {}, outputs: { [UNRESOLVED]: { since: "", what: "" } } };
-  expect(open(unresolved)).toEqual({ open: [undefined], left: 1 }); // the saved one
+  expect(open(unresolved)).toEqual({ open: [undefined], left: 1 }); // the one in the state
   expect(open({ inputs: { ...inputs, value: 2 } })).toEqual({ open: ["2"], left: 2 });
   expect(open({ inputs, delete: true })).toEqual({ open: [undefined], left: 2 });
 });
 
-it("a set that the state has is history with whatever arguments, and counted: `--replace` may have asked for all of it again", () => {
+it("a set that is in the state is history with any arguments, and is counted, because of a possible `--replace`", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const events = (value: number) => ({ advertiserId: 1, events: { a: { eventName: "A", value } } });
   const pendingWith = (value: number) => {
@@ -260,7 +260,7 @@ it("a set that the state has is history with whatever arguments, and counted: `-
   expect([1, 2].map(pendingWith)).toEqual([1, 2].map(() => ({ open: 0, history: 1 })));
 });
 
-it("does not take two secret arguments for the same", () => {
+it("two secret arguments never count as the same", () => {
   const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:same" };
   const inputs = { eventName: secret, additionalFields: { note: secret } };
   const resources = [resource(E, { id: "2", inputs })];
@@ -269,7 +269,7 @@ it("does not take two secret arguments for the same", () => {
   expect(openCreates(stack)).toMatchObject([{ held: { id: "2" } }]);
 });
 
-describe("what a journal of this machine knows", () => {
+describe("with a journal on this machine", () => {
   const key = "ConversionEvent::organization/tiny/dev::e";
   const note = (more: object = {}) => ({
     mark: "m",
@@ -282,7 +282,7 @@ describe("what a journal of this machine knows", () => {
   const inputs = { eventName: "E", advertiserId: 1, value: 2 };
   const same = fingerprintOf({ event_name: "E", advertiser_id: 1, value: 2 });
 
-  it("says when a pending create was sent, and which the next up takes over", () => {
+  it("`pending` says when a create was sent, and which ones the next up takes over", () => {
     const stack = stackOf([], [creating(E, { inputs })]);
     expect(pendingIn(stack, [note({ fingerprint: same })])).toMatchObject({
       open: [{ urn: E, known: "engine", record: { name: "E", at: "2026-11-21T09:28:31.735Z" } }],
@@ -292,22 +292,22 @@ describe("what a journal of this machine knows", () => {
       open: [],
       created: [{ urn: E, record: { id: "7" } }],
     });
-    // A replacement: the state holds what it was to replace.
+    // A replacement: the state has the object that it was to replace.
     expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note({ id: "7" })])).toMatchObject({
       open: [],
       created: [{ urn: E, record: { id: "7" }, held: { id: "2" } }],
     });
-    // Of another body: the next up saves it as unresolved.
+    // With another body the next up saves it as unresolved.
     expect(pendingIn(stack, [note({ id: "7" })])).toMatchObject({ open: [{ urn: E }], created: [] });
   });
 
-  it("lists what neither the engine nor the state remembers", () => {
+  it("a create is listed that neither the engine nor the state has", () => {
     expect(pendingIn(stackOf([], []), [note()])).toMatchObject({
       open: [{ urn: E, known: "journal", kind: "ConversionEvent", record: { name: "E" } }],
     });
   });
 
-  it("lists nothing that the state shows to be settled, and once what it holds as unresolved", () => {
+  it("a create is not listed if the state shows it to be settled, and listed once if it is unresolved there", () => {
     expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note({ fingerprint: same })]).open).toEqual([]);
     expect(pendingIn(stackOf([resource(E, { id: "2", inputs })], []), [note()]).open).toMatchObject([
       { held: { id: "2" } },
@@ -336,7 +336,7 @@ describe("a replacement with the same arguments, which `--replace` asked for", (
   };
   const killed = stackOf([held], [creating(E, { inputs })]);
 
-  it("is open while the state holds what it was to replace, and settled like any other", () => {
+  it("is open while the state has the object that it was to replace, and is settled like any other", () => {
     const open = [{ urn: E, known: "engine", record: { mark: "m", replaces: "2" }, held: { id: "2" } }];
     expect(pendingIn(killed, [note])).toMatchObject({ open, created: [], history: 0 });
     const idsOf = (verdicts: Verdict[]) =>
@@ -346,24 +346,24 @@ describe("a replacement with the same arguments, which `--replace` asked for", (
       ["2", true],
     ]);
     expect(idsOf([{ urn: E, createdAs: undefined }])).toEqual([["2", false]]);
-    // The journal alone remembers it, once the engine's list is cleared.
+    // Only the journal has it once the engine's list is cleared.
     const alone = [{ urn: E, known: "journal", record: { mark: "m" }, held: { id: "2" } }];
     expect(pendingIn(stackOf([held], []), [note])).toMatchObject({ open: alone, created: [] });
   });
 
-  it("was created where the journal knows its id", () => {
+  it("counts as created if the journal has its id", () => {
     const created = [{ urn: E, record: { id: "7" }, held: { id: "2" } }];
     expect(pendingIn(killed, [{ ...note, id: "7" }])).toMatchObject({ open: [], created, history: 0 });
   });
 
-  it("is history once the state holds another object, or no journal tells of it", () => {
+  it("is history once the state has another object, or if no journal has it", () => {
     const replaced = stackOf([resource(E, { id: "7", inputs })], [creating(E, { inputs })]);
     expect(pendingIn(replaced, [note])).toMatchObject({ open: [], created: [], history: 1 });
     expect(pendingIn(killed, [])).toMatchObject({ open: [], created: [], history: 1 });
   });
 });
 
-it("what a journal knows the id of is saved with it, when another one is settled", () => {
+it("a create whose id is in the journal is saved with it when another one is settled", () => {
   const inputs = { eventName: "E", advertiserId: 1, value: 2 };
   const body = { event_name: "E", advertiser_id: 1, value: 2 };
   const other = urnOf("ConversionEvent", "other");
@@ -382,7 +382,7 @@ it("what a journal knows the id of is saved with it, when another one is settled
   ]);
 });
 
-it("a key that was removed from its set is still listed while its create is open", () => {
+it("a key that was removed from its set is listed until its create is settled", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const set = resource(urn, {
     id: "set-1",
@@ -401,7 +401,7 @@ it("a key that was removed from its set is still listed while its create is open
   ]);
 });
 
-it("members of a set that was killed are searched for by marks that follow from the set's, and may have been sent until now", () => {
+it("the members of an interrupted set have marks derived from the set's, and may have been sent until now", () => {
   const set = {
     urn: urnOf("ConversionEventSet", "funnel"),
     type: "pulumi-nodejs:dynamic/advertising:ConversionEventSet",
@@ -429,7 +429,7 @@ it("members of a set that was killed are searched for by marks that follow from 
     { urn: `${set.urn}["a"]`, isEarliest: true, trace: traceOf("a") },
     { urn: `${set.urn}["b"]`, isEarliest: true, trace: traceOf("b") },
   ]);
-  // A contract: another version may have written the record.
+  // A contract, because another version may have written the record.
   expect(["a", "b"].map((key) => memberMark("of-the-set", key))).toEqual([
     "6977caa2-9674-2303-b647-b44283b61d37",
     "0fefbf9d-2708-b38d-9678-13c7a646c781",
@@ -442,7 +442,7 @@ it("members of a set that was killed are searched for by marks that follow from 
   });
 });
 
-it("a member that takes the place of another object has that deleted by the next run, where its set deletes", () => {
+it("the next run deletes the object that a settled member replaced, if its set deletes", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const declared = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
   const changed = { ...declared, events: { a: { eventName: "A", value: 2 } } };
@@ -461,7 +461,7 @@ it("a member that takes the place of another object has that deleted by the next
   expect(leftOf({})[0]).not.toHaveProperty("toDelete");
 });
 
-it("a member that was created with other defaults than its set has now may have been sent again by a killed update", () => {
+it("a member that was created with different defaults from its set's may have been sent again by an interrupted update", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const declared = { advertiserId: 1, defaults: {}, events: { a: { eventName: "A", value: 1 } } };
   const set = (more: object) => resource(urn, { id: "set-1", inputs: declared, outputs: { ...declared, ...more } });
@@ -473,7 +473,7 @@ it("a member that was created with other defaults than its set has now may have 
   expect(inFlight({ earlier: { a: "of another body" } })).toEqual([[`${urn}["a"]`, "5"]]);
 });
 
-it("a member that the inputs lack, as after an update that failed, is saved as it was sent: a refresh compares it", () => {
+it("a member that is missing in the inputs, as after a failed update, is saved as it was sent, so that a refresh compares it", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const sent = { event_name: "A", advertiser_id: 1, value: 2 };
   const unresolved = { since: NOW, what: "lost", mark: "m", name: "A", facts: { advertiserId: 1, value: 2 } };
@@ -487,7 +487,7 @@ it("a member that the inputs lack, as after an update that failed, is saved as i
   expect(saved?.outputs).not.toHaveProperty("earlier");
 });
 
-describe("members of a set whose run had no mark", () => {
+describe("the members of a set that was sent without a mark", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const inputs = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };
   const creatingSet = { type: "creating", resource: resource(urn, { inputs }) };
@@ -497,20 +497,20 @@ describe("members of a set whose run had no mark", () => {
       (create) => create.urn.split('"')[1],
     );
 
-  it("were sent as far as the journal says so, if it has a note since the last run saved the state", () => {
+  it("were sent if the journal says so, provided it has a note from after the state was saved", () => {
     expect(keysOf([creatingSet], "2026-11-22T08:00:00.001Z")).toEqual(["a"]);
   });
 
-  it("may all have been sent otherwise: the note may be of an earlier run, and the last one on another machine", () => {
+  it("may otherwise all have been sent, because the last run may have been on another machine", () => {
     expect(keysOf([creatingSet], "2026-11-22T08:00:00.000Z")).toEqual(["a", "b"]);
   });
 
-  it("may all have been sent by another run than the one that the journal knows", () => {
+  it("may all have been sent if there was a second run, which the journal does not know", () => {
     expect(keysOf([creatingSet, creatingSet], "2026-11-22T08:00:00.001Z")).toEqual(["a", "b"]);
   });
 });
 
-describe("a stack that was killed twice", () => {
+describe("creates of two interrupted runs", () => {
   const inputs = { eventName: "E", advertiserId: 1, value: 2, __provider: "p" };
   const sent = (mark: string | undefined, more: object = {}) =>
     creating(E, { inputs: { ...inputs, ...(mark === undefined ? {} : { __mark: `field ${mark}` }), ...more } });
@@ -520,8 +520,8 @@ describe("a stack that was killed twice", () => {
   it.each([
     ["each with its mark", [sent("one"), sent("two")], ["two", "one"]],
     ["without marks", [sent(undefined), sent(undefined)], [""]],
-    ["the second one alone with a mark", [sent(undefined), sent("two")], ["two", ""]],
-  ])("%s: is one create, with all of its marks, and written back as one resource", (_, operations, marks) => {
+    ["only the second one with a mark", [sent(undefined), sent("two")], ["two", ""]],
+  ])("%s: are listed as one create with all marks, and saved as one resource", (_, operations, marks) => {
     const stack = stackOf([], operations);
     const open = openCreates(stack);
     expect(open).toHaveLength(1);
@@ -530,11 +530,11 @@ describe("a stack that was killed twice", () => {
     expect(idsOf(settle(stack, [{ urn: E, createdAs: undefined }]))).toEqual([]);
     const undecided = settle(stack, []).deployment.resources ?? [];
     expect(undecided.map(({ id }) => id)).toEqual([`unresolved-${marks[0] || "mark"}`]);
-    // Not to find the one says nothing of the other: it is never looked for by a single mark.
+    // A search for one mark would say nothing about the other create, so no single mark is saved to search for.
     if (marks.length > 1) expect(undecided[0]?.outputs?.[UNRESOLVED]).not.toHaveProperty("trace");
   });
 
-  it("as the state's unresolved create and as another one of a later run", () => {
+  it("one unresolved in the state and one of a later run: are listed as one", () => {
     const saved = resource(E, { id: "unresolved-one", inputs, outputs: { [UNRESOLVED]: STORED } });
     const marksOf = (mark: string) =>
       openCreates(stackOf([saved], [sent(mark)])).map((create) => [
@@ -545,19 +545,19 @@ describe("a stack that was killed twice", () => {
     expect(marksOf("two")).toEqual([["state", "one", "two"]]);
   });
 
-  it("R7: as the state's unresolved create and as another one: when something else is settled, neither is forgotten", () => {
+  it("R7: one unresolved in the state and one of a later run: neither is forgotten when another resource is settled", () => {
     const [outputs, other] = [{ ...inputs, [UNRESOLVED]: STORED }, urnOf("ConversionEvent", "other")];
     const saved = resource(E, { id: "unresolved-one", inputs, outputs });
     const stack = stackOf([saved], [sent("two", { value: 3 }), creating(other)]);
     const [kept] = settle(stack, [{ urn: other, createdAs: "7" }]).deployment.resources ?? [];
     expect(kept).toMatchObject({ id: "unresolved-one", outputs: { value: 2 } });
     const unresolved = kept?.outputs?.[UNRESOLVED];
-    expect(unresolved).not.toHaveProperty("trace"); // or a search that does not find the one would have it sent again
+    expect(unresolved).not.toHaveProperty("trace"); // otherwise a search that does not find this one would have it sent again
     expect(unresolved).toMatchObject({
       since: "then",
       what: 'It was lost. More than one create of it was sent. Look also for the ConversionEvent named "E" (advertiserId 1, value 3), field = two.',
     });
-    // What was said is not said again, and what only one create was sent of stays as it is.
+    // The sentence is not added twice, nor for a resource with one create.
     const again = stackOf(
       [{ ...saved, outputs: { ...outputs, [UNRESOLVED]: unresolved } }],
       [sent("two", { value: 3 })],
@@ -566,7 +566,7 @@ describe("a stack that was killed twice", () => {
     expect(settle(stackOf([saved], [sent("one")]), []).deployment.resources).toEqual([saved]);
   });
 
-  it("with a journal of one of the two", () => {
+  it("a journal of one of the two: both are listed", () => {
     const note = {
       mark: "one",
       key: "ConversionEvent::organization/tiny/dev::e",
@@ -576,12 +576,12 @@ describe("a stack that was killed twice", () => {
     };
     const open = pendingIn(stackOf([], [sent("one"), sent("two")]), [note]).open;
     expect(open.map((create) => recordsOf(create).map(({ mark }) => mark))).toEqual([["two", "one"]]);
-    // What a journal alone remembers of two runs is one, too.
+    // Two that only a journal has are listed as one too.
     const alone = pendingIn(stackOf([], []), [note, { ...note, mark: "two" }]).open;
     expect(alone.map((create) => recordsOf(create).map(({ mark }) => mark))).toEqual([["one", "two"]]);
   });
 
-  it("R7: what is found by a mark is saved as that very create sent it, so that the next up sees what has changed since", () => {
+  it("R7: a create that was found by its mark is saved as it was sent, so that the next up sees what has changed since", () => {
     const stack = stackOf([], [sent("one", { value: 1 }), sent("two", { value: 3 })]);
     const saved = (mark: string | undefined, more: ExportedStack = stack) => {
       const [only] = settle(more, [{ urn: E, createdAs: "7", mark }]).deployment.resources ?? [];
@@ -589,10 +589,10 @@ describe("a stack that was killed twice", () => {
       return only?.outputs?.value;
     };
     expect(["one", "two"].map((mark) => saved(mark))).toEqual([1, 3]);
-    // A person names the object, and nothing tells which of them made it: what differs is not known, and the next preview shows that.
+    // A person's answer does not say which create made the object: what differs is left unknown, and the next preview shows that.
     expect(saved(undefined)).toBeUndefined();
     expect(saved(undefined, stackOf([], [sent("one", { value: 3 }), sent("two", { value: 3 })]))).toBe(3);
-    // What the state holds as unresolved is another create than the one that was found.
+    // The create that was found is not the one that is unresolved in the state.
     const unresolved = { since: "then", what: "", trace: { field: "field", value: "zero" } };
     const open = resource(E, {
       id: "unresolved-zero",
@@ -603,7 +603,7 @@ describe("a stack that was killed twice", () => {
     expect(saved("zero", stackOf([open], [sent("one", { value: 1 })]))).toBe(3);
   });
 
-  describe("a journal knows what one of the two has made", () => {
+  describe("if a journal has the id of one of them", () => {
     const noteOf = (mark: string, value = 1) => ({
       mark,
       key: "ConversionEvent::organization/tiny/dev::e",
@@ -622,7 +622,7 @@ describe("a stack that was killed twice", () => {
       ["the later one", [sent("one", { value: 1 }), sent("two", { value: 3 })], "two"],
       ["without marks", [sent(undefined, { value: 3 }), sent(undefined, { value: 1 })], ""],
       ["without marks, the other way round", [sent(undefined, { value: 1 }), sent(undefined, { value: 3 })], ""],
-    ])("%s: the other one is asked about, with what it was sent with", (_, operations, mark) => {
+    ])("%s: the other one is asked about, with the arguments that it was sent with", (_, operations, mark) => {
       const stack = stackOf([], operations);
       const { open, created } = pendingIn(stack, [noteOf("one")]);
       expect(open).toMatchObject([{ urn: E, known: "engine", record: { mark, facts: { value: 3 } }, also: [] }]);
@@ -634,10 +634,10 @@ describe("a stack that was killed twice", () => {
       expect(undecided).toMatchObject({ id: `unresolved-${mark || "mark"}`, outputs: { value: 3 } });
       const words = JSON.stringify(undecided?.outputs?.[UNRESOLVED]);
       expect(words).toContain("More than one create of it was sent. Look also for 7, the ConversionEvent");
-      expect(words).not.toContain('"trace"'); // elsewhere, a search that does not find it would have it sent again
+      expect(words).not.toContain('"trace"'); // otherwise a search on another machine that does not find it would have it sent again
     });
 
-    it("of each of two without marks: none is asked about", () => {
+    it("and of the other, both without marks: none is asked about", () => {
       const stack = stackOf([], [sent(undefined), sent(undefined)]);
       const notes = [noteOf("one", 2), { ...noteOf("two", 2), id: "8" }];
       expect(pendingIn(stack, notes)).toMatchObject({
@@ -648,7 +648,7 @@ describe("a stack that was killed twice", () => {
       expect(saved).toMatchObject([{ id: "7" }]); // 8 stays in the journal
     });
 
-    it("the other one is unresolved in the state: the id is not put on that", () => {
+    it("and the other is unresolved in the state, that one does not get the id", () => {
       const saved = resource(E, { id: "unresolved-two", inputs, outputs: { ...inputs, [UNRESOLVED]: STORED } });
       const { open, created } = pendingIn(stackOf([saved], [sent("one", { value: 1 })]), [noteOf("one")]);
       expect(open).toMatchObject([{ known: "state", record: { mark: "one" } }]);
@@ -665,7 +665,7 @@ describe("a stack that was killed twice", () => {
       expect(settle(stack, [], [noteOf("one")]).deployment.resources).toMatchObject([{ id: "unresolved-two" }]);
     });
 
-    it("a third one, which the journal alone has: it is asked about, and what was created is saved", () => {
+    it("and only the journal has a third one, that is asked about, and the created one is saved", () => {
       const stack = stackOf([], [sent("one", { value: 1 })]);
       const { id: _, ...lost } = noteOf("zero");
       const notes = [lost, noteOf("one")];
@@ -676,7 +676,7 @@ describe("a stack that was killed twice", () => {
       expect(settle(stack, [], notes).deployment.resources).toMatchObject([{ id: "7", outputs: { value: 1 } }]);
     });
 
-    it("an event of a set: the other one is asked about", () => {
+    it("in a set: the other one is asked about", () => {
       const urn = urnOf("ConversionEventSet", "funnel");
       const declared = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
       const set = (mark: string) => creating(urn, { inputs: { ...declared, __mark: `f ${mark}` } });
@@ -689,7 +689,7 @@ describe("a stack that was killed twice", () => {
     });
   });
 
-  it("R7: the same of an event of a set", () => {
+  it("R7: an event of a set that was found by its mark is saved as it was sent", () => {
     const urn = urnOf("ConversionEventSet", "funnel");
     const set = (mark: string, value: number) => ({
       type: "creating",
@@ -707,7 +707,7 @@ describe("a stack that was killed twice", () => {
     expect(earlierAs("two")).toBeUndefined(); // as it is declared now
   });
 
-  it("members of a set, each with the marks of both runs", () => {
+  it("members of a set are listed with the marks of both runs", () => {
     const urn = urnOf("ConversionEventSet", "funnel");
     const set = (mark: string) => ({
       type: "creating",
@@ -731,7 +731,7 @@ describe("a stack that was killed twice", () => {
       unresolved: { b: { mark: memberMark("two", "b") } },
     });
     expect(JSON.stringify(saved[0]?.outputs)).not.toContain('"trace"');
-    // A journal that knows the second run alone says nothing of the first.
+    // A journal of only the second run says nothing about the first.
     const note = {
       mark: memberMark("two", "a"),
       key: `ConversionEventSet::organization/tiny/dev::funnel["a"]`,
@@ -747,7 +747,7 @@ describe("a stack that was killed twice", () => {
   });
 });
 
-it("a member that waits, since it adopts another object than its create has made, was not sent by the run that was killed", () => {
+it("a member that waits because it adopts a different object was not sent by the interrupted run", () => {
   const urn = urnOf("ConversionEventSet", "funnel");
   const unresolved = { a: { since: "then", what: "", mark: "one", name: "A", facts: { advertiserId: 1, value: 1 } } };
   const set = resource(urn, { id: "set-1", outputs: { advertiserId: 1, events: {}, eventIds: {}, unresolved } });
@@ -756,11 +756,11 @@ it("a member that waits, since it adopts another object than its create has made
     const updating = { type: "updating", resource: resource(urn, { id: "set-1", inputs: declared }) };
     return openCreates(stackOf([set], [updating])).map((create) => recordsOf(create).map(({ mark }) => mark));
   };
-  expect(marksWith({ eventName: "A", value: 1 })).toEqual([["one", memberMark("two", "a")]]); // it may have been looked for, and sent
+  expect(marksWith({ eventName: "A", value: 1 })).toEqual([["one", memberMark("two", "a")]]); // it may have been looked for, and sent again
   expect(marksWith({ eventName: "B", value: 2, existingId: 9 })).toEqual([["one"]]);
 });
 
-it("a create is known by the name from before `pulumi state rename` too, unless something else has that now", () => {
+it("a create is also found under its name from before `pulumi state rename`, unless another resource has that name now", () => {
   const [was, is] = ["r", "rr"].map((name) => urnOf("ConversionEvent", name)) as [string, string];
   const set = urnOf("ConversionEventSet", "ss");
   const events = { a: { eventName: "A", value: 1 } };
@@ -789,7 +789,7 @@ it("a create is known by the name from before `pulumi state rename` too, unless 
   expect(open(resource(was, { id: "7" }))).toEqual([[is, [urnOf("ConversionEvent", "rrr")]], ofSet]);
 });
 
-it("R7: a set that was renamed by an alias in the run that was killed is the set that the state has", () => {
+it("R7: a set that the interrupted run renamed with an alias counts as the one in the state", () => {
   const [old, now] = ["old", "$&now"].map((name) => urnOf("ConversionEventSet", name)) as [string, string];
   const bucketOf = (name: string) => `urn:pulumi:dev::tiny::other:index:Bucket::${name}`;
   const [bucket, after] = [bucketOf("before"), bucketOf("after")];
@@ -802,7 +802,7 @@ it("R7: a set that was renamed by an alias in the run that was killed is the set
   ];
   const begun = { advertiserId: 1, events: events(["a", "b"]) };
   const operation = { type: "updating", resource: resource(now, { inputs: begun, aliases: [old] }) };
-  // The same of another package's resource is the engine's affair.
+  // A renamed resource of another package is left to the engine.
   const others = { type: "updating", resource: resource(after, { aliases: [bucket] }) };
   const stack = underNewNames(stackOf(state, [operation, others]));
   expect(openCreates(stack).map(({ urn }) => urn)).toEqual([`${now}["b"]`]);

@@ -1,4 +1,4 @@
-/** Where a resource stood before, as its aliases say: what is declared in a new place is not taken for gone. */
+/** The former places of a resource, by its aliases: a resource that was moved does not count as removed. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
@@ -45,13 +45,9 @@ describe("an alias", () => {
 
   it.each<[string, unknown, readonly string[]]>([
     ["of a name", [{ name: "old" }], ["old, inside"]],
-    ["of the stack by its resource, which is undefined", [{ parent: undefined }], ["new, of the stack"]],
+    ["of the stack, with parent: undefined", [{ parent: undefined }], ["new, of the stack"]],
     ["of a name below the stack", [{ name: "old", parent: undefined }], ["old, of the stack"]],
-    [
-      "of a parent that is not known here",
-      [{ parent: pulumi.output(inner) }],
-      ["new, of the stack", "new, in another"],
-    ],
+    ["of an unknown parent", [{ parent: pulumi.output(inner) }], ["new, of the stack", "new, in another"]],
     ["of a parent's URN", [{ parent: "urn:pulumi:dev::shop::my:index:Other::z" }], ["new, in another"]],
     ["of a URN of the stack", [urn("pulumi-nodejs:dynamic/advertising:ConversionEvent")], ["old, of the stack"]],
     ["of a URN inside", [urn(`${INSIDE}$pulumi-nodejs:dynamic/advertising:ConversionEvent`)], ["old, inside"]],
@@ -71,7 +67,7 @@ describe("an alias", () => {
 });
 
 describe("an alias of a component", async () => {
-  // From here on as in a deployment.
+  // From here on there is a root stack, as in a deployment.
   await pulumi.runtime.runInPulumiStack(async () => {
     currentProgram();
     return {};
@@ -84,7 +80,7 @@ describe("an alias of a component", async () => {
     readonly aliases?: unknown;
   }
 
-  /** @returns the places before of a resource `name` with `aliases`, in components with these names and aliases, outermost first. */
+  /** @returns the former places of a resource `name` with `aliases`, in components with these names and aliases, outermost first. */
   function before(levels: readonly Level[], { name, aliases }: Level): string[] {
     let parent: pulumi.Resource | undefined;
     for (const each of levels) {
@@ -101,10 +97,15 @@ describe("an alias of a component", async () => {
   const ANY = "Symbol(any)";
 
   it.each<[string, readonly Level[], Level, readonly string[]]>([
-    ["reaches a name that begins with its own", [renamed], { name: "new/a" }, [`${COMPONENT} old/a`]],
+    [
+      "renames what is in it if that name begins with the component's",
+      [renamed],
+      { name: "new/a" },
+      [`${COMPONENT} old/a`],
+    ],
     ["leaves another name as it is", [renamed], { name: "a" }, [`${COMPONENT} a`]],
     [
-      "counts with each alias of what is in it",
+      "combines with each alias of what is in it",
       [{ name: "new", aliases: [{ name: "old" }, { name: "oldest" }] }],
       { name: "new/a", aliases: [{ name: "new/b" }] },
       [
@@ -116,7 +117,7 @@ describe("an alias of a component", async () => {
       ],
     ],
     [
-      "reaches through components without one",
+      "applies through inner components without one",
       [renamed, { name: "new-part" }],
       { name: "new-part-a" },
       [`${COMPONENT}$${COMPONENT} old-part-a`],
@@ -176,12 +177,12 @@ describe("an alias of a component", async () => {
       { name: "a" },
       [`${ANY} a`],
     ],
-    ["that it has none of", [{ name: "new" }], { name: "a" }, []],
+    ["that does not exist changes nothing", [{ name: "new" }], { name: "a" }, []],
   ])("%s", (_, levels, resource, expected) => {
     expect(before(levels, resource)).toEqual(expected);
   });
 
-  it("may be anything if the component was made before aliases were kept", () => {
+  it("may be anything if the component was created before aliases were recorded", () => {
     const places = formerPlaces("early-a", { parent: early });
     expect(places.some((place) => isAt(place, "old", "my:index:Other"))).toBe(true);
     expect(typesOf(early)).toBe(COMPONENT);

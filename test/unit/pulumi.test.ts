@@ -1,4 +1,4 @@
-/** What is found out about a Pulumi project without asking Pulumi. */
+/** What is read from a Pulumi project without running Pulumi. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { newFolder } from "../support/folder.js";
 
 const YAML = "name: shop\nruntime: nodejs\n";
 
-// The outcome of each is what Pulumi's engine does (pkg/engine/project.go, sdk/go/common/workspace/paths.go).
+// Each result is what Pulumi's engine does (pkg/engine/project.go, sdk/go/common/workspace/paths.go).
 it.each<[string, Record<string, string>, string, string]>([
   ["no project", {}, "docs", "docs"],
   ["no main", { "Pulumi.yaml": YAML }, ".", "."],
@@ -19,8 +19,8 @@ it.each<[string, Record<string, string>, string, string]>([
   ["JSON", { "Pulumi.json": '{"main":"src"}', "Pulumi.yaml": YAML, "src/index.js": "" }, ".", "src"],
   ["the other ending", { "Pulumi.yml": `${YAML}main: src\n`, "src/index.js": "" }, ".", "src"],
   ["the nearest counts", { "Pulumi.yaml": YAML, "a/Pulumi.yaml": YAML, "a/b/x": "" }, "a/b", "a"],
-  ["a folder of that name is none", { "Pulumi.yaml": YAML, "a/Pulumi.yaml/x": "" }, "a", "."],
-  ["what can't be read", { "Pulumi.yaml": "main: [" }, ".", "."],
+  ["a folder with that name does not count", { "Pulumi.yaml": YAML, "a/Pulumi.yaml/x": "" }, "a", "."],
+  ["a file that can't be read", { "Pulumi.yaml": "main: [" }, ".", "."],
 ])("the folder that a program runs in: %s", (_, files, from, expected) => {
   const top = newFolder();
   for (const [name, text] of Object.entries({ "docs/x": "", ...files })) {

@@ -1,4 +1,4 @@
-/** The proxy of the environment, as both processes read it. */
+/** The proxy from the environment, as both processes read it. */
 import { describe, expect, it } from "vitest";
 import { createRuntime } from "../../provider/src/provider/services.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
@@ -8,7 +8,7 @@ function read(environment: Record<string, string>, baseUrl = "https://x.example"
   return readSettings({ config: (key) => config[key], environment, mayLackPassword });
 }
 
-describe("which variable counts, as undici's own agent has it", () => {
+describe("which variable counts, as for undici's own agent", () => {
   it.each<[Record<string, string>, string | undefined, string | undefined]>([
     [{}, undefined, undefined],
     [{ NO_PROXY: "*" }, undefined, undefined],
@@ -27,7 +27,7 @@ describe("which variable counts, as undici's own agent has it", () => {
     expect([proxy?.url, proxy?.variable]).toEqual([url, variable]);
   });
 
-  it("the list of exceptions goes along as it is", () => {
+  it("the list of exceptions is passed on unchanged", () => {
     const HTTPS_PROXY = "http://p.test:1";
     expect(read({ HTTPS_PROXY }).proxy?.noProxy).toBe("");
     expect(read({ HTTPS_PROXY, NO_PROXY: "a, .b *.c:8" }).proxy?.noProxy).toBe("a, .b *.c:8");
@@ -36,7 +36,7 @@ describe("which variable counts, as undici's own agent has it", () => {
   });
 
   it.each(["http://localhost:8787", "http://127.0.0.1:8787/p", "https://127.1.2.3", "http://[::1]:8787"])(
-    "%s is this machine: no proxy, and none that could be wrong",
+    "%s is this machine: no proxy is used, or checked",
     (baseUrl) => {
       expect(read({ HTTPS_PROXY: "http://p.test:1", HTTP_PROXY: "http://p.test:1" }, baseUrl).proxy).toBeUndefined();
       expect(read({ HTTPS_PROXY: "nonsense" }, baseUrl).problems).toEqual([]);
@@ -44,7 +44,7 @@ describe("which variable counts, as undici's own agent has it", () => {
   );
 });
 
-describe("what is no proxy's address is a problem that names the variable, and never the value", () => {
+describe("an invalid proxy address is a problem that names the variable, never the value", () => {
   it.each([
     "geheim",
     "p.test:3128",
@@ -56,7 +56,7 @@ describe("what is no proxy's address is a problem that names the variable, and n
     "http://user:geheim@p.test:99999",
     "http://p.test/geheim",
     "http://p.test?geheim",
-    // A password that is not encoded: the rest of it would be taken for a host, a path, a fragment.
+    // The password is not encoded: its rest would be read as a host, a path or a fragment.
     "http://user:47#geheim@p.test:3128",
     "http://user:47/geheim@p.test:3128",
     "http://user:47?geheim@p.test:3128",
@@ -81,7 +81,7 @@ describe("what is no proxy's address is a problem that names the variable, and n
     }
   });
 
-  it("beside all that is wrong with the settings, also where the platform's address is", () => {
+  it("comes with all other problems of the settings, a wrong baseUrl included", () => {
     const { problems } = read({ HTTPS_PROXY: "geheim", ADVERTISING_AUTH_MODE: "digest" }, "http://x.example");
     expect(problems.map(({ source }) => source)).toEqual([
       "advertising:baseUrl",
@@ -107,11 +107,11 @@ describe("credentials", () => {
     expect(secrets).not.toContain("");
   });
 
-  it("are none of what messages name the proxy by", () => {
+  it("are not in the name that messages give the proxy", () => {
     expect(read({ HTTPS_PROXY: "http://user:geheim@p.test:3128" }).proxy?.host).toBe("p.test:3128");
   });
 
-  it("are scrubbed by the provider's process from its start", () => {
+  it("are scrubbed in the provider's process from its start", () => {
     const config: Record<string, string> = { baseUrl: "https://x.example", email: "a@b.c" };
     const { secrets } = createRuntime((key) => config[key], { HTTPS_PROXY: "http://user:geheim%2F1@p.test:3128" });
     const header = Buffer.from("user:geheim/1").toString("base64url"); // without padding

@@ -1,4 +1,4 @@
-/** A stack's files at two addresses of its account become one, at whatever moment the process that does it is killed. */
+/** A stack's files at two addresses of its account are joined, at whatever moment the process that joins them is killed. */
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
 import { readNow } from "../../provider/src/files/private-file.js";
@@ -66,7 +66,7 @@ function textsOn(disk: MemoryDisk, paths: StorePaths): Texts {
   return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
 }
 
-/** What later runs and commands read under the current address. */
+/** What later runs and commands find under the current address. */
 const knownOn = (disk: MemoryDisk) => ({
   creates: recordsIn(to.journal, disk),
   objects: [...readInventory(to.objects, disk).objects].map(([key, { id }]) => [key, id]),
@@ -87,14 +87,14 @@ const KNOWN = {
   ],
 };
 
-it("where both addresses have files, they become one: what the current ones say is the later word", () => {
+it("if both addresses have files, they are joined, and those of the current address count as newer", () => {
   const disk = new MemoryDisk(diskWith(THERE, HERE));
   moveNotes([{ from, to }], disk);
   expect(textsOn(disk, from)).toEqual({});
   expect(knownOn(disk)).toEqual(KNOWN);
 });
 
-it("an answer that both journals had notes about is taken back with all of them", () => {
+it("an answer about which both journals had notes is taken back with all of them", () => {
   const notes = {
     [from.journal]: journalOf([record("one"), record("two")]),
     [to.journal]: journalOf([record("two", { id: "7" })]),
@@ -107,7 +107,7 @@ it("an answer that both journals had notes about is taken back with all of them"
   expect([...(answer?.notes ?? [])]).toEqual([[to.journal, [record("one"), record("two", { id: "7" })]]]);
 });
 
-it("a file that only the former address has stays as it is, even one that can't be read", () => {
+it("a file that only the former address has is moved unchanged, even if it can't be read", () => {
   const disk = new MemoryDisk(diskWith({ ...THERE, journal: "no journal" }, {}));
   moveNotes([{ from, to }], disk);
   expect(textsOn(disk, from)).toEqual({});
@@ -116,9 +116,9 @@ it("a file that only the former address has stays as it is, even one that can't 
 
 it.each([
   ["both", HERE],
-  ["the former alone", {}],
+  ["only the former one", {}],
 ])(
-  "files of %s: at whatever moment the process or the machine ends, nothing is lost, and a second call finishes",
+  "files at %s: at whatever moment the process or the machine stops, nothing is lost, and a second call finishes",
   (_, here) => {
     const disk = new MemoryDisk(diskWith(THERE, here));
     const images: Image[] = [];
@@ -148,14 +148,14 @@ it.each([
 
 it.each([
   ["both", HERE],
-  ["the former alone", {}],
-])("files of %s are taken back as they were", (_, here) => {
+  ["only the former one", {}],
+])("files at %s: the move can be undone", (_, here) => {
   const disk = new MemoryDisk(diskWith(THERE, here));
   moveNotes([{ from, to }], disk)();
   expect([from, to].map((paths) => textsOn(disk, paths))).toEqual([THERE, here]);
 });
 
-it("where one of two journals can't be read, nothing is changed", () => {
+it("if one of two journals can't be read, nothing is changed", () => {
   for (const [there, here] of [
     [{ ...THERE, journal: "no journal" }, HERE],
     [THERE, { ...HERE, journal: "no journal" }],

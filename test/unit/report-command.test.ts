@@ -39,7 +39,7 @@ describe("formats", () => {
     });
   });
 
-  it("csv, with cells that a spreadsheet would carry out as text", () => {
+  it("csv, with cells quoted as text that a spreadsheet would run as formulas", () => {
     expect(text("csv", STATE, "https://t.example/{id}")).toBe(
       [
         "kind,key,id,name,advertiser,advertiserId,tag",
@@ -60,7 +60,7 @@ describe("formats", () => {
     ["foo\n=1", '"foo\n\'=1"'],
     ["foo;bar", '"foo;bar"'],
     ["a-b@c.example", "a-b@c.example"],
-  ])("csv: %j is text for a spreadsheet, whichever separator it takes", (eventName, cell) => {
+  ])("csv: %j is text for a spreadsheet with any separator", (eventName, cell) => {
     expect(text("csv", [storedEvent("e", 1, { eventName })])).toContain(`event,e,1,${cell},,1\r\n`);
   });
 
@@ -78,7 +78,7 @@ describe("formats", () => {
     expect(text("dotenv", [storedEvent("köln", 1), storedEvent("kÜln", 2)])).toBe("EVENT_KUDCLN=2\nEVENT_KUD6LN=1\n");
   });
 
-  it("dotenv tells keys apart, or says which it can't", () => {
+  it("dotenv refuses keys that would get the same name", () => {
     expect(() => text("dotenv", [storedEvent("a-b", 1), storedEvent("a.b", 2), storedEvent("c", 3)])).toThrow(
       "EVENT_A_B (a-b, a.b). Use --format json",
     );
@@ -92,11 +92,11 @@ describe("formats", () => {
   });
 });
 
-it("is the same text whatever the state's order", () => {
+it("the text does not depend on the state's order", () => {
   for (const format of Object.keys(ID_FORMATS)) expect(text(format, STATE.toReversed())).toBe(text(format, STATE));
 });
 
-it("names what has no id yet", () => {
+it("resources without an id yet are listed as missing", () => {
   // `deleteBeforeReplace` has deleted its object, or left it live.
   const replaced = storedEvent("replaced", 12, {}, { pendingReplacement: true });
   const { missing, events } = idsOf(contentsOf([...STATE, replaced]), undefined);
@@ -104,7 +104,7 @@ it("names what has no id yet", () => {
   expect(events.map(({ id }) => id)).not.toContain("12");
 });
 
-it("a create has no id yet until something else has the object that was adopted for it; what only reads it is not that", () => {
+it("a create is listed as missing until another resource manages the object that was adopted for it", () => {
   const unresolved = { a: { mark: "m", since: "2026-03-01T08:00:00Z", what: "sent", adoptedAs: "11" } };
   const keysBeside = (...others: Resource[]) =>
     contentsOf([storedSet("s", { unresolved }), ...others]).events.map(({ key }) => key);
@@ -112,13 +112,13 @@ it("a create has no id yet until something else has the object that was adopted 
   expect(keysBeside(storedEvent("buy", 11, {}, { external: true }))).toEqual(["s/a", "buy"]);
 });
 
-it("an argument that a refresh has found gone is not shown with the set's default", () => {
+it("an argument that a refresh found removed is not shown with the set's default", () => {
   const events = { own: { eventName: "Own", value: 1 }, gone: { eventName: "Gone", value: 1, segmentId: null } };
   const set = storedSet("s", { defaults: { segmentId: 5 }, events, eventIds: { own: 1, gone: 2 } });
   expect(contentsOf([set]).events.map(({ values }) => values.segmentId)).toEqual([5, undefined]);
 });
 
-it("keys are unique: the parent's name, or the URN, tells resources of one name apart", () => {
+it("keys are unique: resources with the same name get their parent's name, or their URN", () => {
   const below = (parent: string, id: number, type: string) =>
     storedEvent("buy", id, {}, { parent: urnOf("x", parent), urn: `${urnOf("Shop$x", type)}::buy` });
   const { events } = contentsOf([
@@ -132,12 +132,12 @@ it("keys are unique: the parent's name, or the URN, tells resources of one name 
 });
 
 describe("the template", () => {
-  it("names what it does not know, and the nearest known name", () => {
+  it("with an unknown name is refused, with the nearest known one", () => {
     expect(() => addressesBy("https://t.example/{id}/{eventNam}")).toThrow("{eventNam} (did you mean {eventName}?)");
     expect(() => addressesBy("https://t.example/")).toThrow("needs {id}");
   });
 
-  it("encodes what it fills in, and never a secret", () => {
+  it("gets encoded values, and never a secret", () => {
     const [event] = idsOf(contentsOf([storedEvent("a", 1, { eventName: "50% & more", value: 2.5 })]), undefined).events;
     if (event === undefined) throw new Error("no event");
     expect(addressesBy("https://t.example/{id}?n={eventName}&v={value}&s={segmentId}")(event)).toBe(
@@ -149,7 +149,7 @@ describe("the template", () => {
   });
 });
 
-it("TypeScript: a key that is the name of the prototype is a key like any other", () => {
+it("TypeScript: __proto__ is a key like any other", () => {
   const module = ID_FORMATS.ts?.(
     idsOf(contentsOf([storedEvent("__proto__", 7), storedEvent("constructor", 8)]), undefined),
   );
@@ -178,7 +178,7 @@ describe("secrets", () => {
     expect(told).toMatch(/\b5\b/);
   });
 
-  it("are told as secret", () => {
+  it("are shown as secret", () => {
     expect(text("csv", hidden)).toContain("event,all/a,5,(secret),acme,1");
     expect(contentsOf(hidden).secretSets).toEqual(["ids"]);
   });

@@ -1,4 +1,4 @@
-/** Words that were given up do not come back: in what the package says to people, and in its comments. Pages are held in docs.test.ts. */
+/** Retired words do not come back in messages and comments. docs.test.ts checks the pages. */
 import { describe, expect, it } from "vitest";
 import { commentsOf, filesIn, retiredIn, textIn, textsOf } from "../support/retired-words.js";
 
@@ -7,7 +7,7 @@ const sources = filesIn("provider/src/**/*.ts");
 /** Literals that are names in the code, or stored. */
 const NAMES = ["let go"];
 
-it("the list finds a retired word, in any case and across a line's end, and says what to say instead", () => {
+it("a retired word is found in any case and across line ends, with what to say instead", () => {
   expect(retiredIn("a\nthe Fast\nmode, Besides `let go`")).toEqual([
     'line 2: "Fast mode"; say checkpoints off',
     'line 3: "Besides"; say also; except',

@@ -1,4 +1,4 @@
-/** What `check` and `diff` leave for what follows, in the order in which the engine calls. */
+/** What `check` and `diff` note for later calls, in the order in which the engine makes them. */
 import { describe, expect, it } from "vitest";
 import { type Member, singleMember } from "../../provider/src/decision/members.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
@@ -27,7 +27,7 @@ const diff =
 const same = diff({ advertiserName: "A" });
 const changed = diff({ advertiserName: "B" });
 
-/** The id that a resource gets which depends on it, in a preview that takes it for unknown. */
+/** The id that a dependent resource gets in a preview in which the engine calls it unknown. */
 function ownersId(run: Run): unknown {
   const dependent = { identity: "shop/dev::e", owners: { advertiserId: KEY } };
   return run.withKeptOwners(dependent, { advertiserId: UNKNOWN }).advertiserId;
@@ -35,14 +35,14 @@ function ownersId(run: Run): unknown {
 
 describe("the id that a dependent resource is given", () => {
   it.each<[string, Step[], string]>([
-    ["before anything was asked", [], UNKNOWN],
+    ["before any call", [], UNKNOWN],
     ["after check, before diff", [check], UNKNOWN],
-    ["where diff keeps it", [check, same], "5"],
-    ["where diff replaces it", [check, changed, checkAgain], UNKNOWN],
-    ["where only the engine was asked to replace it", [check, same, checkAgain], UNKNOWN],
-    ["of a resource that is new", [checkAgain], UNKNOWN],
-    ["in the next look of the same process", [check, same, checkAgain, check, same], "5"],
-    ["in the next look, before its diff", [check, same, check], UNKNOWN],
+    ["if diff keeps it", [check, same], "5"],
+    ["if diff replaces it", [check, changed, checkAgain], UNKNOWN],
+    ["if only the engine was asked to replace it", [check, same, checkAgain], UNKNOWN],
+    ["of a new resource", [checkAgain], UNKNOWN],
+    ["in the next operation of the same process", [check, same, checkAgain, check, same], "5"],
+    ["in the next operation, before its diff", [check, same, check], UNKNOWN],
   ])("%s", (_, steps, id) => {
     const run = new Run();
     for (const step of steps) step(run);
@@ -50,14 +50,14 @@ describe("the id that a dependent resource is given", () => {
   });
 });
 
-it("the second check of a replacement, which names no old inputs, forgets nothing of the state", () => {
+it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
   const run = new Run();
   for (const step of [check, changed, checkAgain]) step(run);
   expect(run.checked(KEY)).toMatchObject({ wasSecret: SECRET, wasDeleting: true });
   expect(run.decided(KEY)?.former).toEqual({ id: "5", isDeleted: false });
 });
 
-it("whichever resource is checked first says what the run is, and how much the program has declared with its batch", () => {
+it("the first resource that is checked says whether it is an `up`; the largest number of declared resources counts", () => {
   const run = new Run();
   const saying = (resources: number) => ({ ...briefing, run: { isUp: true, resources } });
   run.noteChecked(KEY, { ...ofState, briefing: saying(2) }, false);

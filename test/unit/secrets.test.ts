@@ -12,7 +12,7 @@ const bytes = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.to
 const percent = (text: string) => encodeURIComponent(text.toWellFormed());
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-/** The spellings that a single writer gives a text. */
+/** The ways in which a single program may write a text. */
 const SPELLINGS: Readonly<Record<string, (text: string) => string>> = {
   "as it is": (text) => text,
   "percent-encoded": percent,
@@ -48,8 +48,8 @@ it.each(Object.entries(SPELLINGS))("a secret is removed %s", (_, spell) => {
 it.each<[string, string]>([
   ["Base64", base64(secret)],
   ["Base64 in a URL", Buffer.from(secret).toString("base64url")],
-  ["Base64 behind a user name", base64(`user:${secret}`)],
-  ["Base64 behind another one", base64(`ab:${secret}`)],
+  ["Base64 after a user name", base64(`user:${secret}`)],
+  ["Base64 after another user name", base64(`ab:${secret}`)],
   ["Base64 between other text", base64(`x${secret}yz`)],
 ])("row 36: a secret is removed as %s", (_, spelling) => {
   const secrets = new Secrets();
@@ -71,7 +71,7 @@ it.each([
   ["other ids stay: 612345, 123456, 12345.5, 0.12345, 2345", "other ids stay: 612345, 123456, 12345.5, 0.12345, 2345"],
   ["0.50, 1e+21 and 1000000000000000000000", "[secret], [secret] and [secret]"],
 ])(
-  "a secret number is removed as a platform writes it, and never out of the middle of another one: %s",
+  "a secret number is removed as a platform writes it, and never from the middle of another one: %s",
   (text, scrubbed) => {
     const secrets = new Secrets();
     for (const number of [-12345, 0.5, 1e21]) secrets.addNumber(number);
@@ -79,7 +79,7 @@ it.each([
   },
 );
 
-it("leaves other text alone, with none or an empty secret", () => {
+it("other text stays as it is, with no secret or an empty one", () => {
   const secrets = new Secrets();
   expect(secrets.scrub("abc")).toBe("abc");
   secrets.add("");
@@ -87,14 +87,14 @@ it("leaves other text alone, with none or an empty secret", () => {
   expect(secrets.scrub("abc")).toBe("abc");
 });
 
-it("keeps the newest of many that replace each other, and what was registered for good", () => {
+it("of many that replace each other the newest are masked, and those registered for good always", () => {
   const secrets = new Secrets();
   secrets.add("the-password");
   for (let n = 0; n < 3000; n++) secrets.addPassing(`cookie-number-${n}-`);
   expect(secrets.scrub("the-password cookie-number-2999- cookie-number-2500-")).toBe("[secret] [secret] [secret]");
 });
 
-it("masks the longest of several that begin at one place, what overlaps as one, and nothing between two", () => {
+it("of several at one place the longest is masked, overlapping ones as one, and nothing between two", () => {
   const secrets = new Secrets();
   for (const secret of ["abc", 'abc"d', 'abc"def', "efgh"]) secrets.add(secret);
   expect(secrets.scrub('abc&quot;def abc"d abc abd abc"defgh')).toBe("[secret] [secret] [secret] abd [secret]");
@@ -106,14 +106,14 @@ it.each(["x", "ab", "a\ud800b", "\u0000\u0001\u0002", " ", "%", "&amp;"])("an od
   expect(secrets.scrub(`-${odd}-`)).toBe("-[secret]-");
 });
 
-describe("row 36: any secret (fast-check prints the seed of what fails)", () => {
-  /** With all that means something to a decoder. */
+describe("row 36: a random secret (fast-check prints the seed of a failure)", () => {
+  /** Texts with all characters that mean something to a decoder. */
   const nasty = fc
     .string({ unit: fc.constantFrom(..."abnux0245CF%&#;\\\"'/<>+ =ö€😀\n"), minLength: 6, maxLength: 20 })
     .filter((text) => /[^\s]{4}/.test(text));
   const around = fc.constantFrom("", "C:\\", "100%", "R&", '"', "\\", "lt;", "41", "u0041", "n");
 
-  it("in one spelling, whatever stands around it", () => {
+  it("is removed in one spelling, whatever is around it", () => {
     fc.assert(
       fc.property(nasty, fc.constantFrom(...Object.values(SPELLINGS)), around, around, (any, spell, before, after) => {
         const secrets = new Secrets();
@@ -124,7 +124,7 @@ describe("row 36: any secret (fast-check prints the seed of what fails)", () => 
     );
   });
 
-  it("in Base64, whatever stands around it there", () => {
+  it("is removed in Base64, whatever is encoded with it", () => {
     fc.assert(
       fc.property(nasty, fc.string({ maxLength: 9 }), fc.string({ maxLength: 9 }), (any, before, after) => {
         const secrets = new Secrets();
@@ -158,7 +158,7 @@ describe("cost, in steps", () => {
     return secrets.steps;
   };
 
-  it.each(texts)("grows with the text and not with the number of cookies: %s", (_, part) => {
+  it.each(texts)("grows with the text, not with the number of cookies: %s", (_, part) => {
     const text = part.repeat(20_000 / part.length);
     const steps = stepsOf(10, text);
     expect(stepsOf(1000, text)).toBe(steps);

@@ -1,4 +1,4 @@
-/** The commands that messages print: each on a line of its own, and ready to copy into a POSIX shell. */
+/** The commands in messages: each on a line of its own, and ready to copy into a POSIX shell. */
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { describeSettingProblem, readSettings } from "../../provider/src/settings/read-settings.js";
@@ -16,14 +16,14 @@ import { filesIn, textIn } from "../support/retired-words.js";
 const URN = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::";
 const NAMES = ["purchase", "it's", 'a "b"', "a b", "$HOME `id` \\ !", "-x; rm y", memberOf("funnel", `it's "a" $b`)];
 
-/** The words that a shell makes of a line, with commands of these names that print them. */
+/** The words that a POSIX shell reads in a line. */
 function wordsOf(line: string): string[] {
   const script = `npx() { printf '%s\\0' npx "$@"; }; pulumi() { printf '%s\\0' pulumi "$@"; }\n${line}`;
   return execFileSync("sh", ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);
 }
 
 describe("a command about a resource", () => {
-  it.each(NAMES)("%s arrives as it is called", (name) => {
+  it.each(NAMES)("passes the name %s unchanged", (name) => {
     const urn = `${URN}${name}`;
     const record = { mark: "m", key: "k", fingerprint: "f", at: "2026-01-01T00:00:00.000Z", urn };
     const pending = (...args: string[]) => ["npx", "pulumi-advertising", "pending", ...args];
@@ -45,14 +45,14 @@ it.each([
   [{}, ", sent at 2026-01-01T00:00:00Z"],
   [{ isLatest: true } as const, ", sent at 2026-01-01T00:00:00Z or before"],
   [{ isEarliest: true } as const, ""],
-])("R8: when a create was sent is said as far as the record knows it: %j", (known, words) => {
+])("R8: the message says when a create was sent as far as the record knows it: %j", (known, words) => {
   expect(inWords("Advertiser", { mark: "m", name: "A", at: "2026-01-01T00:00:00Z", ...known })).toBe(
     `the Advertiser named "A"${words}`,
   );
 });
 
 describe("a command about a setting", () => {
-  it("is alone on its line, and its words are those that it needs", () => {
+  it("is alone on its line, and has the right words", () => {
     const { problems } = readSettings({
       config: (key) => ({ operations: '{"event":{"raed":"GET rest/event/{id}"}}', markField: "a b" })[key],
       environment: {},

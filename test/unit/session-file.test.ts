@@ -1,4 +1,4 @@
-/** Which cookies go with a request. */
+/** Which cookies are sent with a request. */
 import { afterEach, expect, it, vi } from "vitest";
 import { SessionJar } from "../../provider/src/client/session-file.js";
 
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("the same ones with each request to an address, those for another path with none", () => {
+it("each request to an address sends the same cookies, but not those for another path", () => {
   const jar = new SessionJar();
   jar.store(["x_service_cookie=1; Path=/", "other=2; Path=/rest/advertiser"], event);
   expect([jar.header(event), jar.header(event)]).toEqual(["x_service_cookie=1", "x_service_cookie=1"]);
@@ -17,7 +17,7 @@ it("the same ones with each request to an address, those for another path with n
   expect(jar.header(event)).toBe("x_service_cookie=1");
 });
 
-it("the newest that an answer has brought", () => {
+it("a request sends the newest cookies that an answer has set", () => {
   const jar = new SessionJar();
   expect(jar.header(event)).toBe("");
   jar.store(["x_service_cookie=1; Path=/"], event);
@@ -28,7 +28,7 @@ it("the newest that an answer has brought", () => {
   expect(jar.header(event)).toBe("");
 });
 
-it("those of the jar that it became a copy of", () => {
+it("a jar that was replaced with another one sends the other one's cookies", () => {
   const [jar, other] = [new SessionJar(), new SessionJar()];
   jar.store(["x_service_cookie=1; Path=/"], event);
   other.store(["x_service_cookie=2; Path=/"], event);
@@ -37,7 +37,7 @@ it("those of the jar that it became a copy of", () => {
   expect(jar.header(event)).toBe("x_service_cookie=2");
 });
 
-it("none that has expired since it was sent last", () => {
+it("a cookie that has expired since the last request is not sent", () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 1) });
   const jar = new SessionJar();
   jar.store(["a_service_cookie=1; Path=/; Expires=Thu, 01 Jan 2026 00:01:00 GMT", "b=2; Path=/"], event);

@@ -1,4 +1,4 @@
-/** The session over a transport that is told what happens, where a real platform would have to be met at the right moment. */
+/** The session over a scripted transport, for cases that a real platform would show only at the right moment. */
 import { expect, it } from "vitest";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionStore } from "../../provider/src/client/session-store.js";
@@ -18,7 +18,7 @@ const post = (session: Session, body: string, beforeSend: Parameters<Session["se
 interface Given {
   readonly settings?: Partial<Settings>;
   readonly store?: Partial<SessionStore>;
-  /** What becomes of each create. */
+  /** How each create is answered. */
   readonly create: (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 }
 
@@ -52,7 +52,7 @@ function answer(status: number): HttpAnswer {
 
 const nothing = async () => undefined;
 
-it("S2: the moment of sending is told again before each sending", async () => {
+it("S2: the moment of sending is reported before each sending", async () => {
   let refuses = true;
   const { session, clock, creates, logins } = start({
     create: () => {
@@ -69,17 +69,17 @@ it("S2: the moment of sending is told again before each sending", async () => {
   expect(logins()).toBe(2);
 });
 
-it("S1: what was about to be sent when the session ended is not sent on it", async () => {
+it("S1: a create that was about to be sent when the session ended is not sent on it", async () => {
   let ended = false;
   const { session, creates } = start({
     create: ({ headers }) => answer(ended && headers.cookie === "x_service_cookie=1" ? 401 : 200),
   });
-  for (let i = 0; i < 2; i++) await post(session, "{}", nothing); // from now on two may be in flight
+  for (let i = 0; i < 2; i++) await post(session, "{}", nothing); // from here on two may be in flight
   ended = true;
   const noted = Promise.withResolvers<void>();
   const slow = post(session, "slow", () => noted.promise);
   const refused = post(session, "refused", nothing);
-  await new Promise((resolve) => setImmediate(resolve)); // the refusal has come
+  await new Promise((resolve) => setImmediate(resolve)); // the refusal has arrived
   noted.resolve();
   expect(await slow).toMatchObject({ session: "accepted" });
   expect(await refused).toMatchObject({ session: "accepted" });
@@ -110,10 +110,10 @@ it("creates that are sent and not answered do not hold up the others one after t
   });
   await Promise.allSettled(Array.from({ length: 8 }, () => post(session, "{}", nothing)));
   expect(creates).toHaveLength(8);
-  expect(clock.monotonicMs()).toBe(4 * 30_000); // one, one, two, and four at once
+  expect(clock.monotonicMs()).toBe(4 * 30_000); // one, one, two, then four at a time
 });
 
-it("S6: an answer does not wait for its cookies to be stored, but whoever is sent because of it does", async () => {
+it("S6: an answer does not wait until its cookies are stored, but a request that it makes possible does", async () => {
   const stored = Promise.withResolvers<void>();
   const { session, creates } = start({
     settings: { keepLoggedIn: true },

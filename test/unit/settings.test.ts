@@ -40,7 +40,7 @@ describe("defaults and sources", () => {
     });
   });
 
-  it("says where the credentials come from, and which variable is not used", () => {
+  it("are logged with the source of the credentials and with unused variables", () => {
     const { email, password, ...rest } = complete;
     const environment = { ADVERTISING_EMAIL: email, ADVERTISING_PASSWORD: "another" };
     const from = (config: Record<string, string>) => read(config, environment).credentials;
@@ -72,7 +72,7 @@ describe("defaults and sources", () => {
     ]);
   });
 
-  it("are called so in every message", () => {
+  it("have the same name in every message", () => {
     const source = resolve(import.meta.dirname, "../../provider/src");
     const texts = readdirSync(source, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))
@@ -83,7 +83,7 @@ describe("defaults and sources", () => {
     expect(named.filter((name) => !known.includes(name ?? ""))).toEqual([]);
   });
 
-  it("takes the environment where a key is not set, and the key where both are", () => {
+  it("come from the environment if a key is not set, and from the key if both are", () => {
     const { settings } = read(
       { ...complete, email: "key@b.c" },
       { ADVERTISING_EMAIL: "env@b.c", ADVERTISING_AUTH_MODE: "basic" },
@@ -123,7 +123,7 @@ describe("baseUrl", () => {
 });
 
 describe("problems", () => {
-  it("are all named at once, each with the command that mends it", () => {
+  it("are all reported at once, each with the command that fixes it", () => {
     const { problems } = read(
       { authMode: "digest", keepLoggedIn: "yes", maxWaitSeconds: "1.5", maxWaitSecond: "1" },
       { ADVERTISING_EMAIL: " " },
@@ -140,7 +140,7 @@ describe("problems", () => {
     expect(problems.at(-1)?.reason).toContain("did you mean advertising:maxWaitSeconds?");
   });
 
-  it("a preview may lack the password, also an empty one, and is told the command", () => {
+  it("a preview without a password, or with an empty one, goes on with a warning that has the command", () => {
     for (const environment of [{}, { ADVERTISING_PASSWORD: "" }] as Record<string, string>[]) {
       const { problems, warnings, notes } = read({ baseUrl: complete.baseUrl, email: complete.email }, environment, {
         mayLackPassword: true,
@@ -151,7 +151,7 @@ describe("problems", () => {
     }
   });
 
-  it("warns of a password in plain text, without it", () => {
+  it("a password in plain text is a warning that does not quote it", () => {
     const { warnings } = read({ ...complete, password: "geheim" }, {}, { isSecret: () => false });
     expect(warnings).toEqual([expect.stringContaining("plain text")]);
     expect(warnings.join()).not.toContain("geheim");
@@ -188,19 +188,19 @@ describe("an unknown environment variable", () => {
     expect(problems).toEqual([]);
   });
 
-  it("like none of the known ones is a warning too, and they are listed", () => {
+  it("unlike any known one is a warning that lists those", () => {
     const { problems, warnings } = read(complete, { ADVERTISING_COLOUR: "red" });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([expect.stringMatching(/^ADVERTISING_COLOUR .* known are .*ADVERTISING_MARK_FIELD/)]);
   });
 
-  it("is told beside all that is wrong, by name in the order of the alphabet", () => {
+  it("is reported beside all problems, in alphabetical order", () => {
     const { problems, warnings } = read({}, { ADVERTISING_PASWORD: "p", ADVERTISING_EMIAL: "e" });
     expect(problems).toHaveLength(3);
     expect(warnings.map((warning) => warning.split(" ")[0])).toEqual(["ADVERTISING_EMIAL", "ADVERTISING_PASWORD"]);
   });
 
-  it("of another name is nobody's business, nor are the known ones and the debug log", () => {
+  it("without the package's prefix is ignored, as are the known ones and ADVERTISING_LOG", () => {
     const known = Object.fromEntries(SETTING_NAMES.map((key) => [environmentNameOf(key), undefined]));
     const environment = { ...known, ADVERTISING_LOG: "debug", ADVERTISINGX: "1", MY_ADVERTISING_KEY: "1" };
     expect(read(complete, environment as Record<string, string>).warnings).toEqual([]);
@@ -220,7 +220,7 @@ describe("markField", () => {
     ["click_window", "clickWindow of ConversionEvent"],
     ["view_window", "viewWindow of ConversionEvent"],
     [" attribution ", "attribution of ConversionEvent"],
-  ])("%s is refused: it would overwrite %s", (markField, argument) => {
+  ])("%s is refused because it would overwrite %s", (markField, argument) => {
     const { problems, settings } = read({ ...complete, markField });
     expect(problems).toEqual([
       {
@@ -235,15 +235,15 @@ describe("markField", () => {
     ]);
   });
 
-  it.each(["alternative_id", "toString", "valueOf"])("%s is nobody's", (markField) => {
+  it.each(["alternative_id", "toString", "valueOf"])("%s is accepted, as no argument uses it", (markField) => {
     expect(read({ ...complete, markField })).toMatchObject({ problems: [], settings: { markField } });
   });
 });
 
-describe("a structured value, which `pulumi config set --path` makes, reaches the program as JSON text", () => {
+describe("a structured value (`pulumi config set --path`), which arrives as JSON text", () => {
   const plain = SETTING_NAMES.filter((key) => SETTINGS[key].structured === undefined);
   it.each(plain.flatMap((key) => ['{"x":"geheim"}', '["geheim"]', " {} ", "[]"].map((text) => [key, text])))(
-    "%s %s is refused, and what is in it is not shown",
+    "%s %s is refused, and its content is not shown",
     (key, text) => {
       const { problems } = read({ ...complete, [key as string]: text as string });
       expect(problems).toMatchObject([
@@ -291,7 +291,7 @@ describe("a setting that is an object", () => {
     expect(readValue(rule, json, isConfigured)).toEqual({ value: JSON.parse(json) });
   });
 
-  it("tells each entry that is wrong by its path", () => {
+  it("has each wrong entry reported by its path", () => {
     expect(readValue(rule, '{"event":{"read":1,"search":"find"}}', true)).toEqual({
       refusals: [
         { path: ".event.read", reason: "expected a method and a path" },
@@ -319,7 +319,7 @@ describe("operations", () => {
   const problemsOf = (value: unknown, more?: Record<string, string>) =>
     operations(value, more).problems.map(({ source, reason }) => `${source} ${reason}`);
 
-  it("are data: method, path, what may be repeated", () => {
+  it("are read as data: method, path, and whether a request may be repeated", () => {
     const { settings, problems } = operations(
       { event: { read: "get /rest/event/{id}", search: "GET rest/event?alternative_id={mark}" } },
       { markField: "alternative_id" },
@@ -338,7 +338,7 @@ describe("operations", () => {
     expect(settings.operations).toMatchObject({ resendAfterSeconds: 60, createdVisibleAfterSeconds: 300 });
   });
 
-  it("come as JSON in the environment too", () => {
+  it("may be JSON in the environment too", () => {
     const { settings, problems } = read(complete, {
       ADVERTISING_OPERATIONS:
         '{"advertiser":{"delete":"DELETE rest/advertiser?id={id}"},"resendAfterSeconds":"never","createdVisibleAfterSeconds":"0"}',
@@ -348,7 +348,7 @@ describe("operations", () => {
     expect(settings.operations).toMatchObject({ resendAfterSeconds: undefined, createdVisibleAfterSeconds: 0 });
   });
 
-  it("all that is wrong is told at once, each with its path and the nearest name", () => {
+  it("all problems are reported at once, each with its path and the nearest name", () => {
     expect(
       problemsOf({
         events: { read: "GET rest/event/{id}" },
@@ -391,7 +391,7 @@ describe("operations", () => {
     expect(problemsOf({ event: { read: `GET ${path}` } })).toEqual([expect.stringContaining("leaves the base URL")]);
   });
 
-  it("an update that a server could take for a create is refused", () => {
+  it("an update that a server could handle as a create is refused", () => {
     expect(problemsOf({ event: { update: "POST rest/event?id={id}" } })).toEqual([
       expect.stringContaining("event.update is the create itself"),
     ]);
@@ -407,7 +407,7 @@ describe("operations", () => {
     "POST rest/event/;{id}",
     "POST REST/Event?id={id}",
     "POST rest/advertiser?id={id}",
-  ])("so is %s, in whatever spelling a server takes for it, and a create of the other kind", (text) => {
+  ])("so is %s: another spelling of a create, or a create of the other kind", (text) => {
     expect(problemsOf({ event: { update: text } })).toEqual([
       expect.stringContaining("event.update is the create itself"),
     ]);
@@ -435,7 +435,7 @@ describe("operations", () => {
   describe("the command that fixes it", () => {
     const commandsFor = (value: unknown) => operations(value).problems.map(({ command }) => command);
 
-    it("moves what stands under a misspelt name", () => {
+    it("moves the value of a misspelt name", () => {
       expect(commandsFor({ event: { reed: "GET rest/event/{id}" } })).toEqual([
         "pulumi config rm --path 'advertising:operations.event.reed' && " +
           "pulumi config set --path 'advertising:operations.event.read' 'GET rest/event/{id}'",
@@ -446,13 +446,13 @@ describe("operations", () => {
       ]);
     });
 
-    it("sets the entry that is wrong", () => {
+    it("sets the wrong entry", () => {
       expect(commandsFor({ advertiser: { update: "PUT rest/advertiser/{ID}" } })).toEqual([
         "pulumi config set --path 'advertising:operations.advertiser.update' 'PUT rest/advertiser/{id}'",
       ]);
     });
 
-    it("sets the whole variable where the value came from there", () => {
+    it("sets the whole variable if the value came from the environment", () => {
       const json = '{"event":{"reed":"GET rest/event/{id}","delete":"DELETE rest/event/{id}"}}';
       expect(read(complete, { ADVERTISING_OPERATIONS: json }).problems).toEqual([
         {
@@ -473,7 +473,7 @@ describe("operations", () => {
         createdVisibleAfter: 1,
         event: { search: "GET rest/event/{id}", 'a"b': "x" },
       },
-    ])("leaves nothing wrong: %j", (value) => {
+    ])("leaves no problem: %j", (value) => {
       const { error } = operationsSchema.safeParse(value);
       const fixes = (error?.issues ?? []).flatMap((issue) => (issue.code === "custom" ? issue.params?.fix : []));
       expect(fixes.length).toBeGreaterThan(0);
@@ -481,12 +481,12 @@ describe("operations", () => {
     });
   });
 
-  it("a misspelt markField is told once", () => {
+  it("a misspelt markField is reported once", () => {
     const { problems } = operations({ event: { search: "GET rest/event?a={mark}" } }, { markfeld: "a" });
     expect(problems.map(({ source }) => source)).toEqual(["advertising:markfeld"]);
   });
 
-  it("a search needs the field that creates carry their mark in", () => {
+  it("a search needs the setting markField", () => {
     const { problems } = operations({ event: { search: "GET rest/event?alternative_id={mark}" } });
     expect(problems).toEqual([
       {

@@ -1,4 +1,4 @@
-/** What people read of a set. */
+/** What the messages say about a set. */
 
 import { describe, expect, it } from "vitest";
 import { RefusedError } from "../../provider/src/base/errors.js";
@@ -36,7 +36,7 @@ const idsOf = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index + 1]));
 
 describe("a preview", () => {
-  it("says what becomes of which key, and how many live objects that makes", () => {
+  it("says what becomes of each key, and how many live objects that creates", () => {
     const members = plan(
       { events: { a: A, b: A, gone: { eventName: "X", value: 1 } }, eventIds: { a: 1, b: 2, gone: 3 } },
       { events: { a: A, b: { ...A, value: 2 }, c: { ...A, value: 9 }, d: { ...A, existingId: 8 }, e: A } },
@@ -53,7 +53,7 @@ describe("a preview", () => {
     );
   });
 
-  it("an adopted object that nobody has read may not exist", () => {
+  it("says that an adopted object that was never read may not exist", () => {
     const members = plan(
       { events: { a: { ...A, existingId: 1 }, b: A }, eventIds: { a: 1, b: 2 } },
       { events: { a: { ...A, existingId: 3 }, b: A } },
@@ -68,20 +68,20 @@ describe("a preview", () => {
     );
   });
 
-  it("says nothing where nothing is to be done", () => {
+  it("says nothing if there is nothing to do", () => {
     expect(planInWords(conversionEvent, plan({ events: { a: A }, eventIds: { a: 1 } }, { events: { a: A } }))).toBe(
       undefined,
     );
   });
 
-  it("counts what would be a long list", () => {
+  it("shortens long lists to a count", () => {
     const text = planInWords(conversionEvent, plan({}, { events: many(3000) })) ?? "";
     expect(text).toContain("events: 3000 to create, 0 unchanged");
     expect(text).toContain("k19, and 2980 more");
     expect(text.length).toBeLessThan(500);
   });
 
-  it("warns of a key that was likely renamed, with the way to send nothing", () => {
+  it("warns about a key that was likely renamed, and says how to send nothing", () => {
     const members = plan({ events: many(30), eventIds: idsOf(30) }, { events: { x: { eventName: "E3", value: 1 } } });
     expect(renamesInWords(conversionEvent, set, members, new Map())).toBe(
       [
@@ -93,12 +93,12 @@ describe("a preview", () => {
     expect(renamesInWords(conversionEvent, set, named, new Map())).toBe(undefined);
   });
 
-  it("keys can't command a terminal", () => {
+  it("removes control characters from keys", () => {
     const text = planInWords(conversionEvent, plan({}, { events: { "a\u202eb": A } })) ?? "";
     expect(text).toContain("to create: a b");
   });
 
-  it("tells once what an interrupted run has left", () => {
+  it("says once what an interrupted run left behind", () => {
     const left = new Map(
       Array.from({ length: 1000 }, (_, index) => [
         `k${index}`,
@@ -124,7 +124,7 @@ describe("a preview", () => {
 });
 
 describe("after an `up`", () => {
-  it("names what nothing manages any more, with both ids", () => {
+  it("lists objects that are no longer managed, with both ids", () => {
     const members = plan(
       { events: many(3), eventIds: idsOf(3) },
       { events: { k0: { eventName: "E0", value: 2 }, k1: { ...A, existingId: 9 } } },
@@ -137,13 +137,13 @@ describe("after an `up`", () => {
       /^No longer managed after this run: 3 live events\.\n {2}1: k0 is 5 now\n {2}2: k1 is 9 now\n {2}3, which was k2\n/,
     );
     expect(leftLiveInWords(conversionEvent, members, new Map())).toContain("1 live event.");
-    // What something in the program adopts is managed.
+    // An object that another resource of the program adopts is managed.
     expect(leftLiveInWords(conversionEvent, members, new Map(), (id) => id === "3")).toBe(undefined);
     const told = planInWords(conversionEvent, members, new Set(), (id) => id === "3");
     expect(told).toContain("to remove from the state: k2 (3, adopted elsewhere)");
   });
 
-  it("what may still be adopted is unmanaged only perhaps, in a preview as well", () => {
+  it("an object that may still be adopted is perhaps unmanaged, in a preview as well", () => {
     const members = plan({ events: many(2), eventIds: idsOf(2) }, { events: many(1) });
     const unless = "deactivate it there by hand, unless an existingId that is not known yet names it.";
     const told = leftLiveInWords(conversionEvent, members, new Map(), () => false, heldBack([]), true);
@@ -156,7 +156,7 @@ describe("after an `up`", () => {
     expect(
       planInWords(conversionEvent, plan({ events: many(2), eventIds: idsOf(2) }, { events: many(1) }, later)),
     ).toContain(unless);
-    // A member of the set itself may be it, under another key.
+    // A member of the set itself may adopt it, under another key.
     const renamed = plan(
       { events: many(2), eventIds: idsOf(2) },
       { events: { ...many(1), b: { ...A, existingId: UNKNOWN } } },
@@ -194,7 +194,7 @@ describe("the error of the whole set", () => {
     },
   };
 
-  it("tells each reason once, with all whom it is about, and its code", () => {
+  it("has each reason once, with all its keys and its code", () => {
     const members = plan({}, { events: many(50) });
     const outcomes = new Map(
       members.map(
@@ -213,7 +213,7 @@ describe("the error of the whole set", () => {
     ]);
   });
 
-  it("counts what would be too long: 3,000 refusals, each with words of its own", () => {
+  it("shortens 3,000 refusals with different words", () => {
     const members = plan({}, { events: many(3000) });
     const outcomes = new Map(members.map((member) => [member.key, refusedFor(member, `no ${member.key}`)] as const));
     const { text } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map());
@@ -221,7 +221,7 @@ describe("the error of the whole set", () => {
     expect(text.length).toBeLessThan(4000);
   });
 
-  it("gives the ways out of an unknown outcome, as commands that a shell takes as they are", () => {
+  it("has the commands that settle an unknown outcome, ready to copy into a shell", () => {
     const key = `it's "a"`;
     const members = plan({}, { events: { [key]: A, b: A, c: A } });
     const outcomes = new Map<string, Outcome>([
@@ -262,7 +262,7 @@ describe("the error of the whole set", () => {
     expect(text).toContain(sentence);
   });
 
-  it("cuts the list of unknown outcomes", () => {
+  it("shortens the list of unknown outcomes", () => {
     const members = plan({}, { events: many(500) });
     const outcomes = new Map(members.map(({ key }) => [key, doubt] as const));
     const { text } = troubleInWords(conversionEvent, set, members, resultOf(members, outcomes), new Map());

@@ -14,7 +14,7 @@ beforeEach(() => pulumi.runtime.setAllConfig({}));
 describe("setMocks", () => {
   beforeEach(async () => void (await setMocks()));
 
-  it("hands out ids and the API's defaults", async () => {
+  it("provides ids and the API's defaults", async () => {
     const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
     const event = new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme });
     const [advertiserId, ofEvent, eventId] = await Promise.all(
@@ -27,7 +27,7 @@ describe("setMocks", () => {
     expect(await outputOf(event.countUnique)).toBe(false);
   });
 
-  it("keeps the ids of what is adopted or read", async () => {
+  it("keeps the ids of adopted objects and of .get", async () => {
     const adopted = new advertising.ConversionEvent("adopted", { ...EVENT, existingId: "4711" });
     const read = advertising.Advertiser.get("read", 12);
     expect(await outputOf(adopted.eventId)).toBe(4711);
@@ -46,7 +46,7 @@ describe("setMocks", () => {
     expect(await outputOf(set.advertiserId)).toBe(7);
   });
 
-  it("a catalog's resources are real ones", async () => {
+  it("creates the resources of a catalog", async () => {
     const mocks = await setMocks();
     const catalog = new advertising.Catalog("shop", { file: fileOf("buy,Acme,Buy,1") });
     expect(Object.keys(await outputOf(catalog.eventIds))).toEqual(["buy"]);
@@ -59,7 +59,7 @@ describe("setMocks", () => {
     );
   });
 
-  it("the constructor throws all that is wrong with its plain arguments", () => {
+  it("the constructor throws all problems of its plain arguments", () => {
     const wrong = { ...EVENT, value: "25", clickWindow: -1, colour: "red" } as never;
     expect(() => new advertising.ConversionEvent("purchase", wrong)).toThrow(
       /3 problems[\s\S]*"purchase"[\s\S]*value expected[\s\S]*clickWindow expected[\s\S]*colour is not a known argument[\s\S]*\[ADVERTISING_ARGUMENTS\]$/,
@@ -68,14 +68,14 @@ describe("setMocks", () => {
     expect(() => new advertising.Advertiser("acme", { advertiserName: "Acme" }, options)).toThrow("retainOnDelete");
   });
 
-  it("what only an Output brings is checked too", async () => {
+  it("the value of an Output is checked too", async () => {
     const event = new advertising.ConversionEvent("purchase", { ...EVENT, value: pulumi.output("many") as never });
     await expect(outputOf(event.eventId)).rejects.toThrow(
       /value expected[\s\S]*got the string "many"[\s\S]*\[ADVERTISING_ARGUMENTS\]/,
     );
   });
 
-  it("all that Outputs brought is told at once, to the next test where nobody asked", async () => {
+  it("problems in Outputs are thrown together, by the next setMocks() if the test did not wait for them", async () => {
     const declare = () => {
       const acme = new advertising.Advertiser("acme", { advertiserName: pulumi.output("") });
       new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme, value: pulumi.output("x") as never });
@@ -90,14 +90,14 @@ describe("setMocks", () => {
     expect(await (await setMocks()).resources()).toEqual([]);
   });
 
-  it("what is secret stays secret", async () => {
+  it("a secret stays secret", async () => {
     const event = new advertising.ConversionEvent("purchase", { ...EVENT, value: pulumi.secret(25) });
     expect(await outputOf(event.value)).toBe(25);
     expect(await pulumi.isSecret(event.value)).toBe(true);
     expect(await pulumi.isSecret(event.eventId)).toBe(false);
   });
 
-  it("reads the settings that rules depend on from the configuration, and never from the environment", async () => {
+  it("reads the rules' settings from the configuration, never from the environment", async () => {
     process.env.ADVERTISING_MAX_WINDOW_SECONDS = "60";
     onTestFinished(() => void delete process.env.ADVERTISING_MAX_WINDOW_SECONDS);
     new advertising.ConversionEvent("longer", { ...EVENT, clickWindow: 3600 });
@@ -111,7 +111,7 @@ describe("setMocks", () => {
     expect(() => new advertising.ConversionEvent("purchase", EVENT)).toThrow(/maxWindowSeconds[\s\S]*SETTINGS/);
   });
 
-  it("each call begins a new program", async () => {
+  it("each call starts a new program", async () => {
     const adopt = (name: string) => new advertising.ConversionEvent(name, { ...EVENT, existingId: 4711 });
     adopt("first");
     expect(() => adopt("second")).toThrow(`4711 belongs to "first" already`);
@@ -170,7 +170,7 @@ describe("validate", () => {
     ["Advertiser", { advertiserName: "Acme" }],
     ["ConversionEvent", { ...EVENT, value: pulumi.output(1), clickWindow: 60 }],
     ["ConversionEventSet", { advertiserId: 7, events: { buy: { eventName: "Buy", value: 1 } } }],
-  ] as const)("%s: nothing where the arguments fit", (kind, args) => {
+  ] as const)("%s: returns nothing if the arguments are valid", (kind, args) => {
     expect(advertising.validate(kind, args)).toEqual([]);
   });
 
@@ -183,13 +183,13 @@ describe("validate", () => {
       { advertiserId: 7, events: { buy: { eventName: "" } } },
       [`events["buy"].eventName`, `events["buy"].value`],
     ],
-  ] as const)("%s %o: everything that is wrong, by property", (kind, args, properties) => {
+  ] as const)("%s %o: returns all problems, by property", (kind, args, properties) => {
     const problems = advertising.validate(kind, args);
     expect(problems.map(({ property }) => property)).toEqual(properties);
     for (const { reason } of problems) expect(reason).toMatch(/expected|known argument/);
   });
 
-  it("takes an installation's limit, and refuses a kind that it does not know", () => {
+  it("takes an installation's limit, and refuses an unknown kind", () => {
     const args = { ...EVENT, clickWindow: 3600 };
     expect(advertising.validate("ConversionEvent", args, { maxWindowSeconds: 60 })).toMatchObject([
       { property: "clickWindow" },

@@ -1,4 +1,4 @@
-/** Which known name a mistyped or shortened one leads to, and numbers in sentences. */
+/** Which known name is suggested for a mistyped or shortened one, and numbers in sentences. */
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { agree, count, nearest } from "../../provider/src/base/text.js";
@@ -7,7 +7,7 @@ import { filesIn, textIn } from "../support/retired-words.js";
 
 describe("a setting", () => {
   it.each([
-    // The beginning of a name, also a mistyped one, counts more than a few edits towards another name.
+    // The beginning of a name, even if mistyped, counts more than a short edit distance to another name.
     ["maxWait", "maxWaitSeconds"],
     ["maxwait", "maxWaitSeconds"],
     ["MAX_WAIT", "maxWaitSeconds"],
@@ -19,14 +19,14 @@ describe("a setting", () => {
     ["requestTimeout", "requestTimeoutSeconds"],
     ["auth", "authMode"],
     ["mark", "markField"],
-    // A part of a name, or a name with more behind it.
+    // A part of a name, or a name with an addition.
     ["timeout", "requestTimeoutSeconds"],
     ["timeoutSeconds", "requestTimeoutSeconds"],
     ["window", "maxWindowSeconds"],
     ["wait", "maxWaitSeconds"],
     ["url", "baseUrl"],
     ["emailAddress", "email"],
-    // Slips.
+    // Typing errors.
     ["maxWaitSecond", "maxWaitSeconds"],
     ["maxWaitMs", "maxWaitSeconds"],
     ["pasword", "password"],
@@ -34,16 +34,16 @@ describe("a setting", () => {
     ["baseurl", "baseUrl"],
     ["BASE_URI", "baseUrl"],
     ["cookiefiel", "cookieFile"],
-  ])("%s is taken for %s", (typed, meant) => {
+  ])("%s suggests %s", (typed, meant) => {
     expect(nearest(typed, SETTING_NAMES)).toBe(meant);
   });
 
-  it.each(["proxy", "token", "x", "", "_", "id", "verbose"])("%j is taken for none", (typed) => {
+  it.each(["proxy", "token", "x", "", "_", "id", "verbose"])("%j suggests none", (typed) => {
     expect(nearest(typed, SETTING_NAMES)).toBeUndefined();
   });
 });
 
-it("an argument, a command and an option likewise", () => {
+it("an argument, a command and an option are suggested too", () => {
   expect(nearest("click_window", ["viewWindow", "clickWindow"])).toBe("clickWindow");
   expect(nearest("clickWindowSeconds", ["viewWindow", "clickWindow"])).toBe("clickWindow");
   expect(nearest("vlaue", ["eventName", "value"])).toBe("value");
@@ -63,11 +63,11 @@ describe("numbers agree with their nouns", () => {
     expect(agree(amount, "it", "them")).toBe(word);
   });
 
-  /** Each sentence of the source that has a number in it, with this one for every number. */
+  /** Each sentence in the source with a number in it, with `amount` as that number. */
   const sentences = (amount: number) =>
     sources().flatMap(({ path, tree }) => sentencesIn(tree).map((each) => `${path}: ${rendered(each, amount)}`));
 
-  it("in every sentence of the package that has a number in it", () => {
+  it("in every sentence of the package with a number in it", () => {
     expect(sentences(1).length).toBeGreaterThan(40);
     const plural = /\b1 (?:more )?(?:[a-z-]+ ){0,4}(?:are|were|have|leave|stay|them|their)\b/;
     expect(sentences(1).filter((text) => plural.test(text))).toEqual([]);
@@ -82,7 +82,7 @@ describe("numbers agree with their nouns", () => {
     }
   });
 
-  it("no number stands before a word that it is not agreed with", () => {
+  it("no number is put before a fixed word", () => {
     const amount = /(?:\.length|\.size|\b(?:amount|rest|total|seconds|live|deleted|errors|moved|looks|waiting))$/;
     const isUnbent = /^ (?:s\b|more|of|only in|still to|not to|unchanged|different|unresolved)/;
     const bare = sources().flatMap(({ path, tree }) =>
@@ -93,7 +93,7 @@ describe("numbers agree with their nouns", () => {
           .map(({ expression, literal }) => `${path}: ${expression.getText(tree)}${literal.text.slice(0, 16)}`),
       ),
     );
-    // Always several, or an infinitive behind it.
+    // Always more than one, or followed by an infinitive.
     expect(bare).toEqual([
       "program/findings.ts: names.length live objects; i",
       "program/findings.ts: those.length events of ",

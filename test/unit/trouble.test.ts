@@ -1,4 +1,4 @@
-/** A hint needs a sign in the answer, and none advises what replaces a live object. */
+/** A hint needs a sign in the answer, and none advises a change that would replace a live object. */
 import { describe, expect, it } from "vitest";
 import { HINTS, hintsFor } from "../../provider/src/client/trouble.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
@@ -32,7 +32,7 @@ it.each<[unknown, Name[]]>([
   ["colour is not a known field", ["unknownField"]],
   [{ errors: { colour: ["is not a known field"] } }, ["unknownField"]],
   [{ errors: ["unknown field colour"] }, ["unknownField"]],
-  // Nothing of the kind.
+  // No sign of any hint.
   ["event_name: is too long", []],
   ["the event is not active", []],
   ["segment 9 is not active for advertiser 3", []],
@@ -52,20 +52,20 @@ it.each<[unknown, Name[]]>([
 });
 
 describe("a hint", () => {
-  it("does not come of what was sent", () => {
+  it("is not given for words that were sent", () => {
     for (const event_name of ["the advertiser is inactive", "x; advertiser 1 is not active", "the name is taken"]) {
       expect(fitting(`${event_name} is too long`, conversionEvent.create, { ...SENT, event_name })).toEqual([]);
       expect(fitting({ message: event_name }, conversionEvent.create, { ...SENT, event_name })).toEqual([]);
     }
   });
 
-  it("about the advertiser of an event is none for an advertiser", () => {
+  it("about an event's advertiser is not given for an advertiser", () => {
     const sent = { advertiser_name: "Acme" };
     expect(fitting("the advertiser is not active", advertiser.create, sent)).toEqual([]);
     expect(fitting("advertiser_name is taken", advertiser.create, sent)).toEqual(["taken"]);
   });
 
-  it("comes once, however often its sign does", () => {
+  it("is given once, however many signs there are", () => {
     const body = { errors: ["the name is taken", "event_name is taken"] };
     expect(hintsFor(answer(409, body), conversionEvent.create, SENT)).toEqual([HINTS.taken.advice]);
   });
@@ -76,7 +76,7 @@ describe("a hint", () => {
     expect(about("event_name is taken")).toEqual(["Check advertising:baseUrl, its path included.", HINTS.taken.advice]);
   });
 
-  it("advises no other arguments, and for a taken name says nothing of advertisers", () => {
+  it("advises no other arguments; the one for a taken name does not mention advertisers", () => {
     expect(HINTS.taken.advice).not.toMatch(/advertiser/i);
     expect(HINTS.taken.advice).toContain("existingId");
     for (const { advice } of Object.values(HINTS)) expect(advice).not.toMatch(/active: true|replace/);

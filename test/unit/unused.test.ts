@@ -1,4 +1,4 @@
-/** Nothing is exported, kept or installed that nothing uses. */
+/** Every export, file and dependency is used. */
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import ts from "typescript";
@@ -18,11 +18,11 @@ const files = ts.sys
   .map((file) => resolve(file));
 const pathOf = (file: string) => relative(repository, file).split(sep).join("/");
 
-/** What others than our own files load: users, Pulumi, vitest, a shell. Whatever these export is used. */
+/** Loaded by users, Pulumi, vitest or a shell: all that these files export counts as used. */
 const ENTRIES =
   /^provider\/src\/(index|handlers|testing\/index|sandbox\/index)\.ts$|^examples\/|^test\/types\/|\.test\.ts$|^vitest\.config\.ts$|^(scripts\/lib\/count-reporter\.mjs|test\/support\/stack-init\.ts)$/;
 
-it("each exported value is used by another file, and each exported type by some signature", {
+it("each exported value is used by another file, and each exported type there or in a signature", {
   timeout: 300_000,
 }, () => {
   const { options } = ts.parseJsonConfigFileContent(
@@ -41,7 +41,7 @@ it("each exported value is used by another file, and each exported type by some 
 
   const users = new Map<ts.Symbol, Set<ts.SourceFile>>();
   const timesAtHome = new Map<ts.Symbol, number>();
-  /** The type of everything else need not be known. */
+  /** Other names need no look-up of their type. */
   const names = new Set(sources.flatMap((source) => exportsOf(source).map(({ name }) => name)));
   const originOf = (symbol: ts.Symbol) =>
     symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
@@ -74,7 +74,7 @@ it("each exported value is used by another file, and each exported type by some 
     if (ENTRIES.test(pathOf(source.fileName))) return [];
     return exportsOf(source).flatMap((exported) => {
       const origin = originOf(exported);
-      if (origin.declarations?.[0]?.getSourceFile() !== source) return []; // passed on from another file
+      if (origin.declarations?.[0]?.getSourceFile() !== source) return []; // re-exported from another file
       if ([...(users.get(origin) ?? [])].some((user) => user !== source)) return [];
       const isType = (origin.flags & ts.SymbolFlags.Value) === 0;
       return isType && (timesAtHome.get(origin) ?? 0) > 1 ? [] : [`${pathOf(source.fileName)}: ${exported.name}`];
@@ -83,7 +83,7 @@ it("each exported value is used by another file, and each exported type by some 
   expect(unused).toEqual([]);
 });
 
-/** Whatever names a file or a package, but for this test: imports, scripts, workflows, pages. */
+/** All texts that may name a file or a package, except this test: source, scripts, workflows, pages. */
 function naming(): { readonly path: string; readonly text: string }[] {
   const others = ts.sys.readDirectory(
     repository,
@@ -110,13 +110,13 @@ it("each file is imported or named by another one", () => {
   const unnamed = files.map(pathOf).filter((path) => {
     if (ENTRIES.test(path) || imported.has(path)) return false;
     if (path.startsWith("provider/")) return true;
-    const name = basename(path); // of what is started, with `node` or by a script
+    const name = basename(path); // files that are started with `node` or by a script
     return !all.some((each) => pathOf(each.path) !== path && each.text.includes(name));
   });
   expect(unnamed).toEqual([]);
 });
 
-/** Used, but by no import: the compiler and what it reads, the Node.js of the runs, Pulumi's types for examples. */
+/** Used without an import: the compiler and what it reads, the Node.js of the runs, Pulumi's types for examples. */
 const NOT_IMPORTED: Record<string, string> = {
   "@types/node": '"types": ["node"]',
   "@arethetypeswrong/cli": "attw",

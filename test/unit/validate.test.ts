@@ -1,4 +1,4 @@
-/** Arguments against the rules, as both processes read them: the program with Outputs, the provider with the engine's text. */
+/** The rules for arguments as both processes apply them: the program with Outputs, the provider with the engine's unknown values. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -10,7 +10,7 @@ import { expecting } from "../../provider/src/rules/fields.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/properties.js";
 
-/** As the provider's half asks; see `provider/check.ts`. */
+/** As in `provider/check.ts`. */
 function holdsUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
@@ -40,7 +40,7 @@ const fieldsOf = (additionalFields: unknown, reading = {}) => check(conversionEv
 describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const))(
   "additionalFields of %s",
   (_, schema) => {
-    it("must leave the mark's field to the setting, and is told why", () => {
+    it("must not set the mark's field, and the message says why", () => {
       const additionalFields = { alternative_id: "mine" };
       expect(check(schema, { additionalFields }).problems).toEqual([]);
       const { problems } = check(schema, { additionalFields }, { markField: "alternative_id" });
@@ -55,7 +55,7 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
       expect(check(schema, { additionalFields: { other: 1 } }, { markField: "alternative_id" }).problems).toEqual([]);
     });
 
-    it.each(Object.values(schema.wireNames))("must leave %s to its argument", (name) => {
+    it.each(Object.values(schema.wireNames))("must not set %s, which is an argument's", (name) => {
       expect(check(schema, { additionalFields: { [name]: 1 } }).problems).toEqual([
         { property: "additionalFields", reason: expect.stringContaining(`with a fault at "${name}"`) },
       ]);
@@ -63,7 +63,7 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
   },
 );
 
-describe.each(processes)("what is not known yet, in %s", (_, { unknown, isUnknown }) => {
+describe.each(processes)("a value that is not known yet, in %s", (_, { unknown, isUnknown }) => {
   it("does not keep the known names from being checked", () => {
     for (const name of ["event_name", "alternative_id", ""]) {
       expect(
@@ -83,7 +83,7 @@ describe.each(processes)("what is not known yet, in %s", (_, { unknown, isUnknow
     expect(check(conversionEvent, { eventName: [unknown()] }, { isUnknown }).problems).toHaveLength(1);
   });
 
-  it("is left as it is, wherever it stands", () => {
+  it("is left as it is, at any depth", () => {
     const [a, b, c] = [unknown(), unknown(), unknown()];
     const { values, problems } = fieldsOf({ a, list: [1, b, undefined], deep: { c, gone: undefined } }, { isUnknown });
     expect(problems).toEqual([]);
@@ -95,7 +95,7 @@ describe.each(processes)("what is not known yet, in %s", (_, { unknown, isUnknow
     expect(Object.entries(fields.deep)).toEqual([["c", c]]);
   });
 
-  it("is left alone where it is the whole argument", () => {
+  it("is left as it is as the whole argument", () => {
     const whole = unknown();
     const { values, problems } = check(conversionEvent, { additionalFields: whole, eventName: whole }, { isUnknown });
     expect(problems).toEqual([]);
@@ -116,7 +116,7 @@ describe("undefined", () => {
     expect(fieldsOf({ active: undefined }).values.additionalFields).toStrictEqual({});
   });
 
-  it("does not excuse a name that an argument owns once it has a value", () => {
+  it("does not allow an argument's field once that has a value", () => {
     expect(fieldsOf({ event_name: undefined }).problems).toEqual([]);
     expect(fieldsOf({ event_name: null }).problems).toHaveLength(1);
   });
@@ -129,7 +129,7 @@ describe("values that JSON can't carry", () => {
   for (let level = 0; level < 20_000; level++) deep = [deep];
 
   it.each<[string, unknown]>([
-    ["a value that holds itself", { circular }],
+    ["a value that contains itself", { circular }],
     ["a value nested without end", { deep }],
     ["a name that would be a prototype", JSON.parse('{"__proto__":1}')],
     ["a name that would be a prototype, deep down", { x: [JSON.parse('{"__proto__":1}')] }],
@@ -139,7 +139,7 @@ describe("values that JSON can't carry", () => {
     expect(fieldsOf(fields, { isUnknown: () => false }).problems).toMatchObject([{ property: "additionalFields" }]);
   });
 
-  it("one object at two places is none of them", () => {
+  it("the same object in two places is accepted", () => {
     const shared = { a: 1 };
     expect(fieldsOf({ x: shared, y: [shared, shared] }).problems).toEqual([]);
   });
@@ -155,11 +155,11 @@ it.each(["toString", "constructor", "__proto__", "hasOwnProperty", "click_window
   },
 );
 
-it("properties of the provider's own are no unknown arguments", () => {
+it("the provider's own properties do not count as unknown arguments", () => {
   expect(check(conversionEvent, { __identity: "o/p/s::n", __provider: "x" }).problems).toEqual([]);
 });
 
-describe("reasons that name their cure", () => {
+describe("reasons that say what to write instead", () => {
   const reasonsOf = (args: object, limit = limits) =>
     validate({ ...needed.get(conversionEvent), ...args }, conversionEvent.rules(limit), {
       isUnknown: holdsUnknown,
@@ -193,7 +193,7 @@ describe("reasons that name their cure", () => {
     expect(reasonsOf(args)).toEqual([reason]);
   });
 
-  it("do not tell a secret value", () => {
+  it("do not quote a secret value", () => {
     const { problems } = validate(
       { ...needed.get(conversionEvent), clickWindow: 31 * 86_400 },
       conversionEvent.rules(limits),
@@ -221,7 +221,7 @@ describe("a map of members", () => {
   const checked = (events: unknown, reading: object = {}) =>
     validate({ events }, rules, { isUnknown: holdsUnknown, ...reading });
 
-  it("has its defaults, and its problems with their paths, all at once", () => {
+  it("gets its defaults, and has all its problems reported with their paths", () => {
     const { values, problems } = checked({
       landing: event,
       purchase: { ...event, value: "x", clickWindow: 31 * 86_400 },
@@ -245,7 +245,7 @@ describe("a map of members", () => {
     ]);
   });
 
-  it("is checked but for what is not known yet: a part, a member, or all of it", () => {
+  it("is checked except for what is not known yet: a part, a member, or all of it", () => {
     const { values, problems } = checked({
       part: { ...event, advertiserId: UNKNOWN, value: "x" },
       member: UNKNOWN,
@@ -256,7 +256,7 @@ describe("a map of members", () => {
     expect(checked(UNKNOWN)).toEqual({ values: { events: UNKNOWN }, problems: [] });
   });
 
-  it("shows nothing inside a secret, and says where a value was written", () => {
+  it("shows nothing inside a secret, and says where a value was given", () => {
     const secret = { secret: new Set(['events["a"]']) };
     const places = {
       sourceOf: (path: string) => ({ file: "catalog.yaml", line: path.includes("a") ? 3 : 9, column: 1 }),

@@ -1,10 +1,10 @@
-/** A refusal that holds readable text is never told without it; what was sent, and secrets, never come with it. */
+/** A refusal's readable text is always quoted; what was sent, and secrets, never are. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSecretName } from "../../provider/src/client/answer.js";
 import { HTML, read, SENT } from "../support/words.js";
 
-describe("every shape is told with its sentence", () => {
+describe("the sentence is quoted in every shape of answer", () => {
   const wrong = '"foo" is not a valid choice.';
   const fault = "Rate limit quota violation.";
   it.each<[string, number, unknown, string[], Record<string, string>?]>([
@@ -101,7 +101,12 @@ describe("every shape is told with its sentence", () => {
       ["x: \u540d\u524d\u306f\u65e2\u306b\u4f7f\u308f\u308c\u3066\u3044\u307e\u3059"],
     ],
     ["no sentence at all", 400, { kind: "E_BUSY", n: 4 }, ["kind: E_BUSY"]],
-    ["one that contains what was sent", 400, { x: "purchase of shoes is taken" }, ["x: purchase of shoes is taken"]],
+    [
+      "a sentence that contains what was sent",
+      400,
+      { x: "purchase of shoes is taken" },
+      ["x: purchase of shoes is taken"],
+    ],
     ["a person's record and nothing else", 400, { user: { note: "may not create" } }, ["user.note: may not create"]],
   ])("%s", (_, status, body, words, headers) => {
     expect(read(status, body, headers)).toEqual(words);
@@ -115,7 +120,7 @@ describe("every shape is told with its sentence", () => {
     expect(words[0]).toMatch(/^n10\..*n0: The name is taken\.$/);
   });
 
-  it("so deep that it is not parsed as usual", () => {
+  it("nesting too deep to parse as usual", () => {
     const depth = 100_000;
     const body = `${"[".repeat(depth)}"The name is taken."${"]".repeat(depth)}`;
     expect(read(400, body)).toEqual(["The name is taken."]);
@@ -125,7 +130,7 @@ describe("every shape is told with its sentence", () => {
   });
 });
 
-describe("what is not told", () => {
+describe("what is not quoted", () => {
   it.each<[string, unknown]>([
     ["the request", SENT],
     ["the request in an object", { request: { body: SENT } }],
@@ -141,7 +146,7 @@ describe("what is not told", () => {
     expect(read(400, body)).toEqual([]);
   });
 
-  it("says where it is, when all that is said stands under a name that sounds secret", () => {
+  it("a sentence under a name that sounds secret: the message says only where it is", () => {
     expect(read(400, { errors: { password: ["is the canary"] } })).toEqual([
       'what it says is under "password", a name that sounds secret, and is not shown',
     ]);
@@ -169,7 +174,7 @@ describe("what is not told", () => {
     "clientSecret",
     "credentials",
     "csrf",
-  ])("what stands under %s, however deep", (name) => {
+  ])("a value under %s, however deep", (name) => {
     const canary = "the canary is alive";
     for (const value of [canary, [canary], { message: canary }, [{ errors: [{ message: canary }] }]]) {
       expect(read(400, { message: "bad", x: { [name]: value } })).toEqual(["bad"]);
@@ -210,7 +215,7 @@ describe("what is not told", () => {
     expect(read(400, text)).toEqual([text]);
   });
 
-  it("half of a secret, where a long text is cut", () => {
+  it("half of a secret at the cut of a long text", () => {
     const secret = "correct horse battery staple";
     const clean = (text: string) => text.replaceAll(secret, "[secret]");
     for (let before = 460; before < 510; before++) {
@@ -232,13 +237,13 @@ describe("of a page", () => {
     <p>The name <b>&#8220;shoes&#x201d;</b>
     is taken.</p><form><input type="hidden" name="csrf" value="canary"></form></body></html>`;
 
-  it("the title and the paragraph are told", () => {
+  it("the title and the paragraph are quoted", () => {
     expect(read(406, page, HTML)).toEqual([
       'an HTML page titled "406 Not Acceptable": The name \u201cshoes\u201d is taken.',
     ]);
   });
 
-  it("a long menu hides nothing", () => {
+  it("a long menu does not hide them", () => {
     const menu = Array.from({ length: 300 }, (_, index) => `<li><a href="/${index}">Menu ${index}</a></li>`).join("");
     const words = read(503, `<html><ul>${menu}</ul><p>We are down for maintenance.</p></html>`, HTML);
     expect(words).toEqual(["an HTML page: We are down for maintenance."]);
@@ -246,25 +251,25 @@ describe("of a page", () => {
 
   it.each<[string, string, string[]]>([
     ["without a title", "<html><body>Out of order</body></html>", ["an HTML page: Out of order"]],
-    ["with a title alone", "<html><title>Maintenance</title></html>", ['an HTML page titled "Maintenance"']],
+    ["with only a title", "<html><title>Maintenance</title></html>", ['an HTML page titled "Maintenance"']],
     ["a part of one", "The name<br>is taken.", ["The name; is taken."]],
-    ["what is no tag", "Unexpected token < in JSON", ["Unexpected token < in JSON"]],
+    ["text with < that is not a tag", "Unexpected token < in JSON", ["Unexpected token < in JSON"]],
     ["without any text", "<html><body><img src=x></body></html>", []],
-    ["what breaks off in a tag", "<p>The name is taken.</p><p class=", ["The name is taken."]],
+    ["cut off in a tag", "<p>The name is taken.</p><p class=", ["The name is taken."]],
     ["with a quote that is never closed", '<p title="x>The name is taken.</p>', ["The name is taken."]],
-    ["without what stands in an element that sounds secret", "<e><token>canary</token><m>busy</m></e>", ["busy"]],
+    ["without the text of an element that sounds secret", "<e><token>canary</token><m>busy</m></e>", ["busy"]],
     ["with what was sent", "<p>purchase of shoes</p><p>is taken</p>", ["is taken"]],
   ])("%s", (_, body, words) => {
     expect(read(500, body, HTML)).toEqual(words);
   });
 
-  it("in a field, it is told as text", () => {
+  it("in a field, it is quoted as text", () => {
     expect(read(400, { message: "<p>The name is <i>taken</i>.</p>" })).toEqual(["The name is taken."]);
   });
 });
 
 describe("hostile answers", () => {
-  // An answer of this many bytes is read; whatever is not linear would take minutes.
+  // An answer of this many bytes is read, so reading that is not linear would take minutes.
   const many = 2 ** 20;
   it.each<[string, () => string]>([
     ["a million keys", () => `{${Array.from({ length: many / 16 }, (_, i) => `"k${i}":"is bad"`).join()}}`],
@@ -283,7 +288,7 @@ describe("hostile answers", () => {
       () => JSON.stringify(JSON.stringify(JSON.stringify(JSON.stringify({ a: "b".repeat(many) })))),
     ],
   ])(
-    "%s: bounded",
+    "%s: takes little time",
     (_, make) => {
       const body = make();
       const words = read(500, body, HTML);
@@ -323,7 +328,7 @@ describe(`a random answer (SEED=${seed})`, () => {
     fc.constantFrom("error", "E_1", "", "x", "https://x.example/is/not", SENT.event_name),
     fc.array(fc.constantFrom(1, "a", null), { maxLength: 3 }),
   );
-  /** One step outward: the part stands in a list or under a name, among others. */
+  /** One level of nesting: the part is put into a list or under a name, among others. */
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("list"),
@@ -343,7 +348,7 @@ describe(`a random answer (SEED=${seed})`, () => {
   const status = fc.constantFrom(200, 400, 401, 406, 409, 422, 500, 503);
   const type = fc.constantFrom("application/json", "text/html", "text/plain", "application/xml", "");
 
-  it("with a sentence at a random place is told with it", () => {
+  it("with a sentence at a random place is quoted with it", () => {
     fc.assert(
       fc.property(sentence, place, status, type, (text, steps, code, contentType) => {
         const words = read(code, JSON.stringify(wrap(text, steps)), { "content-type": contentType });
@@ -353,7 +358,7 @@ describe(`a random answer (SEED=${seed})`, () => {
     );
   });
 
-  it("that is a sentence, or a page with one, is told with it", () => {
+  it("that is a sentence, or a page with one, is quoted with it", () => {
     fc.assert(
       fc.property(sentence, status, type, fc.boolean(), (text, code, contentType, isPage) => {
         const html = text.replaceAll('"', "&quot;");
@@ -366,7 +371,7 @@ describe(`a random answer (SEED=${seed})`, () => {
     );
   });
 
-  it("never tells what was sent, or stands under a name that sounds secret, or is a secret", () => {
+  it("never has what was sent, a value under a name that sounds secret, or a secret quoted", () => {
     const canary = fc.stringMatching(/^canary( [a-z]{2,8}){1,4}$/);
     const secretName = fc.constantFrom("password", "api_token", "sessionId", "Cookie", "x-auth-token", "credentials");
     fc.assert(

@@ -1,6 +1,6 @@
 /**
- * The pipelines in examples/ci, held against the schemas of their systems; each has a mistake put in to see that it is found. And what they
- * keep between runs, the journal and the session: whatever happens to a job, none of it is lost.
+ * The pipelines in examples/ci are checked with the schemas of their systems; a mistake is put into each to see that it is found. And what
+ * they keep between runs, the journal and the session, is not lost, whatever happens to a job.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -29,11 +29,11 @@ describe.each([...ofGitHub, "../.github/workflows/release.yml"])("%s", (file) =>
 });
 
 it.each(Object.entries(WORKFLOWS))("ci/%s: a step that pipes fails if what it pipes does", (_file, { defaults }) => {
-  expect(defaults?.run?.shell).toBe("bash"); // with `-o pipefail`, which GitHub leaves out if no shell is named
+  expect(defaults?.run?.shell).toBe("bash"); // this adds `-o pipefail`, which GitHub leaves out if no shell is named
 });
 
 describe.each(Object.entries(WORKFLOWS))("ci/%s", (_file, { env = {}, jobs }) => {
-  it("gives the platform's credentials only to jobs that run for main, in an environment of its own", () => {
+  it("gives the platform's credentials only to jobs on main, in an environment of their own", () => {
     const hasAny = (of: Readonly<Record<string, string>> = {}) =>
       /ADVERTISING_PASSWORD|KEEP_KEY|SESSION_KEY/.test(Object.values(of).join("\n"));
     expect(hasAny(env)).toBe(false);
@@ -56,7 +56,7 @@ describe.each(Object.entries(WORKFLOWS))("ci/%s", (_file, { env = {}, jobs }) =>
 describe.each(Object.entries(PIPELINES))("ci/%s", (file, { apply, after }) => {
   const placeOf = (part: string) => apply.findIndex((script) => script.includes(part));
 
-  it("settles before it applies, and lists what left the state afterwards, also where that failed", () => {
+  it("settles before it applies, and then lists what left the state, even if the apply failed", () => {
     const places = ["pulumi-advertising pending --stack", "pulumi stack export", "pulumi up"].map(placeOf);
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
@@ -64,11 +64,11 @@ describe.each(Object.entries(PIPELINES))("ci/%s", (file, { apply, after }) => {
     expect(after.join("\n")).toMatch(/npx pulumi-advertising leftovers --before before\.json --stack "\$STACK"/);
   });
 
-  it("has an apply preceded by its own preview: what it finds stops it before anything is sent", () => {
+  it("runs `up` with its own preview, so that a problem stops it before anything is sent", () => {
     expect(apply[placeOf("pulumi up")]).toMatch(/pulumi up --yes --stack "\$STACK"( 2>&1 \| tee apply\.txt)?$/);
   });
 
-  it("says at its top that a stack which a dead runner has locked is unlocked first", () => {
+  it("says at the top that a stack locked by a dead runner has to be unlocked first", () => {
     expect(read(`ci/${file}`)).toMatch(
       /^# .*runner died, the stack stays locked[\s\S]*?first run `pulumi cancel --yes --stack /m,
     );
@@ -77,7 +77,7 @@ describe.each(Object.entries(PIPELINES))("ci/%s", (file, { apply, after }) => {
 
 describe("a pull request", () => {
   it.each(Object.entries(WORKFLOWS))(
-    "ci/%s: of this repository alone, and not on a disk that holds a session",
+    "ci/%s: only of this repository, and not on a disk with a session",
     (_file, { on, jobs }) => {
       for (const job of "pull_request" in on ? Object.values(jobs) : []) {
         const condition = job.if ?? "";
@@ -90,14 +90,14 @@ describe("a pull request", () => {
     },
   );
 
-  it("ci/gitlab.yml: of this project alone", () => {
+  it("ci/gitlab.yml: only of this project", () => {
     const conditions = Object.values(ON_GITLAB)
       .flatMap(({ rules = [] }) => rules)
       .map((rule) => rule.if)
       .filter((condition) => condition.includes("merge_request_event"));
     const ours =
       '$CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID';
-    expect(conditions).toEqual([ours, ours]); // the whole pipeline, and its preview wherever it is copied to
+    expect(conditions).toEqual([ours, ours]); // the whole pipeline, and its preview job in case that alone is copied
   });
 });
 
@@ -132,7 +132,7 @@ const RUNNERS: readonly (readonly [string, () => Runner])[] = [
   ["gitlab.yml", onGitLab],
 ];
 
-/** The second of three jobs, and the journal of the third. */
+/** What happens to the second of three jobs, and the journal that the third one has. */
 const SECOND: readonly (readonly [string, Fate, readonly string[]])[] = [
   ["applies", {}, ["1", "2", "3"]],
   ["is run again", { isRerun: true }, ["1", "2", "3"]],
@@ -148,34 +148,34 @@ const SECOND: readonly (readonly [string, Fate, readonly string[]])[] = [
 ];
 
 for (const [file, start] of RUNNERS) {
-  it.each(SECOND)(`ci/${file}: nothing that is kept is lost if a job %s`, (_what, fate, journal) => {
+  it.each(SECOND)(`ci/${file}: nothing kept is lost if a job %s`, (_what, fate, journal) => {
     const run = start();
     expect(run()).toEqual(["1"]);
     run(fate);
     expect(run()).toEqual(journal);
   });
 
-  it(`ci/${file}: what a first job leaves that is cancelled in its up is kept`, () => {
+  it(`ci/${file}: a first job that is cancelled in its up keeps its journal`, () => {
     const run = start();
     expect(run({ fails: "npm ci" })).toEqual([]);
     run({ isKilled: true });
     expect(run()).toEqual(["2", "3"]);
   });
 
-  it(`ci/${file}: without a key, nothing is sent and nothing kept`, () => {
+  it(`ci/${file}: without a key nothing is sent or kept`, () => {
     const run = start();
     expect(run({ key: "" })).toEqual([]);
   });
 }
 
-it("ci/github.yml: a cache that can't be asked ends the job, and what is kept stays", () => {
+it("ci/github.yml: if the cache can't be read, the job ends, and what is kept stays", () => {
   const run = onGitHub();
   run();
   expect(run({ fails: "actions/cache/restore" })).toEqual([]);
   expect(run()).toEqual(["1", "3"]);
 });
 
-it("ci/github.yml: a copy for another stack keeps its own", () => {
+it("ci/github.yml: a copy for another stack keeps its own journal", () => {
   const run = onGitHub();
   run();
   expect(run({ stack: "production-eu" })).toEqual(["2"]);
