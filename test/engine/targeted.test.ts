@@ -71,12 +71,18 @@ it.each([
     expect(code, output).toBe(0);
     expect(output).toContain(`Not deleted: ConversionEvent ${next},`);
     expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 0 });
-    // Once adopted it is its own: a destroy that runs the program deletes it.
+    // Once adopted it is its own, and a machine that knows nothing of the stack can't tell: nothing is deleted before an `up` of all.
     const own = program(adopting(next, ", { retainOnDelete: false }").replace(`"b"`, `"own"`));
     elsewhere.program(own);
     expect((await elsewhere.up()).code).toBe(0);
     const third = await stack.onAnotherMachine();
+    third.program(own.replace(`"own"`, `"other"`));
+    const kept = `ConversionEvent ${next} is not deleted in this run, and the state keeps it: an existingId of the program names it`;
+    expect((await third.up("--target", urn.replace(/::a$/, "::own"))).output).toContain(kept);
     third.program(own);
+    expect((await third.destroy("--run-program")).output).toContain(kept);
+    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 0 });
+    expect((await third.up()).code).toBe(0);
     expect((await third.destroy("--run-program")).code).toBe(0);
     expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 1 });
   },

@@ -445,6 +445,46 @@ it("what a set lets go of is not called unmanaged where another resource goes on
   now.closeNow();
 });
 
+describe("R5: what was adopted is removed on a machine without notes, and the program names it with existingId", () => {
+  async function removed(more: { readonly isNoted?: boolean; readonly isUp?: boolean } = {}) {
+    const { sandbox, created, settings } = await start(ALL);
+    const [held] = (await created("held")) as [Known];
+    const outs = { ...held.outs, existingId: Number(held.id) };
+    const now = newRun(sandbox, newFolder(), { settings });
+    const { run, inventory } = now.runtime;
+    const notes = inventory("tiny/dev::held");
+    if (more.isNoted === true) notes.note(key("held"), { id: held.id, fingerprint: "f" });
+    notes.noteAdopts("program", { [key("other")]: held.id });
+    Object.assign(run, {
+      program: "program",
+      ...(more.isUp === true ? { isUp: true, identity: "tiny/dev::any" } : {}),
+    });
+    const error = await now.event.delete(held.id, outs).then(
+      () => undefined,
+      ({ message }: Error) => message,
+    );
+    now.closeNow();
+    return { error, said: now.said.join(), deletes: sandbox.deletes };
+  }
+
+  it("nobody knows whether for itself: nothing is sent, and the state keeps it", async () => {
+    const { error, deletes } = await removed();
+    expect(error).toMatch(
+      /^ConversionEvent \d+ is not deleted in this run, and the state keeps it: an existingId of the program names it, perhaps for another resource\. Run `pulumi up` without --target and --exclude\./,
+    );
+    expect(deletes).toBe(0);
+  });
+
+  it("in an `up` it is for another one: it is spared", async () => {
+    expect(await removed({ isUp: true })).toMatchObject({ error: undefined, deletes: 0 });
+    expect((await removed({ isUp: true })).said).toContain("Not deleted: ConversionEvent");
+  });
+
+  it("where the notes have both, it is spared", async () => {
+    expect(await removed({ isNoted: true })).toMatchObject({ error: undefined, deletes: 0 });
+  });
+});
+
 describe("what is let go while an existingId is not known yet that may name it", () => {
   const held = { a: { eventName: "A", value: 1 } };
   const wordsOf = ({ told }: ReturnType<typeof newRun>) =>

@@ -259,7 +259,7 @@ export function circumstancesOf(
 /**
  * Asked when the engine wants an object to be deleted: whether it is, whether something else goes on with it (the resource that the
  * engine deletes has given it up), or whether it stays live.
- * @throws NotSentError an id that is not known in the whole run may be this one: the engine keeps it in the state, and asks again.
+ * @throws NotSentError something may adopt it that this run does not know: the engine keeps it in the state, and asks again.
  * @param properties what the state has of the resource. @param entry what it has of the object, if that is a set's.
  */
 export async function whenRemoved(
@@ -274,14 +274,14 @@ export async function whenRemoved(
   const mayKnowMore = run.mayAdoptMore(kind) && !run.hasProgramEnded;
   if (run.beginOnce("removals") || mayKnowMore) runtime.learnLater();
   // What was adopted is perhaps itself what the program names: a `destroy` may run the program.
-  const isNamed = knownAdoption(entry) !== id && run.holders.isToBeAdopted(kind.name, id);
+  const isPerhapsItself = run.isUp !== true && knownAdoption(entry) === id;
+  const isToBeAdopted = run.holders.isToBeAdopted(kind.name, id);
+  const isNamed = isToBeAdopted && !isPerhapsItself;
   const mayBeNamed = run.mayAdoptMore(kind);
-  if (mayBeNamed && run.hasProgramEnded && !isNamed) {
-    throw new NotSentError(
-      `${kind.name} ${id} is not deleted in this run, and the state keeps it: an existingId of the program may name it, and depends on what ` +
-        "is no target. Run `pulumi up` without --target and --exclude.",
-    );
-  }
+  if (mayBeNamed && run.hasProgramEnded && !isNamed)
+    throw keptInState(kind, id, "an existingId of the program may name it, and depends on what is no target");
+  if (isToBeAdopted && !isNamed && runtime.rememberedOf(kind.name, id).length === 0)
+    throw keptInState(kind, id, "an existingId of the program names it, perhaps for another resource");
   run.removed.add(objectKey(kind.name, id));
   if (mayBeNamed || isNamed || run.holders.goesOn(kind.name, id)) {
     run.holders.noteSpared(kind.name, id);
@@ -290,4 +290,10 @@ export async function whenRemoved(
   const can = abilitiesOf(kind, reading.settings);
   const deletes = () => isOfKnownAccount(properties) && !run.isStaying(kind, id);
   return isDeleted({ can, deletes }, id) ? "deleted" : "left live";
+}
+
+function keptInState(kind: Kind, id: string, why: string): NotSentError {
+  return new NotSentError(
+    `${kind.name} ${id} is not deleted in this run, and the state keeps it: ${why}. Run \`pulumi up\` without --target and --exclude.`,
+  );
 }
