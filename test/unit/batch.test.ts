@@ -468,6 +468,25 @@ describe("a create of unknown outcome", () => {
     expect(finding?.lines[20]).toBe("  and 2 more");
   });
 
+  it("several of one set, some of unknown outcome: those are settled first, and no command forgets them beside the others", () => {
+    const linesOf = (...ids: (string | undefined)[]) => {
+      const creates = ids.map((id, at) => ({
+        ...unresolved,
+        mark: `m${at}`,
+        key: memberKey(`k${at}`),
+        ...(id && { id }),
+      }));
+      const [finding] = atEnd(snapshotOf({}, creates), []).findings;
+      return finding?.lines.filter((line) => line.includes("npx")).map((line) => line.replace(/ '.*/, "").trim());
+    };
+    const [list, settle, forget] = ["", " --not-created", " --forget"].map(
+      (option) => `npx pulumi-advertising pending${option}`,
+    );
+    expect(linesOf(undefined, undefined)).toEqual([list, settle, forget]);
+    expect(linesOf(undefined, "5")).toEqual([list, settle]);
+    expect(linesOf("4", "5")).toEqual([forget]);
+  });
+
   it("left by a kill under the former name stops the run despite an alias, which renames only what is in the state", () => {
     const left = snapshotOf({}, [killed, { ...killed, mark: "m2", id: "5" }]);
     expect(look(left, declared("new", "Signup", {}, moved)).findings.map(({ title }) => title)).toEqual([

@@ -162,6 +162,7 @@ function asHeir(old: Ref, heirKey: string): string {
 
 function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
   const { label, urn } = aboutWhom(setKey);
+  const unknown = those.filter(({ create: { id } }) => id === undefined).length;
   const members = those.map(({ create: { key, id, at } }) => {
     const { member = "" } = aboutWhom(key);
     return `  ${printable(member)}: ${id === undefined ? `sent at ${at}, outcome unknown` : `created as ${id}`}`;
@@ -171,12 +172,15 @@ function leftOpenBySet(setKey: string, those: readonly LeftOpen[]): Finding {
     lines: [
       ...cut(members, MAX_TOLD, (others) => `  and ${others} more`),
       "If you renamed or moved the set: undo that, run `pulumi up` once (it takes over what is there), and rename the set then, with an alias.",
-      "Otherwise settle them, one by one, or all at once if none of them is there:",
-      `  npx pulumi-advertising pending`,
-      `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
-      "To stop managing those that were created (they stay live):",
-      `  ${forgetCommand(urn)}`,
-      ...settledElsewhere(urn),
+      ...(unknown === 0
+        ? ["Otherwise, to stop managing them (they stay live):", `  ${forgetCommand(urn)}`]
+        : [
+            "Otherwise settle those of unknown outcome, one by one, or all at once if none of them is there:",
+            "  npx pulumi-advertising pending",
+            `  npx pulumi-advertising pending --not-created ${shellWord(urn)}`,
+          ]),
+      // It would forget the others too.
+      ...(unknown === those.length ? settledElsewhere(urn) : []),
     ],
     problems: 1,
     isUnresolved: true,
