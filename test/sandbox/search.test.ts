@@ -247,6 +247,20 @@ describe("a run that was killed", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
+  it("C3: has the mark of what the next one goes on with: `pending` does not take that for a second create", async () => {
+    const { sandbox, open } = await killed(true);
+    const { alternative_id: sent } = sandbox.advertisers[0] as unknown as Record<string, unknown>;
+    const next = open();
+    const check = async (advertiserName: string) =>
+      (await next.advertiser.check({}, { ...inputs, advertiserName })).inputs ?? {};
+    expect(await check("A")).toHaveProperty("__mark", `alternative_id ${sent}`);
+    // With other arguments it is another create.
+    expect(await check("B")).toHaveProperty("__mark", expect.stringMatching(/^alternative_id /));
+    expect(await check("B")).not.toHaveProperty("__mark", `alternative_id ${sent}`);
+    expect((await next.advertiser.create(await check("A"))).id).toBe("1");
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
   it("has left none: the next one sends it once it can't come any more", async () => {
     const { sandbox, open, clock } = await killed(false);
     expect((await failureOf(open().advertiser.create(inputs))).id).toMatch(/^unresolved-/);

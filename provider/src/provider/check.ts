@@ -13,7 +13,7 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import { adoptedBy, holdsUnknown, knownAdoption, membersOf } from "../decision/index.js";
-import { adviceFor, belongsAlready, type Kind, type SetKind } from "../kinds/index.js";
+import { adviceFor, belongsAlready, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
 import { inWords, type Problem, validate } from "../rules/index.js";
 import { describeSettingProblem } from "../settings/index.js";
 import {
@@ -47,6 +47,7 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
   const { subject, briefing, isNew, values, problems } = check;
   const id = knownAdoption(values);
   const twice = await note(kind, runtime, check, id === undefined ? [] : [{ subject, id, values, path: "" }]);
+  let mark: string | undefined;
   if (isNew) {
     const { formerly } = briefing;
     const fits = problems.length + twice.length === 0;
@@ -56,8 +57,10 @@ export const checkSingle: Calls<Kind>["check"] = async (kind, runtime, olds, giv
     const isToldLater = before.unsettled !== undefined && runtime.run.isUp === true;
     if (!isToldLater) tellAll(runtime, beforeCreate(kind, subject, before));
     await tellGone(kind, runtime, subject);
+    const { unsettled } = before;
+    const isTheSame = fits && unsettled !== undefined && unsettled.fingerprint === fingerprintOfBody(kind, values);
+    if (adoptedBy(values) === undefined) mark = newMarkInput(runtime, isTheSame ? unsettled : undefined);
   }
-  const mark = isNew && adoptedBy(values) === undefined ? newMarkInput(runtime) : undefined;
   return answer(runtime, check, twice, {
     [ACCOUNT]: accountInInputs(olds, runtime.account, subject.label),
     [MARK]: own(olds, MARK) ?? mark,

@@ -107,10 +107,15 @@ function searchedFor({ field, mark }: Pick<Sent, "field" | "mark">): string {
 /**
  * The mark of a create as it stands in its inputs, and so in the engine's record of an interrupted run. Also if no search is known yet: it may
  * be when somebody looks for the create. None without a field for it.
+ * @param goesOnWith the same create, which an earlier run has sent: the record of this run is of no second one (C3).
  */
-export function newMarkInput({ reading: { settings }, newMark }: Services): string | undefined {
+export function newMarkInput(
+  { reading: { settings }, newMark }: Services,
+  goesOnWith?: Pick<Sent, "mark" | "field">,
+): string | undefined {
   const { markField: field } = settings;
-  return field === undefined ? undefined : writeMark({ field, mark: newMark() });
+  if (field === undefined) return undefined;
+  return writeMark({ field, mark: goesOnWith?.field === field ? goesOnWith.mark : newMark() });
 }
 
 /** The mark to send, where the inputs hold one for the field that is used now. */
