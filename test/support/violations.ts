@@ -207,8 +207,8 @@ const rows: Row[] = [
     "R7",
     "several records of one resource are several resources",
     "tools/pending-facts.ts",
-    "Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) =>",
-    "Map.groupBy(facts, (fact) => fact)].map(([{ urn }, those]) =>",
+    "Map.groupBy(left, ({ urn }) => urn).values()",
+    "Map.groupBy(left, (each) => each).values()",
   ],
   [
     "R8",

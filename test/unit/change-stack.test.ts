@@ -617,6 +617,24 @@ it("`pending` lists a create with a known id apart from those of unknown outcome
   );
 });
 
+it("beside a create whose object is known, it asks about another one that an interrupted run sent", async () => {
+  const known = { unresolved: { ...UNRESOLVED_OUTPUT.unresolved, createdAs: "7" } };
+  const saved = storedEvent("a", "unresolved-m", known, { inputs: { eventName: "a", value: 2 } });
+  const { run, write, ids } = newStack([saved]);
+  const stack = JSON.parse(exportOf([saved]));
+  stack.deployment.pending_operations = [
+    creating("a", { inputs: { eventName: "a", advertiserId: 1, value: 1, __mark: "field two" } }),
+  ];
+  write("state.json", JSON.stringify(stack));
+  const { code, output } = await run("pending");
+  expect(code).toBe(1);
+  expect(output).toContain("1 create may or may not have reached the platform:");
+  expect(output).toContain("was created as 7: the ConversionEvent");
+  expect(output).toMatch(/another run sent it too, .* look in the account for the ConversionEvent .*, field = two/);
+  expect((await run("pending", "--created", "a=7")).code).toBe(0);
+  expect(ids()).toEqual(["7"]);
+});
+
 it("--reopen is refused while its import would drop what Pulumi lists of a later run", async () => {
   const { run, folder, write, ids, imports } = newStack([unresolved("a")]);
   expect((await run("pending", "--created", "a=5")).code).toBe(0);

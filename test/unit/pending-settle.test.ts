@@ -545,6 +545,43 @@ describe("creates of two interrupted runs", () => {
     expect(marksOf("two")).toEqual([["state", "one", "two"]]);
   });
 
+  it("R7: what the state knows the id of does not hide another create of unknown outcome, which is saved with it", () => {
+    const outputs = { ...inputs, [UNRESOLVED]: { ...STORED, createdAs: "7" } };
+    const saved = resource(E, { id: "unresolved-one", inputs, outputs });
+    const stack = stackOf([saved], [sent("two", { value: 3 })]);
+    expect(pendingIn(stack, [])).toMatchObject({
+      open: [{ known: "state", record: { mark: "one", createdAs: "7" }, also: [{ mark: "two" }] }],
+      created: [],
+    });
+    const [kept] = settle(stack, []).deployment.resources ?? [];
+    expect(kept?.outputs?.[UNRESOLVED]).toMatchObject({
+      createdAs: "7",
+      what: expect.stringContaining("Look also for the ConversionEvent"),
+    });
+  });
+
+  it("on one machine, where the second run goes on with what the first has sent: is one create, with the one mark of both", () => {
+    const stack = stackOf([], [sent("one"), sent("one")]);
+    const open = openCreates(stack);
+    expect(open.map((create) => recordsOf(create).map(({ mark }) => mark))).toEqual([["one"]]);
+    expect(settle(stack, []).deployment.resources?.[0]?.outputs?.[UNRESOLVED]).toMatchObject({
+      trace: { value: "one" },
+    });
+    const note = { mark: "one", key: "ConversionEvent::organization/tiny/dev::e", at: NOW, id: "7" };
+    const fingerprint = fingerprintOf({ event_name: "E", advertiser_id: 1, value: 2 });
+    expect(pendingIn(stack, [{ ...note, fingerprint }])).toMatchObject({
+      open: [],
+      created: [{ record: { id: "7" } }],
+    });
+  });
+
+  it("what the journal notes of the object that the state has is no further create of what replaces that", () => {
+    const fingerprint = fingerprintOf({ event_name: "E", advertiser_id: 1, value: 2 });
+    const note = { mark: "zero", key: "ConversionEvent::organization/tiny/dev::e", at: NOW, fingerprint };
+    const stack = stackOf([resource(E, { id: "5", inputs })], [sent("two", { value: 3 })]);
+    expect(pendingIn(stack, [note])).toMatchObject({ open: [{ record: { mark: "two" }, also: [] }], created: [] });
+  });
+
   it("R7: one unresolved in the state and one of a later run: neither is forgotten when another resource is settled", () => {
     const [outputs, other] = [{ ...inputs, [UNRESOLVED]: STORED }, urnOf("ConversionEvent", "other")];
     const saved = resource(E, { id: "unresolved-one", inputs, outputs });

@@ -307,16 +307,21 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
         : ` (not ${held.id}: that one is in the state, with different or secret arguments)`;
     const sought = `${describe(kind, record)}${butNot}`;
     // Other interrupted runs may have sent it with other arguments.
-    const others = new Set(also.map((each) => describe(kind, each)));
-    const orOthers = [...others].filter((other) => other !== sought).map((other) => `\n    or for ${other}`);
+    const others = [...new Set(also.map((each) => describe(kind, each)))];
     const id = idOf(record);
-    return id === undefined
-      ? `  ${urn}\n    look in the account for ${sought}${orOthers.join("")}`
-      : `  ${urn}\n    was created as ${id}${known === "state" ? "" : ", with different arguments than the program has now"}: ${sought}`;
+    const differs = known === "state" ? "" : ", with different arguments than the program has now";
+    const lines =
+      id === undefined
+        ? [
+            `look in the account for ${sought}`,
+            ...others.filter((other) => other !== sought).map((other) => `or for ${other}`),
+          ]
+        : [`was created as ${id}${differs}: ${sought}`, ...others.map(besideKnown)];
+    return [`  ${urn}`, ...lines].join("\n    ");
   };
   const under = (those: Pending["open"], heading: string) =>
     those.length === 0 ? [] : [`${count(those.length, "create")} ${heading}:`, ...those.map(line)];
-  const isKnown = ({ record }: PendingCreate) => idOf(record) !== undefined;
+  const isKnown = (create: PendingCreate) => recordsOf(create).every((record) => idOf(record) !== undefined);
   return [
     ...under(
       open.filter((each) => !isKnown(each)),
@@ -341,6 +346,9 @@ function describeOpen(open: Pending["open"], isNotedHere: boolean): string {
     ...open.slice(0, 1).flatMap(({ urn, record }) => waysOut(urn, idOf(record))),
   ].join("\n");
 }
+
+const besideKnown = (sought: string) =>
+  `another run sent it too, and the outcome of that is unknown: look in the account for ${sought}, and keep one of the two`;
 
 /** Where the state has another object, somebody may have something to do; all others are one line. */
 function describeCreated(created: Pending["created"]): string[] {

@@ -74,7 +74,7 @@ export interface Pending {
   readonly created: readonly PendingCreate[];
   /** How many of the engine's pending creates are settled since: the engine keeps them until somebody clears them. */
   readonly history: number;
-  /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the earliest last. */
+  /** The single resources of creates that the engine's record has, as it would have saved them, by URN; the earliest first. */
   readonly inFlight: ReadonlyMap<string, readonly Creating[]>;
   /** The sets that interrupted runs were creating, by URN, as they are saved with nothing created yet, at no account. */
   readonly newSets: ReadonlyMap<string, Resource>;
@@ -90,77 +90,39 @@ type Notes = ReadonlyMap<string, readonly CreateRecord[]>;
 
 /** @param notes what the journals of this machine remember of the stack, in the order of sending. */
 export function pendingIn(stack: ExportedStack, notes: readonly CreateRecord[]): Pending {
-  const { deployment } = stack;
-  const { resources: stored, time } = stateIn(stack);
-  const resources = managing(stored);
-  const current = currentByUrn(resources);
-  const objects = objectsIn(resources);
+  const { resources, time } = stateIn(stack);
+  const current = currentByUrn(managing(resources));
+  const stored = objectsIn(resources);
+  const objects = new Map(stored.flatMap((each) => (each.resource.delete === true ? [] : [[each.urn, each]])));
   const noted: Notes = Map.groupBy(notes, ({ key }) => aboutWhom(key).urn);
-  const { open: sent, history } = creatingIn(deployment, current, noted);
-  const { sets, history: ofSets } = sentSetsIn(deployment, current);
-  const inFlight = Map.groupBy(sent, ({ resource }) => resource.urn);
+  const noteBy = new Map(notes.map((note) => [note.mark, note]));
+  const { creating, sets, history } = inFlightIn(stack.deployment, current, noted);
+  const inFlight = Map.groupBy(creating, ({ resource }) => resource.urn);
   const facts = [
-    ...objects.flatMap(unresolvedIn),
+    ...stored.flatMap(unresolvedIn),
     ...[...inFlight].flatMap(([urn, those]) => sentIn(those, current.get(urn), noted.get(urn) ?? [])),
     ...sets.flatMap((set) => {
       const isOnly = sets.every((each) => each === set || each.urn !== set.urn);
       return membersInFlight(set, current.get(set.urn), noted, { since: time, isOnly });
     }),
-  ];
-  const idBy = new Map(notes.flatMap(({ mark, id }) => (id === undefined ? [] : [[mark, id] as const])));
-  const known = [...Map.groupBy(facts, ({ urn }) => urn)].map(([urn, those]) =>
-    together(those, noted.get(urn) ?? [], idBy),
-  );
-  const isAsSent = ({ record, creating }: PendingCreate) =>
-    creating !== undefined && record.fingerprint === fingerprintOfBody(creating.kind, creating.resource.inputs ?? {});
-  /** The journal alone says what is left to ask: it knows what the engine's record has. */
-  const isOfJournal = (create: PendingCreate) =>
-    create.known === "engine" &&
-    idOf(create.record) !== undefined &&
-    ((create.also ?? []).length > 0 || isAsSent(create));
-  const open = known.filter((create) => !isOfJournal(create));
-  const created: PendingCreate[] = [];
-  const creatingBy = new Map(facts.filter(isAsSent).map(({ record, creating }) => [record.mark, creating]));
+  ].map((fact) => ({ ...fact, record: { ...fact.record, id: noteBy.get(fact.record.mark)?.id } }));
   // A resource that was renamed since has its create under its new name.
-  const marks = new Set(open.flatMap(recordsOf).map(({ mark }) => mark));
-  const currentObjects = new Map(
-    objects.filter(({ resource }) => resource.delete !== true).map((object) => [object.urn, object]),
-  );
-  for (const [urn, all] of noted) {
-    const object = currentObjects.get(urn);
-    const left = all.filter((record) => !marks.has(record.mark) && !isOf(object, record));
-    const held = object?.id === undefined ? undefined : { id: object.id, isDeleted: false };
-    const formerIds = object?.in === undefined ? [] : formerIdsIn(object.in.set, object.in.key);
-    const about = { urn, known: "journal", held, formerIds } as const;
-    // One of which nobody knows is asked about, whatever another run has made of the same resource.
-    const [unknown, ...also] = left.filter(({ id }) => id === undefined);
-    if (unknown !== undefined) open.push({ ...about, kind: aboutWhom(unknown.key).kind, record: unknown, also });
-    for (const record of left)
-      if (record.id !== undefined)
-        created.push({ ...about, kind: aboutWhom(record.key).kind, record, creating: creatingBy.get(record.mark) });
+  const marks = new Set(facts.map(({ record }) => record.mark));
+  const all = [...facts, ...notes.filter(({ mark }) => !marks.has(mark)).map((note) => notedOf(note, objects))];
+  const left = all.filter(({ urn, known, record }) => known === "state" || !isOf(objects.get(urn), record));
+
+  const open: PendingCreate[] = [];
+  const created: PendingCreate[] = [];
+  for (const those of Map.groupBy(left, ({ urn }) => urn).values()) {
+    const { asked, others } = asOne(those);
+    if (asked !== undefined) open.push(withFormerNames(asked, noteBy, current));
+    created.push(...others);
   }
-  const saved = (set: Resource) => ({
-    ...set,
-    outputs: { ...visible(set), eventIds: {} },
-  });
-  const notesByMark = Map.groupBy(notes, ({ mark }) => mark);
-  const named = (create: PendingCreate): PendingCreate => {
-    const names = recordsOf(create).flatMap(({ urn, mark }) => [
-      ...(urn === undefined ? [] : [urn]),
-      ...(notesByMark.get(mark) ?? []).map(({ key }) => aboutWhom(key).urn),
-    ]);
-    const isFormer = (urn: string) => urn !== create.urn && !current.has(splitMember(urn).of);
-    const formerly = [...new Set(names)].filter(isFormer);
-    return formerly.length === 0 ? create : { ...create, formerly };
-  };
   // Of several runs that were killed while they created a set, the earliest has its arguments.
-  return {
-    open: open.map(named),
-    created,
-    history: history + ofSets,
-    inFlight,
-    newSets: new Map(sets.map((set) => [set.urn, saved(set)])),
-  };
+  const newSets = sets
+    .toReversed()
+    .map((set) => [set.urn, { ...set, outputs: { ...visible(set), eventIds: {} } }] as const);
+  return { open, created, history, inFlight, newSets: new Map(newSets) };
 }
 
 /** The URN that each note's resource has now, as far as a create that it is about says so. */
@@ -180,25 +142,49 @@ export function idOf({ id, createdAs }: CreateRecord): string | undefined {
 }
 
 /**
- * The facts about one resource as one create. What the state holds goes before what the engine's record implies; of several
- * interrupted runs the earliest whose id nobody knows, which the engine notes last (measured with 3.259.0). An id comes from the journal's
- * note of that very create, which alone knows answers. Every further one is kept: each may have arrived, and which of them made an object
- * is asked when that is settled.
+ * What is known of one resource's creates as one question. What the state holds goes before what the engine's record implies, that before
+ * what only a journal has; of several runs the earliest whose id nobody knows. Every further one without an id is asked about with it: each may
+ * have arrived. What has an id, and is not in the state, is left for the next run.
  */
-function together(
-  facts: readonly PendingCreate[],
-  notes: readonly CreateRecord[],
-  idBy: ReadonlyMap<string, string>,
-): PendingCreate {
-  const all = facts.map((fact) => ({ ...fact, record: { ...fact.record, id: idBy.get(fact.record.mark) } }));
-  const unknown = all.findLast(({ record }) => record.id === undefined);
-  const best = all.find(({ known }) => known === "state") ?? unknown ?? (all.at(-1) as PendingCreate);
+function asOne(all: readonly PendingCreate[]): { readonly asked?: PendingCreate; readonly others: PendingCreate[] } {
   // Without marks, what was sent distinguishes one create from another.
-  const identityOf = ({ mark, name, facts, fingerprint }: CreateRecord) =>
+  const identityOf = ({ record: { mark, name, facts, fingerprint } }: PendingCreate) =>
     mark === "" ? JSON.stringify([name, facts, fingerprint]) : mark;
-  const others = new Map([...all.map(({ record }) => record), ...notes].map((record) => [identityOf(record), record]));
-  others.delete(identityOf(best.record));
-  return { ...best, also: [...others.values()].filter(({ id }) => id === undefined) };
+  const those = [...Map.groupBy(all, identityOf).values()].flatMap(([first]) => first ?? []);
+  const isAsSent = ({ record, creating }: PendingCreate) =>
+    creating !== undefined && record.fingerprint === fingerprintOfBody(creating.kind, creating.resource.inputs ?? {});
+  const unknown = those.filter(({ record }) => idOf(record) === undefined);
+  const best =
+    those.find(({ known }) => known === "state") ??
+    unknown[0] ??
+    those.find((each) => each.known === "engine" && !isAsSent(each));
+  const others = those.filter((each) => each !== best && each.known !== "state" && !unknown.includes(each));
+  const also = unknown.filter((each) => each !== best).map(({ record }) => record);
+  return {
+    ...(best && { asked: { ...best, also } }),
+    others: others.map((each) => (isAsSent(each) ? each : { ...each, creating: undefined })),
+  };
+}
+
+/** With the names that its records have it by, if nothing has those now. */
+function withFormerNames(
+  create: PendingCreate,
+  noteBy: ReadonlyMap<string, CreateRecord>,
+  current: ReadonlyMap<string, Resource>,
+): PendingCreate {
+  const names = recordsOf(create).flatMap(({ urn, mark }) => {
+    const note = noteBy.get(mark);
+    return [urn, note && aboutWhom(note.key).urn].filter((name) => name !== undefined);
+  });
+  const formerly = [...new Set(names)].filter((urn) => urn !== create.urn && !current.has(splitMember(urn).of));
+  return formerly.length === 0 ? create : { ...create, formerly };
+}
+
+function notedOf(record: CreateRecord, objects: ReadonlyMap<string, StoredObject>): PendingCreate {
+  const { urn, kind } = aboutWhom(record.key);
+  const { id, resource, in: place } = objects.get(urn) ?? {};
+  const formerIds = place === undefined ? [] : formerIdsIn(place.set, place.key);
+  return { urn, kind, record, known: "journal", held: formerObject(id, resource?.inputs), formerIds };
 }
 
 /**
@@ -244,40 +230,43 @@ function sentIn(
   const marks = new Set(creating.map((each) => markIn(each)?.mark));
   const left = notes.filter(({ mark }) => !marks.has(mark));
   const noteOf = new Map<Creating, CreateRecord | undefined>();
-  const unmarked = creating.filter((each) => markIn(each) === undefined);
-  const take = (each: Creating, fits: (note: CreateRecord) => boolean) => {
-    const at = noteOf.has(each) ? -1 : left.findLastIndex(fits);
-    if (at >= 0) noteOf.set(each, left.splice(at, 1)[0]);
-  };
-  for (const each of unmarked) {
-    const body = fingerprintOfBody(each.kind, each.resource.inputs ?? {});
-    take(each, ({ fingerprint }) => fingerprint === body);
+  const isOfBody = ({ kind, resource }: Creating, { fingerprint }: CreateRecord) =>
+    fingerprint === fingerprintOfBody(kind, resource.inputs ?? {});
+  for (const fits of [isOfBody, () => true]) {
+    for (const each of creating.toReversed()) {
+      if (noteOf.has(each) || markIn(each) !== undefined) continue;
+      const at = left.findLastIndex((note) => fits(each, note));
+      if (at >= 0) noteOf.set(each, left.splice(at, 1)[0]);
+    }
   }
-  for (const each of unmarked) take(each, () => true);
   const held = isUnresolved(former?.outputs) ? undefined : formerObject(former?.id, former?.inputs);
   return creating.map((each) => {
     const { kind, resource } = each;
     const sent = markIn(each);
     const note = sent === undefined ? noteOf.get(each) : notes.findLast(({ mark }) => mark === sent.mark);
-    const { key = "", at = "", fingerprint = "", replaces } = note ?? {};
     const telling = tellingIn(kind, readable(resource.inputs), new Set());
-    const by = { mark: sent?.mark ?? note?.mark ?? "", field: sent?.field ?? note?.field };
-    const record = { ...telling, ...by, key, at, fingerprint, replaces };
-    return { urn: resource.urn, kind: kind.name, record, known: "engine", held, creating: each };
+    const implied = { ...telling, mark: "", key: "", at: "", fingerprint: "", ...sent };
+    return {
+      urn: resource.urn,
+      kind: kind.name,
+      record: { ...implied, ...note },
+      known: "engine",
+      held,
+      creating: each,
+    };
   });
 }
 
 /**
- * The creates that the engine's record has. History is what a later run has settled: the state holds the resource as unresolved,
- * unless by another mark, or with the create's arguments. Where a journal does not tell that it was to take the place of just that
- * object, nobody can see that `--replace` asked for it.
+ * The creates that the engine's record has, the earliest first: of single resources, and the sets whose members may have been sent, as
+ * the run would have saved them. History is what a later run has settled. A single resource: the state holds it as unresolved, unless by another
+ * mark, or with the create's arguments; where a journal does not say that it was to take the place of that very object, nobody can see that
+ * `--replace` asked for it. A set: the state has it; if `--replace` asked for it, nobody can see that either.
  */
-function creatingIn(
-  deployment: Deployment,
-  current: ReadonlyMap<string, Resource>,
-  noted: Notes,
-): { readonly open: Creating[]; readonly history: number } {
-  const creating = (deployment.pending_operations ?? []).flatMap(({ type, resource }): Creating[] => {
+function inFlightIn({ pending_operations }: Deployment, current: ReadonlyMap<string, Resource>, noted: Notes) {
+  // The engine puts the latest first (measured with 3.259.0).
+  const all = (pending_operations ?? []).toReversed();
+  const creating = all.flatMap(({ type, resource }): Creating[] => {
     const kind = kindOfType(resource.type);
     return type === "creating" && kind !== undefined ? [{ kind, resource }] : [];
   });
@@ -291,8 +280,13 @@ function creatingIn(
     const isToReplace = noted.get(urn)?.some(({ replaces }) => replaces === held.id) === true;
     return !isToReplace && isDeepStrictEqual(compared(held.inputs), compared(inputs));
   };
-  const open = creating.filter((each) => !isHistory(each));
-  return { open, history: creating.length - open.length };
+  const ofSets = all.filter(
+    ({ type, resource }) => setOfType(resource.type) !== undefined && ["creating", "updating"].includes(type),
+  );
+  const isSetHistory = ({ type, resource }: (typeof all)[number]) => type === "creating" && current.has(resource.urn);
+  const [open, sets] = [creating.filter((each) => !isHistory(each)), ofSets.filter((each) => !isSetHistory(each))];
+  const history = creating.length + ofSets.length - open.length - sets.length;
+  return { creating: open, sets: sets.map(({ resource }) => resource), history };
 }
 
 /** The arguments that make the object. Two secret ones never compare as equal: each encryption differs. */
@@ -302,20 +296,6 @@ function compared(inputs: Resource["inputs"]): Record<string, unknown> {
       .filter(([name]) => !name.startsWith("__") && name !== "existingId")
       .map(([name, value]) => [name, holdsSecret(value) ? Symbol(name) : value]),
   );
-}
-
-/**
- * The sets whose members an interrupted run may have sent, as the run would have saved them. History is what the state has: a later run has
- * created it, or `--replace` asked for it, and nobody can see which.
- */
-function sentSetsIn({ pending_operations }: Deployment, current: ReadonlyMap<string, Resource>) {
-  const ofSets = (pending_operations ?? []).filter(({ resource }) => setOfType(resource.type) !== undefined);
-  const isHistory = ({ type, resource }: (typeof ofSets)[number]) => type === "creating" && current.has(resource.urn);
-  const isOpen = (each: (typeof ofSets)[number]) => ["creating", "updating"].includes(each.type) && !isHistory(each);
-  return {
-    sets: ofSets.filter(isOpen).map(({ resource }) => resource),
-    history: ofSets.filter(isHistory).length,
-  };
 }
 
 /**
