@@ -1,6 +1,6 @@
 /**
- * Certificates made for one test run, so that the repository holds no keys and none of them ever expires unnoticed:
- * X.509 version 3 (RFC 5280, section 4.1) in just as much DER as that takes.
+ * Certificates that are made for one test run, so that the repository has no keys, and none of them ever expires unnoticed:
+ * X.509 version 3 (RFC 5280, section 4.1), with only as much DER as that needs.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
@@ -11,14 +11,14 @@ export interface Certificate {
 
 export interface CertificateOptions {
   readonly name: string;
-  /** Whose signature it bears; absent for its own. */
+  /** Who signs it. @default itself */
   readonly issuer?: { readonly name: string; readonly key: string };
-  /** Days from now. @default -1 to 30 */
+  /** Valid from, in days from now; with `to`. @default -1 to 30 */
   readonly from?: number;
   readonly to?: number;
-  /** What it is good for: a name, or the address 127.0.0.1. @default the address */
+  /** The host that it is valid for. @default the address 127.0.0.1 */
   readonly host?: string;
-  /** Whether it may sign others. */
+  /** Whether it may sign other certificates. */
   readonly authority?: boolean;
 }
 
@@ -58,7 +58,7 @@ function distinguishedName(name: string): Buffer {
   return sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from(name)))));
 }
 
-/** GeneralizedTime, so many days from now. */
+/** A GeneralizedTime that is `days` days from now. */
 function time(days: number): Buffer {
   const text = new Date(Date.now() + days * 86_400_000).toISOString().replace(/[-:T]|\.\d+/g, "");
   return der(0x18, Buffer.from(text));

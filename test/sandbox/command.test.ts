@@ -1,4 +1,4 @@
-/** The sandbox's command, as a process of the built package. */
+/** The sandbox's command, run as a process of the built package. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,10 +21,10 @@ interface End {
   readonly output: string;
 }
 
-/** Starts it, without a standard input. */
+/** Starts the command without standard input. */
 const start = (...args: string[]) => startWith("ignore", ...args);
 
-/** `listening` resolves with its address, or with none where it ended instead. */
+/** `listening` resolves with its address, or with none if it ended instead. */
 function startWith(stdin: "ignore" | "pipe", ...args: string[]) {
   const child = spawn(process.execPath, [command, ...args], { stdio: [stdin, "pipe", "pipe"] });
   onTestFinished(() => {
@@ -32,7 +32,7 @@ function startWith(stdin: "ignore" | "pipe", ...args: string[]) {
   });
   let output = "";
   const waiting = new Set<() => void>();
-  /** Resolves once it has said what fits. */
+  /** Resolves once the output matches. */
   const said = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve) => {
       const look = () => {
@@ -51,7 +51,7 @@ function startWith(stdin: "ignore" | "pipe", ...args: string[]) {
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk) => {
       output += String(chunk);
-      // From its first line on a signal must end it in good order.
+      // From its first line on, a signal must end it cleanly.
       const url = /listens on (\S+)\. /.exec(output)?.[1];
       if (url !== undefined) found(url);
       for (const look of waiting) look();
@@ -64,7 +64,7 @@ function startWith(stdin: "ignore" | "pipe", ...args: string[]) {
   return { child, listening, ended, said };
 }
 
-/** Runs it to its end, at Ctrl-C where it does not end by itself. */
+/** Runs it to its end, with Ctrl-C if it does not end by itself. */
 async function run(...args: string[]): Promise<End & { listened: boolean }> {
   const { child, listening, ended } = start(...args);
   const listened = (await listening) !== undefined;
@@ -72,7 +72,7 @@ async function run(...args: string[]): Promise<End & { listened: boolean }> {
   return { ...(await ended), listened };
 }
 
-/** Ended before it listened, in a sentence that names the file. */
+/** Expects that it ended before it listened, with a sentence that names the file. */
 function expectRefused({ code, output, listened }: End & { listened: boolean }, file: string, reason: RegExp) {
   expect(listened).toBe(false);
   expect(output).toContain(`advertising-sandbox: --objects ${file} `);
@@ -95,7 +95,7 @@ async function create(url: string, name: string, password = "sandbox-password"):
 }
 
 describe("--objects", () => {
-  it("keeps what lives there from one run to the next", async () => {
+  it("keeps the objects from one run to the next", async () => {
     const file = join(folder, "objects.json");
     for (const name of ["A", "B"]) {
       const { child, listening, ended } = start("--objects", file);
@@ -112,7 +112,7 @@ describe("--objects", () => {
     });
   });
 
-  it("a new file is there, and can be read again, even after a kill", async () => {
+  it("a new file is written at once, and can be read again even after a kill", async () => {
     const file = join(folder, "objects.json");
     const { child, listening, ended } = start("--objects", file);
     await listening;
@@ -130,7 +130,7 @@ describe("--objects", () => {
     expectRefused(await run("--objects="), "", /ENOENT/);
   });
 
-  it("a file that can no longer be written at the end: what lived there is printed, without a stack", async () => {
+  it("if the file can't be written at the end, the objects are printed, without a stack trace", async () => {
     const file = join(folder, "sub", "objects.json");
     mkdirSync(join(folder, "sub"));
     const { child, listening, ended } = start("--objects", file);
@@ -169,8 +169,8 @@ describe("--objects", () => {
   });
 });
 
-describe("what it says of requests", () => {
-  it("a line each, unless it is to be quiet; never a password", async () => {
+describe("its output about requests", () => {
+  it("is a line for each, unless it is quiet, and never has a password", async () => {
     for (const quiet of [false, true]) {
       const { child, listening, ended } = start("--password", "needle", ...(quiet ? ["--quiet"] : []));
       await create((await listening) as string, "Kept", "needle");
@@ -186,7 +186,7 @@ describe("what it says of requests", () => {
     }
   });
 
-  it("goes on where nobody reads it any more", async () => {
+  it("does not stop the sandbox when it is no longer read", async () => {
     const { child, listening } = start();
     const url = (await listening) as string;
     child.stdout?.destroy();
@@ -198,7 +198,7 @@ describe("what it says of requests", () => {
     });
   });
 
-  it("begins with the commands to type", async () => {
+  it("starts with the commands to type", async () => {
     const { child, listening, ended } = start();
     const url = await listening;
     child.kill("SIGINT");
@@ -217,7 +217,7 @@ async function client(...args: [...string[], string]): Promise<End> {
 }
 
 describe("commands", () => {
-  it("--fail: from its first request on", async () => {
+  it("--fail applies from the first request on", async () => {
     const { listening, said } = start("--fail", "advertiser:close-after-act", "--fail", "advertiser:status-503:2");
     const url = (await listening) as string;
     await said(/The next request to advertiser: close-without-answer, after it was carried out\./);
@@ -233,7 +233,7 @@ describe("commands", () => {
     expect(match).toMatch(/POST \/rest\/advertiser no response, advertiser 1 "lost" \(fault: close-without-answer\)$/);
   });
 
-  it("from another terminal", async () => {
+  it("may come from another terminal", async () => {
     const { listening, ended } = start("--quiet");
     const url = (await listening) as string;
     expect(await client("fail", "advertiser:reset", url)).toEqual({
@@ -257,7 +257,7 @@ describe("commands", () => {
     expect(await client("list", url)).toMatchObject({ code: 2, output: expect.stringContaining("ECONNREFUSED") });
   });
 
-  it("written into its standard input, whose end is not its own", async () => {
+  it("may be written to standard input, whose end does not end the sandbox", async () => {
     const { child, listening, said, ended } = startWith("pipe");
     const url = (await listening) as string;
     child.stdin?.write("fail authenticate:status-503:always\nlsit\n");
@@ -273,7 +273,7 @@ describe("commands", () => {
     expect(await ended).toMatchObject({ code: 0, output: expect.stringContaining("2 logins, 2 advertisers") });
   });
 
-  it("quit keeps what lives there", async () => {
+  it("quit keeps the objects", async () => {
     const file = join(folder, "objects.json");
     const { child, listening, ended } = startWith("pipe", "--objects", file);
     await create((await listening) as string, "Acme");
@@ -295,7 +295,7 @@ describe("commands", () => {
       ["--port", "x", "--latency-ms", "y", "--fail", "evnet:reset", "--fail", "event:rest:0"],
       [/--port .*"x"/, /--latency-ms .*"y"/, /"evnet".*"event"/, /"rest".*"reset".*"0"/, /targets: /],
     ],
-  ])("%j is refused, with all that is wrong", async (args, reasons) => {
+  ])("%j is refused, with all problems", async (args, reasons) => {
     const { code, output, listened } = await run(...args);
     for (const reason of reasons) expect(output).toMatch(reason);
     expect(output).toContain("See advertising-sandbox --help");
@@ -320,7 +320,7 @@ it.each<[string, boolean]>([
   ["4711 (node) S 1 4711 4700 34816 4700 4194304", false],
   ["4711 (a) b (c)) S 1 4711 4700 34816 4711 4194304", true],
   ["4711 (node) S 1 4711 4711 0 -1 4194304", false],
-])("may read its terminal: %s is %s", (stat, isForeground) => {
+])("a process with the status %s may read its terminal: %s", (stat, isForeground) => {
   expect(isForegroundStat(stat)).toBe(isForeground);
 });
 

@@ -1,4 +1,4 @@
-/** Commands to a running sandbox: what each does, and over its control address. */
+/** Commands to a running sandbox: what each does, and how they arrive at its control address. */
 import { request } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Controls, carryOut } from "../../provider/src/sandbox/control.js";
@@ -15,7 +15,7 @@ const objects = {
   events: [{ id: 3, event_name: "Purchase", advertiser_id: 1, value: 25.5, click_window: 604800, attribution: "ALL" }],
 };
 
-/** A sandbox as the command has it. */
+/** A sandbox as the command starts it. */
 async function controlled(options: SandboxOptions = {}) {
   const quits: true[] = [];
   const sandbox: Sandbox = new Sandbox(options, (line) => carryOut(controls, line));
@@ -39,7 +39,7 @@ const logIn = (sandbox: Sandbox) =>
   post(sandbox.url, "authenticate", { email: sandbox.email, password: sandbox.password });
 
 describe("commands", () => {
-  it("fail: the next requests do, and each rule is repeated in words", async () => {
+  it("fail: the next requests fail, and the answer repeats each rule in words", async () => {
     const { sandbox, say } = await controlled();
     const { cookie } = await logIn(sandbox);
     expect(say("  fail advertiser:status-503:2   authenticate:close-after-act  ")).toMatchObject({
@@ -58,7 +58,7 @@ describe("commands", () => {
     expect(sandbox.requests.at(-1)?.accepted).toBe(true);
   });
 
-  it("fail with a rule that is not understood arms none of them", async () => {
+  it("fail with one rule that is not understood applies none of them", async () => {
     const { sandbox, say } = await controlled();
     const answer = say("fail authenticate:status-500 authenticate:rest");
     expect(answer).toMatchObject({ isOk: false, text: expect.stringMatching(/did you mean "reset"\?/) });
@@ -67,7 +67,7 @@ describe("commands", () => {
     expect(say("fail")).toMatchObject({ isOk: false, text: expect.stringContaining("targets:") });
   });
 
-  it("fail none: no request fails any more", async () => {
+  it("fail none: requests no longer fail", async () => {
     const { sandbox, say } = await controlled();
     expect(say("fail any:status-500:always").text).toBe("All requests to any: status-500.");
     expect((await logIn(sandbox)).status).toBe(500);
@@ -75,7 +75,7 @@ describe("commands", () => {
     expect((await logIn(sandbox)).status).toBe(200);
   });
 
-  it("list: a table; nothing that lives there can take the terminal over", async () => {
+  it("list: a table without control characters", async () => {
     const { say } = await controlled({ objects });
     const { text } = say("list");
     const expected = [
@@ -105,7 +105,7 @@ describe("commands", () => {
     expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([1, 0]);
   });
 
-  it("reset: nothing lives there, nothing fails", async () => {
+  it("reset: there are no objects and no faults any more", async () => {
     const { sandbox, say } = await controlled({ objects });
     say("fail any:status-500");
     expect(say("reset").isOk).toBe(true);
@@ -113,7 +113,7 @@ describe("commands", () => {
     expect((await logIn(sandbox)).status).toBe(200);
   });
 
-  it("help names each command; what is none of them is told with the nearest", async () => {
+  it("help names each command; an unknown one is refused with the nearest", async () => {
     const { say } = await controlled();
     for (const name of ["fail", "list", "expire", "reset", "help", "quit"])
       expect(say("help").text).toMatch(new RegExp(`^${name} `, "m"));
@@ -128,7 +128,7 @@ describe("commands", () => {
 });
 
 describe("the control address", () => {
-  it("takes commands without being counted", async () => {
+  it("accepts commands without counting them as requests", async () => {
     const { sandbox, quits } = await controlled({ objects, latencyMs: 60_000 });
     expect(await ask(sandbox.port, "list --json")).toEqual({
       isOk: true,
@@ -143,7 +143,7 @@ describe("the control address", () => {
     expect(quits).toEqual([true]);
   });
 
-  it("refuses what a web page sends: a browser names its origin", async () => {
+  it("refuses a request with an origin, as a browser sends for a web page", async () => {
     const { sandbox } = await controlled({ objects });
     const answer = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { origin: "https://example.com" };
@@ -158,7 +158,7 @@ describe("the control address", () => {
     expect(sandbox.advertisers).toHaveLength(2);
   });
 
-  it("is not there in users' tests, nor is it anything of the platform", async () => {
+  it("does not exist in users' tests, where the path is an unknown one", async () => {
     const sandbox = await useSandbox();
     expect((await fetch(`${sandbox.url}/sandbox`, { method: "POST", body: "reset" })).status).toBe(404);
     expect(sandbox.requests).toHaveLength(1);
@@ -166,7 +166,7 @@ describe("the control address", () => {
     await sandbox.close();
   });
 
-  it("says where nothing listens", async () => {
+  it("names the address if nothing listens there", async () => {
     const sandbox = await useSandbox();
     const { port } = sandbox;
     await sandbox.close();

@@ -1,7 +1,6 @@
 /**
- * Clients that people already have for services of this kind, written as they write them, against a sandbox as it is
- * without any option: a session object with a cookie jar, one that uses the 2.0 login and strict creates, and one that
- * looks at nothing but `success`.
+ * Clients as people already have them for services of this kind, against a sandbox without any option: a session object
+ * with a cookie jar, a client that uses the 2.0 login and strict creates, and one that only looks at `success`.
  */
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
@@ -10,7 +9,7 @@ import { useSandbox } from "../support/stack.js";
 
 type Body = Record<string, unknown>;
 
-/** As Python's `requests.Session`: keeps each cookie by its name, whatever that is, and sends them all. */
+/** Like Python's `requests.Session`: keeps every cookie by its name, and sends them all. */
 class CookieSession {
   readonly #base: string;
   readonly #cookies = new Map<string, string>();
@@ -94,7 +93,7 @@ describe("the 2.0 login, and strict creates", () => {
     },
   );
 
-  it("a strict create refuses an unknown field, where the plain one drops it with a warning", async () => {
+  it("a strict create refuses an unknown field, which a plain one drops with a warning", async () => {
     for (const unknownFields of ["ignore", "warn", "refuse"] as const) {
       const { sandbox, client, credentials } = await start({ unknownFields });
       await client.post("rest/v2/authenticate", credentials);
@@ -109,7 +108,7 @@ describe("the 2.0 login, and strict creates", () => {
     }
   });
 
-  it("a strict create needs a session, and fails where its operation is made to fail", async () => {
+  it("a strict create needs a session, and fails if its operation is made to fail", async () => {
     const { sandbox, client, credentials } = await start();
     expect((await client.post("rest/advertiser/strict", { advertiser_name: "Acme" })).status).toBe(401);
     await client.post("rest/v2/authenticate", credentials);
@@ -118,7 +117,7 @@ describe("the 2.0 login, and strict creates", () => {
     expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([2, 0]);
   });
 
-  it("logins can be bound to paths of one's own", async () => {
+  it("the login may have other paths", async () => {
     const { sandbox, client, credentials } = await start({
       pathPrefix: "/api",
       authenticatePaths: ["/v2/session", "*/log-in"],
@@ -133,7 +132,7 @@ describe("the 2.0 login, and strict creates", () => {
     expect(sandbox.logins).toBe(2);
   });
 
-  it("a path outside of the prefix is no login, nor is one that only looks alike", async () => {
+  it("a path outside of the prefix is not a login, nor is one that only looks like it", async () => {
     const { sandbox, credentials } = await start({ pathPrefix: "/api" });
     const outside = new CookieSession(new URL(sandbox.url).origin);
     expect((await outside.post("rest/authenticate", credentials)).status).toBe(404);
@@ -146,7 +145,7 @@ describe("the 2.0 login, and strict creates", () => {
 describe("a client that decides by success alone", () => {
   class Failed extends Error {}
 
-  /** As such clients do it: no look at the status. */
+  /** Like such clients, ignores the status. */
   async function call(client: CookieSession, path: string, body?: unknown, method = "POST"): Promise<Body> {
     const answer = (await client.request(method, path, body)).body;
     if (typeof answer.success !== "boolean") throw new TypeError(`no success in ${JSON.stringify(answer)}`);
@@ -154,7 +153,7 @@ describe("a client that decides by success alone", () => {
     return answer;
   }
 
-  it("learns of each success and of each failure", async () => {
+  it("sees each success and each failure", async () => {
     const { sandbox, client, credentials } = await start({ loginLimit: { count: 2, windowSeconds: 60 } });
     const fails = (path: string, body?: unknown, method?: string) =>
       expect(call(client, path, body, method), `${method ?? "POST"} ${path}`).rejects.toThrow(Failed);
@@ -176,9 +175,9 @@ describe("a client that decides by success alone", () => {
     expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([4, 2]);
   });
 
-  // Those two do not say `success`.
+  // These two shapes have no `success`.
   it.each(refusalShapes.filter((shape) => shape !== "plain-text" && shape !== "inner-success-false"))(
-    "learns of a refusal in the shape %s",
+    "sees a refusal in the shape %s",
     async (refusalShape) => {
       const { sandbox, client, credentials } = await start({ refusalShape });
       await call(client, "rest/authenticate", credentials);
@@ -187,13 +186,13 @@ describe("a client that decides by success alone", () => {
     },
   );
 
-  it.each(["401", "403", "success-false"] as const)("learns of an ended session by %s", async (sessionRefusal) => {
+  it.each(["401", "403", "success-false"] as const)("sees an ended session in the shape %s", async (sessionRefusal) => {
     const { sandbox, client } = await start({ sessionRefusal });
     await expect(call(client, "rest/advertiser", { advertiser_name: "A" })).rejects.toThrow(Failed);
     expect([sandbox.advertiserPosts, sandbox.advertisers.length]).toEqual([1, 0]);
   });
 
-  it("learns that an installation takes Basic credentials", async () => {
+  it("sees that an installation takes Basic credentials", async () => {
     const { client, credentials } = await start({ authMode: "basic" });
     await expect(call(client, "rest/authenticate", credentials)).rejects.toThrow(/"success":false.*Basic/);
   });

@@ -1,4 +1,4 @@
-/** One login: what is told of one that fails, tried once for all that wait. */
+/** A login that fails: it is tried once for all requests that wait for it, and the error says why. */
 import { describe, expect, it, vi } from "vitest";
 import { messageOf, TestClient } from "../support/client.js";
 import { counts, expectEachOnce, start } from "../support/session.js";
@@ -17,7 +17,7 @@ describe("S4: a login that fails", () => {
       /^The login of ops@example\.com at http.*\/rest\/authenticate failed: the platform refused it \(status 401: .*advertising:email and advertising:password.*No create was sent/,
     );
     expect(endings.map(messageOf).join()).not.toContain("wrong-password");
-    // Later resources of the run are not tried either.
+    // Later resources of the run do not try it either.
     expect(messageOf(await client.create())).toMatch(/Not sent: the login of this run failed/);
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });
@@ -36,7 +36,7 @@ describe("S4: a login that fails", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });
 
-  it("429 is waited out, for all together", async () => {
+  it("429 makes all wait together", async () => {
     const clock = new TestClient("http://127.0.0.1:1").clock;
     const sandbox = await useSandbox({ loginLimit: { count: 1, windowSeconds: 60 }, clock: () => clock.wallMs() });
     expect(await new TestClient(sandbox.url, { clock }).create("other run")).toMatchObject({ kind: "created" });
@@ -49,7 +49,7 @@ describe("S4: a login that fails", () => {
     expect(counts(sandbox)).toEqual({ logins: 1 + 2, creates: 1 + 20 });
   });
 
-  it("429 for longer than may be waited: one error, nothing sent", async () => {
+  it("429 for longer than maxWaitSeconds: one error, and nothing is sent", async () => {
     const { sandbox, client } = await start();
     sandbox.fail({
       on: "authenticate",
@@ -71,7 +71,7 @@ describe("S4: a login that fails", () => {
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 5 });
   });
 
-  it("an unknown outcome is tried three times and no more", async () => {
+  it("after an unknown outcome it is tried up to three times", async () => {
     for (const kind of ["reset", "close-without-answer", "garbage"] as const) {
       const { sandbox, client } = await start();
       sandbox.fail({ on: "authenticate", with: { kind }, times: 100 });
@@ -124,7 +124,7 @@ describe("S4: a login that fails", () => {
       Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),
       /none of the cookies it set is named <instance_key>_service_cookie/,
     ],
-  ])("row 41: a success with %s names it, and is not repeated", async (_, cookies, words) => {
+  ])("row 41: a success with %s is an error that names it, and is not repeated", async (_, cookies, words) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "authenticate", with: login(...cookies), times: 100 });
     const endings = await client.createMany(5);
@@ -156,7 +156,7 @@ describe("S4: a login that fails", () => {
   });
 });
 
-it("row 41: a success with ten thousand cookies, more than is read: an error, and nothing is created", async () => {
+it("row 41: a success with ten thousand cookies, more than are read: an error, and nothing is created", async () => {
   const { sandbox, client } = await start();
   const cookies = Array.from({ length: 10_000 }, (_, index) => `c${index}=value-4711; Path=/`);
   sandbox.fail({

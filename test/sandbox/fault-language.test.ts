@@ -17,7 +17,7 @@ describe("what is understood", () => {
     expect(parseFaults([text])).toEqual([rule]);
   });
 
-  it("each kind that needs nothing more, before and after the request is carried out", () => {
+  it("each kind without parameters, before and after the request is carried out", () => {
     for (const kind of [
       "close-without-answer",
       "reset",
@@ -43,7 +43,7 @@ describe("what is understood", () => {
     expect(parseFaults(["event:reset-before-read"])).toMatchObject([{ with: { kind: "reset-before-read" } }]);
   });
 
-  it.each([200, 302, 404, 429, 500, 599])("status-%i, with a body that agrees", (status) => {
+  it.each([200, 302, 404, 429, 500, 599])("status-%i, with a body that fits it", (status) => {
     const [rule, afterAct] = parseFaults([`event:status-${status}`, `event:status-${status}-after-act`]);
     expect(rule).toMatchObject({ act: false, with: { kind: "answer", status, body: { success: status < 400 } } });
     expect(afterAct).toMatchObject({ act: true, with: { kind: "answer", status } });
@@ -84,7 +84,7 @@ describe("what is not understood", () => {
     expect(complaint(text)).toMatch(reason);
   });
 
-  it("all of it at once, and what is known", () => {
+  it("all problems at once, with the known names", () => {
     const said = complaint("evnet:rest:0", "event:reset", "any:garbge", "\u001b[2J:reset");
     expect(said).toMatch(/"evnet:rest:0": there is no target "evnet".*"event".*"rest".*"reset".*got "0"/);
     expect(said).toMatch(/"any:garbge": .*"garbage"/);

@@ -1,6 +1,6 @@
 /**
- * The table of faults, row by row, at the client: what it reports, and how many creates and logins reached the server.
- * The rows' numbers are those of the project's table of faults; rows from 37 on are in the other files of this folder.
+ * The project's table of faults, row by row: what the client reports, and how many creates and logins reached the server.
+ * Rows from 37 on are in the other files of this folder.
  */
 import { once } from "node:events";
 import {
@@ -23,9 +23,9 @@ import { closedPort, jsonAnswer, startRawServer } from "./raw-server.js";
 
 vi.setConfig({ testTimeout: 30_000 });
 
-/** No login, so that a raw server sees nothing but creates. */
+/** No login, so that a raw server sees only creates. */
 const basic = { settings: { authMode: "basic" } } as const;
-/** One attempt: where an attempt takes real time. */
+/** One attempt, for tests in which an attempt takes real time. */
 const impatient = { requestTimeoutSeconds: 1, maxWaitSeconds: 0 } as const;
 
 async function start(options: SandboxOptions = {}, client: TestClientOptions = {}) {
@@ -33,7 +33,7 @@ async function start(options: SandboxOptions = {}, client: TestClientOptions = {
   return { sandbox, client: new TestClient(sandbox.url, client) };
 }
 
-/** What every error says: the resource, the operation and its address; and never a secret. */
+/** Every error names the resource, the operation and its address, and no secret. */
 function expectProperMessage(ending: Ending, baseUrl: string, client: TestClient): void {
   expect(messageOf(ending)).toContain(`Advertiser "A": POST ${baseUrl}/rest/advertiser`);
   expect(messageOf(ending).length).toBeLessThan(1500);
@@ -42,9 +42,9 @@ function expectProperMessage(ending: Ending, baseUrl: string, client: TestClient
 
 const counts = ({ logins, creates }: Sandbox) => ({ logins, creates });
 
-describe("T2: surely not sent: nothing is created, and the server saw nothing", () => {
+describe("T2: certainly not sent: nothing is created, and the server saw nothing", () => {
   it("row 1: the name does not exist", async () => {
-    // A label of 64 characters is no name at all, so no resolver outside is asked.
+    // A label of 64 characters is not a valid name, so no external resolver is asked.
     const host = `${"x".repeat(64)}.invalid`;
     const client = new TestClient(`http://${host}`, basic);
     const ending = await client.create();
@@ -53,13 +53,13 @@ describe("T2: surely not sent: nothing is created, and the server saw nothing", 
     expect(messageOf(ending)).toMatch(
       /was not sent: could not connect to x+\.invalid \(.*(ENOTFOUND|EAI_AGAIN).*Nothing was created/,
     );
-    // Tried for as long as may be waited, and no longer; said once.
+    // It is tried up to maxWaitSeconds, and reported once.
     expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
     expect(client.attempts.length).toBeGreaterThan(5);
     expect(client.said).toEqual([expect.stringContaining("No connection to the platform yet")]);
   });
 
-  it("row 2: nothing listens at first, then it does: created, without a word", async () => {
+  it("row 2: nothing listens at first: created once something does, without a message", async () => {
     const port = await closedPort();
     const client = new TestClient(`http://127.0.0.1:${port}`, basic);
     let posts: readonly unknown[] = [];
@@ -80,7 +80,7 @@ describe("T2: surely not sent: nothing is created, and the server saw nothing", 
     expect(client.announced).toBe(3);
   });
 
-  it("row 2: nothing ever listens", async () => {
+  it("row 2: nothing listens at all", async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
     const client = new TestClient(url, basic);
     const ending = await client.create();
@@ -121,7 +121,7 @@ describe("T2: surely not sent: nothing is created, and the server saw nothing", 
       return { server, url: `https://127.0.0.1:${server.port}` };
     };
 
-    it("a good certificate works (the control for the others)", async () => {
+    it("a good certificate works (the control for the next tests)", async () => {
       const { server, url } = await serve(makeCertificate({ name: "good", issuer }));
       expect(await new TestClient(url, basic).create()).toMatchObject({ kind: "created", id: "7" });
       expect(server.posts).toHaveLength(1);
@@ -132,7 +132,7 @@ describe("T2: surely not sent: nothing is created, and the server saw nothing", 
       ["expired", makeCertificate({ name: "expired", issuer, from: -20, to: -10 }), /certificate has expired/],
       ["not yet valid", makeCertificate({ name: "future", issuer, from: 10, to: 20 }), /certificate is not yet valid/],
       [
-        "of another name",
+        "for another name",
         makeCertificate({ name: "other", issuer, host: "other.example" }),
         /does not match certificate/,
       ],
@@ -159,7 +159,7 @@ describe("T2: surely not sent: nothing is created, and the server saw nothing", 
       const ending = await client.create();
       expect(ending.kind).toBe("NotSentError");
       expect(messageOf(ending)).toMatch(/was not sent.*(protocol version|PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)/i);
-      expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS"); // no certificate is at fault
+      expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS"); // the certificate is not the cause
       expect(server.posts).toHaveLength(0);
       expect(client.attempts).toHaveLength(1);
     });
@@ -178,10 +178,10 @@ describe("T2: surely not sent: nothing is created, and the server saw nothing", 
   });
 });
 
-describe("T1, T2: sent, and no answer that settles it: one POST, outcome unknown", () => {
+describe("T1, T2: sent, without an answer that settles it: one POST, outcome unknown", () => {
   it("row 6: the server reads nothing and resets", async () => {
     const server = await startRawServer(async ({ socket }) => {
-      await new Promise((resolve) => setTimeout(resolve, 50)); // the client's bytes are in the system's buffers by then
+      await new Promise((resolve) => setTimeout(resolve, 50)); // by then the client's bytes are in the system's buffers
       socket.resetAndDestroy();
     });
     const client = new TestClient(server.url, basic);
@@ -212,7 +212,7 @@ describe("T1, T2: sent, and no answer that settles it: one POST, outcome unknown
     ],
     [
       11,
-      "the body comes one byte a while",
+      "the body arrives byte by byte",
       { kind: "slow-body", msPerByte: 400 },
       /status 200, but the response's body is not whole/,
       true,
@@ -233,7 +233,7 @@ describe("T1, T2: sent, and no answer that settles it: one POST, outcome unknown
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
       expect(sandbox.advertisers).toHaveLength(act || fault.kind === "many-headers" ? 1 : 0);
       expect(client.announced).toBe(1);
-      // The client goes on with others.
+      // The client goes on with other creates.
       expect(await client.create("B")).toMatchObject({ kind: "created" });
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
     }
@@ -254,14 +254,14 @@ describe("T1, T2: sent, and no answer that settles it: one POST, outcome unknown
     console.log(`row 15: ADVERTISING_TEST_SEED=${seed}`);
     const random = seededRandom(seed);
     let nextId = 1000;
-    let requestBytes = 0; // the same for each, once known
+    let requestBytes = 0; // the same for every request, set by the first one
     /** The server's log of one create, a line for each connection. */
     let log: { bytesRead: number; answered: "not" | "in part" | "whole"; id: string }[] = [];
     const server = await startRawServer(async (connection) => {
       const entry: (typeof log)[number] = { bytesRead: 0, answered: "not", id: "" };
       log.push(entry);
       if (requestBytes > 0 && random() < 0.4) {
-        await connection.readBytes(Math.floor(random() * requestBytes)); // at least these, not all
+        await connection.readBytes(Math.floor(random() * requestBytes)); // at least so many, not all
         entry.bytesRead = connection.bytesRead;
         connection.reset();
         return;
@@ -274,7 +274,7 @@ describe("T1, T2: sent, and no answer that settles it: one POST, outcome unknown
       if (requestBytes === 0 || random() < 0.2) {
         entry.answered = "whole";
         await connection.write(answer);
-        connection.end(); // a reset could overtake what was written
+        connection.end(); // a reset could overtake the written bytes
         return;
       }
       entry.answered = "in part";
@@ -294,7 +294,7 @@ describe("T1, T2: sent, and no answer that settles it: one POST, outcome unknown
         ({ body }) => (JSON.parse(body) as { advertiser_name: string }).advertiser_name === name,
       );
       const what = `seed ${seed}, ${name}: ${ending.kind} ${messageOf(ending)} ${JSON.stringify(log)}`;
-      // It is tried again only where the server has read nothing of it.
+      // It is tried again only if the server has read nothing of it.
       const [last, ...earlier] = log.reverse();
       expect(
         earlier.filter(({ bytesRead }) => bytesRead > 0),
@@ -332,7 +332,7 @@ describe("T5: connections that come and go: one POST each, created", () => {
     }
   });
 
-  it("row 13: an idle connection is given up before the other side would, whatever it promises", async () => {
+  it("row 13: an idle connection is closed before the server would do it, whatever the server promises", async () => {
     const server = await startRawServer(async (connection) => {
       while ((await connection.readRequest()) !== undefined) {
         await connection.answer(200, { payload: { id: 7 } }, ["keep-alive: timeout=600"]);
@@ -342,16 +342,16 @@ describe("T5: connections that come and go: one POST each, created", () => {
     expect(await client.create("A")).toMatchObject({ kind: "created" });
     const begin = performance.now();
     await closed(server.sockets[0]); // by the client
-    expect(performance.now() - begin).toBeLessThan(5000); // what common servers allow at least
+    expect(performance.now() - begin).toBeLessThan(5000); // common servers keep one for at least so long
     expect(await client.create("B")).toMatchObject({ kind: "created" });
     expect(server.connections).toBe(2);
     expect(server.posts).toHaveLength(2);
   });
 
-  it("a connection that was just used is used again", async () => {
+  it("a connection that was used a moment ago is used again", async () => {
     const { sandbox, client } = await start();
     for (const name of ["A", "B", "C"]) expect(await client.create(name)).toMatchObject({ kind: "created" });
-    expect(sandbox.maxOpenConnections).toBeLessThanOrEqual(2); // the pool may not know yet that the first is free
+    expect(sandbox.maxOpenConnections).toBeLessThanOrEqual(2); // the pool may not know yet that the first one is free
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
   });
 
@@ -369,7 +369,7 @@ describe("T5: connections that come and go: one POST each, created", () => {
 });
 
 describe("T4: redirects are never followed", () => {
-  it.each([301, 302, 303])("row 18: %i to a login page is the session's end", async (status) => {
+  it.each([301, 302, 303])("row 18: %i to a login page means that the session has ended", async (status) => {
     const { sandbox, client } = await start();
     await client.create("first");
     sandbox.fail({ on: "create", with: { kind: "answer", status, headers: { location: "/login" } } });
@@ -497,7 +497,7 @@ describe("refused: nothing is created, and the platform's own words are passed o
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
     });
 
-    it("on an older session it may be the session's end: one login, sent again", async () => {
+    it("on an older session it may mean that the session has ended: one login, sent again", async () => {
       const { sandbox, client } = await start();
       await client.create("first");
       client.clock.advance(10 * 60_000);
@@ -507,7 +507,7 @@ describe("refused: nothing is created, and the platform's own words are passed o
       expect(sandbox.advertisers).toHaveLength(2);
     });
 
-    it("a second one is a refusal, and nobody logs in a third time for it", async () => {
+    it("a second one is a refusal, without a third login", async () => {
       const { sandbox, client } = await start();
       await client.create("first");
       client.clock.advance(10 * 60_000);
@@ -542,7 +542,7 @@ describe("the platform limits the rate", () => {
     ["with a negative one", { "retry-after": "-1" }, 15],
     ["with 0", { "retry-after": "0" }, 15],
     ["with 1000000000", { "retry-after": "1000000000" }, 1],
-  ])("row 25: 429 for ever, %s: bounded", async (_, headers, mostPosts) => {
+  ])("row 25: 429 for ever, %s: a bounded number of POSTs", async (_, headers, mostPosts) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers }, times: 1000 });
     const ending = await client.create();
@@ -622,13 +622,13 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
     expect(messageOf(ending)).toMatch(words);
     expect(messageOf(ending)).toMatch(/was sent at 2026-01-01T00:00:00/);
     expect(messageOf(ending).replaceAll("x", "")).not.toContain("value-4711");
-    expect(messageOf(ending).length).toBeLessThan(800); // at most 500 characters of the platform's
+    expect(messageOf(ending).length).toBeLessThan(800); // at most 500 of them are the platform's
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
     expect(({} as { id?: unknown }).id).toBeUndefined();
   });
 });
 
-describe("created, whatever the answer looks like", () => {
+describe("created, in any form of answer", () => {
   const odd: [number, string, number, unknown, string][] = [
     [31, "id 0", 200, '{"payload":{"id":0}}', "0"],
     [31, "id 42", 200, '{"payload":{"id":42}}', "42"],
@@ -660,7 +660,7 @@ describe("created, whatever the answer looks like", () => {
 });
 
 describe("T7: a machine that was suspended between the note and the first byte", () => {
-  it("while a create is noted: not written then, noted and sent again, one POST", async () => {
+  it("while a create is noted: it is not written then, but noted and sent again; one POST", async () => {
     const { sandbox, client } = await start();
     client.whileNoting = () => client.clock.jumpWall(client.announced === 1 ? 20_001 : 20_000);
     expect(await client.create()).toMatchObject({ kind: "created" });
@@ -689,7 +689,7 @@ describe("T7: a machine that was suspended between the note and the first byte",
     expect(server.posts).toHaveLength(1);
   });
 
-  it("again and again: not sent, and said so", async () => {
+  it("again and again: not sent, with an error that says so", async () => {
     const { sandbox, client } = await start();
     client.whileNoting = () => client.clock.jumpWall(3_600_000);
     const ending = await client.create();
@@ -724,7 +724,7 @@ describe("T6, row 35: answers without an end", () => {
       /status 200, but the response's body is not whole or not readable \(.*larger than 1048576 bytes/,
     );
     expect(server.posts).toHaveLength(1);
-    expect(written).toBeLessThan(64 * 1024 ** 2); // what the system's buffers hold
+    expect(written).toBeLessThan(64 * 1024 ** 2); // the system's buffers take so much
   });
 
   it("a chunked body without an end is not read", async () => {
@@ -739,7 +739,7 @@ describe("T6, row 35: answers without an end", () => {
   it("a small body that unpacks to 800 MB is not unpacked", async () => {
     const member = gzipSync(Buffer.alloc(10 * 1024 ** 2, " "));
     const bomb = Buffer.concat(Array.from({ length: 80 }, () => member));
-    expect(bomb.length).toBeLessThan(1024 ** 2); // so that it is the unpacking that is at stake
+    expect(bomb.length).toBeLessThan(1024 ** 2); // small, so that only unpacking it could be large
     const { sandbox, client } = await start();
     sandbox.fail({
       on: "create",
@@ -753,17 +753,20 @@ describe("T6, row 35: answers without an end", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });
 
-  it.each(["gzip", "br", "deflate", "zstd", "compress"])("a body that says %s and is not", async (encoding) => {
-    const { sandbox, client } = await start();
-    sandbox.fail({
-      on: "create",
-      with: { kind: "answer", status: 200, headers: { "content-encoding": encoding }, body: { id: 1 } },
-    });
-    expect((await client.create()).kind).toBe("OutcomeUnknownError");
-    expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
-  });
+  it.each(["gzip", "br", "deflate", "zstd", "compress"])(
+    "a body that is not %s, as its header says",
+    async (encoding) => {
+      const { sandbox, client } = await start();
+      sandbox.fail({
+        on: "create",
+        with: { kind: "answer", status: 200, headers: { "content-encoding": encoding }, body: { id: 1 } },
+      });
+      expect((await client.create()).kind).toBe("OutcomeUnknownError");
+      expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
+    },
+  );
 
-  it("the same at the login, three times at the most", async () => {
+  it("the same at the login, which is tried up to three times", async () => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "authenticate", with: { kind: "huge-body", bytes: 10 * 1024 ** 3 }, times: 100 });
     const ending = await client.create();
@@ -785,7 +788,7 @@ describe("row 36: an answer that echoes secrets", () => {
     JSON.stringify(secret).slice(1, -1),
     Buffer.from(secret).toString("hex"),
   ];
-  /** What a reader would have learnt. */
+  /** Expects none of the secrets in anything that a person could read. */
   function expectScrubbed(ending: Ending, secrets: readonly string[]): void {
     const message = messageOf(ending);
     expect(message).toContain("[secret]");
@@ -839,7 +842,7 @@ describe("row 36: an answer that echoes secrets", () => {
     expect(server.posts).toHaveLength(1);
   });
 
-  it("also where the excerpt of a long text ends in the middle of it", async () => {
+  it("at the end of the excerpt of a long text", async () => {
     for (let filler = 470; filler < 500; filler++) {
       const { sandbox, client } = await start({ password }, { settings: { password } });
       sandbox.fail({
@@ -876,7 +879,7 @@ describe("row 36: an answer that echoes secrets", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });
 
-  it("errors that never were an answer hold no credentials at all, however deep one looks", async () => {
+  it("errors without an answer have no credentials in any property, however deep", async () => {
     for (const kind of ["reset", "garbage", "half-body", "close-without-answer"] as const) {
       const { sandbox, client } = await start({ password }, { settings: { password } });
       sandbox.fail({ on: "create", with: { kind }, act: true });
@@ -889,14 +892,14 @@ describe("row 36: an answer that echoes secrets", () => {
   });
 });
 
-/** Resolves once the connection has ended, from either side. */
+/** Resolves once either side has ended the connection. */
 async function closed(socket: import("node:net").Socket | undefined): Promise<void> {
   if (socket !== undefined && !socket.destroyed && !socket.readableEnded) {
     await Promise.race([once(socket, "close"), once(socket, "end")]);
   }
 }
 
-/** A port that takes no more connections: the listener's queue is full, and nobody takes any off it. */
+/** A port that accepts no more connections, because the listener's queue is full. */
 async function blackHole(): Promise<number> {
   const worker = new Worker(
     `const { createServer, connect } = require("node:net");

@@ -1,6 +1,6 @@
 /**
- * A run that was killed has created an object, the program's arguments are others by now, and somebody has deleted the object: the update
- * by which the next run takes it over proves that it is gone.
+ * An interrupted run created an object, the program's arguments have changed since, and the object was deleted by hand. The update with
+ * which the next run takes it over proves that it is gone.
  */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/provider/services.js";
@@ -19,7 +19,7 @@ const UPDATES = {
 };
 const WORDS =
   "was not changed: an interrupted run created it as 2, and 2 is no longer on the platform. No create was sent. The next `pulumi up` creates another one.";
-/** An object may have been created so long after it was sent, and somewhat later by the sandbox's clock. */
+/** How long after its sending a create may be carried out, with a margin for the sandbox's clock. */
 const REQUEST_LIMIT_MS = 30_000 + 10_000;
 const advertiser = { advertiserName: "E", __identity: "tiny/dev::e" };
 
@@ -34,7 +34,7 @@ async function start(operations: object = { createdVisibleAfterSeconds: 0, ...UP
   return { sandbox, clock, folder, settings, adapt, run };
 }
 
-/** Somebody deletes an object by hand. @param outs what a state would say of it. */
+/** Deletes an object by hand. @param outs its properties in the state. */
 async function remove(sandbox: Sandbox, id: number, outs: Properties): Promise<void> {
   const operations = {
     advertiser: { delete: "DELETE rest/advertiser/{id}" },
@@ -50,7 +50,7 @@ async function creates({ advertiser: provider }: ReturnType<typeof newRun>, more
   return provider.create(inputs as Properties);
 }
 
-/** Created as 2 by a run that was killed, and deleted by hand. */
+/** An object 2 that an interrupted run created, deleted by hand. */
 async function deleted(...given: Parameters<typeof start>) {
   const started = await start(...given);
   const first = started.run();
@@ -64,7 +64,7 @@ async function deleted(...given: Parameters<typeof start>) {
 const notesOf = (run: ReturnType<typeof newRun>) => run.runtime.journal(advertiser.__identity).notSettled();
 
 it.each(["ends cleanly", "is killed"])(
-  "a single resource: the run that finds it out fails and %s, and the next creates it once",
+  "a single resource: the run that notices it fails and %s, and the next one creates it once",
   async (how) => {
     const { sandbox, run } = await deleted();
     const second = run();
@@ -73,7 +73,7 @@ it.each(["ends cleanly", "is killed"])(
       `Advertiser "e" ${WORDS} (docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]`,
     );
     expect(failure.id).toBeUndefined();
-    // As the engine's error hooks ask again.
+    // The engine's error hooks ask again.
     expect((await failureOf(creates(second, { advertiserName: "F" }))).message).toBe(failure.message);
     expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 2 });
     if (how === "is killed") await second.kill();
@@ -87,13 +87,13 @@ it.each(["ends cleanly", "is killed"])(
   },
 );
 
-it("a run that is killed before that is noted: the next one finds it out as well", async () => {
+it("if the run is killed before that is noted, the next one notices it too", async () => {
   const { sandbox, run } = await deleted();
   const second = run();
   sandbox.fail({ on: "update", act: false, with: { kind: "answer", status: 406, body: { errors: ["busy"] } } });
   await failureOf(creates(second, { advertiserName: "F" }));
   await second.kill();
-  // Also where the program goes back to what was sent.
+  // Also if the program goes back to the arguments that were sent.
   const third = run();
   expect((await failureOf(creates(third))).message).toContain(WORDS);
   third.closeNow();
@@ -127,8 +127,8 @@ it("a member of a set: only that one fails, and the next run creates it once", a
   expect(sandbox.events).toHaveLength(2);
 });
 
-describe("what does not prove it leaves the note as it is", () => {
-  it("that it was just created", async () => {
+describe("without proof the note stays", () => {
+  it("shortly after the create", async () => {
     const { sandbox, clock, run } = await deleted({ ...UPDATES, createdVisibleAfterSeconds: 300 });
     const second = run();
     const failure = await failureOf(creates(second, { advertiserName: "F" }));
@@ -149,11 +149,8 @@ describe("what does not prove it leaves the note as it is", () => {
 
   it.each<[string, Fault]>([
     ["a bare 404 without a witness", { kind: "answer", status: 404, body: "" }],
-    ["an answer that says nothing", { kind: "answer", status: 200, body: "<html>" }],
-    [
-      "a refusal that speaks of something else",
-      { kind: "answer", status: 406, body: { errors: ["the name is taken"] } },
-    ],
+    ["an answer without a meaning", { kind: "answer", status: 200, body: "<html>" }],
+    ["a refusal about something else", { kind: "answer", status: 406, body: { errors: ["the name is taken"] } }],
   ])("%s", async (_, fault) => {
     const { sandbox, run } = await deleted();
     sandbox.fail({ on: "update", act: false, with: fault, times: 9 });
@@ -164,7 +161,7 @@ describe("what does not prove it leaves the note as it is", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("an update that is not known: somebody has to say what became of it", async () => {
+  it("without a known update: a person has to settle it", async () => {
     const { sandbox, run } = await deleted({
       createdVisibleAfterSeconds: 0,
       advertiser: { read: "GET rest/advertiser/{id}" },
@@ -177,7 +174,7 @@ describe("what does not prove it leaves the note as it is", () => {
   });
 });
 
-it("what the state has as unresolved stays so, although a search has found it: nothing is sent before a later search finds none", async () => {
+it("an unresolved create whose object a search found, but which is gone, is sent again only once a later search finds none", async () => {
   const { sandbox, clock, run } = await start();
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
   sandbox.fail({
@@ -201,7 +198,7 @@ it("what the state has as unresolved stays so, although a search has found it: n
     next.closeNow();
     return outcome as Error & { id?: string };
   };
-  // The search lags behind what people delete.
+  // The search still finds the object that was deleted.
   clock.advance(REQUEST_LIMIT_MS);
   sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 200, body: found } });
   const second = await again();

@@ -1,4 +1,4 @@
-/** One live object is one resource, whatever the engine asks about first; and what else follows from who has what. */
+/** A live object belongs to one resource, whichever the engine asks about first, and what follows from that. */
 import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { aboutWhom, identityText, journalKeyOf } from "../../provider/src/state/identity.js";
@@ -27,7 +27,7 @@ async function start(operations: object = {}) {
   const folder = newFolder();
   const settings = { operations: JSON.stringify(operations) };
   const run = () => newRun(sandbox, folder, { settings });
-  /** Events of an earlier run, each as the state holds it. */
+  /** Events of an earlier run, each as it is in the state. */
   const created = async (...names: string[]) => {
     const first = run();
     const all: { name: string; id: string; outs: Properties; inputs: Properties }[] = [];
@@ -44,7 +44,7 @@ async function start(operations: object = {}) {
 
 type Known = Awaited<ReturnType<Awaited<ReturnType<typeof start>>["created"]>>[number];
 
-/** What the engine asks about a resource that the state holds, in a preview. @returns what is wrong. */
+/** Asks as the engine does in a preview about a resource in the state. @returns its problems. */
 async function look({ event }: ReturnType<typeof newRun>, { id, outs, inputs }: Known, more: Properties = {}) {
   const { inputs: news = {}, failures = [] } = await event.check(inputs, { ...inputs, ...more });
   if (failures.length > 0) return failures.map(({ reason }) => reason).join();
@@ -54,8 +54,8 @@ async function look({ event }: ReturnType<typeof newRun>, { id, outs, inputs }: 
   );
 }
 
-describe("an object that the state holds, and that another resource names", () => {
-  it("is refused, whichever of the two the engine asks about first", async () => {
+describe("an object in the state that another resource names with existingId", () => {
+  it("is an error, whichever of the two the engine asks about first", async () => {
     const { sandbox, run, created } = await start();
     const [held] = await created("held");
     const posts = sandbox.creates;
@@ -79,7 +79,7 @@ describe("an object that the state holds, and that another resource names", () =
     expect(sandbox.creates).toBe(posts);
   });
 
-  it("may be taken on where the one lets go of it in the same run, whichever is asked about first", async () => {
+  it("may be adopted if its resource adopts another one in the same run, whichever is asked about first", async () => {
     const { run, created } = await start();
     const [a, b] = (await created("a", "b")) as [Known, Known];
     for (const order of [
@@ -98,7 +98,7 @@ describe("an object that the state holds, and that another resource names", () =
 const BOTH =
   /both have \d+ in the state: one object can't be two resources\. Remove one of them from the program; \d+ stays/;
 
-it("R2: an object that the state of two resources holds is refused, whichever is looked at first, until one of them has let go", async () => {
+it("R2: an object that two resources have in the state is an error, whichever is asked about first, until one of them is replaced", async () => {
   const { sandbox, folder, settings, run, created } = await start();
   const [held] = (await created("held")) as [Known];
   const twin = { ...held, name: "twin", inputs: { ...held.inputs, ...inputsOf("held"), __identity: "tiny/dev::twin" } };
@@ -126,7 +126,7 @@ it("R2: an object that the state of two resources holds is refused, whichever is
   now.closeNow();
 });
 
-it("R2: what an interrupted run adopted, and its former place declares again, is refused, whichever is looked at first: nothing is changed", async () => {
+it("R2: an object that an interrupted run adopted from a set that still has it is an error, whichever is asked about first, and nothing is changed", async () => {
   const { sandbox, folder, run } = await start(ALL);
   const engine = new SetEngine(sandbox, folder);
   const settings = { settings: { operations: JSON.stringify(ALL) } };
@@ -136,7 +136,7 @@ it("R2: what an interrupted run adopted, and its former place declares again, is
   const killed = run();
   const { inputs = {} } = await killed.event.check({}, inputsOf("e", { ...entry, existingId: Number(id) }));
   const { outs = {} } = await killed.event.create(inputs as Properties);
-  await killed.kill(); // before the set let go of it
+  await killed.kill(); // before the set's update removed it
   const adopter = { name: "e", id: String(id), outs: outs as Properties, inputs: inputs as Properties };
   const declared = { advertiserId: 1, events: { a: { eventName: "Other", value: 2 } } };
   const { creates } = sandbox;
@@ -157,7 +157,7 @@ it("R2: what an interrupted run adopted, and its former place declares again, is
   expect(sandbox).toMatchObject({ creates, updates: 0, deletes: 0 });
 });
 
-it("an adoption settles a create under a former name only where the advertiser agrees: it is not sent again otherwise", async () => {
+it("an adoption settles a create under a former name only if the advertisers agree; nothing is sent again", async () => {
   const { sandbox, run } = await start();
   const first = run();
   sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
@@ -184,9 +184,9 @@ it("an adoption settles a create under a former name only where the advertiser a
   expect(sandbox.creates).toBe(1);
 });
 
-it("an adoption settles what is noted of its object under whichever name, and nothing of the other kind that has its number", async () => {
+it("an adoption settles the notes about its object under any name, but not those of the other kind with the same id", async () => {
   const { run, created } = await start();
-  await created("any"); // makes the folder
+  await created("any"); // creates the folder
   const first = run();
   const { path } = first.runtime.journal("tiny/dev::new");
   const noted = (mark: string, of: string, id?: string) => ({
@@ -212,12 +212,12 @@ it("an adoption settles what is noted of its object under whichever name, and no
   expect(first.said.join()).toContain("an interrupted run also created 9, which nothing manages");
 });
 
-describe("a create of unknown outcome that is noted under a former name, as an alias says", () => {
+describe("a create of unknown outcome that is noted under the former name of an alias", () => {
   const lost = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
   const NOT_SENT =
     /is not sent: .* was sent at .*, and its outcome is unknown until you settle it\.\nLook in the account for/;
 
-  it("stops the resource if the state has lost it, with whatever arguments, and is told if the state has another object", async () => {
+  it("stops a resource that is not in the state, with any arguments, and is a message if the state has another object", async () => {
     const { sandbox, run, created } = await start();
     const [held] = (await created("held")) as [Known];
     const first = run();
@@ -240,7 +240,7 @@ describe("a create of unknown outcome that is noted under a former name, as an a
     expect(isKept.said.join()).toMatch(/pending --forget '.*ConversionEvent::old'/);
     isKept.closeNow();
 
-    // The state has it, and its own error says so.
+    // The state has the create as unresolved, which has its own error.
     const moved = run();
     const { id = "", properties } = failed as Error & { id: string; properties: Properties };
     const known = { name: "new", id, outs: properties, inputs: inputsOf("old", { __identity: identity }) };
@@ -267,13 +267,13 @@ describe("a create of unknown outcome that is noted under a former name, as an a
   });
 });
 
-describe("R4: an adoption of another object settles nothing, and the create of unknown outcome stops the run as before", () => {
+describe("R4: an adoption of another object settles nothing, and the create of unknown outcome still stops the run", () => {
   const lost = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
   const OTHER = { eventName: "Other", value: 7, existingId: 900 };
   const DIFFERS =
     "existingId: 900 does not settle it, because 900 has other arguments in the program, or on the platform, than were sent";
 
-  /** An event whose create was carried out, with its answer lost. @param isSaved whether the engine has saved that. */
+  /** An event whose create was carried out with its answer lost. @param isSaved whether the engine has saved that. */
   async function lostSingle(isSaved: boolean, operations: object = {}) {
     const started = await start(operations);
     const first = started.run();
@@ -319,7 +319,7 @@ describe("R4: an adoption of another object settles nothing, and the create of u
     expect(sandbox.creates).toBe(1);
   });
 
-  it("of a resource of which the journal has two such creates: one is forgotten, a run killed, the other one reopened", async () => {
+  it("of a resource with two such creates in the journal: one was forgotten and reopened, the other one is of an interrupted run", async () => {
     for (const isOfFormer of [false, true]) {
       const { sandbox, folder, run } = await start();
       const killed = async (more: Properties) => {
@@ -360,7 +360,7 @@ describe("R4: an adoption of another object settles nothing, and the create of u
     }
   });
 
-  it("of a resource that this machine and another one sent: the state goes on knowing the other machine's", async () => {
+  it("of a resource that this machine and another one sent: the state keeps the other machine's create", async () => {
     const { sandbox, folder, run, known } = await lostSingle(true);
     const { path } = newRun(sandbox, folder).runtime.journal("tiny/dev::q");
     const [ofElsewhere] = recordsIn(path);
@@ -417,7 +417,7 @@ describe("R4: an adoption of another object settles nothing, and the create of u
     }
   });
 
-  it("of an object that a known update would have made the same", async () => {
+  it("of an object that a known update could have changed to the declared arguments", async () => {
     const { sandbox, run, created, known } = await lostSingle(true, ALL);
     const [other] = (await created("other")) as [Known];
     const now = run();
@@ -431,7 +431,7 @@ describe("R4: an adoption of another object settles nothing, and the create of u
   });
 });
 
-it("what a set lets go of is not called unmanaged where another resource goes on with it", async () => {
+it("an event that leaves a set is not called unmanaged if another resource has it", async () => {
   const { sandbox, folder, run, created } = await start();
   const [held] = await created("held");
   const engine = new SetEngine(sandbox, folder);
@@ -445,7 +445,7 @@ it("what a set lets go of is not called unmanaged where another resource goes on
   now.closeNow();
 });
 
-describe("R5: what was adopted is removed on a machine without notes, and the program names it with existingId", () => {
+describe("R5: an adopted object is removed on a machine without notes, and the program names it with existingId", () => {
   async function removed(more: { readonly isNoted?: boolean; readonly isUp?: boolean } = {}) {
     const { sandbox, created, settings } = await start(ALL);
     const [held] = (await created("held")) as [Known];
@@ -467,7 +467,7 @@ describe("R5: what was adopted is removed on a machine without notes, and the pr
     return { error, said: now.said.join(), deletes: sandbox.deletes };
   }
 
-  it("nobody knows whether for itself: nothing is sent, and the state keeps it", async () => {
+  it("perhaps for the same resource: nothing is sent, and it stays in the state", async () => {
     const { error, deletes } = await removed();
     expect(error).toMatch(
       /^ConversionEvent \d+ is not deleted in this run, and the state keeps it: an existingId of the program names it, perhaps for another resource\. Run `pulumi up` without --target and --exclude\./,
@@ -475,23 +475,23 @@ describe("R5: what was adopted is removed on a machine without notes, and the pr
     expect(deletes).toBe(0);
   });
 
-  it("in an `up` it is for another one: it is spared", async () => {
+  it("in an `up` for another resource: it is not deleted", async () => {
     expect(await removed({ isUp: true })).toMatchObject({ error: undefined, deletes: 0 });
     expect((await removed({ isUp: true })).said).toContain("Not deleted: ConversionEvent");
   });
 
-  it("where the notes have both, it is spared", async () => {
+  it("and the notes have both resources: it is not deleted", async () => {
     expect(await removed({ isNoted: true })).toMatchObject({ error: undefined, deletes: 0 });
   });
 });
 
-describe("what is let go while an existingId is not known yet that may name it", () => {
+describe("an object that leaves the state while an existingId that is not known yet may name it", () => {
   const held = { a: { eventName: "A", value: 1 } };
   const wordsOf = ({ told }: ReturnType<typeof newRun>) =>
     told.flatMap(({ message }) => (message.startsWith("adopts") ? [] : message)).join("\n");
   const two = (isUp: boolean) => ({ adoptsUnknown: true, run: { isUp, resources: 2 } });
 
-  it("of a set is unmanaged only perhaps, and managed once that is known, whatever the engine calls first", async () => {
+  it("of a set is perhaps unmanaged, and managed if the id turns out to be its own, whatever the engine calls first", async () => {
     const { sandbox, folder, run } = await start();
     const engine = new SetEngine(sandbox, folder);
     await engine.up({ advertiserId: 1, events: held });
@@ -518,7 +518,7 @@ describe("what is let go while an existingId is not known yet that may name it",
     expect(sandbox.creates).toBe(1);
   });
 
-  it("of a single resource likewise", async () => {
+  it("of a single resource is so too", async () => {
     const { sandbox, run, created } = await start();
     const [one] = (await created("one")) as [Known];
     const identity = (isUp: boolean) => ({ identity: "tiny/dev::one", ...two(isUp) });
@@ -541,7 +541,7 @@ describe("what is let go while an existingId is not known yet that may name it",
   });
 });
 
-it("a set forgets that it was to delete what something else goes on with, also when nothing else changes", async () => {
+it("a set drops the planned delete of an object that another resource adopts, also if nothing else changes", async () => {
   const { sandbox, folder, settings } = await start(ALL);
   const engine = new SetEngine(sandbox, folder);
   engine.declares = { deletes: true };
@@ -560,7 +560,7 @@ it("a set forgets that it was to delete what something else goes on with, also w
   expect((await up({ a: { ...A, value: 2 }, b: { eventName: "B", value: 1 } })).error).toBeUndefined();
   expect(left()).toMatchObject([{ id: String(a) }]);
   expect(left()).not.toMatchObject([{ toDelete: true }]);
-  // The program names it no longer, since the adoption is settled; and the set is removed.
+  // Later the program no longer names it, because the adoption is done, and the set is removed.
   engine.declares = { deletes: true };
   await up({ a: { ...A, value: 2 }, b: { eventName: "B", value: 1 } });
   await engine.newRun({ settings }).set.delete(engine.state?.id ?? "", engine.state?.outputs ?? {});
@@ -569,7 +569,7 @@ it("a set forgets that it was to delete what something else goes on with, also w
   expect(sandbox.events.map(({ id }) => id)).toContain(a);
 });
 
-it("of the object of a former name that something else in the program adopts nothing is said", async () => {
+it("there is no message about a former resource's object that another resource adopts", async () => {
   const { sandbox, run } = await start(ALL);
   const declared = (name: string, more: object) =>
     inputsOf(name, { eventName: "E", __identity: { identity: `tiny/dev::${name}`, deletes: true, ...more } });
@@ -588,8 +588,8 @@ it("of the object of a former name that something else in the program adopts not
   expect(sandbox.creates).toBe(1);
 });
 
-describe("what `pulumi state rename` has renamed, as the program did", () => {
-  it("a single resource is not told that its own object leaves the state, whatever becomes of it", async () => {
+describe("after `pulumi state rename` and the same change in the program", () => {
+  it("a single resource gets no message that its own object leaves the state, changed or not", async () => {
     const { sandbox, run, created } = await start();
     const [p] = (await created("p")) as [Known];
     for (const more of [{}, { value: 2 }]) {
@@ -599,7 +599,7 @@ describe("what `pulumi state rename` has renamed, as the program did", () => {
       expect(now.told.map(({ message }) => message).join()).not.toContain("no longer declared");
       await now.kill();
     }
-    // Of another one that may be it, the engine is asked later.
+    // Another resource that the object may have become is asked about later.
     const now = run();
     expect(await look(now, p, { __identity: "tiny/dev::pp" })).toBe("");
     await now.event.check({}, { ...inputsOf("p"), __identity: { identity: "tiny/dev::q", formerly: [key("p")] } });
@@ -607,7 +607,7 @@ describe("what `pulumi state rename` has renamed, as the program did", () => {
     expect(sandbox.creates).toBe(1);
   });
 
-  it("nor are several with one name on the platform, whichever the engine asks about first; what really leaves is said once", async () => {
+  it("several with the same platform name get none either, and an object that really leaves is reported once", async () => {
     const { sandbox, run, created } = await start();
     const all = await created("p", "q", "gone");
     const [p, q] = all as [Known, Known];
@@ -636,7 +636,7 @@ describe("what `pulumi state rename` has renamed, as the program did", () => {
     expect(sandbox.creates).toBe(3);
   });
 
-  it("nor is a set, of its members", async () => {
+  it("a set gets none about its members", async () => {
     const { sandbox, folder } = await start();
     const events = { a: { eventName: "A", value: 1 }, b: { eventName: "A", value: 2 } };
     const old = new SetEngine(sandbox, folder, "s");
@@ -652,7 +652,7 @@ describe("what `pulumi state rename` has renamed, as the program did", () => {
     expect(sandbox.eventPosts).toBe(2);
   });
 
-  it("an unresolved one is settled by the name of now", async () => {
+  it("an unresolved resource is settled by its new name", async () => {
     const { sandbox, run } = await start();
     sandbox.fail({ on: "event", with: { kind: "close-without-answer" } });
     const first = run();
@@ -671,7 +671,7 @@ describe("what `pulumi state rename` has renamed, as the program did", () => {
   });
 });
 
-it("what to do about a catalog that was renamed is said once, for all of its rows", async () => {
+it("the advice for a renamed catalog comes once for all of its rows", async () => {
   const { run } = await start();
   const stack = {
     organization: "organization",
@@ -701,7 +701,7 @@ it("what to do about a catalog that was renamed is said once, for all of its row
   ]);
 });
 
-it("R9: what leaves the state is said, also where what it might have become is in the state already", async () => {
+it("R9: an object that leaves the state is reported, also if the resource that it may have become is already in the state", async () => {
   const { run, created, folder, settings, sandbox } = await start();
   const engine = new SetEngine(sandbox, folder);
   const events = { a: { eventName: "gone", value: 1 } };
@@ -713,14 +713,14 @@ it("R9: what leaves the state is said, also where what it might have become is i
   const single = run();
   expect(await look(single, held, { __identity: { identity: "tiny/dev::held", formerly } })).toBe("");
   expect(await look(single, held, { __identity: { identity: "tiny/dev::held", formerly } })).toBe("");
-  expect(wordsOf(single).split(leaves)).toHaveLength(2); // said once
+  expect(wordsOf(single).split(leaves)).toHaveLength(2); // reported once
 
   const member = `${key("funnel", "ConversionEventSet")}["a"]`;
   engine.declares = { membersFormerly: { [member]: formerly } };
   expect(await engine.preview({ advertiserId: 1, events }, { settings })).toContain(leaves);
 });
 
-it("warnings of the platform are told where an object is updated on its take-over", async () => {
+it("warnings of the platform are passed on when a take-over updates the object", async () => {
   const { sandbox, run } = await start(ALL);
   const first = run();
   const { inputs = {} } = await first.event.check({}, inputsOf("e"));
@@ -753,11 +753,11 @@ it("a replacement that only the engine was asked for (--replace) keeps the list 
   expect(sandbox.creates).toBe(2);
 });
 
-describe("R9: what an older state does not know, and this machine made with the same arguments, is named before it is made again", () => {
+describe("R9: if the state is older than an object that this machine created with the same arguments, a preview names that object", () => {
   const AGAIN = (id: unknown) => `was ${id} before: this creates a second live object.`;
   const wordsOf = ({ told }: ReturnType<typeof newRun>) => told.map(({ message }) => message).join("\n");
 
-  it("of a resource that is replaced, and not where the state has it", async () => {
+  it("of a resource that is replaced, but not if the state has it", async () => {
     const { sandbox, run, created } = await start();
     const [held] = (await created("p")) as [Known];
     const replaces = async (more: Properties) => {
@@ -770,7 +770,7 @@ describe("R9: what an older state does not know, and this machine made with the 
     expect(wordsOf(first.now)).not.toContain("creates a second live object");
     const { id } = await first.now.event.create(first.inputs);
     first.now.closeNow();
-    // The older state was imported.
+    // Now the older state has been imported again.
     const second = await replaces({ value: 5 });
     expect(wordsOf(second.now)).toContain(`ConversionEvent "p" ${AGAIN(id)}`);
     expect(wordsOf(second.now)).toContain(`To go on with ${id}, set existingId: ${id}.`);
@@ -793,7 +793,7 @@ describe("R9: what an older state does not know, and this machine made with the 
     expect(sandbox.eventPosts).toBe(2);
   });
 
-  it("of what --replace makes again nothing is said that is not so: the engine shows it like a new one", async () => {
+  it("with --replace, which the engine shows like a new resource, the message stays true", async () => {
     const { run, created } = await start();
     const [held] = (await created("p")) as [Known];
     const single = run();
@@ -802,7 +802,7 @@ describe("R9: what an older state does not know, and this machine made with the 
   });
 });
 
-it("what an alias makes a resource of another type is refused, and nothing is sent: a set does not take an event's id for its own", async () => {
+it("an alias that would change a resource's type is an error, and nothing is sent", async () => {
   const { sandbox, folder, run, created } = await start(ALL);
   const [held] = (await created("held")) as [Known];
   const engine = new SetEngine(sandbox, folder);

@@ -1,6 +1,6 @@
 /**
- * Unusual values of arguments (row 78 of the table of faults): each is refused by its argument's name before anything is
- * sent, or arrives at the platform as it is.
+ * Unusual values of arguments (row 78 of the table of faults): each is refused under its argument's name before anything is
+ * sent, or arrives at the platform unchanged.
  */
 import { describe, expect, it } from "vitest";
 import { printable } from "../../provider/src/base/text.js";
@@ -13,19 +13,19 @@ async function start() {
   const { advertiser, event } = newRun(sandbox, newFolder());
   return {
     sandbox,
-    /** What the engine is told of these arguments: the refused ones by name. */
+    /** The names of the arguments that a check refuses. */
     async refusedOf(args: object): Promise<string[]> {
       const { failures = [] } = await ("advertiserName" in args ? advertiser : event).check(
         {},
         { ...args, __identity: "tiny/dev::it" },
       );
-      // Where the engine must not print the value, the name stands in the reason.
+      // If the engine must not print the value, the name is in the reason.
       return failures.map(({ property, reason }) => {
         expect(reason).toBe(printable(reason));
         return property || String(reason.split(" ")[0]);
       });
     },
-    /** As the engine does it: checked, then created. @returns the object at the platform. */
+    /** Checks and creates, as the engine does. @returns the object on the platform. */
     async arrived(args: object): Promise<Record<string, unknown>> {
       if ("eventName" in args)
         await advertiser.create({ advertiserName: "of the event", __identity: "tiny/dev::owner" });
@@ -52,7 +52,7 @@ describe("a name", () => {
     ["quotes, backslashes and what looks like escapes", "\"\\u0000\\n' %00 </script>"],
     ["spaces around it", "  name  "],
     ["the largest code point", "\u{10ffff}"],
-  ])("arrives as it is: %s", async (_, name) => {
+  ])("arrives unchanged: %s", async (_, name) => {
     const { arrived } = await start();
     expect((await arrived({ advertiserName: name })).advertiser_name).toBe(name);
     expect((await arrived(eventWith({ eventName: name }))).event_name).toBe(name);
@@ -65,9 +65,9 @@ describe("a name", () => {
     ["NUL", "a\u0000b"],
     ["an escape sequence", "\u001b[31mred"],
     ["DEL", "a\u007f"],
-    ["half of a pair, the first", "a\ud83d"],
-    ["half of a pair, the second", "\udc69b"],
-    ["the halves the wrong way round", "\udc69\ud83d"],
+    ["only the first half of a surrogate pair", "a\ud83d"],
+    ["only the second half of a surrogate pair", "\udc69b"],
+    ["a surrogate pair in the wrong order", "\udc69\ud83d"],
     ["nothing at all", ""],
   ])("is refused: %s", async (_, name) => {
     const { sandbox, refusedOf } = await start();
@@ -76,13 +76,13 @@ describe("a name", () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  it("of 1 MB arrives whole where there is no limit, and is refused where there is one", async () => {
+  it("of 1 MB arrives whole if there is no limit, and is refused if there is one", async () => {
     const { refusedOf, arrived } = await start();
     expect((await arrived({ advertiserName: MEGABYTE })).advertiser_name).toBe(MEGABYTE);
     expect(await refusedOf(eventWith({ eventName: MEGABYTE }))).toEqual(["eventName"]);
   });
 
-  it("is counted in characters, not in halves of them", async () => {
+  it("is counted in characters, not in UTF-16 units", async () => {
     const { refusedOf, arrived } = await start();
     const longest = "🎉".repeat(99);
     expect((await arrived(eventWith({ eventName: longest }))).event_name).toBe(longest);
@@ -92,14 +92,14 @@ describe("a name", () => {
 
 describe("a number", () => {
   it.each([1e21, -1e21, 1e-7, 5e-324, Number.MAX_VALUE, 2 ** 53 + 2, 0.1 + 0.2, -25.5])(
-    "arrives as it is: value %d",
+    "arrives unchanged: value %d",
     async (value) => {
       const { arrived } = await start();
       expect((await arrived(eventWith({ value }))).value).toBe(value);
     },
   );
 
-  it("that is -0 arrives as 0: JSON and the state know just one zero", async () => {
+  it("that is -0 arrives as 0, because JSON and the state have only one zero", async () => {
     const { arrived } = await start();
     expect(await arrived(eventWith({ value: -0, eventTypeId: -0 }))).toMatchObject({ value: 0, event_type_id: 0 });
   });
@@ -130,7 +130,7 @@ describe("a number", () => {
 });
 
 describe("additional fields", () => {
-  it("arrive as they are, at every depth", async () => {
+  it("arrive unchanged, at every depth", async () => {
     const { arrived } = await start();
     const fields = {
       crlf: "a\r\nb",
@@ -157,7 +157,7 @@ describe("additional fields", () => {
     ["NaN", Number.NaN],
     ["Infinity", Number.POSITIVE_INFINITY],
     ["-Infinity, deep down", [{ y: [Number.NEGATIVE_INFINITY] }]],
-    ["a number beyond all types", 1n],
+    ["a BigInt", 1n],
   ])("are refused: %s", async (_, value) => {
     const { sandbox, refusedOf } = await start();
     const additionalFields = { fine: 1, x: value };
@@ -167,7 +167,7 @@ describe("additional fields", () => {
   });
 });
 
-it("all problems at once, each by its argument's name", async () => {
+it("all problems are reported at once, each under its argument's name", async () => {
   const { sandbox, refusedOf } = await start();
   const args = {
     eventName: "a\r\nb",
@@ -191,19 +191,19 @@ it("all problems at once, each by its argument's name", async () => {
   expect(sandbox.requests).toEqual([]);
 });
 
-it("half a character in additionalFields is refused, in a value and in a name", async () => {
+it("half a surrogate pair in additionalFields is refused, in a value and in a name", async () => {
   const { refusedOf } = await start();
   for (const fields of [{ x: "\ud800" }, { deep: ["a\udc00"] }, { "\ud800": 1 }])
     expect(await refusedOf(eventWith({ additionalFields: fields }))).toEqual(["additionalFields"]);
 });
 
-it("the later control characters are refused in a name as well", async () => {
+it("control characters above 0x7f are refused in a name too", async () => {
   const { refusedOf } = await start();
   for (const eventName of ["a\u0085b", "a\u009b31m"])
     expect(await refusedOf(eventWith({ eventName }))).toEqual(["eventName"]);
 });
 
-it("secret numbers that the platform echoes are masked, of a single event and of a set; those of fewer than 4 characters are not, as short texts", async () => {
+it("secret numbers that the platform echoes are masked if they have at least 4 characters, of a single event and of a set", async () => {
   const sandbox = await useSandbox();
   const { event, set } = newRun(sandbox, newFolder());
   const errors = ["value 98765.0 is too high, as 4321 and 'blue' are, for 'ab1' or 765"];

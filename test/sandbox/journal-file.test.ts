@@ -1,6 +1,6 @@
 /**
- * The journal as a file: what can't be noted is not sent, what was noted outlives every kill, and each run has its own.
- * The provider's lifecycle is the real one; a run that was killed is one that never got to close its journal.
+ * The journal as a file: a create that can't be noted is not sent, a note outlives every kill, and each stack has its own journal.
+ * The provider's lifecycle is the real one. A killed run is played by one that never closes its journal.
  */
 import { execFileSync, fork } from "node:child_process";
 import {
@@ -42,9 +42,9 @@ const identity = `${STACK}::a`;
 const inputs = (of = identity) => ({ advertiserName: "A", __identity: of, __provider: "x" });
 
 interface Options {
-  /** A resource of the run's stack. */
+  /** The identity of a resource in the run's stack. */
   readonly of?: string;
-  /** In the place of its own. */
+  /** Replaces the run's own journal. */
   readonly journal?: Journal;
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -89,7 +89,7 @@ const notesIn = (path: string) => readJournal(readFileSync(path, "utf8"));
 /** Changes how files are opened until the test's end. @returns undoes it. */
 const replaceOpen = (open: typeof fsp.open): (() => void) => replaceIn(fsp, { open });
 
-/** Lets each write to a journal for which `isFull` end at a full disk: the system's own error. @returns undoes it. */
+/** Makes each write to a journal that `isFull` names fail on a full disk, with the system's own error. @returns undoes it. */
 function fillDisk(isFull: (text: string) => boolean): () => void {
   const { open } = fsp;
   let hasRoom = false;
@@ -114,32 +114,35 @@ function fillDisk(isFull: (text: string) => boolean): () => void {
   };
 }
 
-/** Of the errors of one run, the first says why. */
+/** Only the first error of a run says why. */
 const orSaidBefore = (why: RegExp) => new RegExp(`${why.source}|another error of this run says why`);
 
 describe("J1, J6: a create that can't be noted is not sent", () => {
   it.each([
-    ["when the journal is begun", '"journal"'],
+    ["when the journal is started", '"journal"'],
     ["when it is noted", '"sent"'],
-  ])("a full disk %s: the error names the file and the way out; with room, the same run goes on", async (_, words) => {
-    const { sandbox, run, path } = await start();
-    const makeRoom = fillDisk((text) => text.includes(words));
-    const failure = await failureOf(run.advertiser.create(inputs()));
-    expect(failure.id).toBeUndefined();
-    expect(failure.message).toContain(`Nothing was sent. The journal ${path}`);
-    expect(failure.message).toContain("ENOSPC");
-    expect(failure.message).toMatch(/Make (room|the folder writable)/);
-    const again = await failureOf(run.advertiser.create(inputs()));
-    expect(again.id).toBeUndefined();
-    expect(again.message).toBe(
-      "Not sent: the journal can't be used (another error of this run says why). (docs/messages.md#advertising_journal) [ADVERTISING_JOURNAL]",
-    );
-    expect(sandbox.creates).toBe(0);
-    makeRoom();
-    expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
-    expect(sandbox.creates).toBe(1);
-    expect(notesIn(path)).toMatchObject([{ id: "1" }]);
-  });
+  ])(
+    "a full disk %s: the error names the file and says what to do; with free space the same run goes on",
+    async (_, words) => {
+      const { sandbox, run, path } = await start();
+      const makeRoom = fillDisk((text) => text.includes(words));
+      const failure = await failureOf(run.advertiser.create(inputs()));
+      expect(failure.id).toBeUndefined();
+      expect(failure.message).toContain(`Nothing was sent. The journal ${path}`);
+      expect(failure.message).toContain("ENOSPC");
+      expect(failure.message).toMatch(/Make (room|the folder writable)/);
+      const again = await failureOf(run.advertiser.create(inputs()));
+      expect(again.id).toBeUndefined();
+      expect(again.message).toBe(
+        "Not sent: the journal can't be used (another error of this run says why). (docs/messages.md#advertising_journal) [ADVERTISING_JOURNAL]",
+      );
+      expect(sandbox.creates).toBe(0);
+      makeRoom();
+      expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
+      expect(sandbox.creates).toBe(1);
+      expect(notesIn(path)).toMatchObject([{ id: "1" }]);
+    },
+  );
 
   it.each(["EACCES", "EROFS", "EDQUOT"])("%s in the journal's folder", async (code) => {
     const { sandbox, run, path } = await start();
@@ -188,8 +191,8 @@ describe("J1, J6: a create that can't be noted is not sent", () => {
   });
 });
 
-describe("J2: what was created is reported, whatever becomes of its note", () => {
-  it("a full disk when the id is to be noted: said with the id; the next run does not send it again", async () => {
+describe("J2: a create that succeeded is reported, whatever happens to its note", () => {
+  it("a full disk when the id is noted: a message with the id, and the next run does not send it again", async () => {
     const { sandbox, folder, run, path } = await start();
     const makeRoom = fillDisk((text) => text.includes('"created"'));
     expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
@@ -206,7 +209,7 @@ describe("J2: what was created is reported, whatever becomes of its note", () =>
 });
 
 describe("J4: one run at a time", () => {
-  it("another run of the stack: waited for within bounds, then an error, and nothing is sent", async () => {
+  it("another run of the stack is waited for within limits; then there is an error, and nothing is sent", async () => {
     const { sandbox, folder } = await start();
     const notes = join(folder, "notes");
     const first = newJournal(notes);
@@ -222,12 +225,12 @@ describe("J4: one run at a time", () => {
     expect(clock.monotonicMs()).toBeLessThan(11_000);
     expect(sandbox.creates).toBe(0);
 
-    // Another stack's run is not held up.
+    // A run of another stack does not wait.
     const other = runOf(sandbox, folder, { journal: newJournal(notes, { stack: "organization/shop/prod" }) });
     expect(await other.advertiser.create(inputs("organization/shop/prod::a"))).toMatchObject({ id: "1" });
     expect(sandbox.creates).toBe(1);
 
-    // It ends in time for a third, which then knows what it has noted.
+    // The first run ends in time for a third one, which reads its notes.
     const { mark } = await sendNoted(first, `Advertiser::${identity}`);
     const patient = new FakeClock(Date.now());
     patient.beforeWaking = (now) => (now > 5000 ? first.release() : undefined);
@@ -252,8 +255,8 @@ describe("J4: one run at a time", () => {
   });
 });
 
-describe("J4: a run that is stopped", () => {
-  /** A process that notes a create whenever it is told to. */
+describe("J4: a run whose process is paused", () => {
+  /** A process that notes a create for each message. */
   function startHolder(folder: string) {
     const task = JSON.stringify({ folder, stack: STACK, log: join(folder, "log"), round: 0 });
     const child = fork(resolve(import.meta.dirname, "journal-process.mjs"), [task], {
@@ -269,7 +272,7 @@ describe("J4: a run that is stopped", () => {
     return { child, create };
   }
 
-  it("keeps its journal on this machine, however long: another one sends nothing, and it goes on", async () => {
+  it("keeps its journal on this machine, however long: another run sends nothing, and the first one goes on", async () => {
     const { sandbox, folder } = await start();
     const notes = newFolder();
     const { child, create } = startHolder(notes);
@@ -298,7 +301,7 @@ describe("J4: a run that is stopped", () => {
     /Another run of this stack took over the journal .*; nothing more is sent\. Let that run end/,
   );
 
-  /** Another machine's run takes over `path`, writes the journal anew and creates. @returns checks that it is left alone. */
+  /** Another machine's run takes over `path`, rewrites the journal and creates. @returns checks that its file is left alone. */
   function takeOverJournal(path: string): () => void {
     takeOver(`${path}.lock`);
     const sent = { note: "sent", mark: "theirs", key: "Advertiser::x", fingerprint: "f", at: "2026-01-01T00:00:00Z" };
@@ -311,7 +314,7 @@ describe("J4: a run that is stopped", () => {
     };
   }
 
-  /** The same, as soon as the first file that is meant was written. @returns the check, which fails where that never happened. */
+  /** The same, as soon as the first file that `isMeant` selects was written. @returns the check, which fails if that never happened. */
   function takeOverAfterWriting(path: string, isMeant: (file: string) => boolean): () => void {
     const { open } = fsp;
     let expectLeftAlone: (() => void) | undefined;
@@ -332,7 +335,7 @@ describe("J4: a run that is stopped", () => {
     };
   }
 
-  /** Each ends without an id: nothing was created for it. */
+  /** Every create fails without an id, so nothing was created. */
   async function expectAllRefused(run: ReturnType<typeof runOf>, words: RegExp) {
     const names = Array.from({ length: 20 }, (_, index) => `${STACK}::more${index}`);
     for (const failure of await Promise.all(names.map((name) => failureOf(run.advertiser.create(inputs(name)))))) {
@@ -341,7 +344,7 @@ describe("J4: a run that is stopped", () => {
     }
   }
 
-  it("elsewhere, and has lost its journal to another machine's: sends nothing more, says so, and leaves it alone", async () => {
+  it("and loses its journal to another machine's run sends nothing more, says so, and leaves the journal alone", async () => {
     const { sandbox, run, path } = await start();
     expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     const expectLeftAlone = takeOverJournal(path);
@@ -352,7 +355,7 @@ describe("J4: a run that is stopped", () => {
     expectLeftAlone();
   });
 
-  it("has lost it: no note counts, and nothing is written into the file that it had", async () => {
+  it("and lost it: no note succeeds, and its former file is not written any more", async () => {
     const journal = newJournal(newFolder());
     const first = await sendNoted(journal, "Advertiser::x");
     const begun = await journal.begin(unsent("Advertiser::y"));
@@ -363,21 +366,21 @@ describe("J4: a run that is stopped", () => {
     await expect(sendNoted(journal, "Advertiser::z")).rejects.toThrow(TAKEN);
     await expect(begun.kind === "send" && begun.sending("2026-01-01T00:00:00Z")).rejects.toThrow(TAKEN);
     await expect(first.ended({ kind: "created", id: "1" })).rejects.toThrow(TAKEN);
-    // Noted before, and sent once more, as after a wait for a rate limit.
+    // This one was noted before and is sent again, as after a rate limit.
     await expect(first.sending("2026-01-01T00:00:00Z")).rejects.toThrow(TAKEN);
     expect(readFileSync(had, "utf8")).toBe(before);
     journal.closeNow(new Set());
     expectLeftAlone();
   });
 
-  it("loses it while a note is being written: it does not count", async () => {
+  it("and loses it while it writes a note: the note does not count", async () => {
     const journal = newJournal(newFolder());
     const expectLeftAlone = takeOverAfterWriting(journal.path, (target) => target === journal.path);
     await expect(sendNoted(journal, "Advertiser::x")).rejects.toThrow(TAKEN);
     expectLeftAlone();
   });
 
-  it("loses it while creates are being noted: notes that nobody reads do not count", async () => {
+  it("and loses it while creates are noted: none of them is sent", async () => {
     const { sandbox, run, path } = await start();
     const expectLeftAlone = takeOverAfterWriting(path, (target) => target === path);
     await expectAllRefused(run, TAKEN);
@@ -386,7 +389,7 @@ describe("J4: a run that is stopped", () => {
     expectLeftAlone();
   });
 
-  it("loses it while it begins its journal: the other one's is not written over", async () => {
+  it("and loses it while it starts its journal: the other run's is not overwritten", async () => {
     const { sandbox, run, path } = await start();
     const expectLeftAlone = takeOverAfterWriting(path, (target) => /\.jsonl\.[^.]*\.tmp$/.test(target));
     expect((await failureOf(run.advertiser.create(inputs()))).message).toMatch(TAKEN);
@@ -395,7 +398,7 @@ describe("J4: a run that is stopped", () => {
     expectLeftAlone();
   });
 
-  it("loses it while it waits to send once more: a create that was noted before is not sent either", async () => {
+  it("and loses it while it waits to send a create again: that is not sent either", async () => {
     const { sandbox, run, path } = await start();
     let expectLeftAlone: (() => void) | undefined;
     sandbox.fail({
@@ -419,7 +422,7 @@ describe("J4: a run that is stopped", () => {
     expect(expectLeftAlone).toBeDefined();
   });
 
-  it("whose journal was removed sends nothing more", async () => {
+  it("and whose journal was removed sends nothing more", async () => {
     const { sandbox, run, path } = await start();
     expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     rmSync(path);
@@ -430,7 +433,7 @@ describe("J4: a run that is stopped", () => {
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-it(`killed at any moment: the file can be read, and holds every note that was on the disk (SEED=${seed})`, async () => {
+it(`killed at any moment: the file can be read, and has every note that was on the disk (SEED=${seed})`, async () => {
   console.log(`journal: SEED=${seed}`);
   const random = seededRandom(seed);
   const folder = newFolder();
@@ -448,7 +451,7 @@ it(`killed at any moment: the file can be read, and holds every note that was on
     });
     onTestFinished(() => void child.kill("SIGKILL"));
     await new Promise((done) => child.once("message", done));
-    // While it begins, or when it has got so far.
+    // The kill comes while it starts, or once it has noted so many.
     const noted = linesIn(log) + (random() < 0.4 ? 0 : Math.floor(random() * 20));
     while (linesIn(log) < noted) await new Promise((done) => setTimeout(done, 1));
     await new Promise((done) => setTimeout(done, random() * 10));
@@ -472,24 +475,24 @@ it(`killed at any moment: the file can be read, and holds every note that was on
     }
     if (existsSync(path)) expect(statSync(path).mode & 0o777).toBe(0o600);
   }
-  // Kills that met nothing under way would prove little.
+  // Kills that interrupted nothing would prove little.
   expect(interrupted).toBeGreaterThan(0);
   expect(readFileSync(log, "utf8").split("\n").length).toBeGreaterThan(ROUNDS);
   const next = newJournal(journals);
   await (await sendNoted(next, "Advertiser::x")).ended({ kind: "not-created" });
   await next.release();
-  // Nothing but the journal, and at most what kills left of one that was being written.
+  // Only the journal is there, and perhaps temporary files of kills during a write.
   expect(readdirSync(journals).filter((name) => !name.endsWith(".tmp"))).toEqual([path.slice(journals.length + 1)]);
 });
 
-it("does not grow: 5,000 creates of an interrupted run are 5,000 notes once, and none when the state holds them", async () => {
+it("the file does not grow: 5,000 creates of an interrupted run are rewritten as 5,000 notes, which go once the state has them", async () => {
   const folder = newFolder();
   const CREATES = 5000;
   const keyOf = (index: number) => `ConversionEvent::${STACK}::e${index}`;
   const killed = newJournal(folder);
   await Promise.all(
     Array.from({ length: CREATES }, async (_, index) => {
-      // Each was tried once before, and not carried out.
+      // Each was sent once before, and not carried out.
       await (await sendNoted(killed, keyOf(index))).ended({ kind: "not-created" });
       await (await sendNoted(killed, keyOf(index))).ended({ kind: "created", id: String(index) });
     }),
@@ -504,17 +507,17 @@ it("does not grow: 5,000 creates of an interrupted run are 5,000 notes once, and
   if (taken.kind === "taken over") next.handOver(taken.mark);
   expect(linesIn(next.path)).toBe(1 + 2 * CREATES);
   for (let index = 3; index < CREATES; index++) await next.reconcile(keyOf(index), String(index), () => "f");
-  await sendNoted(next, keyOf(CREATES)); // behind all that is written by now
+  await sendNoted(next, keyOf(CREATES)); // after all that is written by now
   await next.release();
 
   const third = newJournal(folder);
-  // The seventh was handed over, and the state was then not seen to hold it: it stays until a run ends.
+  // The seventh was passed to the engine but not seen in the state: it stays until a run ends.
   expect(await third.begin(seventh)).toMatchObject({ kind: "taken over", id: "7" });
   expect(linesIn(third.path)).toBe(1 + 2 * 4 + 1);
   expect(notesIn(third.path).map(({ key }) => key)).toEqual([0, 1, 2, 7, CREATES].map(keyOf));
 });
 
-it("equal resources of two stacks, below two parents, or of two kinds are five: each run takes over its own", async () => {
+it("equal resources of two stacks, below two parents, or of two kinds are different: each run takes over its own", async () => {
   const { sandbox, folder } = await start();
   const advertisers = [identity, `${STACK}::my:mod:One::a`, `${STACK}::my:mod:Two::a`];
   const other = "organization/shop/prod::a";
@@ -547,15 +550,15 @@ describe("J5: a run that began before another one of the stack ended", () => {
   );
 
   it.each([
-    ["while that was running", true],
-    ["before that", false],
-  ])("sends nothing, where it began %s: its engine may not know what that has created", async (_, isLater) => {
+    ["while the other one was running", true],
+    ["before the other one", false],
+  ])("sends nothing if it began %s, because its engine may not know what that one created", async (_, isLater) => {
     const { sandbox, folder, run } = await start();
     const early = runOf(sandbox, folder);
     await early.advertiser.check({}, inputs());
     const first = isLater ? run : runOf(sandbox, folder);
     expect(await first.advertiser.create(inputs())).toMatchObject({ id: "1" });
-    await sleep(5); // another moment, by the clock's milliseconds
+    await sleep(5); // so that the clock's milliseconds differ
     first.closeNow();
     for (const arguments_ of [inputs(), { ...inputs(), advertiserName: "B" }, inputs(`${STACK}::b`)]) {
       const failure = await failureOf(early.advertiser.create(arguments_));
@@ -565,7 +568,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     expect(sandbox.creates).toBe(1);
     early.closeNow();
 
-    // Run again, it began after that. What the first engine's state held may be lost by now: the journal has it.
+    // A new run began after that. What the first engine saved may be lost by now, but the journal has it.
     await sleep(5);
     const again = runOf(sandbox, folder);
     expect(await again.advertiser.create(inputs())).toMatchObject({ id: "1" });
@@ -574,7 +577,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     expect(sandbox.creates).toBe(2);
   });
 
-  it("sends nothing where only its engine began before that, nor does one that waits for it", async () => {
+  it("sends nothing if only its engine began before that, or if it waited for the other run", async () => {
     const { sandbox, folder, run } = await start();
     const beganMs = Date.now();
     await sleep(5);
@@ -590,7 +593,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     expect(sandbox.creates).toBe(1);
   });
 
-  it("is not stopped by a run that created nothing, nor by what the clock of that set in the future", async () => {
+  it("is not stopped by a run that created nothing, nor by an end in the future from a wrong clock", async () => {
     const { sandbox, folder, run } = await start();
     const idle = runOf(sandbox, folder);
     await idle.advertiser.check({}, inputs());
@@ -604,7 +607,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     expect(sandbox.creates).toBe(2);
   });
 
-  it("goes on where that was killed: what it noted is in the journal", async () => {
+  it("goes on if the other run was killed, because its notes are in the journal", async () => {
     const { sandbox, folder, run } = await start();
     expect(await run.advertiser.create(inputs())).toMatchObject({ id: "1" });
     const second = runOf(sandbox, folder);
@@ -615,7 +618,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
   });
 
   it.each([true, false])(
-    "an `up` that sent nothing puts back what its engine's older state lacks: %s",
+    "puts back into the journal what its engine's older state lacks, if it is an `up`: %s",
     async (isUp) => {
       const { sandbox, folder, run } = await start();
       const behind = runOf(sandbox, folder);
@@ -629,7 +632,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     },
   );
 
-  it("puts back what each of several runs was handed", async () => {
+  it("puts back what each of several runs created", async () => {
     const folder = newFolder();
     const clock = new FakeClock(Date.now());
     const behind = newJournal(folder, { clock });
@@ -649,7 +652,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     expect(left.map(({ key }) => key)).toEqual(expect.arrayContaining(keys));
   });
 
-  it("changes and deletes nothing either", async () => {
+  it("updates and deletes nothing either", async () => {
     const { sandbox, folder, run } = await start(operatedSandbox());
     const behind = runOf(sandbox, folder, { settings: operatedSettings() });
     const event = { eventName: "E", advertiserId: 1, value: 1, __provider: "x", __identity: `${STACK}::e` };
@@ -670,7 +673,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     expect(sent()).toBe(1);
   });
 
-  it("two stacks of one name in two backends are not one: each has objects of its own", async () => {
+  it("two stacks with the same name in two backends have separate objects", async () => {
     const { sandbox, folder, run } = await start();
     const notes = dirname(run.journal.path);
     const [one, other, late] = ["file:///a", "file:///b", "file:///b"].map((backend) =>
@@ -683,7 +686,7 @@ describe("J5: a run that began before another one of the stack ended", () => {
     expect([first?.id, second?.id]).toEqual(["1", "2"]);
     await sleep(5);
     other?.journal.closeNow(undefined);
-    // Of its own backend, another run has ended.
+    // In its own backend another run has ended.
     expect((await failureOf(late?.advertiser.create(inputs()) ?? Promise.reject())).message).toMatch(OVERTAKEN);
     expect(sandbox.creates).toBe(2);
   });

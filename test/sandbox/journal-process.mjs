@@ -1,11 +1,11 @@
 /**
- * A run that notes creates in a journal until somebody kills it. Started by journal-file.test.ts, with what it is to do
- * as JSON in its argument.
+ * A run that notes creates in a journal until it is killed. journal-file.test.ts starts it, with its task as JSON in the
+ * argument.
  *
- * `log` gets a line for each note that is on the disk (`sent`, `created`, `settled`), and one before it is to be forgotten
- * (`settling`): written at once, so that a kill can't take them back.
+ * `log` gets a line for each note that is on the disk (`sent`, `created`, `settled`), and one before a note is forgotten
+ * (`settling`). Lines are written at once, so that a kill can't undo them.
  *
- * Without `atOnce` it notes one create for each message, answers it, and ends in good order when it is let go.
+ * Without `atOnce` it notes one create for each message, answers it, and ends cleanly when it is disconnected.
  */
 import { appendFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** What the state keeps of objects that were left live, over real sockets, as the engine calls the provider. */
+/** What the state notes about objects that were left live, over real sockets, as the engine calls the provider. */
 import { describe, expect, it } from "vitest";
 import { LEFT_LIVE } from "../../provider/src/state/properties.js";
 import { newFolder } from "../support/folder.js";
@@ -39,7 +39,7 @@ describe("a resource", () => {
     return { sandbox, folder, replace, first: { ...created.outs, id: created.id } as Properties };
   }
 
-  it("that is replaced again and again knows all that it left, whatever machine ran it", async () => {
+  it("that is replaced again and again lists every object that it left, on any machine", async () => {
     const { sandbox, replace, first } = await start();
     const second: Properties = await replace(first, inputsOf("A"), inputsOf("B"));
     const third: Properties = await replace(second, inputsOf("B"), inputsOf("C"));
@@ -55,7 +55,7 @@ describe("a resource", () => {
     expect(first).not.toHaveProperty(LEFT_LIVE);
   });
 
-  it("whose replacement has an unknown outcome keeps it, also when it is adopted later", async () => {
+  it("whose replacement has an unknown outcome lists the former object, also after a later adoption", async () => {
     const { sandbox, folder, first } = await start();
     sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
     const run = newRun(sandbox, folder);
@@ -75,7 +75,7 @@ describe("a resource", () => {
     expect(sandbox.eventPosts).toBe(2);
   });
 
-  it("whose name was or is secret keeps no name", async () => {
+  it("whose name was or is secret lists it without a name", async () => {
     const { replace, first } = await start();
     const hidden = inputsOf("A", { __secret: ["eventName"] });
     const wasSecret: Properties = await replace(first, hidden, inputsOf("B"));
@@ -84,7 +84,7 @@ describe("a resource", () => {
     expect(JSON.stringify(isSecret[LEFT_LIVE])).not.toContain('"name"');
   });
 
-  it("that names its own object leaves nothing", async () => {
+  it("that names its own object with existingId leaves nothing", async () => {
     const { sandbox, folder, first } = await start();
     const { event } = newRun(sandbox, folder);
     const { inputs } = await event.check(inputsOf("A"), inputsOf("A2", { existingId: Number(first.id) }));
@@ -95,7 +95,7 @@ describe("a resource", () => {
 });
 
 describe("a set", () => {
-  it("knows the events that left it and those that were created anew, and none that stays", async () => {
+  it("lists the events that left it and those that were replaced, but none that stays", async () => {
     const sandbox = await useSandbox();
     const engine = new SetEngine(sandbox, newFolder());
     const first = engine.newRun();

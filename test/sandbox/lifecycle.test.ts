@@ -43,7 +43,7 @@ async function start(options: RunOptions = {}, platform: SandboxOptions = {}) {
   return { ...run, sandbox, journals, nextAfterKill };
 }
 
-it("C6: a create in doubt that the engine asks for again, as its error hooks do, is not sent again", async () => {
+it("C6: an unresolved create that the engine asks for again, as its error hooks do, is not sent again", async () => {
   const { sandbox, advertiser, closeNow, journals } = await start();
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
   const first = await failureOf(advertiser.create(inputs));
@@ -55,11 +55,11 @@ it("C6: a create in doubt that the engine asks for again, as its error hooks do,
   }
   expect(sandbox.advertiserPosts).toBe(1);
   closeNow();
-  // It is remembered until somebody settles it.
+  // The journal keeps it until it is settled.
   expect(journals()).toHaveLength(1);
 });
 
-it("a targeted destroy, which asks what would become of what depends on its target, is told nothing of a replacement", async () => {
+it("a targeted destroy, which asks for a `diff` of what depends on its target, gets no message about a replacement", async () => {
   const { sandbox, advertiser, event, set, nextAfterKill } = await start();
   const events = { k: { eventName: "K", value: 1 } };
   const setInputs = { advertiserId: 1, events, __identity: "organization/tiny/dev::s", __provider: "exports.handler" };
@@ -72,7 +72,7 @@ it("a targeted destroy, which asks what would become of what depends on its targ
   expect(sandbox.creates).toBe(3);
 });
 
-it("what an earlier run made does not take the place of itself, where the state was destroyed since", async () => {
+it("after a destroy, the object of an earlier run is not named as the one that its own create was to replace", async () => {
   const sandbox = await useSandbox();
   const folder = newFolder();
   const environment = { PULUMI_SKIP_CHECKPOINTS: "true" }; // the notes stay until a later run sees them in the state
@@ -89,7 +89,7 @@ it("what an earlier run made does not take the place of itself, where the state 
   expect(sandbox.advertiserPosts).toBe(1);
 });
 
-it("C4: a defect of ours after the sending leaves it unresolved: nobody knows what became of it", async () => {
+it("C4: a defect of this package after the sending leaves the create unresolved", async () => {
   const { sandbox, advertiser, journals } = await start({
     adapt: (runtime) => {
       const client = runtime.client();
@@ -108,7 +108,7 @@ it("C4: a defect of ours after the sending leaves it unresolved: nobody knows wh
   expect(journals()).toHaveLength(1);
 });
 
-it("C4: a defect of ours before the sending leaves nothing", async () => {
+it("C4: a defect of this package before the sending leaves nothing unresolved", async () => {
   const { sandbox, advertiser } = await start({
     adapt: (runtime) => ({
       ...runtime,
@@ -123,7 +123,7 @@ it("C4: a defect of ours before the sending leaves nothing", async () => {
   expect(sandbox.advertiserPosts).toBe(0);
 });
 
-it("C1: a journal that can't be kept: nothing is sent, and the way out is told", async () => {
+it("C1: if the journal can't be written, nothing is sent, and the error says what to do", async () => {
   const file = join(newFolder(), "file");
   writeFileSync(file, "");
   const { sandbox, advertiser } = await start({ cookieFile: join(file, "session.json") });
@@ -133,9 +133,9 @@ it("C1: a journal that can't be kept: nothing is sent, and the way out is told",
   expect(sandbox.advertiserPosts).toBe(0);
 });
 
-/** The rest of what a real run shows of a refusal is in the engine's tests. */
+/** The engine's tests cover what a real run prints about a refusal. */
 it.each(refusalShapes)(
-  "a refusal in the shape %s: the platform's words and advice, no second login, nothing for the state",
+  "a refusal in the shape %s: the platform's words and advice, no second login, and nothing in the state",
   async (refusalShape) => {
     const { sandbox, advertiser, event } = await start({}, { refusalShape, advertisersStartActive: false });
     expect((await advertiser.create(inputs)).id).toBe("1");
@@ -152,8 +152,8 @@ it.each(refusalShapes)(
   },
 );
 
-describe("created by a run that was killed before the state was saved", () => {
-  it("C2: the same is taken over and said, and nothing is sent", async () => {
+describe("a create of a run that was killed before the state was saved", () => {
+  it("C2: is taken over with a message if the arguments are the same, and nothing is sent", async () => {
     const { sandbox, advertiser, nextAfterKill, journals } = await start();
     const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();
@@ -168,7 +168,7 @@ describe("created by a run that was killed before the state was saved", () => {
     expect(journals()).toEqual([]);
   });
 
-  it("C2: with other arguments now: unresolved, and nothing is sent", async () => {
+  it("C2: is unresolved if the arguments have changed, and nothing is sent", async () => {
     const { sandbox, advertiser, nextAfterKill } = await start();
     const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();
@@ -188,7 +188,7 @@ describe("created by a run that was killed before the state was saved", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("with existingId now: what was created besides is named", async () => {
+  it("is named as a second object if the program has existingId now", async () => {
     const { sandbox, advertiser, nextAfterKill, journals } = await start();
     const { id } = await advertiser.create(inputs);
     const next = await nextAfterKill();
@@ -202,7 +202,7 @@ describe("created by a run that was killed before the state was saved", () => {
   });
 });
 
-it("a run of some targets does not call unclaimed what it was not asked about", async () => {
+it("a targeted run does not mark creates as unclaimed that it was not asked about", async () => {
   const { advertiser, nextAfterKill } = await start();
   await advertiser.create(inputs);
   const next = await nextAfterKill();
@@ -217,7 +217,7 @@ it("a run of some targets does not call unclaimed what it was not asked about", 
   expect(recordsIn(next.runtime.journal(inputs.__identity).path)).toEqual(notes);
 });
 
-it("what an `up` takes over it says once, afterwards", async () => {
+it("an `up` reports a take-over once, afterwards", async () => {
   const { sandbox, advertiser, nextAfterKill } = await start();
   await advertiser.create(inputs);
   const next = await nextAfterKill();
@@ -228,7 +228,7 @@ it("what an `up` takes over it says once, afterwards", async () => {
   expect(sandbox.advertiserPosts).toBe(1);
 });
 
-it("ADVERTISING_LOG=debug tells each attempt to standard error: status, number, and what was not answered", async () => {
+it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status, or why there was no answer", async () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   onTestFinished(() => written.mockRestore());
   const { sandbox, advertiser } = await start({ environment: { ADVERTISING_LOG: "debug" } });
@@ -246,13 +246,13 @@ it("ADVERTISING_LOG=debug tells each attempt to standard error: status, number, 
   expect(lines.join("")).not.toContain(sandbox.password);
 });
 
-it("what a user has found of a create that only the journal knows is taken over, and not sent again", async () => {
+it("a create that only the journal has, settled by the user with an id, is taken over and not sent again", async () => {
   const sandbox = await useSandbox();
   const folder = newFolder();
   const killed = newRun(sandbox, folder);
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
   expect((await failureOf(killed.advertiser.create(inputs))).id).toMatch(/^unresolved-/);
-  await killed.kill(); // before the engine has saved anything, as with checkpoints off
+  await killed.kill(); // before the engine saved anything, as with checkpoints off
   const journals = new StackJournals({ cookieFile: join(folder, "session.json"), folder }, "organization/tiny/dev");
   const [{ key = "" } = {}] = journals.notes();
   await journals.whileHeld(async () => journals.noteCreated(aboutWhom(key).urn, "1"));

@@ -1,15 +1,15 @@
 /**
- * One process of several that take turns at one lock: the built package's lock with real time. Started by
- * lock-processes.test.ts, which tells it what to do as JSON in its argument and when to begin over IPC.
+ * One of several processes that take turns at one lock: the built package's lock with real time. lock-processes.test.ts
+ * starts it with its task as JSON in the argument, and says over IPC when to begin.
  *
- * Each step is noted in a log that all share, one write each: what is noted between `holds` and `leaves` happened under
- * the lock. `dies`: in its last turn it ends while it holds the lock, without any chance to tidy up.
+ * All processes note their steps in one log, one write each: steps between `holds` and `leaves` happened under the lock.
+ * `dies`: in its last turn it ends while it holds the lock, without a chance to clean up.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-process.umask(0); // so that nothing but the code itself makes files private
+process.umask(0); // so that only the code itself makes files private
 
 const { acquireLock, withLockNow } = await import(new URL("../../provider/dist/files/lock.js", import.meta.url).href);
 const { systemClock } = await import(new URL("../../provider/dist/base/clock.js", import.meta.url).href);
@@ -31,7 +31,7 @@ function hasWorkedNow() {
 process.once("message", async () => {
   for (let turn = 0; turn < turns; turn++) {
     note("wants");
-    // Some turns as at the end of a run, which has no time to wait.
+    // Some turns are as at the end of a run, which has no time to wait.
     if (turn % 4 !== 2 || !hasWorkedNow()) {
       const held = await acquireLock(lock, { clock: systemClock, unique: randomUUID(), maxWaitMs: 120_000 });
       noteHeld();

@@ -1,4 +1,4 @@
-/** The lock between processes that crash while they hold it: never two holders, and nobody is kept out by the dead. */
+/** The lock between processes that crash while they hold it: never two holders, and a dead one keeps no other out. */
 import { fork } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -18,7 +18,7 @@ interface Life {
   readonly dies?: "exit" | "kill";
 }
 
-/** Starts a process that lives this life once `begin` has come. */
+/** Starts a process that runs its turns after the message `begin`. */
 function start(life: Life) {
   const child = fork(script, [JSON.stringify(life)], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -47,7 +47,7 @@ it(`L1, L3, L6: one holder at a time among ${PROCESSES} processes, some of which
   const log = join(folder, "log");
   writeFileSync(log, "");
 
-  /** The processes of one place, one after the other: each but the last dies as a holder. */
+  /** The processes of one slot, one after the other. Each except the last one dies while it holds the lock. */
   const livesOf = (place: number): Life[] =>
     [...Array.from({ length: place % 4 }, () => (random() < 0.5 ? "exit" : "kill")), undefined].map((dies) => ({
       lock,
@@ -98,7 +98,7 @@ it(`L1, L3, L6: one holder at a time among ${PROCESSES} processes, some of which
   const deaths = lives.filter(({ dies }) => dies !== undefined).length;
   expect(deaths).toBe(12);
   expect(counted).toMatchObject({ holds: lives.length * TURNS, leaves: lives.length * TURNS - deaths, dies: deaths });
-  // A run in which hardly anybody met another would prove little.
+  // A run in which hardly any process had to wait would prove little.
   expect(counted.waitedFor).toBeGreaterThan(PROCESSES);
   expect(readdirSync(folder)).toEqual(["log"]);
 });

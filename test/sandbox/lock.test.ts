@@ -27,7 +27,7 @@ import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { deadPid, foreignLock, lockText, takeOver } from "../support/lock.js";
 
-/** Many times that after which a holder on another machine is taken for dead. */
+/** Much longer than the time after which a holder on another machine counts as dead. */
 const LONG_MS = 120_000;
 
 function newLockPath() {
@@ -35,11 +35,11 @@ function newLockPath() {
   return { folder, path: join(folder, "the.lock") };
 }
 
-/** @param more anything but: for a holder named `one`, with real time, that does not wait. */
+/** Takes the lock as `one`, in real time, without waiting, unless `more` says otherwise. */
 const take = (path: string, more: Partial<LockOptions> = {}) =>
   acquireLock(path, { clock: systemClock, unique: "one", maxWaitMs: 0, ...more });
 
-/** A lock whose holder has died goes to whoever asks, at once, also to who has no time. */
+/** A lock whose holder died is free at once, also for a caller that does not wait. */
 async function expectFree(content: string): Promise<void> {
   const { folder, path } = newLockPath();
   writeFileSync(path, content);
@@ -53,7 +53,7 @@ async function expectFree(content: string): Promise<void> {
   expect(readdirSync(folder)).toEqual([]);
 }
 
-it("L1: lets one holder in at a time, and leaves nothing behind", async () => {
+it("L1: one holder at a time, and nothing is left behind", async () => {
   const { folder, path } = newLockPath();
   let inside = 0;
   let most = 0;
@@ -71,13 +71,13 @@ it("L1: lets one holder in at a time, and leaves nothing behind", async () => {
 
 describe("L2, L3: a holder on this machine", () => {
   it.each([0, 20_000, -20_000, 86_400_000])(
-    "keeps it while its process lives, however long it shows nothing, also where a clock is set by %i ms",
+    "keeps it while its process lives, however long it shows no sign, also if a clock is set by %i ms",
     async (ms) => {
       const { folder, path } = newLockPath();
       const lock = await take(path, { unique: "holder" });
       const clock = new FakeClock(Date.now());
       clock.jumpWall(ms);
-      // Minutes pass for whoever waits, and no time for the holder: as if it were stopped.
+      // Minutes pass for the waiting caller, and no time for the holder, as if it were paused.
       await expect(take(path, { clock, unique: "other", maxWaitMs: LONG_MS })).rejects.toThrow(LockHeld);
       expect(clock.monotonicMs()).toBeGreaterThanOrEqual(LONG_MS);
       expect(lock.isHeld()).toBe(true);
@@ -87,14 +87,13 @@ describe("L2, L3: a holder on this machine", () => {
     },
   );
 
-  it("that died loses it at once, also to who has no time", () => expectFree(lockText(deadPid())));
+  it("that died loses it at once, also to a caller that does not wait", () => expectFree(lockText(deadPid())));
 
-  it.runIf(process.platform === "linux")(
-    "that died loses it at once, although another process was given its number",
-    () => expectFree(lockText(process.pid, { started: "1" })),
+  it.runIf(process.platform === "linux")("that died loses it at once, even if another process has its number now", () =>
+    expectFree(lockText(process.pid, { started: "1" })),
   );
 
-  it("keeps it where nobody can tell whether the number is still its own, and the error says what to remove", async () => {
+  it("keeps it if the number may be another process's by now, and the error says what to remove", async () => {
     const { path } = newLockPath();
     const { host, machine, pid } = identityOf(process.pid);
     writeFileSync(path, JSON.stringify({ host, machine, pid, unique: "other" }));
@@ -107,13 +106,13 @@ describe("L2, L3: a holder on this machine", () => {
 describe("L4: a holder on another machine, or in another container", () => {
   const foreign: [string, () => string][] = [
     ["another machine", () => foreignLock],
-    ["a machine of the same name", () => lockText(deadPid(), { machine: "this name, another boot" })],
+    ["another machine with the same name", () => lockText(deadPid(), { machine: "this name, another boot" })],
     [
-      "another container of the same name and boot",
+      "another container with the same name and boot",
       () =>
         lockText(deadPid(), { machine: identityOf(process.pid).machine?.replace(/pid:\[\d+\]|$/, "pid:[7]") ?? "" }),
     ],
-    ["what can't be told", () => "{"],
+    ["a holder that can't be read", () => "{"],
   ];
 
   it.each(foreign)("%s: keeps it with a heartbeat, whatever its clock says", async (_, content) => {
@@ -126,7 +125,7 @@ describe("L4: a holder on another machine, or in another container", () => {
     expect(readFileSync(path, "utf8")).toContain("{");
   });
 
-  it.each(foreign)("%s: loses it when it shows none for the time that is given", async (_, content) => {
+  it.each(foreign)("%s: loses it without a heartbeat for the given time", async (_, content) => {
     const { folder, path } = newLockPath();
     writeFileSync(path, content());
     const clock = new FakeClock(Date.now());
@@ -147,7 +146,7 @@ describe("L4: a holder on another machine, or in another container", () => {
 });
 
 describe("L5: a lock that another machine has taken over", () => {
-  it("is noticed, and left alone", async () => {
+  it("is noticed and left alone", async () => {
     const { folder, path } = newLockPath();
     const lock = await take(path);
     lock.confirm();
@@ -165,7 +164,7 @@ describe("L5: a lock that another machine has taken over", () => {
     expect(readdirSync(folder)).toEqual(["the.lock"]);
   });
 
-  it("is not kept alive by the heartbeat of who has lost it", async () => {
+  it("gets no heartbeat from its former holder", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
     const { path } = newLockPath();
@@ -183,8 +182,8 @@ describe("L5: a lock that another machine has taken over", () => {
   });
 });
 
-describe("L6: a dead process's lock, for a process that ends itself", () => {
-  /** Something happens after the lock was found stale for the second time. */
+describe("L6: a dead process's lock, for a process that is about to end", () => {
+  /** Runs `happens` after the lock was found stale for the second time. */
   function meanwhile(happens: () => void) {
     const isDead = () => {
       throw Object.assign(new Error("injected"), { code: "ESRCH" });
@@ -197,7 +196,7 @@ describe("L6: a dead process's lock, for a process that ends itself", () => {
     onTestFinished(() => void vi.restoreAllMocks());
   }
 
-  it("is left alone where somebody has taken it meanwhile", () => {
+  it("is left alone if another process has taken it meanwhile", () => {
     const { folder, path } = newLockPath();
     writeFileSync(path, lockText(deadPid()));
     meanwhile(() => takeOver(path));
@@ -206,7 +205,7 @@ describe("L6: a dead process's lock, for a process that ends itself", () => {
     expect(readdirSync(folder)).toEqual(["the.lock"]);
   });
 
-  it("goes to whoever asks, though the process that was to remove it died too", () => {
+  it("is free even if the process that was to remove it died too", () => {
     const { folder, path } = newLockPath();
     writeFileSync(path, lockText(deadPid()));
     writeFileSync(`${path}.takeover`, lockText(deadPid()));
@@ -214,7 +213,7 @@ describe("L6: a dead process's lock, for a process that ends itself", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("is left to whoever has taken over the removal meanwhile", () => {
+  it("is left to another process that has taken over its removal meanwhile", () => {
     const { path } = newLockPath();
     const dead = lockText(deadPid());
     writeFileSync(path, dead);
@@ -225,7 +224,7 @@ describe("L6: a dead process's lock, for a process that ends itself", () => {
   });
 });
 
-it("L7: is never half written, and needs no links where the file system has none", async () => {
+it("L7: the file is never half written, and needs no hard links if the file system has none", async () => {
   const { folder, path } = newLockPath();
   const { linkSync } = fs;
   const expectWhole = async () => {
@@ -264,7 +263,7 @@ it("L7: is never half written, and needs no links where the file system has none
   }
 });
 
-it("L1: counts its own link as taken where the answer came for a repeated request, as over NFS", async () => {
+it("L1: counts its own link as taken if the system answered a repeated request, as over NFS", async () => {
   const { folder, path } = newLockPath();
   const { linkSync } = fs;
   replaceIn(fs, {
@@ -283,7 +282,7 @@ it.each<[string, (path: string) => void]>([
   ["a pipe", (path) => execFileSync("mkfifo", [path])],
   ["a folder", (path) => mkdirSync(path)],
   ["a link to nowhere", (path) => symlinkSync(`${path}.nowhere`, path)],
-])("%s in its place is told at once, and left there", async (_, make) => {
+])("%s in its place is reported at once, and left there", async (_, make) => {
   const { folder, path } = newLockPath();
   make(path);
   const taking = take(path, { clock: new FakeClock(), maxWaitMs: 60_000 });

@@ -1,4 +1,4 @@
-/** What the sandbox says of each request: one line, and nothing that is secret. */
+/** What the sandbox prints about each request: one line, without secrets. */
 import { connect } from "node:net";
 import { expect, it } from "vitest";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
@@ -62,7 +62,7 @@ it.each<[Fault, string]>([
   expect(sandbox.requests.at(-1)?.status).toBe(Number(/\d{3}/.exec(line)?.[0] ?? 0));
 });
 
-it("a request that does not arrive whole is told as well", async () => {
+it("a request that does not arrive whole has a line too", async () => {
   let told: (line: string) => void;
   const line = new Promise<string>((resolve) => {
     told = resolve;
@@ -73,7 +73,7 @@ it("a request that does not arrive whole is told as well", async () => {
   expect(await line).toBe("POST /rest/event no response (not received whole)");
 });
 
-it("no line holds a password, a cookie or a query; names are made printable and cut", async () => {
+it("no line has a password, a cookie or a query; names are made printable and shortened", async () => {
   const { sandbox, lines, post, logIn, cookie } = await start({ password: "needle-password" });
   await logIn();
   await post("rest/authenticate", { email: "needle-mail", password: "needle-wrong" });
@@ -83,7 +83,7 @@ it("no line holds a password, a cookie or a query; names are made printable and 
   const text = lines.join("\n");
   expect(text).not.toMatch(/needle/);
   expect(text).not.toContain(cookie().split("=")[1]);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test is for their absence
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   expect(lines).toHaveLength(5);
   expect(lines[2]).toBe('POST /rest/advertiser?… 200, advertiser 1 "A"');

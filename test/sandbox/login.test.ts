@@ -1,4 +1,4 @@
-/** The command `login`, as its process runs: what it says, what it sends, what it stores, and who can use that then. */
+/** The command `login` as a process: what it prints, sends and stores, and who can use the session. */
 import { spawn } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,7 +12,7 @@ import { useSandbox } from "../support/stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/tools/command.js");
 
-/** Without Pulumi and a stack: the settings are the environment's. */
+/** Without Pulumi and a stack: the settings come from the environment. */
 function start(
   sandbox: Pick<Sandbox, "url" | "email" | "password">,
   folder: string,
@@ -48,7 +48,7 @@ function start(
 const login = (...args: Parameters<typeof start>) => start(...args).ended;
 
 describe("a login", () => {
-  it("sends one request, keeps the session for its owner alone, and says where and until when", async () => {
+  it("sends one request, stores the session for its owner only, and says where and until when", async () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
     const before = Date.now();
@@ -66,7 +66,7 @@ describe("a login", () => {
     expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
   });
 
-  it("goes to the user's cache folder by default, where runs look for it", async () => {
+  it("stores it in the user's cache folder by default, where runs look for it", async () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
     const environment = { ADVERTISING_COOKIE_FILE: undefined as unknown as string };
@@ -77,7 +77,7 @@ describe("a login", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  it("again is a new session of full length, in the place of the stored one", async () => {
+  it("replaces a stored session with a new one of full length", async () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
     const stored = () => readFileSync(join(folder, "session.json"), "utf8");
@@ -88,7 +88,7 @@ describe("a login", () => {
     expect(sandbox.logins).toBe(2);
   });
 
-  it("long-lived: until when the cookie says, for one machine at a time", async () => {
+  it("long-lived: says until when the cookie is valid, for one machine at a time", async () => {
     const sandbox = await useSandbox({ rotation: "strict" });
     const folder = newFolder();
     const { code, stdout } = await login(sandbox, folder, { ADVERTISING_KEEP_LOGGED_IN: "true" });
@@ -103,7 +103,7 @@ describe("a login", () => {
   });
 });
 
-describe("six machines with a carried file", () => {
+describe("six machines with copies of one cookie file", () => {
   const MACHINES = 6;
   const CREATES = 10;
 
@@ -114,7 +114,7 @@ describe("six machines with a carried file", () => {
     return Array.from({ length: MACHINES }, () => {
       const cookieFile = join(newFolder(), "session.json");
       copyFileSync(join(folder, "session.json"), cookieFile);
-      chmodSync(cookieFile, 0o644); // as archives are unpacked
+      chmodSync(cookieFile, 0o644); // as unpacking an archive may leave it
       const isAsCarried = () => readFileSync(cookieFile, "utf8") === file;
       return { client: new TestClient(sandbox.url, { cookieFile }), cookieFile, isAsCarried };
     });
@@ -127,7 +127,7 @@ describe("six machines with a carried file", () => {
     );
   const namesIn = (sandbox: Sandbox) => sandbox.advertisers.map(({ advertiser_name }) => advertiser_name);
 
-  it("one login in all, and no machine writes its file", async () => {
+  it("need one login in all, and no machine writes its file", async () => {
     const sandbox = await useSandbox();
     const machines = await carried(sandbox);
     const endings = await createOn(machines, "a");
@@ -138,7 +138,7 @@ describe("six machines with a carried file", () => {
     expect(machines.map(({ cookieFile }) => statSync(cookieFile).mode & 0o777)).toEqual(Array(MACHINES).fill(0o600));
   });
 
-  it("it ends in the middle: one login for each machine, each object once", async () => {
+  it("log in once each if the session ends in the middle, and create each object once", async () => {
     const sandbox = await useSandbox();
     const machines = await carried(sandbox);
     await createOn(machines, "before");
@@ -150,7 +150,7 @@ describe("six machines with a carried file", () => {
     expect(new Set(namesIn(sandbox)).size).toBe(2 * MACHINES * CREATES);
   });
 
-  it("with another password, the carried session is not used", async () => {
+  it("do not use the copied session with another password", async () => {
     const sandbox = await useSandbox();
     const [machine] = await carried(sandbox);
     const settings = { password: "another" };
@@ -162,7 +162,7 @@ describe("six machines with a carried file", () => {
 });
 
 describe("exit code 1, with the reason", () => {
-  it("a wrong password: tried once, and the stored session stays", async () => {
+  it("a wrong password is tried once, and the stored session stays", async () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
     await login(sandbox, folder);
@@ -178,7 +178,7 @@ describe("exit code 1, with the reason", () => {
     expect(sandbox.logins).toBe(2);
   });
 
-  it("the platform limits logins for longer than may be waited", async () => {
+  it("a rate limit for logins of more than maxWaitSeconds", async () => {
     const sandbox = await useSandbox({ loginLimit: { count: 1, windowSeconds: 600 } });
     const folder = newFolder();
     expect((await login(sandbox, folder)).code).toBe(0);
@@ -187,7 +187,7 @@ describe("exit code 1, with the reason", () => {
     expect(code).toBe(1);
   });
 
-  it("nobody listens there", async () => {
+  it("nothing listens at the address", async () => {
     const sandbox = await useSandbox();
     const { url, email, password } = sandbox;
     await sandbox.close();
@@ -198,7 +198,7 @@ describe("exit code 1, with the reason", () => {
     expect(code).toBe(1);
   });
 
-  it("settings that do not suffice: all of them, and nothing is sent", async () => {
+  it("wrong or missing settings: all are listed, and nothing is sent", async () => {
     const sandbox = await useSandbox();
     const { code, stderr } = await login(sandbox, newFolder(), {
       ADVERTISING_BASE_URL: "ftp://x",
@@ -225,7 +225,7 @@ describe("exit code 1, with the reason", () => {
     expect(existsSync(join(folder, "shared", "session.json"))).toBe(false);
   });
 
-  it("a file of a later version: nothing is sent, and it stays", async () => {
+  it("a file of a later version stays, and nothing is sent", async () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
     const later = JSON.stringify({ session: "pulumi-advertising", version: 99 });
@@ -238,7 +238,7 @@ describe("exit code 1, with the reason", () => {
   });
 });
 
-describe("no session is kept, and that is told", () => {
+describe("no session is stored, and the output says so", () => {
   it("Basic credentials: nothing is sent", async () => {
     const sandbox = await useSandbox({ authMode: "basic" });
     const { code, stdout } = await login(sandbox, newFolder(), { ADVERTISING_AUTH_MODE: "basic" });

@@ -1,4 +1,4 @@
-/** The examples of docs/messages.md are what people really get to read. */
+/** The examples in docs/messages.md are what is really printed. */
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -24,7 +24,7 @@ const purchase = {
 };
 const advertiser1 = { advertisers: [{ id: 1, advertiser_name: "Acme Shoes", active: true }], events: [] };
 
-/** What differs from run to run: ports, moments, ids of files, places in the code. */
+/** Removes what differs from run to run: ports, times, ids of files, places in the code. */
 function withoutChance(message: string): string {
   return message
     .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:8787")
@@ -143,7 +143,7 @@ describe("the example of docs/messages.md", () => {
   });
 });
 
-it("engine tests hold the examples of all other codes", () => {
+it("all other codes have their examples checked in engine tests", () => {
   const others = [...errorExamples().keys()].filter((code) => !Object.hasOwn(failures, code));
   expect(others).toEqual(["ADVERTISING_ARGUMENTS", "ADVERTISING_SETTINGS"]);
 });

@@ -1,6 +1,6 @@
 /**
- * Random programs of creates, answers, faults, ended and rotating sessions. Whatever happens, what the client reports is
- * true to what the platform holds. RUNS sets how many (`npm run model-test` runs the long version), SEED repeats a run.
+ * Random sequences of creates, answers, faults, ended and rotating sessions. Whatever happens, the client's reports agree with
+ * what is on the platform. RUNS sets how many (`npm run model-test` runs the long version), SEED repeats a run.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -21,7 +21,7 @@ import { lostAnswers } from "../support/lost-answers.js";
 const RUNS = Number(process.env.RUNS ?? 1000);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Faults that say that nothing was done; the platform keeps to that. */
+/** Faults whose answer says that nothing was done, which is true. */
 const refusals: Fault[] = [
   { kind: "answer", status: 400, body: { errors: { event: { event_name: ["bad"] } } } },
   { kind: "answer", status: 403, body: { message: "you may not create these" } },
@@ -33,7 +33,7 @@ const refusals: Fault[] = [
   { kind: "answer", status: 503, headers: { "retry-after": "1" } },
   { kind: "session-refusal" },
 ];
-/** Faults that a create survives. */
+/** Faults with which a create still succeeds. */
 const harmless: Fault[] = [{ kind: "close-after" }, { kind: "early-hints" }, { kind: "many-headers", count: 60 }];
 
 const target = fc.constantFrom<FaultRule["on"]>("advertiser", "create");
@@ -74,7 +74,7 @@ const platform: fc.Arbitrary<SandboxOptions> = fc.record({
 });
 
 const step = fc.record({
-  /** How many at once; each tenth of them is a request that the platform refuses. */
+  /** How many at once. Every tenth one is a request that the platform refuses. */
   creates: fc.integer({ min: 1, max: 7 }),
   badOne: fc.boolean(),
   faults: fc.array(fault, { maxLength: 2 }),
@@ -83,7 +83,7 @@ const step = fc.record({
   isLater: fc.boolean(),
 });
 
-/** The one thing that must be true of each create. */
+/** Checks that a create's report agrees with the platform. */
 function judge(name: string, ending: Ending, sandbox: Sandbox): void {
   const objects = sandbox.advertisers.filter((object) => object.advertiser_name === name);
   const what = `${name}: ${ending.kind} ${"message" in ending ? ending.message : ""}`;
@@ -110,7 +110,7 @@ function judge(name: string, ending: Ending, sandbox: Sandbox): void {
   }
 }
 
-/** A sequence that does not end is a failure like any other. */
+/** Makes a sequence that does not end a failure like any other. */
 async function ended<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {

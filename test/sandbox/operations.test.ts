@@ -1,4 +1,4 @@
-/** What only some installations can do: read, update and delete, through the provider as the engine calls it. */
+/** Operations that only some installations have (read, update, delete), through the provider as the engine calls it. */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/provider/services.js";
 import type {
@@ -45,7 +45,7 @@ async function start(
   const sandbox = await useSandbox({ operations: true, ...options });
   const folder = newFolder();
   const inThisRun = { settings: { operations: JSON.stringify(operations) }, adapt };
-  // What a run has created it does not delete: the engine asks for that in a later one.
+  // A run does not delete what it created itself: the engine asks for deletes in a later run.
   const first = newRun(sandbox, folder, inThisRun);
   await first.advertiser.create({ advertiserName: "A", __identity: "tiny/dev::a" });
   const { id, outs } = await first.event.create(inputs);
@@ -55,7 +55,7 @@ async function start(
   return { ...run, sandbox, folder, inThisRun, id, outs: outs as Record<string, unknown> };
 }
 
-it("R1: of what was created before the operation was known, the notes of this machine say when: it is not gone yet", async () => {
+it("R1: this machine's notes say when an object was created before a read was known, so that it does not count as gone too early", async () => {
   const { createdVisibleAfterSeconds: _, ...operations } = ALL;
   const sandbox = await useSandbox({ operations: true, readLagSeconds: 3600 });
   const folder = newFolder();
@@ -70,7 +70,7 @@ it("R1: of what was created before the operation was known, the notes of this ma
   expect(await refreshing.event.read(id, outs as Record<string, unknown>)).toEqual({ id, props: outs });
   expect(refreshing.told.map(({ message }) => message).join()).toMatch(/is not found .* it was created at 20/);
   refreshing.closeNow();
-  // Another resource has adopted it since, and the one that created it is gone.
+  // Another resource adopts it, and the one that created it is removed.
   const adopter = newRun(sandbox, folder);
   const run = { isUp: true, resources: 1 };
   const adopting = { ...inputs, existingId: Number(id), __identity: { identity: "tiny/dev::adopter", run } };
@@ -80,7 +80,7 @@ it("R1: of what was created before the operation was known, the notes of this ma
   const again = newRun(sandbox, folder, { settings });
   expect((await again.event.read(id, adopted as Record<string, unknown>)).id).toBe(id);
   again.closeNow();
-  // An alias has moved it on, to a key that no run here has noted before.
+  // An alias moves it to a key that no run here has noted before.
   const renaming = newRun(sandbox, folder);
   const renamed = { ...adopting, __identity: { identity: "tiny/dev::renamed", run } };
   const { inputs: moved = {} } = await renaming.event.check(news as Record<string, unknown>, renamed);
@@ -89,7 +89,7 @@ it("R1: of what was created before the operation was known, the notes of this ma
   const last = newRun(sandbox, folder, { settings });
   expect((await last.event.read(id, adopted as Record<string, unknown>)).id).toBe(id);
   last.closeNow();
-  // A machine without these notes has nothing to go by.
+  // A machine without these notes does not know the time.
   const other = newRun(sandbox, newFolder(), { settings });
   expect((await other.event.read(id, outs as Record<string, unknown>)).id).toBe("");
   expect(sandbox.creates).toBe(2);
@@ -103,7 +103,7 @@ it.each([
     { read: ALL.event.read, update: ALL.event.update },
     "adopts 2; it is read, and changed in place if it differs",
   ],
-])("R8: the preview of an adoption says what the up then does, with %s known", async (_, event, words) => {
+])("R8: the preview of an adoption says what the up then does, if %s is known", async (_, event, words) => {
   const { sandbox } = await start();
   const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify({ event }) } });
   const adopting = { ...inputs, value: 7, existingId: 2, __identity: "tiny/dev::adopter" };
@@ -121,7 +121,7 @@ it.each([
   expect(sandbox.creates).toBe(0);
 });
 
-describe("R8: an adopted object that somebody has changed, with only a read known", () => {
+describe("R8: an adopted object that was changed by hand, with only a read known", () => {
   const objects = {
     advertisers: [{ id: 1, advertiser_name: "A", active: true }],
     events: [{ id: 2, event_name: "E", advertiser_id: 1, value: 1 }],
@@ -188,7 +188,7 @@ describe("R8: an adopted object that somebody has changed, with only a read know
   });
 });
 
-it("R4: what an interrupted run created for one advertiser is not changed into another advertiser's: a person decides", async () => {
+it("R4: a create of an interrupted run for another advertiser is not taken over with an update: a person decides", async () => {
   const advertisers = [1, 2].map((id) => ({ id, advertiser_name: "A", active: true }));
   const sandbox = await useSandbox({ operations: true, objects: { advertisers, events: [] } });
   const folder = newFolder();
@@ -204,7 +204,7 @@ it("R4: what an interrupted run created for one advertiser is not changed into a
   expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0, events: [{ advertiser_id: 1 }] });
 });
 
-it("R2: with checkpoints off, what a run deletes is not taken over by the next one: another is created", async () => {
+it("R2: with checkpoints off, an object that a run deleted is created again by the next one, not taken over", async () => {
   const sandbox = await useSandbox({ operations: true });
   const folder = newFolder();
   const options = { settings: { operations: JSON.stringify(ALL) }, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } };
@@ -224,7 +224,7 @@ it("R2: with checkpoints off, what a run deletes is not taken over by the next o
   expect(sandbox).toMatchObject({ eventPosts: 2, events: [{ event_name: "Purchase" }] });
 });
 
-/** Changes an object as somebody does by hand. */
+/** Changes an object by hand. */
 function change(sandbox: Sandbox, id: string, fields: Record<string, unknown>): void {
   Object.assign(sandbox.events.find((each) => each.id === Number(id)) ?? {}, fields);
 }
@@ -233,8 +233,8 @@ const SHAPES: RecordShape[] = ["object", "payload", "payload-list", "list", "own
 const DRESSES: RecordDress[] = ["plain", "strings"];
 const everyDress = SHAPES.flatMap((recordShape) => DRESSES.map((recordDress) => ({ recordShape, recordDress })));
 
-describe.each(everyDress)("an object that is answered as $recordShape, $recordDress", (dress) => {
-  it("shows nothing where nothing was changed, however often it is asked", async () => {
+describe.each(everyDress)("an object in an answer of the shape $recordShape, $recordDress", (dress) => {
+  it("shows no change if there is none, however often it is read", async () => {
     const { event, id, outs, said, sandbox } = await start(dress);
     for (let i = 0; i < 2; i++) expect(await event.read(id, outs)).toEqual({ id, props: outs });
     expect(said).toEqual([]);
@@ -242,7 +242,7 @@ describe.each(everyDress)("an object that is answered as $recordShape, $recordDr
   });
 
   it("shows each changed argument once, in the form of the program", async () => {
-    /** By field: the argument, what the platform has now, and the same as a program says it. */
+    /** By field: the argument, the platform's value now, and the same value in a program's form. */
     const changes: readonly (readonly [string, string, unknown, unknown])[] = [
       ["event_name", "eventName", "Buy", "Buy"],
       ["value", "value", 30.5, 30.5],
@@ -271,7 +271,7 @@ describe.each(everyDress)("an object that is answered as $recordShape, $recordDr
       expect(warned.splice(0)).toEqual([expect.stringContaining(`was changed on the platform (${property})`)]);
       expect(await event.read(id, props)).toEqual({ id, props });
       expect(warned).toEqual([]);
-      // With an update the program's value is set again, and just that.
+      // An update sets only this argument back to the program's value.
       const { changes: isChange, replaces } = await event.diff(id, props as Record<string, unknown>, inputs);
       expect({ isChange, replaces }).toEqual({
         isChange: true,
@@ -281,7 +281,7 @@ describe.each(everyDress)("an object that is answered as $recordShape, $recordDr
     }
   });
 
-  it("brings .get every argument", async () => {
+  it("gives .get every argument", async () => {
     const { event, id } = await start(dress);
     const { props } = await event.read(id, {});
     const { __identity: _, ...given } = inputs;
@@ -289,9 +289,9 @@ describe.each(everyDress)("an object that is answered as $recordShape, $recordDr
   });
 });
 
-describe("what is gone", () => {
+describe("an object that is gone", () => {
   const shapes: GoneShape[] = ["404", "410", "empty-list", "empty-payload", "could-not-load"];
-  it.each(shapes)("leaves the state, as it is said by %s", async (goneShape) => {
+  it.each(shapes)("leaves the state after %s", async (goneShape) => {
     const { event, outs, sandbox } = await start({ goneShape });
     expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
     expect(sandbox.reads).toBe(1);
@@ -302,13 +302,13 @@ describe("what is gone", () => {
     { success: true, message: "Events retrieved successfully", payload: [] },
     { status: "OK", code: 200, payload: [], total: 0, meta: { page: 1, total_count: 0 } },
     { payload: [], message: "No events found" },
-  ])("leaves the state, as it is said by %j", async (body) => {
+  ])("leaves the state after %j", async (body) => {
     const { event, outs, sandbox } = await start();
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body } });
     expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
   });
 
-  it("is created again without a word of a live object", async () => {
+  it("is created again without a message about a live object", async () => {
     const sandbox = await useSandbox({
       operations: true,
       objects: { advertisers: [{ id: 1, active: true }], events: [] },
@@ -327,7 +327,7 @@ describe("what is gone", () => {
     await second.event.check({}, { ...inputs, __identity: identity });
     expect(second.told.map(({ message }) => message).join("\n")).not.toContain("second live object");
     second.closeNow();
-    // Another run knows it, too.
+    // A later run knows it too.
     const third = newRun(sandbox, folder, { settings });
     await third.event.check({}, { ...inputs, __identity: identity });
     expect(third.told).toEqual([]);
@@ -341,7 +341,7 @@ describe("what is gone", () => {
   const wordsOf = ({ told }: Pick<ReturnType<typeof newRun>, "told">) => told.map(({ message }) => message).join("\n");
 
   it.each(["created", "adopted", "unknown to this machine"] as const)(
-    "is named, with what the next up does: %s",
+    "is reported with what the next up does: %s",
     async (how) => {
       const { sandbox, folder, inThisRun, event, id, outs: created, closeNow } = await start();
       let outs = created;
@@ -360,7 +360,7 @@ describe("what is gone", () => {
         : "Then `pulumi up` creates another one.";
       expect(wordsOf(refreshing)).toBe(`${named} is no longer on the platform, so it leaves the state. ${next}`);
       refreshing.closeNow();
-      // The read is known to later runs as well: nothing of it is live.
+      // Later runs know the read too, so nothing counts as live.
       const later = newRun(sandbox, folder, inThisRun);
       const identity = { identity: inputs.__identity, run: { isUp: false, resources: 1 } };
       await later.event.check({}, { ...inputs, __identity: identity });
@@ -369,7 +369,7 @@ describe("what is gone", () => {
     },
   );
 
-  it("is named by its key in a set", async () => {
+  it("is reported with its key in a set", async () => {
     const { sandbox, folder, inThisRun } = await start();
     const engine = new SetEngine(sandbox, folder);
     await engine.up({ advertiserId: 1, events: { a: { eventName: "A", value: 1 } } }, inThisRun);
@@ -389,7 +389,7 @@ describe("what is gone", () => {
       { update: ALL.event.update },
       "pulumi state delete 'urn:pulumi:dev::tiny::pulumi-nodejs:dynamic/advertising:ConversionEvent::purchase'\n  pulumi up",
     ],
-  ])("R8: an update that finds it out says what helps with %s", async (_, event, commands) => {
+  ])("R8: an update that notices it says what to do with %s", async (_, event, commands) => {
     const { sandbox, folder, id, outs } = await start();
     await deletedByHand(sandbox, id, outs);
     const settings = { operations: JSON.stringify({ createdVisibleAfterSeconds: 0, event }) };
@@ -407,7 +407,7 @@ describe("what is gone", () => {
     expect(sandbox.creates).toBe(0);
   });
 
-  it("R8: of a set, with no known read, it is the key that goes and comes back", async () => {
+  it("R8: in a set without a known read, its key is to be removed and added again", async () => {
     const { sandbox, folder } = await start();
     const settings = {
       operations: JSON.stringify({ createdVisibleAfterSeconds: 0, event: { update: ALL.event.update } }),
@@ -424,7 +424,7 @@ describe("what is gone", () => {
     expect(sandbox.creates).toBe(1);
   });
 
-  it("what the state lets go of was perhaps adopted: it is not said to have been created", async () => {
+  it("and was perhaps adopted is not said to have been created", async () => {
     const { sandbox, folder, inThisRun, event, id, closeNow } = await start();
     const { inputs: news } = await event.check({}, { ...inputs, existingId: Number(id) });
     await event.create(news);
@@ -436,7 +436,7 @@ describe("what is gone", () => {
     );
   });
 
-  it("in a catalog it is said where existingId stands", async () => {
+  it("in a catalog: the message says where existingId belongs", async () => {
     const { sandbox, folder, inThisRun, event, advertiser, closeNow } = await start();
     const inShop = (name: string) => `tiny/dev::advertising:index:Catalog$::shop/${name}`;
     const acme = { advertiserName: "Acme", __identity: inShop("acme") };
@@ -456,7 +456,7 @@ describe("what is gone", () => {
         expect.stringMatching(/in the catalog's file \(in a CSV file, the column existingId/),
       ),
     );
-    // The others are counted, with their ids.
+    // The rest are counted, with their ids.
     expect(words.slice(10)).toEqual([
       expect.stringMatching(/^3 more objects were live before .*"shop\/acme\/e11" \(\d+\)/),
     ]);
@@ -466,7 +466,7 @@ describe("what is gone", () => {
   it.each([
     { payload: null, errors: [] },
     { success: true, payload: {} },
-  ])("as it is said by %j only where the operation works for something else", async (body) => {
+  ])("leaves the state after %j only if the read works for another object", async (body) => {
     const { event, id, outs, sandbox } = await start();
     sandbox.fail({ on: "read", with: { kind: "answer", status: 200, body }, times: 2 });
     const failure = await failureOf(event.read("999", outs));
@@ -479,7 +479,7 @@ describe("what is gone", () => {
     expect(await event.read("999", outs)).toEqual({ id: "", props: {} });
   });
 
-  it("after a bare 404 only where the operation works for something else", async () => {
+  it("leaves the state after a bare 404 only if the read works for another object", async () => {
     const { event, id, outs } = await start({ goneShape: "404-bare" });
     const failure = await failureOf(event.read("999", outs));
     expect(failure.message).toMatch(
@@ -491,7 +491,7 @@ describe("what is gone", () => {
   });
 });
 
-describe("trouble is not gone", () => {
+describe("an object is not gone after trouble", () => {
   const html = { "content-type": "text/html" };
   const json = { "content-type": "application/json" };
   const troubles: [string, Fault][] = [
@@ -536,9 +536,9 @@ describe("trouble is not gone", () => {
     ["a login page", { kind: "session-refusal", way: "login-page" }],
     ["a redirect", { kind: "session-refusal", way: "redirect" }],
   ];
-  it.each(troubles)("%s: the state keeps it", async (_, fault) => {
+  it.each(troubles)("%s: it stays in the state", async (_, fault) => {
     const { event, id, outs, sandbox } = await start();
-    // The operation has worked for this object and for another one.
+    // The read has worked for this object and for another one.
     await event.read(id, outs);
     sandbox.fail({ on: "read", with: fault, times: 10 });
     const failure = await failureOf(event.read(id, outs));
@@ -551,7 +551,7 @@ describe("trouble is not gone", () => {
 });
 
 describe("update", () => {
-  it("changes what was changed and nothing else; no POST, the same id", async () => {
+  it("changes only what was changed, without a POST, and the id stays", async () => {
     const { event, id, outs, sandbox } = await start();
     const news = { ...inputs, eventName: "Buy", clickWindow: 60 };
     expect(await event.diff(id, outs, news)).toEqual({ changes: true, replaces: [], deleteBeforeReplace: false });
@@ -564,7 +564,7 @@ describe("update", () => {
     expect(await event.read(id, updated.outs)).toEqual({ id, props: updated.outs });
   });
 
-  it("an argument that is taken away has its default again, or null", async () => {
+  it("a removed argument gets its default again, or null", async () => {
     const { event, id, outs, sandbox } = await start();
     const { eventTypeId: _, ...without } = inputs;
     const news = { ...without, additionalFields: { alternative_id: "x" } };
@@ -575,13 +575,13 @@ describe("update", () => {
     expect(sandbox.creates).toBe(0);
   });
 
-  it("another advertiser is a replacement", async () => {
+  it("a different advertiser is a replacement", async () => {
     const { event, id, outs } = await start();
     const { replaces } = await event.diff(id, outs, { ...inputs, advertiserId: 3, eventName: "Buy" });
     expect(replaces).toEqual(["eventName", "advertiserId"]);
   });
 
-  it("is asked again where its answer is lost, and told where nobody knows", async () => {
+  it("is sent again if its answer is lost, and an error if the outcome stays unknown", async () => {
     const { event, id, outs, sandbox } = await start();
     sandbox.fail({ on: "update", act: true, with: { kind: "close-without-answer" } });
     await event.update(id, outs, { ...inputs, value: 1 });
@@ -592,7 +592,7 @@ describe("update", () => {
     expect(failure.id).toBeUndefined();
   });
 
-  it("a refusal changes nothing, also one inside a success", async () => {
+  it("a refusal changes nothing, not even inside a success", async () => {
     const { event, id, outs, sandbox } = await start();
     const inner = { success: true, payload: { success: false, message: "the name is reserved" } };
     sandbox.fail({ on: "update", with: { kind: "answer", status: 200, body: inner } });
@@ -600,7 +600,7 @@ describe("update", () => {
     expect(failure.message).toMatch(/was refused with status 200: .*the name is reserved\. Nothing was changed\./);
   });
 
-  it("an answer with another id is told: it may be another object", async () => {
+  it("an answer with another id is an error, because it may be about another object", async () => {
     const { event, id, outs, sandbox } = await start();
     sandbox.fail({ on: "update", with: { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } } });
     const failure = await failureOf(event.update(id, outs, { ...inputs, eventName: "Buy" }));
@@ -609,7 +609,7 @@ describe("update", () => {
 });
 
 describe("delete", () => {
-  it("deletes just the object, once; one that is not there is done", async () => {
+  it("deletes only the object; one that is not there counts as deleted", async () => {
     const { event, id, outs, sandbox } = await start();
     await event.delete(id, outs);
     expect(sandbox.events).toEqual([]);
@@ -621,7 +621,7 @@ describe("delete", () => {
     ]);
   });
 
-  it("is asked again where its answer is lost", async () => {
+  it("is sent again if its answer is lost", async () => {
     const { event, id, outs, sandbox } = await start({ goneShape: "404" });
     sandbox.fail({ on: "delete", act: true, with: { kind: "reset" } });
     await event.delete(id, outs);
@@ -629,7 +629,7 @@ describe("delete", () => {
     expect(sandbox.events).toEqual([]);
   });
 
-  it("trouble is told, and the state keeps it", async () => {
+  it("trouble is an error, and the object stays in the state", async () => {
     const { event, id, outs, sandbox } = await start();
     sandbox.fail({
       on: "delete",
@@ -641,8 +641,8 @@ describe("delete", () => {
     expect(sandbox.events).toHaveLength(1);
   });
 
-  describe("that a replacement or a removal brings", () => {
-    /** One run of the program, as the engine begins it. */
+  describe("with a replacement or a removal", () => {
+    /** Checks the resource, with which the engine begins a run. */
     const begin = (run: ReturnType<typeof newRun>, olds: object | undefined, more: object, isUp = false) =>
       run.event.check(olds === undefined ? {} : { ...olds, __identity: "tiny/dev::purchase" }, {
         ...inputs,
@@ -650,7 +650,7 @@ describe("delete", () => {
         __identity: { identity: "tiny/dev::purchase", run: { isUp, resources: 1 }, deletes: true },
       });
 
-    it("is told as what it is, and is not noted as left live", async () => {
+    it("is announced as a delete, and is not noted as left live", async () => {
       const first = await start({}, WITHOUT_UPDATE);
       const { inputs: held = {} } = await begin(first, {}, {});
       expect(held).toMatchObject({ __delete: true });
@@ -673,7 +673,7 @@ describe("delete", () => {
       expect(first.sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
     });
 
-    it("R8: of what the program adopts elsewhere a preview does not say that it stays live", async () => {
+    it("R8: a preview does not say that an object stays live which the program adopts elsewhere", async () => {
       const { id, outs, sandbox } = await start({}, WITHOUT_UPDATE);
       const said = async (more: object) => {
         const preview = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
@@ -690,7 +690,7 @@ describe("delete", () => {
       expect(await said({ adopted: id })).toBe("");
     });
 
-    it("is sent where the engine asks for no `diff` (`--replace`), on the machine that remembers the object", async () => {
+    it("is sent if the engine asks for no `diff` (`--replace`), on the machine that remembers the object", async () => {
       const { sandbox } = await start({}, WITHOUT_UPDATE);
       const folder = newFolder();
       const settings = { operations: JSON.stringify(WITHOUT_UPDATE) };
@@ -710,8 +710,8 @@ describe("delete", () => {
 
     it.each<[string, Readonly<Record<string, string>>]>([
       ["", {}],
-      ["; what a run without checkpoints has noted is not taken over then", { PULUMI_SKIP_CHECKPOINTS: "true" }],
-    ])("is sent before the create too, where the engine asks for no `diff` (`--replace`)%s", async (_, environment) => {
+      ["; with checkpoints off, the former object is not taken over", { PULUMI_SKIP_CHECKPOINTS: "true" }],
+    ])("is also sent before the create if the engine asks for no `diff` (`--replace`)%s", async (_, environment) => {
       const { sandbox } = await start({}, WITHOUT_UPDATE);
       const folder = newFolder();
       const settings = { operations: JSON.stringify(WITHOUT_UPDATE) };
@@ -730,7 +730,7 @@ describe("delete", () => {
       expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
     });
 
-    it("deleted before its replacement is created (`deleteBeforeReplace`), also if the engine asked for no `check`, it is not left live", async () => {
+    it("is not noted as left live if it came before the create (`deleteBeforeReplace`), also if the engine asked for no `check`", async () => {
       const { id: first, outs: olds, sandbox } = await start({}, WITHOUT_UPDATE);
       const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
       const news = { ...inputs, advertiserId: UNKNOWN, __identity: "tiny/dev::purchase" };
@@ -744,7 +744,7 @@ describe("delete", () => {
       expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1, events: [{ id: Number(created.id) }] });
     });
 
-    it("spared before its replacement is created (`deleteBeforeReplace`), since it may be adopted, it is listed as left live", async () => {
+    it("is not sent before the create (`deleteBeforeReplace`) if the object may be adopted: it is noted as left live", async () => {
       const { id, outs, sandbox } = await start({}, WITHOUT_UPDATE);
       const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
       const identity = { identity: "tiny/dev::purchase", run: { isUp: true, resources: 2 }, adoptsUnknown: true };
@@ -762,7 +762,7 @@ describe("delete", () => {
       expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
     });
 
-    it("with the option off only now, the object of before stays live", async () => {
+    it("is not sent if the option was switched off with the replacement", async () => {
       const { id, outs, sandbox } = await start({}, WITHOUT_UPDATE);
       const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(WITHOUT_UPDATE) } });
       const { inputs: next } = await begin(run, {}, { eventName: "Buy" });
@@ -770,7 +770,7 @@ describe("delete", () => {
       expect(run.told.map(({ message }) => message).join()).toContain(`${id} stays live on the platform`);
     });
 
-    it("spares an object that something else has adopted, or that stays under the same resource", async () => {
+    it("is not sent for an object that another resource has adopted, or that its own resource keeps", async () => {
       const { id, outs, sandbox } = await start();
       for (const name of ["other", "purchase"]) {
         const run = newRun(sandbox, newFolder(), { settings: { operations: JSON.stringify(ALL) } });
@@ -783,7 +783,7 @@ describe("delete", () => {
     });
   });
 
-  it("never of another account, nor where the state does not say of which", async () => {
+  it("is never sent for another account's object, nor if the state does not say which account", async () => {
     const { event, id, outs, sandbox, said } = await start();
     expect((await failureOf(event.delete(id, { ...outs, __at: "other.example a@b.c" }))).message).toContain(
       "ADVERTISING_ACCOUNT_MISMATCH",
@@ -796,7 +796,7 @@ describe("delete", () => {
   });
 });
 
-it("without the setting nothing but the documented operations is sent", async () => {
+it("without the setting only the documented operations are sent", async () => {
   const { event, id, outs, sandbox, said } = await start({}, {});
   expect((await event.read(id, outs)).props).toEqual(outs);
   expect((await event.diff(id, outs, { ...inputs, eventName: "Buy" })).replaces).toEqual(["eventName"]);
@@ -805,7 +805,7 @@ it("without the setting nothing but the documented operations is sent", async ()
   expect(sandbox.requests).toEqual([]);
 });
 
-it("reads of many objects: few at a time, one login, and a rate limit is waited out together", async () => {
+it("reads of many objects: few at a time, one login, and one wait for a rate limit", async () => {
   const AT_ONCE = 3;
   const sandbox = await useSandbox({ operations: true });
   const settings = { operations: JSON.stringify(ALL), maxConcurrentRequests: String(AT_ONCE) };
@@ -827,7 +827,7 @@ it("reads of many objects: few at a time, one login, and a rate limit is waited 
   expect({ logins: sandbox.logins, creates: sandbox.creates }).toEqual({ logins: 0, creates: 0 });
 });
 
-it("an id that a preview does not know is its owner's, where that keeps it", async () => {
+it("an id that the engine calls unknown in a preview is its owner's, if the owner keeps it", async () => {
   const { advertiser, event, set } = await start();
   const owner = { advertiserName: "A", __identity: "tiny/dev::a" };
   const owned = { identity: "tiny/dev::x", owners: { advertiserId: "Advertiser::organization/tiny/dev::a" } };
@@ -849,7 +849,7 @@ it("an id that a preview does not know is its owner's, where that keeps it", asy
   expect(await idOf()).toBe(1);
   expect((await event.check({}, unknown)).inputs.advertiserId).toBe(UNKNOWN);
   expect((await event.check({}, { ...unknown, advertiserId: 7, __identity: owned })).inputs.advertiserId).toBe(7);
-  // The engine checks once more what it replaces.
+  // The engine checks again what it replaces.
   await advertiser.check({}, owner);
   expect(await idOf()).toBe(UNKNOWN);
   await diff("90071992547409931", {});

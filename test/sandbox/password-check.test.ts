@@ -15,14 +15,14 @@ describe("the password", () => {
   const PASSWORD = "a new s\u00ebcret & more/1+1";
   const withPassword = (password: string) => ({ settings: { password } });
 
-  /** Counts what is computed of passwords, until the test's end. */
+  /** Counts scrypt computations until the test's end. */
   function countScrypt() {
     const computed = vi.fn(crypto.scrypt);
     replaceIn(crypto, { scrypt: computed });
     return { salts: () => computed.mock.calls.map(([, salt]) => (salt as Buffer).toString("hex")) };
   }
 
-  it("unchanged: no login, and its verifier is computed once in a run, whatever the run has to do", async () => {
+  it("unchanged: no login, and its verifier is computed once in a run", async () => {
     const { sandbox, file, client } = await startWithSession();
     const { verifier } = JSON.parse(readFileSync(file, "utf8")) as { verifier: unknown };
     const computed = countScrypt();
@@ -34,7 +34,7 @@ describe("the password", () => {
     }
     expect(sandbox.logins).toBe(2);
     expect(computed.salts()).toHaveLength(1);
-    // The logins of the same password need no other salt.
+    // Logins with the same password keep the salt.
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ verifier });
   });
 
@@ -47,7 +47,7 @@ describe("the password", () => {
     expect(computed.salts()).toHaveLength(1);
   });
 
-  it("changed, on the platform as well: one login with the new one, which the next runs need not repeat", async () => {
+  it("changed, on the platform as well: one login with the new one, which later runs do not repeat", async () => {
     const { file, client } = await startWithSession();
     const before = JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } };
     const platform = await useSandbox({ password: PASSWORD });
@@ -60,18 +60,18 @@ describe("the password", () => {
     expect(counts(platform)).toEqual({ logins: 1, creates: 5 });
     expect(platform.requests[0]?.body).toMatchObject({ password: PASSWORD });
     expect(run.said).toEqual([]);
-    expect(new Set(computed.salts()).size).toBe(computed.salts().length); // each salt once
+    expect(new Set(computed.salts()).size).toBe(computed.salts().length); // each salt is used once
     const after = JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } };
     expect(after.verifier.salt).not.toBe(before.verifier.salt);
     expect(await changed().create()).toMatchObject({ kind: "created" });
     expect(counts(platform)).toEqual({ logins: 1, creates: 6 });
-    // Whoever still has the old one is refused, instead of going on with a session of the new one.
+    // A run with the old password is refused, instead of using a session of the new one.
     const old = new TestClient(platform.url, { cookieFile: file, clock: client().clock });
     expect(await old.create()).toMatchObject({ kind: "LoginError" });
     expect(counts(platform)).toEqual({ logins: 2, creates: 6 });
   });
 
-  it("changed, and wrong: a login error, nothing is sent, and the session stays for who has the right one", async () => {
+  it("changed, and wrong: a login error, nothing is sent, and the session stays for runs with the right one", async () => {
     const { sandbox, file, client } = await startWithSession();
     const before = readFileSync(file, "utf8");
     for (let runs = 0; runs < 2; runs++) {
@@ -85,7 +85,7 @@ describe("the password", () => {
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 1 });
   });
 
-  it("stands in no file, in no spelling and no fast digest, nor in a file's name", async () => {
+  it("is in no file, in any spelling or as a fast digest, nor in a file's name", async () => {
     const { sandbox, folder, file } = await start({ password: PASSWORD });
     const run = new TestClient(sandbox.url, { cookieFile: file, ...withPassword(PASSWORD) });
     expect(await run.create()).toMatchObject({ kind: "created" });
@@ -138,7 +138,7 @@ describe("the password", () => {
     expect(run.said).toEqual([expect.stringContaining("its password can't be checked (scrypt is not allowed)")]);
   });
 
-  it("of a file of an earlier version is not known: one login, nothing said", async () => {
+  it("is not known from a file of an earlier version: one login, without a message", async () => {
     const { sandbox, file, client } = await startWithSession();
     const { verifier: _, ...first } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
     writeFileSync(file, JSON.stringify({ ...first, version: 1 }));

@@ -1,4 +1,4 @@
-/** Waiting where the platform asks for it: as long as it says, all together, within the limit, whatever the clocks do. */
+/** Waiting when the platform asks for it: as long as it says, all together, within the limit, whatever the clocks do. */
 import { describe, expect, it, vi } from "vitest";
 import { type Ending, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
 import { FakeClock } from "../support/clock.js";
@@ -12,7 +12,7 @@ const START = Date.parse("2026-01-01T00:00:00Z");
 
 const kinds = (endings: readonly Ending[]) => [...new Set(endings.map(({ kind }) => kind))];
 
-/** A platform that answers 429 until `seconds` of the client's time have passed; it notes when each POST came. */
+/** A platform that answers 429 until `seconds` of the client's time have passed, and notes when each POST arrived. */
 async function limitedFor(seconds: number, headers: readonly string[], options: TestClientOptions = {}) {
   const clock = options.clock ?? new FakeClock();
   const postedAt: number[] = [];
@@ -40,13 +40,13 @@ describe("Retry-After", () => {
       40,
       40,
     ],
-    ["a date that is past", 429, { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT", date: "" }, 0.5, 1],
+    ["a date in the past", 429, { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT", date: "" }, 0.5, 1],
     ["absent", 429, {}, 0.5, 1],
     ["a word", 429, { "retry-after": "soon" }, 0.5, 1],
     ["1e9", 429, { "retry-after": "1e9" }, 0.5, 1],
     ["negative", 429, { "retry-after": "-7" }, 0.5, 1],
     ["0", 429, { "retry-after": "0" }, 0.5, 1],
-  ])("%s: waits so long, once, and is created", async (_, status, headers, atLeast, atMost) => {
+  ])("%s: one wait of that length, then created", async (_, status, headers, atLeast, atMost) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "create", with: { kind: "answer", status, headers } });
     expect(await client.create()).toMatchObject({ kind: "created" });
@@ -57,7 +57,7 @@ describe("Retry-After", () => {
   });
 
   it.each(["1000000000", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])(
-    "%s: longer than may be waited: said at once, nothing waited",
+    "%s: more than maxWaitSeconds: an error at once, without a wait",
     async (value) => {
       const { sandbox, client } = await start();
       sandbox.fail({
@@ -96,19 +96,19 @@ describe("Retry-After", () => {
 });
 
 describe("all wait together", () => {
-  it("40 creates: none is sent in the quiet time, said once, each created once", async () => {
+  it("40 creates: none is sent during the wait, one message, each created once", async () => {
     const { client, clock, postedAt, server } = await limitedFor(30, ["retry-after: 30"]);
     const endings = await client.createMany(40);
     expect(kinds(endings)).toEqual(["created"]);
     expect(postedAt.filter((time) => time > 0 && time < 30_000)).toEqual([]);
-    expect(postedAt.filter((time) => time === 0).length).toBeLessThanOrEqual(16); // those that were under way
+    expect(postedAt.filter((time) => time === 0).length).toBeLessThanOrEqual(16); // those in flight
     expect(postedAt.filter((time) => time >= 30_000)).toHaveLength(40);
     expect(clock.monotonicMs()).toBeLessThan(31_000);
     expect(client.said).toEqual(["The platform limits the rate (status 429): all requests wait for 30 s."]);
     expect(server.connections).toBeLessThanOrEqual(32);
   });
 
-  it("a later, longer demand prolongs the wait for all", async () => {
+  it("a later and longer Retry-After prolongs the wait for all", async () => {
     const clock = new FakeClock();
     const waits = [0, 0, 10, 25];
     const postedAt: number[] = [];
@@ -121,7 +121,7 @@ describe("all wait together", () => {
       }
     });
     const client = new TestClient(server.url, { clock, settings: basic });
-    expect(kinds(await client.createMany(2))).toEqual(["created"]); // from now on two may be under way
+    expect(kinds(await client.createMany(2))).toEqual(["created"]); // from here on two may be in flight
     expect(kinds(await client.createMany(2))).toEqual(["created"]);
     expect(postedAt).toHaveLength(6);
     expect(postedAt.slice(4).every((time) => time >= 25_000)).toBe(true);
@@ -129,7 +129,7 @@ describe("all wait together", () => {
     expect(client.said).toHaveLength(1);
   });
 
-  it("one place for requests is enough", async () => {
+  it("one request at a time is enough", async () => {
     const { client, clock, postedAt } = await limitedFor(5, ["retry-after: 5"], {
       settings: { maxConcurrentRequests: 1 },
     });
@@ -140,27 +140,27 @@ describe("all wait together", () => {
 });
 
 describe("within maxWaitSeconds", () => {
-  it.each([0, 1, 10, 60, 600])("%i: 20 creates that are limited for ever", async (maxWaitSeconds) => {
+  it.each([0, 1, 10, 60, 600])("%i: 20 creates under an endless rate limit", async (maxWaitSeconds) => {
     const { client, clock, postedAt } = await limitedFor(Number.POSITIVE_INFINITY, [], {
       settings: { maxWaitSeconds },
     });
     const endings = await client.createMany(20);
     expect(kinds(endings)).toEqual(["RateLimitedError"]);
     for (const ending of endings) expect(messageOf(ending)).toContain(`maxWaitSeconds (${maxWaitSeconds} s)`);
-    // The last ones begin when the first ones give up, at worst.
+    // At worst the last ones begin when the first ones give up.
     expect(clock.monotonicMs()).toBeLessThanOrEqual(2 * maxWaitSeconds * 1000);
     expect(postedAt.length).toBeLessThanOrEqual(20 * (6 + maxWaitSeconds / 10));
     expect(client.said.length).toBeLessThanOrEqual(6 + maxWaitSeconds / 10);
   });
 
-  it("a limit that ends in time is not given up before", async () => {
+  it("a limit that ends in time is waited for until its end", async () => {
     const { client, clock } = await limitedFor(100, ["retry-after: 50"]);
     expect(kinds(await client.createMany(20))).toEqual(["created"]);
     expect(clock.monotonicMs()).toBeGreaterThanOrEqual(100_000);
     expect(clock.monotonicMs()).toBeLessThanOrEqual(120_000);
   });
 
-  it("holds for connections that are refused as well, however many creates there are", async () => {
+  it("also limits the wait for refused connections, however many creates there are", async () => {
     const client = new TestClient(`http://127.0.0.1:${await closedPort()}`, {
       settings: { ...basic, maxWaitSeconds: 30 },
     });
@@ -169,7 +169,7 @@ describe("within maxWaitSeconds", () => {
     expect(client.attempts.every(({ sent }) => sent === false)).toBe(true);
   });
 
-  it("holds on a session that has served just one request, where few may be sent at once", async () => {
+  it("also limits it on a session that has served only one request, when few may be sent at once", async () => {
     const limited = await useSandbox();
     const client = new TestClient(limited.url, { settings: { maxWaitSeconds: 30 } });
     await client.create("first");
@@ -179,7 +179,7 @@ describe("within maxWaitSeconds", () => {
     expect(limited.advertisers).toHaveLength(1);
 
     const gone = await useSandbox();
-    gone.fail({ on: "any", with: { kind: "close-after" }, times: 2 }); // no connection is left that could be used again
+    gone.fail({ on: "any", with: { kind: "close-after" }, times: 2 }); // so that no connection is left to use again
     const other = new TestClient(gone.url, { settings: { maxWaitSeconds: 30 } });
     await other.create("first");
     await gone.close();
@@ -188,7 +188,7 @@ describe("within maxWaitSeconds", () => {
   });
 
   it("a wait for the limit and one for a connection share the time", async () => {
-    // Limited for 100 s; then nobody listens any more.
+    // A rate limit for 100 s, after which nothing listens any more.
     const clock = new FakeClock();
     const server = await startRawServer(async (connection) => {
       await connection.readRequest();
@@ -208,7 +208,7 @@ describe("within maxWaitSeconds", () => {
 describe("clocks that jump", () => {
   const DAY = 86_400_000;
   it.each([DAY, -DAY, 365 * DAY, -START])(
-    "the wall clock by %i ms during a wait: neither longer nor shorter, and no spinning",
+    "the wall clock by %i ms during a wait: it is neither longer nor shorter, and no request is sent meanwhile",
     async (jump) => {
       const clock = new FakeClock();
       let jumped = false;
@@ -222,21 +222,21 @@ describe("clocks that jump", () => {
       expect(clock.monotonicMs()).toBeGreaterThanOrEqual(30_000);
       expect(clock.monotonicMs()).toBeLessThan(31_000);
       expect(clock.sleeps.length).toBeLessThanOrEqual(10);
-      expect(postedAt).toHaveLength(6); // the first finds out for all
+      expect(postedAt).toHaveLength(6); // the first one finds out for all
     },
   );
 
-  it("by a date of the platform's, with a wrong clock here, no Date header, and a jump between", async () => {
+  it("a Retry-After date with a wrong clock here, no Date header, and a jump in between", async () => {
     const clock = new FakeClock(START - 365 * DAY);
     const { client } = await limitedFor(30, ["retry-after: Thu, 01 Jan 2026 00:00:30 GMT"], { clock });
     const ending = await client.create();
-    // A year off: said so rather than waited for.
+    // The clock is a year off: an error instead of a wait.
     expect(ending.kind).toBe("RateLimitedError");
     expect(messageOf(ending)).toContain("2026-01-01T00:00:30.000Z");
     expect(clock.sleeps).toEqual([]);
   });
 
-  it("a computer that sleeps through the wait goes on at once, and does not count it twice", async () => {
+  it("a computer that sleeps through the wait goes on at once, and does not wait twice", async () => {
     const clock = new FakeClock();
     let slept = false;
     clock.beforeWaking = () => {

@@ -1,4 +1,4 @@
-/** What `pending --search` finds on the platform, and what it says of the rest. */
+/** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it } from "vitest";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 import type { CreateRecord } from "../../provider/src/state/create-record.js";
@@ -54,7 +54,7 @@ async function search(creates: readonly PendingCreate[], settings: object = {}) 
   return { sandbox, ...(await searchFor(creates, reading, newFolder())) };
 }
 
-it("R2: an object that the resource had before, with the same mark, is not what was created", async () => {
+it("R2: an object that the resource had before does not count as created, even with the same mark", async () => {
   const creates = [
     { ...open("there"), formerIds: ["7"] },
     { ...open("twice"), formerIds: ["8"] },
@@ -64,7 +64,7 @@ it("R2: an object that the resource had before, with the same mark, is not what 
   expect(notMade).toEqual([urnOf("there")]);
 });
 
-it("finds the object with just this mark, and tells which of several to keep", async () => {
+it("finds the object with exactly this mark; of several, one is to be kept", async () => {
   const { sandbox, found, notMade, told } = await search([open("there"), open("twice"), open("gone")]);
   expect(found).toEqual([{ urn: urnOf("there"), id: "7", mark: "mark-there" }]);
   expect(notMade).toEqual([urnOf("gone")]);
@@ -93,7 +93,7 @@ it("says why it can't search, and sends nothing for it", async () => {
 it.each([
   ["of a single resource", { at: "" }],
   ["of a member of a set", { isEarliest: true as const }],
-])("R6: where the record does not say when it was sent, it may have been sent until now: %s", async (_, record) => {
+])("R6: a create without a known time may have been sent until now: %s", async (_, record) => {
   const settings = {
     requestTimeoutSeconds: "1",
     operations: JSON.stringify({
@@ -105,7 +105,7 @@ it.each([
   const { sandbox, found, notMade, told } = await search([open("there", record), open("gone", record)], settings);
   expect(found).toEqual([{ urn: urnOf("there"), id: "7", mark: "mark-there" }]);
   expect({ notMade, told }).toEqual({ notMade: [urnOf("gone")], told: [] });
-  // Once at once, and what is not there yet again when it would be.
+  // One search at once, and another one later for what was not found.
   expect(sandbox.searches).toBeGreaterThan(2);
   expect(sandbox.creates).toBe(0);
 });
@@ -116,7 +116,7 @@ const killedTwice = (name: string, ...marks: string[]): PendingCreate => {
   return { ...create, record, also: others.map((mark) => ({ ...record, mark })) };
 };
 
-it("R7: where one mark is found and another one is not decided, a second object may be there, and is told", async () => {
+it("R7: if one mark is found and another one is undecided, the message says that there may be a second object", async () => {
   const stale = { ...open("stale", { at: new Date().toISOString(), mark: "mark-of-another-machine" }).record };
   const { found, notMade, told } = await search([
     { ...killedTwice("there", "mark-there"), also: [{ ...stale, field: undefined }] },
@@ -127,7 +127,7 @@ it("R7: where one mark is found and another one is not decided, a second object 
   ]);
 });
 
-it("of several runs that sent one resource, all marks are looked for: any that is found is its object", async () => {
+it("if several runs sent one resource, all marks are searched for, and any that is found is its object", async () => {
   const { sandbox, found, notMade, told } = await search([
     killedTwice("first", "mark-there", "mark-gone"),
     killedTwice("second", "mark-gone-too", "mark-there"),

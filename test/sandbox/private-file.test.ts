@@ -1,4 +1,4 @@
-/** Row 53: whose folder a private file may be in. */
+/** Row 53: which folders a private file may be in. */
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import envPaths from "env-paths";
@@ -22,7 +22,7 @@ function folderOf(mode = 0o700): string {
 }
 
 describe.skipIf(process.platform === "win32")("row 53: the folder of a private file", () => {
-  it("is not used where everybody may write, and said once: the run goes on", async () => {
+  it("is not used if everybody may write, with one message, and the run goes on", async () => {
     const folder = folderOf(0o777);
     const sandbox = await useSandbox();
     const client = new TestClient(sandbox.url, { cookieFile: join(folder, "session.json") });
@@ -33,10 +33,10 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
         `chmod go-w '${folder}'). This run keeps its session in memory.`,
     ]);
     expect(existsSync(join(folder, "session.json"))).toBe(false);
-    expect(modeOf(folder)).toBe(0o777); // the user's own: left as it is
+    expect(modeOf(folder)).toBe(0o777); // the user's own folder is left as it is
   });
 
-  it("is not used where it became writable after the file was written", async () => {
+  it("is not used if it became writable after the file was written", async () => {
     const folder = folderOf();
     const file = join(folder, "session.json");
     await replacePrivate(file, "text", "a");
@@ -48,7 +48,7 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
   });
 
   it.skipIf(process.getuid?.() !== 0).each([0o777, 0o770, 0o702])(
-    "is not used where it is another user's, with mode %o (needs root to make one)",
+    "is not used if it is another user's, with mode %o (needs root to make one)",
     async (mode) => {
       const folder = folderOf(mode);
       chownSync(folder, 12_345, 12_345);
@@ -57,22 +57,19 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
     },
   );
 
-  it.skipIf(process.getuid?.() !== 0)(
-    "is not used where another group may write (needs root to make one)",
-    async () => {
-      const folder = folderOf(0o770);
-      chownSync(folder, 0, 12_345);
-      await expect(replacePrivate(join(folder, "session.json"), "text", "a")).rejects.toThrow(UntrustedFile);
-    },
-  );
+  it.skipIf(process.getuid?.() !== 0)("is not used if another group may write (needs root to make one)", async () => {
+    const folder = folderOf(0o770);
+    chownSync(folder, 0, 12_345);
+    await expect(replacePrivate(join(folder, "session.json"), "text", "a")).rejects.toThrow(UntrustedFile);
+  });
 
-  it("is used where it is sticky, as /tmp", async () => {
+  it("is used if it is sticky, as /tmp", async () => {
     const file = join(folderOf(0o1777), "session.json");
     await replacePrivate(file, "text", "a");
     expect((await readPrivate(file, 100))?.toString()).toBe("text");
   });
 
-  it.each(["", "below", "below/deeper"])("is tightened below the user's cache: '%s'", async (below) => {
+  it.each(["", "below", "below/deeper"])("gets private permissions below the user's cache: '%s'", async (below) => {
     vi.stubEnv("XDG_CACHE_HOME", folderOf());
     onTestFinished(() => void vi.unstubAllEnvs());
     const { cache } = envPaths("pulumi-advertising", { suffix: "" });
@@ -83,7 +80,7 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
     for (const made of new Set([cache, folder])) expect([made, modeOf(made)]).toEqual([made, 0o700]);
   });
 
-  it("is not tightened where a link in the cache leads to it", async () => {
+  it("keeps its permissions if a link in the cache leads to it", async () => {
     const target = folderOf(0o777);
     vi.stubEnv("XDG_CACHE_HOME", folderOf());
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -93,7 +90,7 @@ describe.skipIf(process.platform === "win32")("row 53: the folder of a private f
     expect(modeOf(target)).toBe(0o777);
   });
 
-  it("is tightened where it is the journal's own", async () => {
+  it("gets private permissions if it is the journal's own", async () => {
     const folder = join(folderOf(), "session.json.journal-0123456789abcdef");
     mkdirSync(folder);
     chmodSync(folder, 0o777);

@@ -1,6 +1,6 @@
 /**
- * Through a real proxy: what it does, what it says no to, and that "not sent" stays true on the way to the platform and
- * its TLS. The platform has a name that only the proxy knows.
+ * Requests through a real proxy: which way they go, what the proxy may refuse, and that "not sent" stays true for the tunnel
+ * and the platform's TLS in it. Only the proxy knows the platform's name.
  */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";
@@ -17,9 +17,9 @@ vi.setConfig({ testTimeout: 30_000 });
 
 const PLATFORM = "https://platform.test";
 const basic = { authMode: "basic" } as const;
-/** No login, so that the proxy is asked for nothing but creates. */
+/** No login, so that the proxy only gets creates. */
 const withBasic = { sandbox: basic, client: { settings: basic } } as const;
-/** One attempt: where an attempt takes real time. */
+/** One attempt, for tests in which an attempt takes real time. */
 const impatient = { ...basic, requestTimeoutSeconds: 1, maxWaitSeconds: 0 } as const;
 
 const authority = makeCertificate({ name: "test authority", authority: true });
@@ -50,12 +50,12 @@ async function start({ certificate = platformCertificate, variables, ...options 
   return { sandbox, proxy, client, front };
 }
 
-/** By its name: Node.js warns of a TLS server that is named by an address. */
+/** By a name, because Node.js warns about TLS with an address. */
 const asSecure = (host: string) => ({ HTTPS_PROXY: `https://${host.replace("127.0.0.1", "localhost")}` });
 const treatAll = (treatment: Treatment) => ({ treat: () => treatment });
 
 describe("which way requests go", () => {
-  it("through the tunnel, of which the connection is used again", async () => {
+  it("through a tunnel whose connection is used again", async () => {
     const { sandbox, proxy, client } = await start({ client: { settings: { maxConcurrentRequests: 1 } } });
     expect(await client.create("A")).toMatchObject({ kind: "created" });
     expect(await client.create("B")).toMatchObject({ kind: "created" });
@@ -64,7 +64,7 @@ describe("which way requests go", () => {
     expect(proxy.forwarded).toEqual([]);
   });
 
-  it("many at once, each once, in no more tunnels than requests are allowed at once", async () => {
+  it("many at once: each is sent once, in no more tunnels than maxConcurrentRequests", async () => {
     const { sandbox, proxy, client } = await start({ client: { settings: { maxConcurrentRequests: 4 } } });
     const endings = await client.createMany(60);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["created"]));
@@ -87,9 +87,9 @@ describe("which way requests go", () => {
   });
 
   it.each(["localhost", "*", "x.test,localhost", "x.test localhost", "LOCALHOST:<port>"])(
-    "NO_PROXY %s: past the proxy, which nothing reaches",
+    "NO_PROXY %s: directly, with nothing sent to the proxy",
     async (list) => {
-      // The settings give loopback addresses no proxy at all, so what this needs is handed to the transport as it is.
+      // The settings never give a loopback address a proxy, so the transport gets its proxy directly.
       const { front, proxy } = await start();
       const { createTransport } = await import("../../provider/src/client/transport.js");
       const transport = createTransport({
@@ -105,7 +105,7 @@ describe("which way requests go", () => {
         },
       });
       const url = new URL(`https://localhost:${front}/rest/advertiser`);
-      // The certificate is the platform's own: that it does not fit is told by whoever connects directly.
+      // The platform's certificate does not fit this address, which only a direct connection reports.
       await expect(transport.send({ method: "POST", url, headers: {}, body: "{}" })).rejects.toMatchObject({
         code: "ERR_TLS_CERT_ALTNAME_INVALID",
         sent: false,
@@ -116,7 +116,7 @@ describe("which way requests go", () => {
     },
   );
 
-  it("a platform on this machine: never through the proxy", async () => {
+  it("a platform on this machine is never reached through the proxy", async () => {
     const sandbox = await useSandbox();
     const { proxy } = await start();
     const everywhere = { HTTPS_PROXY: `http://${proxy.host}`, HTTP_PROXY: `http://${proxy.host}` };
@@ -126,7 +126,7 @@ describe("which way requests go", () => {
     expect([proxy.asked, proxy.forwarded]).toEqual([[], []]);
   });
 
-  it("a proxy that speaks TLS itself", async () => {
+  it("through a proxy that itself uses TLS", async () => {
     const certificate = makeCertificate({ name: "proxy", issuer, host: "localhost" });
     const { sandbox, proxy, client } = await start({
       ...withBasic,
@@ -138,7 +138,7 @@ describe("which way requests go", () => {
     expect(proxy.asked).toEqual(["platform.test:443"]);
   });
 
-  it("an unasked 100 Continue through the tunnel means nothing", async () => {
+  it("an unrequested 100 Continue through the tunnel has no effect", async () => {
     const platform = await startRawServer(async (connection) => {
       await connection.readRequest();
       await connection.write("HTTP/1.1 100 Continue\r\n\r\n");
@@ -168,7 +168,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     ["501", { kind: "refuse", status: 501 }, /status 501/],
     ["204", { kind: "refuse", status: 204 }, /status 204/],
     ["a redirect", { kind: "refuse", status: 302, headers: ["location: https://login.test/"] }, /status 302/],
-  ])("%s: final at once", async (_, treatment, words) => {
+  ])("%s: an error at once", async (_, treatment, words) => {
     for (const settings of [{}, basic]) {
       const { sandbox, proxy, client } = await start({ proxy: treatAll(treatment), client: { settings } });
       const ending = await client.create();
@@ -189,13 +189,13 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     ["429", { kind: "refuse", status: 429 }, /status 429/],
     ["closed", { kind: "close" }, /could not connect to the proxy .*UND_ERR_SOCKET/],
     ["reset", { kind: "reset" }, /could not connect to the proxy .*ECONNRESET/],
-    ["no HTTP at all", { kind: "garbage" }, /could not connect to the proxy .*Expected HTTP/],
+    ["not HTTP", { kind: "garbage" }, /could not connect to the proxy .*Expected HTTP/],
     [
-      "cut in the platform's TLS",
+      "closed during the platform's TLS handshake",
       { kind: "tunnel", cutAfter: 100 },
       /could not connect to platform\.test through the proxy/,
     ],
-  ])("%s: tried again for as long as may be waited, then told", async (_, treatment, words) => {
+  ])("%s: tried again up to maxWaitSeconds, then an error", async (_, treatment, words) => {
     const { sandbox, proxy, client } = await start({ proxy: treatAll(treatment), client: { settings: basic } });
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
@@ -208,7 +208,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  it("and created, once, as soon as the proxy can", async () => {
+  it("created once as soon as the proxy works", async () => {
     const treat = (index: number): Treatment =>
       ([{ kind: "refuse", status: 503 }, { kind: "reset" }, { kind: "tunnel", cutAfter: 100 }][index] as Treatment) ?? {
         kind: "tunnel",
@@ -220,7 +220,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect(client.said).toEqual([]);
   });
 
-  it("nothing listens at the proxy's address: tried again, then told with it", async () => {
+  it("nothing listens at the proxy's address: tried again, then an error with the address", async () => {
     const port = await closedPort();
     const client = new TestClient(PLATFORM, {
       settings: basic,
@@ -234,7 +234,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect(client.attempts.length).toBeGreaterThan(5);
   });
 
-  it("the proxy's name is not known", async () => {
+  it("the proxy's name does not resolve", async () => {
     const host = `${"x".repeat(64)}.invalid`;
     const client = new TestClient(PLATFORM, { settings: basic, proxyVariables: { http_proxy: `http://${host}:3128` } });
     const ending = await client.create();
@@ -242,7 +242,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect(messageOf(ending)).toMatch(/proxy x+\.invalid:3128 \(http_proxy\).*(ENOTFOUND|EAI_AGAIN).*http_proxy/);
   });
 
-  it("the proxy does not answer: within the request's time, however many parts the way has", async () => {
+  it("the proxy does not answer: an error within requestTimeoutSeconds, for all steps together", async () => {
     const { sandbox, proxy, client } = await start({
       proxy: treatAll({ kind: "hang" }),
       client: { settings: impatient },
@@ -255,7 +255,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  it("the tunnel stands, and the platform does not answer the TLS handshake", async () => {
+  it("the tunnel is open, and the platform does not answer the TLS handshake", async () => {
     const silent = await startRawServer(() => undefined);
     const proxy = await startProxy({ to: silent.port });
     const client = new TestClient(PLATFORM, {
@@ -271,8 +271,8 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
   it.each<[string, { cert: string; key: string }, RegExp]>([
     ["self-signed", makeCertificate({ name: "self", host: "platform.test" }), /self-signed certificate/],
     ["expired", makeCertificate({ name: "old", issuer, host: "platform.test", from: -20, to: -10 }), /has expired/],
-    ["of another name", makeCertificate({ name: "other", issuer, host: "other.test" }), /does not match certificate/],
-    ["the proxy's address", makeCertificate({ name: "address", issuer }), /does not match certificate/],
+    ["for another name", makeCertificate({ name: "other", issuer, host: "other.test" }), /does not match certificate/],
+    ["for the proxy's address", makeCertificate({ name: "address", issuer }), /does not match certificate/],
   ])("the platform's certificate is checked through the tunnel: %s", async (_, certificate, words) => {
     const { sandbox, proxy, client } = await start({ certificate, client: { settings: basic } });
     const ending = await client.create();
@@ -288,7 +288,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
 
   it.each<[string, { cert: string; key: string }, RegExp]>([
     ["self-signed", makeCertificate({ name: "self", host: "localhost" }), /self-signed certificate/],
-    ["of another name", makeCertificate({ name: "x", issuer, host: "other.test" }), /does not match certificate/],
+    ["for another name", makeCertificate({ name: "x", issuer, host: "other.test" }), /does not match certificate/],
   ])("so is the proxy's own: %s", async (_, certificate, words) => {
     const { sandbox, proxy, client } = await start({
       proxy: { certificate },
@@ -305,7 +305,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect([proxy.asked, sandbox.requests]).toEqual([[], []]);
   });
 
-  it("https to a proxy that speaks plain http", async () => {
+  it("https to a proxy that only speaks http", async () => {
     const { sandbox, proxy, client } = await start({
       client: { settings: basic },
       variables: asSecure,
@@ -330,7 +330,7 @@ describe("sent through the tunnel, and no answer: one POST, outcome unknown", ()
       expect(messageOf(ending)).toContain("was sent at");
       expect([sandbox.logins, sandbox.creates, sandbox.advertisers.length]).toEqual([1, 1, 1]);
       expect(client.announced).toBe(1);
-      // The client goes on with others.
+      // The client goes on with other creates.
       expect(await client.create("B")).toMatchObject({ kind: "created" });
       expect(sandbox.creates).toBe(2);
       expect(proxy.asked.length).toBeLessThanOrEqual(3);
@@ -347,7 +347,7 @@ describe("sent through the tunnel, and no answer: one POST, outcome unknown", ()
       connection.end();
     });
     const front = await startTlsFront(platformCertificate, platform.port);
-    let whole = Number.POSITIVE_INFINITY; // of the handshake and the request, once known
+    let whole = Number.POSITIVE_INFINITY; // bytes of the handshake and the request, once known
     const treat = (): Treatment => ({ kind: "tunnel", cutAfter: Math.floor(random() * 1.2 * whole) });
     const proxy = await startProxy({ to: front, treat });
     const client = new TestClient(PLATFORM, {
@@ -378,7 +378,7 @@ describe("sent through the tunnel, and no answer: one POST, outcome unknown", ()
 });
 
 describe("credentials", () => {
-  // As they stand in the variable, and as they are.
+  // As written in the variable, and decoded.
   const raw = "m%C3%BCller:geheim%2Fp%40ss%3A1+2";
   const plain = "müller:geheim/p@ss:1+2";
   const password = "geheim/p@ss:1+2";
@@ -393,14 +393,14 @@ describe("credentials", () => {
   ];
   const withCredentials = (host: string) => ({ HTTPS_PROXY: `http://${raw}@${host}` });
 
-  it("go to the proxy alone", async () => {
+  it("go only to the proxy", async () => {
     const { sandbox, client } = await start({ proxy: { credentials: plain }, variables: withCredentials });
     expect(await client.create()).toMatchObject({ kind: "created" });
     expect(sandbox.creates).toBe(1);
     for (const { headers } of sandbox.requests) expect(headers).not.toHaveProperty("proxy-authorization");
   });
 
-  it("that are wrong: final at once, and not told", async () => {
+  it("that are wrong: an error at once that does not quote them", async () => {
     const { sandbox, proxy, client } = await start({
       proxy: { credentials: "müller:another" },
       variables: withCredentials,
@@ -416,7 +416,7 @@ describe("credentials", () => {
   });
 
   it.each<Treatment>([{ kind: "close" }, { kind: "reset" }, { kind: "garbage" }, { kind: "tunnel", cutAfter: 100 }])(
-    "are in no error, however deep one looks: $kind",
+    "are in no property of an error, however deep: $kind",
     async (treatment) => {
       const { client, sandbox } = await start({
         proxy: treatAll(treatment),
@@ -431,7 +431,7 @@ describe("credentials", () => {
     },
   );
 
-  it("that the platform gives back are scrubbed", async () => {
+  it("that the platform returns are scrubbed", async () => {
     const { sandbox, client } = await start({ proxy: { credentials: plain }, variables: withCredentials });
     const body = { message: `no: ${needles.join(" ")} end` };
     sandbox.fail({ on: "create", with: { kind: "answer", status: 400, body } });

@@ -1,6 +1,6 @@
 /**
  * A server that follows a script for each connection, byte by byte: it can read nothing, half a request or all of it,
- * answer with any bytes, and end the connection in good order or with a reset. It logs each POST that came whole.
+ * answer with any bytes, and close or reset the connection. It logs each POST that arrived whole.
  */
 
 import type { EventEmitter } from "node:events";
@@ -8,16 +8,16 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A POST that was read to its last byte. */
+/** A POST that was read completely. */
 export interface RawRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Of the whole request on the wire. */
+  /** The size of the whole request on the wire. */
   readonly bytes: number;
 }
 
-/** One connection, in the script's hands. */
+/** One connection, for a script to control. */
 class RawConnection {
   #received = Buffer.alloc(0);
   #ended = false;
@@ -26,14 +26,14 @@ class RawConnection {
 
   constructor(
     readonly socket: Socket,
-    /** 0 for the first. */
+    /** 0 for the first connection. */
     readonly index: number,
     log: RawRequest[],
   ) {
     this.#log = log;
   }
 
-  /** Begins to read; scripts that read nothing never call it. */
+  /** Starts to read. Scripts that read nothing never get here. */
   #listen(): void {
     if (this.socket.listenerCount("data") > 0) return;
     this.socket.on("data", (chunk: Buffer) => {
@@ -51,12 +51,12 @@ class RawConnection {
     this.socket.resume();
   }
 
-  /** Bytes that were read so far. */
+  /** Bytes read so far. */
   get bytesRead(): number {
     return this.#received.length;
   }
 
-  /** Reads until `enough`; false where the client went away before. */
+  /** Reads until `enough`; false if the client disconnected before. */
   async #readUntil(enough: () => boolean): Promise<boolean> {
     this.#listen();
     while (!enough()) {
@@ -68,12 +68,12 @@ class RawConnection {
     return true;
   }
 
-  /** Reads at least `count` bytes, or what comes before the client goes away. */
+  /** Reads at least `count` bytes, or less if the client disconnects. */
   async readBytes(count: number): Promise<void> {
     await this.#readUntil(() => this.#received.length >= count);
   }
 
-  /** Reads one whole request, logs it, and takes it off; none where the client went away before. */
+  /** Reads, logs and removes one whole request; none if the client disconnected before. */
   async readRequest(): Promise<RawRequest | undefined> {
     let request: RawRequest | undefined;
     await this.#readUntil(() => {
@@ -99,7 +99,7 @@ class RawConnection {
     return request;
   }
 
-  /** Writes, and waits until the system has taken it. */
+  /** Writes, and waits until the system has accepted it. */
   async write(data: string | Buffer): Promise<void> {
     if (this.socket.destroyed) return;
     await new Promise<void>((resolve) => {
@@ -112,12 +112,12 @@ class RawConnection {
     await this.write(jsonAnswer(status, body, headers));
   }
 
-  /** Ends the connection in good order (FIN). */
+  /** Closes the connection (FIN). */
   end(): void {
     this.socket.end();
   }
 
-  /** Ends it at once (RST). */
+  /** Resets it (RST). */
   reset(): void {
     this.socket.resetAndDestroy();
   }
@@ -139,20 +139,20 @@ export function jsonAnswer(status: number, body: unknown, headers: readonly stri
 export interface RawServer {
   readonly url: string;
   readonly port: number;
-  /** Every POST that came whole. */
+  /** Every POST that arrived whole. */
   readonly posts: readonly RawRequest[];
   /** Connections so far. */
   readonly connections: number;
   readonly sockets: readonly Socket[];
-  /** Takes no more connections; those that are open stay. */
+  /** Accepts no more connections. Open ones stay. */
   stop(): void;
 }
 
 export type Script = (connection: RawConnection) => void | Promise<void>;
 
 /**
- * Starts it on 127.0.0.1; it ends with the test.
- * @param make another kind of server, such as a TLS one: gets the connection handler, and names its event.
+ * Starts the server on 127.0.0.1; it ends with the test.
+ * @param make creates another kind of server, such as a TLS one, with the connection handler, and names its event.
  */
 export async function startRawServer(
   script: Script,
@@ -163,7 +163,7 @@ export async function startRawServer(
   const posts: RawRequest[] = [];
   const sockets: Socket[] = [];
   const server = make((socket) => {
-    socket.on("error", () => undefined); // the client's affair
+    socket.on("error", () => undefined); // errors are the client's concern
     const connection = new RawConnection(socket, sockets.length, posts);
     sockets.push(socket);
     void script(connection);

@@ -1,4 +1,4 @@
-/** The sandbox against the platform's API page: what it takes, what it refuses, and what it fills in. */
+/** The sandbox follows the platform's API page: what it accepts, refuses and fills in. */
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { judgeAdvertiser, judgeEvent } from "../../provider/src/sandbox/rules.js";
@@ -12,12 +12,12 @@ const advertisers = new Map([
 const event = { event_name: "E", advertiser_id: 1, value: 1 };
 
 const judged = (body: object, limit = LIMIT) => judgeEvent({ ...body }, limit, advertisers);
-/** The fields that are refused in an event that is fine but for `changes`. */
+/** The fields that are refused in a valid event with `changes`. */
 const refused = (changes: object, limit = LIMIT) =>
   judged({ ...event, ...changes }, limit).faults.map(({ field }) => field);
 
 describe("an event", () => {
-  it("needs a name, an advertiser and a value, and no more", () => {
+  it("needs only a name, an advertiser and a value", () => {
     expect(judged(event).faults).toEqual([]);
     expect(judged({}).faults.map(({ field, sentence }) => `${field} ${sentence}`)).toEqual([
       "event_name is required",
@@ -27,7 +27,7 @@ describe("an event", () => {
     expect(refused({ event_name: null, value: null })).toEqual(["event_name", "value"]);
   });
 
-  it("gets the defaults of what it leaves out, and keeps what it says", () => {
+  it("gets the defaults for what it leaves out, and keeps its own values", () => {
     expect(judged(event).fields).toEqual({
       ...event,
       count_unique: false,
@@ -47,7 +47,7 @@ describe("an event", () => {
     expect(judged(whole)).toEqual({ fields: whole, faults: [], unknown: [] });
   });
 
-  it("gets no window by default that the installation's limit forbids", () => {
+  it("gets no default window above the installation's limit", () => {
     expect(judged(event, 3600)).toMatchObject({ fields: { click_window: 3600, view_window: 3600 }, faults: [] });
     expect(judged(event, 2 * LIMIT).fields).toMatchObject({ click_window: LIMIT, view_window: LIMIT });
   });
@@ -57,7 +57,7 @@ describe("an event", () => {
     [1, true],
     [99, true],
     [100, false],
-  ])("a name of %i characters: taken is %s", (length, isTaken) => {
+  ])("a name of %i characters: accepted is %s", (length, isTaken) => {
     for (const character of ["x", "ä", "🎉"])
       expect(refused({ event_name: character.repeat(length) })).toEqual(isTaken ? [] : ["event_name"]);
   });
@@ -72,12 +72,12 @@ describe("an event", () => {
     [LIMIT + 1, false],
     ["3600", false],
     [true, false],
-  ])("a window of %o: taken is %s", (seconds, isTaken) => {
+  ])("a window of %o: accepted is %s", (seconds, isTaken) => {
     for (const field of ["click_window", "view_window"])
       expect(refused({ [field]: seconds })).toEqual(isTaken ? [] : [field]);
   });
 
-  it("a window is held against the installation's own limit", () => {
+  it("a window is checked with the installation's own limit", () => {
     expect(refused({ click_window: 3600, view_window: 3601 }, 3600)).toEqual(["view_window"]);
     expect(refused({ click_window: LIMIT + 1 }, LIMIT + 1)).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe("an event", () => {
     ["", false],
     ["BLACKLIST", false],
     [1, false],
-  ])("attribution %o: taken is %s", (attribution, isTaken) => {
+  ])("attribution %o: accepted is %s", (attribution, isTaken) => {
     expect(refused({ attribution })).toEqual(isTaken ? [] : ["attribution"]);
   });
 
@@ -105,7 +105,7 @@ describe("an event", () => {
     for (const value of wrong) expect([value, refused({ [field]: value })]).toEqual([value, [field]]);
   });
 
-  it("an advertiser that is not there, or not active", () => {
+  it("an advertiser that does not exist, or is not active, is refused", () => {
     expect(judged({ ...event, advertiser_id: 3 }).faults).toEqual([
       { field: "advertiser_id", sentence: "there is no advertiser 3" },
     ]);
@@ -114,12 +114,12 @@ describe("an event", () => {
     ]);
   });
 
-  it("all that is wrong at once", () => {
+  it("all problems are reported at once", () => {
     const wrong = { event_name: "", advertiser_id: "1", value: "1", click_window: 0, attribution: "none" };
     expect(refused(wrong)).toEqual(["event_name", "advertiser_id", "value", "click_window", "attribution"]);
   });
 
-  it("unknown fields are named and not kept, but for those that installations have", () => {
+  it("unknown fields are named and dropped, except for those of the installation", () => {
     const body = { ...event, alternative_id: "x", colour: "red", toString: 1 };
     expect(judged(body)).toMatchObject({ faults: [], unknown: ["colour", "toString"] });
     expect(judged(body).fields).toMatchObject({ alternative_id: "x" });
@@ -157,7 +157,7 @@ describe("over HTTP", () => {
     return { sandbox, post };
   }
 
-  it("an event is created with an active advertiser only", async () => {
+  it("an event is created only with an active advertiser", async () => {
     const { sandbox, post } = await start({ advertisersStartActive: false });
     await post("advertiser", { advertiser_name: "idle" });
     await post("advertiser", { advertiser_name: "active", active: true });
@@ -185,7 +185,7 @@ describe("over HTTP", () => {
     expect(sandbox.creates).toBe(5);
   });
 
-  it("what is refused leaves nothing, and takes no id", async () => {
+  it("a refused request creates nothing, and uses up no id", async () => {
     const { sandbox, post } = await start();
     for (const body of ["", "[", "1", '"text"', "null", {}, { advertiser_name: "" }])
       expect((await post("advertiser", body)).status, JSON.stringify(body)).toBeGreaterThanOrEqual(400);
@@ -206,7 +206,7 @@ describe("over HTTP", () => {
     expect(sandbox.advertisers).toHaveLength(status === 200 ? 1 : 0);
   });
 
-  it("a name that is taken is refused where the installation wants it so", async () => {
+  it("a duplicate name is refused on an installation with that rule", async () => {
     for (const refuseTakenNames of [false, true]) {
       const { sandbox, post } = await start({ refuseTakenNames });
       const statuses = [];

@@ -19,7 +19,7 @@ async function start(options: SandboxOptions = {}, operations: object = SEARCH) 
   const settings = { operations: JSON.stringify(operations), markField: "alternative_id", requestTimeoutSeconds: "5" };
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
   let last: ReturnType<typeof newRun> | undefined;
-  /** A run, when the one before it has ended. */
+  /** A new run after the previous one has ended. */
   const open = (at = folder) => {
     last?.closeNow();
     last = newRun(sandbox, at, { settings, adapt });
@@ -28,7 +28,7 @@ async function start(options: SandboxOptions = {}, operations: object = SEARCH) 
   return { sandbox, clock, folder, open, ...open() };
 }
 
-it("R2: what a search finds belongs to the resource that adopts it, whichever of the two is carried out first", async () => {
+it("R2: an object that a search finds stays with the resource that adopted it, and one that it settled can't be adopted", async () => {
   const { sandbox, advertiser, clock, open } = await start();
   sandbox.fail({ on: "advertiser", act: true, with: lost });
   sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 500 }, times: 20 });
@@ -42,7 +42,7 @@ it("R2: what a search finds belongs to the resource that adopts it, whichever of
   await next.advertiser.create(adopted.inputs ?? {});
   const checked = await next.advertiser.check(inputs, inputs);
   await next.advertiser.diff(String(failure.id), olds, checked.inputs ?? {});
-  clock.advance(3600_000); // it must not be taken for not made either
+  clock.advance(3600_000); // late enough to be sent again, which must not happen either
   const again = await failureOf(next.advertiser.create(checked.inputs ?? {}));
   expect(again.id).toMatch(/^unresolved-/);
   expect(again.message).toMatch(
@@ -97,7 +97,7 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("C2, C3: stays unresolved where it is not found; the next run sends it when it can't come any more", async () => {
+  it("C2, C3: stays unresolved if it is not found; the next run sends it once the create can no longer arrive", async () => {
     const { sandbox, advertiser, clock, open } = await start();
     sandbox.fail({ on: "advertiser", with: lost });
     const failure = await failureOf(advertiser.create(inputs));
@@ -120,7 +120,7 @@ describe("an answer that is lost", () => {
     });
   });
 
-  it("is never sent again where that is switched off", async () => {
+  it("is never sent again with resendAfterSeconds: never", async () => {
     const { sandbox, advertiser, clock, open } = await start({}, { ...SEARCH, resendAfterSeconds: "never" });
     sandbox.fail({ on: "advertiser", with: lost });
     const failure = await failureOf(advertiser.create(inputs));
@@ -133,7 +133,7 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("keeps what came back, whatever words the platform used, and of all searches what the last one told", async () => {
+  it("keeps the platform's words, and of all searches only what the last one found", async () => {
     const { sandbox, advertiser, open } = await start({}, { ...SEARCH, resendAfterSeconds: "never" });
     const body = { message: "Gateway. Searched for an upstream: none" };
     sandbox.fail({ on: "advertiser", with: { kind: "answer", status: 502, body } });
@@ -146,7 +146,7 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("C3: is found by a machine that has no journal of it", async () => {
+  it("C3: is found by a machine without the journal", async () => {
     const { sandbox, advertiser, open, clock } = await start({ searchLagSeconds: 65 });
     sandbox.fail({ on: "advertiser", act: true, with: lost });
     const failure = await failureOf(advertiser.create(inputs));
@@ -160,7 +160,7 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("C6: on such a machine it is not sent when the engine asks again, as its error hooks do", async () => {
+  it("C6: without the journal it is not sent when the engine asks again, as its error hooks do", async () => {
     const { sandbox, advertiser, open } = await start(
       { searchLagSeconds: 600 },
       { ...SEARCH, resendAfterSeconds: "never" },
@@ -185,7 +185,7 @@ describe("an answer that is lost", () => {
       { kind: "answer", status: 200, body: { payload: [{ id: 9, advertiser_name: "x", alternative_id: "y" }] } },
     ],
   ];
-  it.each(troubles)("C2: a search that answers %s never makes it sent again", async (_, fault) => {
+  it.each(troubles)("C2: is not sent again after a search that answers %s", async (_, fault) => {
     const { sandbox, advertiser, clock, open } = await start();
     sandbox.fail({ on: "advertiser", with: lost });
     sandbox.fail({ on: "search", with: fault, times: 1000 });
@@ -197,7 +197,7 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("a server that ignores the filter never makes it sent again", async () => {
+  it("is not sent again if the server ignores the filter", async () => {
     const objects = { advertisers: [{ id: 7, advertiser_name: "B" }], events: [] };
     const { sandbox, advertiser, clock, open } = await start({ ignoreFilters: true, objects });
     sandbox.fail({ on: "advertiser", with: lost });
@@ -209,7 +209,7 @@ describe("an answer that is lost", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("several with its mark are told", async () => {
+  it("is an error if several objects have its mark", async () => {
     const { sandbox, advertiser } = await start();
     const both = (mark: unknown) => [1, 2].map((id) => ({ id, advertiser_name: "A", alternative_id: mark }));
     sandbox.fail({ on: "advertiser", with: lost });
@@ -225,8 +225,8 @@ describe("an answer that is lost", () => {
   });
 });
 
-describe("a run that was killed", () => {
-  /** Sent, and the process gone before any answer. */
+describe("a create of a run that was killed", () => {
+  /** The create was sent, and the process killed before any answer. */
   async function killed(acts: boolean, operations: object = SEARCH) {
     const started = await start({}, operations);
     const { sandbox, advertiser } = started;
@@ -237,7 +237,7 @@ describe("a run that was killed", () => {
     return started;
   }
 
-  it("has left an object: the next one takes it over", async () => {
+  it("is taken over by the next run if it made an object", async () => {
     const { sandbox, open } = await killed(true);
     const next = open();
     await next.advertiser.check({}, inputs);
@@ -247,21 +247,21 @@ describe("a run that was killed", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("C3: has the mark of what the next one goes on with: `pending` does not take that for a second create", async () => {
+  it("C3: gives the next run's check its mark, so that `pending` does not list a second create", async () => {
     const { sandbox, open } = await killed(true);
     const { alternative_id: sent } = sandbox.advertisers[0] as unknown as Record<string, unknown>;
     const next = open();
     const check = async (advertiserName: string) =>
       (await next.advertiser.check({}, { ...inputs, advertiserName })).inputs ?? {};
     expect(await check("A")).toHaveProperty("__mark", `alternative_id ${sent}`);
-    // With other arguments it is another create.
+    // With different arguments it is another create, with its own mark.
     expect(await check("B")).toHaveProperty("__mark", expect.stringMatching(/^alternative_id /));
     expect(await check("B")).not.toHaveProperty("__mark", `alternative_id ${sent}`);
     expect((await next.advertiser.create(await check("A"))).id).toBe("1");
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("has left none: the next one sends it once it can't come any more", async () => {
+  it("is sent by the next run if it made none and can no longer arrive", async () => {
     const { sandbox, open, clock } = await killed(false);
     expect((await failureOf(open().advertiser.create(inputs))).id).toMatch(/^unresolved-/);
     clock.advance(65_000);
@@ -269,21 +269,21 @@ describe("a run that was killed", () => {
     expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }] });
   });
 
-  it("has left one with other arguments: it is taken over and changed where an update is known", async () => {
+  it("is taken over and updated if the arguments have changed and an update is known", async () => {
     const operations = { advertiser: { ...SEARCH.advertiser, update: "PUT rest/advertiser/{id}" } };
     const { sandbox, open } = await killed(true, operations);
     const next = open();
     expect((await next.advertiser.create({ ...inputs, advertiserName: "B" })).id).toBe("1");
     await next.kill();
     expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 1, advertisers: [{ id: 1, advertiser_name: "B" }] });
-    // Killed before the state was saved: it is not what the journal says was sent, also where the program goes back to that.
+    // Killed again before the state was saved: the object differs from what the journal says was sent, so going back to that is an update.
     expect((await open().advertiser.create(inputs)).id).toBe("1");
     expect(sandbox).toMatchObject({ advertiserPosts: 1, updates: 2, advertisers: [{ id: 1, advertiser_name: "A" }] });
   });
 });
 
-describe("C2: a create that this machine's journal knows, and another one of another machine, which the state holds", () => {
-  /** The journal knows the first create, of an interrupted run; a machine without it has sent another one, and its answer is lost. */
+describe("C2: an unresolved create of another machine in the state, with an earlier create in this machine's journal", () => {
+  /** The journal has the create of an interrupted run. A machine without that journal has sent a second one, whose answer was lost. */
   async function both(first: "answered" | "not answered", second: Fault) {
     const { sandbox, advertiser, open, clock, ...rest } = await start(
       { searchLagSeconds: 600 },
@@ -301,20 +301,23 @@ describe("C2: a create that this machine's journal knows, and another one of ano
     return { sandbox, clock, open, next, failure };
   }
 
-  it.each(["answered", "not answered"] as const)("is looked for first, and the journal's stays: %s", async (first) => {
-    const { sandbox, clock, next, open } = await both(first, lost);
-    clock.advance(700_000);
-    const { id, outs } = await next.advertiser.create(inputs);
-    expect(id).toBe("2");
-    const later = open();
-    await later.advertiser.check(inputs, inputs);
-    await later.advertiser.diff(id, outs as Record<string, unknown>, inputs);
-    expect(later.said.join("\n")).toMatch(/[Tt]he state has 2\./);
-    expect(sandbox).toMatchObject({ advertiserPosts: 2, searches: expect.any(Number) });
-  });
+  it.each(["answered", "not answered"] as const)(
+    "is found first, and the journal keeps the other one: %s",
+    async (first) => {
+      const { sandbox, clock, next, open } = await both(first, lost);
+      clock.advance(700_000);
+      const { id, outs } = await next.advertiser.create(inputs);
+      expect(id).toBe("2");
+      const later = open();
+      await later.advertiser.check(inputs, inputs);
+      await later.advertiser.diff(id, outs as Record<string, unknown>, inputs);
+      expect(later.said.join("\n")).toMatch(/[Tt]he state has 2\./);
+      expect(sandbox).toMatchObject({ advertiserPosts: 2, searches: expect.any(Number) });
+    },
+  );
 
   it.each(["answered", "not answered"] as const)(
-    "stays unresolved while it is not found, with nothing sent: %s",
+    "stays unresolved while it is not found, and nothing is sent: %s",
     async (first) => {
       const { sandbox, next, failure } = await both(first, lost);
       expect((await failureOf(next.advertiser.create(inputs))).id).toBe(failure.id);
@@ -326,7 +329,7 @@ describe("C2: a create that this machine's journal knows, and another one of ano
   );
 });
 
-it("what the state has as unresolved is looked for under its new name, as an alias says, although the journal notes it under the former one", async () => {
+it("an unresolved create is looked for under the new name of an alias, although the journal has it under the former one", async () => {
   const { sandbox, folder, open, closeNow } = await start();
   closeNow();
   const first = newRun(sandbox, folder, { settings: { markField: "alternative_id" } });
@@ -348,7 +351,7 @@ it("what the state has as unresolved is looked for under its new name, as an ali
 });
 
 describe("C5: the end of a create", () => {
-  /** The journal's note of the end goes through `note`. */
+  /** Passes the journal's note of the end through `note`. */
   const noting =
     (note: (write: () => Promise<void>) => Promise<void>) =>
     (runtime: Runtime): Runtime => ({
@@ -368,7 +371,7 @@ describe("C5: the end of a create", () => {
     ["created", undefined],
     ["of unknown outcome", lost],
     ["refused", { kind: "answer", status: 406, body: { errors: ["no"] } } as Fault],
-  ])("is noted before the engine is told: %s", async (_, fault) => {
+  ])("is noted before the engine gets it: %s", async (_, fault) => {
     const sandbox = await useSandbox();
     const order: string[] = [];
     const adapt = noting(async (write) => {
@@ -383,7 +386,7 @@ describe("C5: the end of a create", () => {
     expect(sandbox.advertiserPosts).toBe(1);
   });
 
-  it("that can't be noted is said, and changes no outcome", async () => {
+  it("that can't be noted is reported, and changes no outcome", async () => {
     const sandbox = await useSandbox();
     const adapt = noting(async () => {
       throw new JournalError("The journal can't be written: no space left.");
@@ -399,7 +402,7 @@ describe("C5: the end of a create", () => {
   });
 });
 
-it("a create that carried no mark is not searched for", async () => {
+it("a create without a mark is not searched for", async () => {
   const { sandbox, folder, open, clock, closeNow } = await start();
   closeNow();
   const before = newRun(sandbox, folder);
@@ -414,7 +417,7 @@ it("a create that carried no mark is not searched for", async () => {
   expect(sandbox).toMatchObject({ advertiserPosts: 1, searches: 0 });
 });
 
-it("a create's mark stands in its inputs before any search is known: it may be when somebody looks for it", async () => {
+it("a create's mark is in its inputs even without a known search, which may be configured later", async () => {
   const { sandbox, advertiser } = await start({}, {});
   const { inputs: checked = {} } = await advertiser.check({}, inputs);
   await advertiser.create({ ...checked });

@@ -1,4 +1,4 @@
-/** A session file that must not be trusted, can't be written, or is damaged. */
+/** A cookie file that must not be trusted, can't be written, or is damaged. */
 import { execFileSync } from "node:child_process";
 import fs, {
   chmodSync,
@@ -33,8 +33,8 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const MINUTE = 60_000;
 
-describe("a file that can't be trusted: the run goes on without it, says so once, and leaves it alone", () => {
-  /** @returns what was said. */
+describe("a file that can't be trusted is left alone, and the run goes on without it, with one message", () => {
+  /** @returns the message. */
   async function goesOn(sandbox: Sandbox, client: TestClient): Promise<string> {
     for (const name of ["A", "B"]) expect(await client.create(name)).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
@@ -43,7 +43,7 @@ describe("a file that can't be trusted: the run goes on without it, says so once
     return client.said[0] ?? "";
   }
 
-  it("row 54: a link, and what it leads to is not touched", async () => {
+  it("row 54: a link, whose target is not touched", async () => {
     const { sandbox, folder, file, client } = await start();
     const target = join(folder, "precious");
     writeFileSync(target, "precious");
@@ -81,7 +81,7 @@ describe("a file that can't be trusted: the run goes on without it, says so once
     expect(existsSync("/dev/null.lock")).toBe(false);
   });
 
-  it("row 54: below something that is no folder", async () => {
+  it("row 54: a path below something that is not a folder", async () => {
     const { sandbox, folder, client } = await start();
     writeFileSync(join(folder, "plain"), "");
     expect(await goesOn(sandbox, client({ cookieFile: join(folder, "plain", "session.json") }))).toMatch(
@@ -127,7 +127,7 @@ describe("a file that can't be trusted: the run goes on without it, says so once
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
-  it.each(["EACCES", "EROFS", "ENOSPC", "EMFILE"])("row 46: %s when it is to be locked", async (code) => {
+  it.each(["EACCES", "EROFS", "ENOSPC", "EMFILE"])("row 46: %s while it is locked", async (code) => {
     const { sandbox, file, client } = await start();
     const { openSync } = fs;
     replaceIn(fs, {
@@ -142,7 +142,7 @@ describe("a file that can't be trusted: the run goes on without it, says so once
 
   const STEPS = ["open", "writeFile", "datasync", "close", "rename", "readdir", "stat"] as const;
   it.each(STEPS)(
-    "row 58: %s fails when it is written: the old file stays whole, and nothing is left beside it",
+    "row 58: %s fails while it is written: the old file stays whole, and nothing is left beside it",
     async (step) => {
       const { sandbox, file, client } = await startWithSession();
       sandbox.expireSessions();
@@ -183,7 +183,7 @@ describe("a file that can't be trusted: the run goes on without it, says so once
     },
   );
 
-  it("row 52: a later version's: refused, nothing is sent, and not a byte of it changes", async () => {
+  it("row 52: a file of a later version is refused: nothing is sent, and the file does not change", async () => {
     const { sandbox, file, client } = await start();
     const text = JSON.stringify({ session: "pulumi-advertising", version: 3, more: "than is known here" });
     writeFileSync(file, text, { mode: 0o600 });
@@ -201,8 +201,8 @@ describe("a file that can't be trusted: the run goes on without it, says so once
   });
 });
 
-describe("a file that is put right", () => {
-  it("row 53: readable by others: tightened, and used", async () => {
+describe("a file that is repaired", () => {
+  it("row 53: readable by others: it is made private, and used", async () => {
     const { sandbox, file, client } = await startWithSession();
     chmodSync(file, 0o644);
     expect(await client().create()).toMatchObject({ kind: "created" });
@@ -218,14 +218,14 @@ describe("a file that is put right", () => {
     ["null", () => "null"],
     ["deep", () => "[".repeat(500_000)],
     ["without a jar", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: undefined })],
-    ["with a jar that is none", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: { cookies: "none" } })],
+    ["with an invalid jar", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: { cookies: "none" } })],
     ["with a jar as text", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: "{" })],
-    ["without the moment", (whole) => JSON.stringify({ ...JSON.parse(whole), newestAtMs: undefined })],
+    ["without the time", (whole) => JSON.stringify({ ...JSON.parse(whole), newestAtMs: undefined })],
     ["without a verifier", (whole) => JSON.stringify({ ...JSON.parse(whole), verifier: undefined })],
-    ["with a verifier of other cost", (whole) => whole.replace('"N":32768', '"N":2')],
+    ["with a verifier of another cost", (whole) => whole.replace('"N":32768', '"N":2')],
     ["with version 0", (whole) => JSON.stringify({ ...JSON.parse(whole), version: 0 })],
     ["another program's", () => JSON.stringify({ session: "other", version: 2 })],
-  ])("row 51: %s: one login, said once, written anew", async (_, damage) => {
+  ])("row 51: %s: one login, one message, and the file is rewritten", async (_, damage) => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, damage(readFileSync(file, "utf8")));
     const run = userRun(sandbox, file);
@@ -240,14 +240,14 @@ describe("a file that is put right", () => {
   it.each<[string, (whole: string) => string]>([
     ["with a byte-order mark", (whole) => `\ufeff${whole}`],
     ["with CRLF", (whole) => JSON.stringify(JSON.parse(whole), undefined, 2).replaceAll("\n", "\r\n")],
-  ])("row 51: %s: read all the same", async (_, change) => {
+  ])("row 51: %s: is read", async (_, change) => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, change(readFileSync(file, "utf8")));
     expect(await client().create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
-  it("without a cookie that would be sent: a login, without trying the create first", async () => {
+  it("without a cookie to send: a login before the create", async () => {
     for (const change of [{ cookies: [] }, "expired", "elsewhere"] as const) {
       const { sandbox, file, client } = await startWithSession();
       const stored = JSON.parse(readFileSync(file, "utf8")) as { jar: { cookies: Record<string, unknown>[] } };
@@ -262,7 +262,7 @@ describe("a file that is put right", () => {
     }
   });
 
-  it("row 58: temporary files of killed processes go with the next login, young ones stay", async () => {
+  it("row 58: a login removes temporary files of killed processes, except recent ones", async () => {
     const { sandbox, file, client } = await start();
     for (const name of ["a", "b"]) writeFileSync(`${file}.${name}.tmp`, "half a jar");
     writeFileSync(join(dirname(file), "other.json.a.tmp"), "not ours");

@@ -1,4 +1,4 @@
-/** The session file: how it is written, whom it serves, and who waits for whom. */
+/** The cookie file: how it is written, which runs use it, and which wait for it. */
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import fsp from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const MINUTE = 60_000;
 
 describe("the file", () => {
-  it("row 37: is written at the login, for its owner only, without the password", async () => {
+  it("row 37: is written at the login, private to its owner, without the password", async () => {
     const { sandbox, file, client } = await start();
     expect(await client().create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
@@ -30,7 +30,7 @@ describe("the file", () => {
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ session: "pulumi-advertising", version: 2 });
   });
 
-  it("is private from its first byte on: every file is made as 0600, every folder as 0700", async () => {
+  it("is private from the start: every file is created with 0600, every folder with 0700", async () => {
     const { open, mkdir } = fsp;
     const made: [string, unknown, unknown][] = [];
     replaceInFs({
@@ -54,7 +54,7 @@ describe("the file", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });
 
-  it("serves the next run: no login", async () => {
+  it("saves the next run a login", async () => {
     const { sandbox, client } = await startWithSession();
     const next = client();
     expect((await next.createMany(20)).filter(({ kind }) => kind !== "created")).toEqual([]);
@@ -62,14 +62,14 @@ describe("the file", () => {
     expect(next.said).toEqual([]);
   });
 
-  it("row 44: is written only when logging in: bytes and times are the same after creates, and no lock is taken", async () => {
+  it("row 44: is written only at a login: creates change neither its bytes nor its times, and take no lock", async () => {
     const { sandbox, file, client } = await startWithSession();
     const before = { bytes: readFileSync(file, "utf8"), status: statSync(file) };
     const written: string[] = [];
     const { open } = fsp;
     replaceInFs({
       open: (path: string, flags: unknown, mode: unknown) => {
-        if (typeof flags === "string") written.push(path); // reading uses numbers
+        if (typeof flags === "string") written.push(path); // reading passes numbers
         return open(path, flags as number, mode as number);
       },
     });
@@ -95,7 +95,7 @@ describe("the file", () => {
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 10 });
   });
 
-  it("holds a session that has died: one login for all, each create once", async () => {
+  it("with an ended session: one login for all, each create once", async () => {
     const { sandbox, file, client } = await startWithSession();
     const before = readFileSync(file, "utf8");
     sandbox.expireSessions();
@@ -110,7 +110,7 @@ describe("the file", () => {
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
-  it("serves two runs at once with one login, and their cookies are scrubbed in both", async () => {
+  it("two runs at once share one login, and its cookies are scrubbed in both", async () => {
     const { sandbox, file, client } = await start({ latencyMs: 5 });
     const runs = [client({ clock: new RealTime() }), client({ clock: new RealTime() })];
     const endings = (await Promise.all(runs.map((run) => run.createMany(10)))).flat();
@@ -121,14 +121,14 @@ describe("the file", () => {
     for (const { secrets } of runs) expect(secrets.scrub(`x ${cookie} y`)).toBe("x [secret] y");
   });
 
-  it("of before, which also counted its revisions: no login", async () => {
+  it("of an earlier version, which also counted revisions: no login", async () => {
     const { sandbox, file, client } = await startWithSession();
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), revision: 3 }));
     expect(await client().create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
-  it("is another mode's: a login of its own", async () => {
+  it("of another mode: a separate login", async () => {
     const { sandbox, client } = await startWithSession();
     expect(await client({ settings: { keepLoggedIn: true } }).create()).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
@@ -139,7 +139,7 @@ describe("the file", () => {
 describe("the lock", () => {
   it.each<[string, () => string]>([
     ["that died", () => lockText(deadPid())],
-    ["whose number was given to another process", () => lockText(process.pid, { started: "1" })],
+    ["whose number another process has now", () => lockText(process.pid, { started: "1" })],
   ])("row 55: left by a process %s: taken over at once", async (_, text) => {
     const { sandbox, file, client } = await start();
     writeFileSync(`${file}.lock`, text());
@@ -156,7 +156,7 @@ describe("the lock", () => {
     ["by another machine's process", foreignLock],
     ["half written", '{"host":'],
     ["empty", ""],
-  ])("row 55: left %s: taken over once there has been no heartbeat for long", async (_, text) => {
+  ])("row 55: left %s: taken over after a long time without a heartbeat", async (_, text) => {
     const { sandbox, file, client } = await start();
     writeFileSync(`${file}.lock`, text);
     const run = client();
@@ -168,7 +168,7 @@ describe("the lock", () => {
     expect(beside(file)).toEqual([]);
   });
 
-  it("row 55: left in the very moment of taking over another one", async () => {
+  it("row 55: left by a process that died while it took over another one", async () => {
     const { sandbox, file, client } = await start();
     writeFileSync(`${file}.lock`, lockText(deadPid()));
     writeFileSync(`${file}.lock.takeover`, "");
@@ -179,7 +179,7 @@ describe("the lock", () => {
     expect(beside(file)).toEqual([]);
   });
 
-  /** Somebody who holds the lock, without any heartbeat, until `untilMs` on the clock. */
+  /** Another holder of the lock, without a heartbeat, until `untilMs` on the clock. */
   function heldBy(clock: FakeClock, lock: string, untilMs: number, release: () => void = () => rmSync(lock)): void {
     writeFileSync(lock, lockText(process.pid));
     clock.beforeWaking = (nowMs) => {
@@ -187,7 +187,7 @@ describe("the lock", () => {
     };
   }
 
-  it("row 56: held by a live process, as one that is stopped: waited for within bounds, then the run goes on without the file", async () => {
+  it("row 56: held by a live process, as one that is paused: waited for within limits, then the run goes on without the file", async () => {
     const { sandbox, file, client } = await start();
     const clock = new FakeClock(Date.now());
     heldBy(clock, `${file}.lock`, Number.POSITIVE_INFINITY);
@@ -198,10 +198,10 @@ describe("the lock", () => {
     expect(clock.monotonicMs()).toBeLessThan(MINUTE + 5000);
     expect(run.said).toEqual([expect.stringContaining(`the lock ${file}.lock is held by another run`)]);
     expect(existsSync(file)).toBe(false);
-    expect(existsSync(`${file}.lock`)).toBe(true); // the holder's, not ours to remove
+    expect(existsSync(`${file}.lock`)).toBe(true); // it is the holder's
   });
 
-  it("row 56: released in time by a process that logged in meanwhile: its session is used", async () => {
+  it("row 56: released in time by a process that has logged in: its session is used", async () => {
     const { sandbox, file, client } = await startWithSession();
     const text = readFileSync(file, "utf8");
     rmSync(file);
@@ -216,7 +216,7 @@ describe("the lock", () => {
     expect(run.said).toEqual([]);
   });
 
-  it("lost to another machine during the login: the newer file is left as it is, and the run goes on without it", async () => {
+  it("lost to another machine during the login: the newer file stays, and the run goes on without it", async () => {
     const { sandbox, file, client } = await start();
     const { requests } = sandbox;
     const push = requests.push.bind(requests);

@@ -1,4 +1,4 @@
-/** Who is logged in, at the client: one login for all who need it, one more where the session has ended, and no third. */
+/** The client's session: one login for all requests, one more if the session has ended, and no third. */
 import { describe, expect, it, vi } from "vitest";
 import type { AnswerShape, LoginShape, SessionRefusal } from "../../provider/src/sandbox/index.js";
 import { messageOf } from "../support/client.js";
@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 30_000 });
 const WAYS: readonly SessionRefusal[] = ["401", "403", "redirect", "login-page", "success-false"];
 
 describe("S3: one login", () => {
-  it("row 37: for the first create, and none for the next", async () => {
+  it("row 37: for the first create, none for the next", async () => {
     const { sandbox, client } = await start();
     expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
     expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
@@ -44,12 +44,12 @@ describe("S3: one login", () => {
     );
     expect(messageOf(ending)).not.toContain("wrong-password");
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
-    // Nor for any other resource of the run.
+    // Nor are they sent for any other resource of the run.
     for (const other of await client.createMany(20)) expect(other.kind).toBe("LoginError");
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
-  it("row 50: of 20 creates at once, one finds out that Basic credentials are refused", async () => {
+  it("row 50: of 20 creates at once only one is refused for its Basic credentials", async () => {
     const { sandbox, client } = await start(
       { authMode: "basic" },
       { settings: { authMode: "basic", password: "wrong-password" } },
@@ -59,7 +59,7 @@ describe("S3: one login", () => {
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
-  it("row 50: a 401 for one body with good Basic credentials ends nothing", async () => {
+  it("row 50: a 401 for one body with good Basic credentials does not stop others", async () => {
     const { sandbox, client } = await start({ authMode: "basic" }, { settings: { authMode: "basic" } });
     const first = await client.create("first");
     sandbox.fail({ on: "create", with: { kind: "answer", status: 401 } });
@@ -105,10 +105,10 @@ describe("answers of every shape are read", () => {
   });
 });
 
-describe("S5: a refusal of the content is none of the session", () => {
+describe("S5: a refusal of the content is not one of the session", () => {
   it.each(refusalShapes)("%s: the platform's words, one POST, no second login", async (refusalShape) => {
     const { sandbox, client } = await start({ refusalShape });
-    // As the first request of a session, and after it has served another.
+    // For the first request of a session, and after others.
     for (const creates of [1, 3]) {
       const ending = await client.createEvent("purchase", 4711);
       expect(ending.kind).toBe("RefusedError");
@@ -120,7 +120,7 @@ describe("S5: a refusal of the content is none of the session", () => {
       await client.create();
     }
     expect(sandbox.events).toEqual([]);
-    // 20 of them at once.
+    // 20 at once.
     const endings = await Promise.all(Array.from({ length: 20 }, (_, index) => client.createEvent(`e${index}`, 4711)));
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 4 + 20 });
@@ -128,7 +128,7 @@ describe("S5: a refusal of the content is none of the session", () => {
 });
 
 describe("S1: a session that has ended", () => {
-  it.each(WAYS)("row 39: refused as %s: one login, sent again, created once", async (sessionRefusal) => {
+  it.each(WAYS)("row 39: refused with %s: one login, sent again, created once", async (sessionRefusal) => {
     const { sandbox, client } = await start({ sessionRefusal });
     await client.create("A");
     sandbox.expireSessions();
@@ -141,26 +141,29 @@ describe("S1: a session that has ended", () => {
     ]);
   });
 
-  it.each(WAYS)("row 49: refused as %s while ten creates are under way: one login for all", async (sessionRefusal) => {
-    const { sandbox, client } = await start({ sessionRefusal, latencyMs: 2 });
-    const first = await client.create("first");
-    sandbox.expireSessions();
-    expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
-    expect(sandbox.logins).toBe(2);
-    expect(sandbox.creates).toBeLessThanOrEqual(1 + 20);
-  });
+  it.each(WAYS)(
+    "row 49: refused with %s while ten creates are in flight: one login for all",
+    async (sessionRefusal) => {
+      const { sandbox, client } = await start({ sessionRefusal, latencyMs: 2 });
+      const first = await client.create("first");
+      sandbox.expireSessions();
+      expectEachOnce(sandbox, [first, ...(await client.createMany(10))]);
+      expect(sandbox.logins).toBe(2);
+      expect(sandbox.creates).toBeLessThanOrEqual(1 + 20);
+    },
+  );
 
-  it.each(WAYS)("ends after every ten requests, refused as %s, in the middle of 25 creates", async (sessionRefusal) => {
+  it.each(WAYS)("ends after every ten requests, refused with %s, during 25 creates", async (sessionRefusal) => {
     const { sandbox, client } = await start({ sessionRefusal, sessionRequests: 10, latencyMs: 1 });
     expectEachOnce(sandbox, await client.createMany(25));
     expect(sandbox.logins).toBeLessThanOrEqual(5);
     expect(sandbox.creates).toBeLessThanOrEqual(25 * 2);
   });
 
-  it.each([1, 3])("ends after every %i requests, with 20 creates at once: none is refused twice", async (requests) => {
+  it.each([1, 3])("ends after every %i requests during 20 creates at once: none is refused twice", async (requests) => {
     const { sandbox, client } = await start({ sessionRequests: requests, latencyMs: 1 });
     expectEachOnce(sandbox, await client.createMany(20));
-    // No more are refused at a session's end than it has served.
+    // At most as many are refused at a session's end as it has served.
     expect(sandbox.creates).toBeLessThanOrEqual(2 * 20);
     expect(sandbox.logins).toBeLessThanOrEqual(Math.ceil(20 / requests) + 1);
   });
@@ -174,7 +177,7 @@ describe("S1: a session that has ended", () => {
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
   });
 
-  it("row 48: no session lives until its first request: refused after two logins and two POSTs", async () => {
+  it("row 48: each session ends before its first request: an error after two logins and two POSTs", async () => {
     let now = 0;
     const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => (now += 2000) });
     const ending = await client.create();
@@ -184,7 +187,7 @@ describe("S1: a session that has ended", () => {
     expect(sandbox.advertisers).toEqual([]);
   });
 
-  it.each(WAYS)("row 40: refused again after the login as %s: an error, two POSTs", async (way) => {
+  it.each(WAYS)("row 40: refused with %s again after the login: an error after two POSTs", async (way) => {
     const { sandbox, client } = await start();
     await client.create("first");
     sandbox.expireSessions();
@@ -194,7 +197,7 @@ describe("S1: a session that has ended", () => {
     expect(messageOf(ending)).toMatch(/sent again on a new session and refused again/);
     expect(messageOf(ending)).toContain("Nothing was created.");
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
-    // Nor do 20 others lead to more logins, or to a third sending.
+    // 20 more creates cause no further login, and none is sent a third time.
     const endings = await client.createMany(20);
     expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["RefusedError"]));
     expect(sandbox.logins).toBeLessThanOrEqual(3);
@@ -207,7 +210,7 @@ it.each<[string, number, unknown]>([
   ["403 without words", 403, ""],
   ["401 without words", 401, ""],
   ["403 Forbidden", 403, { message: "Forbidden" }],
-])("a permission that is missing (%s) does not cost a login for each resource", async (_, status, body) => {
+])("a missing permission (%s) does not cause a login for each resource", async (_, status, body) => {
   const { sandbox, client } = await start();
   sandbox.fail({ on: "event", with: { kind: "answer", status, body }, times: 1000 });
   for (let index = 0; index < 10; index++) {
@@ -220,7 +223,7 @@ it.each<[string, number, unknown]>([
 });
 
 describe("a session that ends while a request waits for the rate limit", () => {
-  it.each(WAYS)("%s: all are created once, and later ones do not wait for ever", async (way) => {
+  it.each(WAYS)("refused with %s: all are created once, and later ones do not wait for ever", async (way) => {
     const { sandbox, client } = await start({ latencyMs: 2 });
     const endings = [await client.create("first")];
     sandbox.fail({ on: "create", with: { kind: "answer", status: 429, headers: { "retry-after": "2" } } });
@@ -234,7 +237,7 @@ describe("a session that ends while a request waits for the rate limit", () => {
 });
 
 describe("long-lived sessions", () => {
-  it("row 44: off: cookies that come with creates' answers are not taken", async () => {
+  it("row 44: switched off: cookies in creates' answers are ignored", async () => {
     const { sandbox, client } = await start();
     await client.create("A");
     sandbox.fail({
@@ -260,8 +263,8 @@ describe("long-lived sessions", () => {
     expect(sandbox.requests[0]?.body).toMatchObject({ keep_logged_in: true });
   });
 
-  it("row 43: rotation single-use: one login for creates one after the other; at once, nothing twice and nothing untrue", async () => {
-    // A cookie that is good for one request can't serve several at once: what is refused twice is reported so.
+  it("row 43: rotation single-use: one login for creates one after the other; at once, nothing twice and no false report", async () => {
+    // A single-use cookie can't serve several requests at once: a create that is refused twice is reported as refused.
     const { sandbox, client } = await start(
       { rotation: "single-use", latencyMs: 2 },
       { settings: { keepLoggedIn: true } },
@@ -284,7 +287,7 @@ describe("long-lived sessions", () => {
   });
 
   it.each(["session", "strict", "single-use"] as const)(
-    "rotation %s: each request carries the newest cookie",
+    "rotation %s: each request has the newest cookie",
     async (rotation) => {
       const { sandbox, client } = await start({ rotation }, { settings: { keepLoggedIn: true } });
       for (let index = 0; index < 5; index++)
@@ -295,7 +298,7 @@ describe("long-lived sessions", () => {
     },
   );
 
-  it("end like others: one login, each object once", async () => {
+  it("end like others: one login, each object created once", async () => {
     const { sandbox, client } = await start({ rotation: "strict", latencyMs: 2 }, { settings: { keepLoggedIn: true } });
     const first = await client.create("first");
     sandbox.expireSessions();
@@ -305,7 +308,7 @@ describe("long-lived sessions", () => {
   });
 });
 
-it("cookies go to the platform's own address only, and a foreign one never does", async () => {
+it("cookies are sent only to the platform's own address, and foreign ones never", async () => {
   const { sandbox, client } = await start();
   sandbox.fail({
     on: "authenticate",

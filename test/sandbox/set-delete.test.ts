@@ -1,4 +1,4 @@
-/** What a set deletes with `retainOnDelete: false` and a known delete: exactly what it lets go of, once, and last of all. */
+/** What a set deletes with `retainOnDelete: false` and a known delete: exactly what leaves it, once, and last of all. */
 import { expect, it } from "vitest";
 import { newFolder } from "../support/folder.js";
 import { failureOf } from "../support/run.js";
@@ -28,9 +28,9 @@ async function start(operations: object = ALL) {
   return { sandbox, engine, options, up, live, deleted };
 }
 
-const toldIn = ({ run }: Awaited<ReturnType<SetEngine["up"]>>) => run.told.map(({ message }) => message).join("\n");
+const messagesIn = ({ run }: Awaited<ReturnType<SetEngine["up"]>>) => run.told.map(({ message }) => message).join("\n");
 
-it("a removed key takes its object along, and a changed one the object of before, once the new one exists", async () => {
+it("the object of a removed key is deleted, and the former object of a changed key once the new one exists", async () => {
   const { sandbox, engine, options, up, live, deleted } = await start();
   expect((await up({ a: A, b: B, c: C })).error).toBe(undefined);
   const { a, b, c } = engine.eventIds;
@@ -42,8 +42,8 @@ it("a removed key takes its object along, and a changed one the object of before
 
   const result = await up({ a: { ...A, value: 9 }, b: B });
   expect(result.error).toBe(undefined);
-  expect(toldIn(result)).toContain("Deleted on the platform, as retainOnDelete: false says: 2 events");
-  expect(toldIn(result)).not.toContain("stays live");
+  expect(messagesIn(result)).toContain("Deleted on the platform, as retainOnDelete: false says: 2 events");
+  expect(messagesIn(result)).not.toContain("stays live");
   expect(deleted().toSorted()).toEqual([a, c]);
   const order = sandbox.requests.map(({ method, path }) => `${method} ${path}`);
   expect(order.indexOf(`DELETE /rest/event/${a}`)).toBeGreaterThan(order.lastIndexOf("POST /rest/event"));
@@ -55,12 +55,12 @@ it("a removed key takes its object along, and a changed one the object of before
   expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });
 });
 
-it("nothing is deleted without the option, nor where no delete is known", async () => {
+it("nothing is deleted without the option, or without a known delete", async () => {
   const { sandbox, engine, up } = await start();
   engine.declares = {};
   await up({ a: A, b: B });
   const result = await up({ a: { ...A, value: 9 } });
-  expect(toldIn(result)).toContain("2 live events");
+  expect(messagesIn(result)).toContain("2 live events");
   const other = await start({ event: { read: ALL.event.read } });
   await other.up({ a: A, b: B });
   await other.up({ a: { ...A, value: 9 } });
@@ -68,7 +68,7 @@ it("nothing is deleted without the option, nor where no delete is known", async 
   expect(other.engine.state?.outputs.__left).toMatchObject([{ key: "a" }, { key: "b" }]);
 });
 
-it("while anything else goes wrong nothing is deleted, and the next run does it", async () => {
+it("nothing is deleted if anything else fails: the next run does it", async () => {
   const { sandbox, engine, up, live, deleted } = await start();
   await up({ a: A, b: B });
   const { a, b } = engine.eventIds;
@@ -85,7 +85,7 @@ it("while anything else goes wrong nothing is deleted, and the next run does it"
   expect(sandbox.eventPosts).toBe(5);
 });
 
-it("a delete that fails keeps the key, or the note of the former object, and is tried again by the next run", async () => {
+it("after a failed delete the key, or the note of the former object, stays, and the next run tries again", async () => {
   const { sandbox, engine, options, up, live, deleted } = await start();
   await up({ a: A, b: B });
   const { a, b } = engine.eventIds;
@@ -105,7 +105,7 @@ it("a delete that fails keeps the key, or the note of the former object, and is 
   expect(engine.state?.outputs).not.toHaveProperty("__left");
 });
 
-it("with the option on again what could not be deleted stays live, and is told", async () => {
+it("if retainOnDelete is on again, an object that could not be deleted stays live and is noted", async () => {
   const { sandbox, engine, up } = await start();
   await up({ a: A });
   const { a } = engine.eventIds;
@@ -119,22 +119,22 @@ it("with the option on again what could not be deleted stays live, and is told",
   expect(engine.state?.outputs.__left).toEqual([expect.objectContaining({ id: String(a), why: "replaced" })]);
 });
 
-it("what the same set, or something else, goes on with is not deleted", async () => {
+it("an object that another key or resource has is not deleted", async () => {
   const { sandbox, engine, up } = await start();
   await up({ a: A, b: B });
   const { a, b } = engine.eventIds;
-  // To another key of the set, and to another resource.
+  // It moves to another key of the set, and to another resource.
   engine.declares = { deletes: true, adopted: `${a} ${b}` };
   expect((await up({ c: { ...A, existingId: a } })).error).toBe(undefined);
   expect(engine.eventIds).toEqual({ c: a });
-  // An id that the program does not know may be this one.
+  // An id that is not known yet may be this one.
   engine.declares = { deletes: true, adoptsUnknown: true };
   await up({});
   expect(engine.eventIds).toEqual({});
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
 });
 
-it("an interrupted run's deletes are asked again: what is not there is done", async () => {
+it("deletes of an interrupted run are sent again, and a missing object counts as deleted", async () => {
   const { sandbox, engine, up, live } = await start();
   await up({ a: A, b: B, c: C });
   const before = structuredClone(engine.state);
@@ -146,7 +146,7 @@ it("an interrupted run's deletes are asked again: what is not there is done", as
   expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 4 });
 });
 
-it("a set that is removed as a whole takes all its objects along, also after trouble", async () => {
+it("removing a set deletes all its objects, if necessary in a second run", async () => {
   const { sandbox, engine, options, up } = await start();
   await up(Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, { eventName: `E${n}`, value: n }])));
   const { id = "", outputs = {} } = engine.state ?? {};
@@ -161,7 +161,7 @@ it("a set that is removed as a whole takes all its objects along, also after tro
   expect(sandbox).toMatchObject({ eventPosts: 100, logins: 1 });
 });
 
-it("asked to replace the set (`--replace`), the engine may delete it before it creates another one", async () => {
+it("with `--replace`, the engine may delete the set before it creates another one", async () => {
   const { sandbox, engine, options, up, live, deleted } = await start();
   await up({ a: A, b: B });
   const { state, eventIds } = engine;
@@ -181,7 +181,7 @@ it("asked to replace the set (`--replace`), the engine may delete it before it c
   expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });
 });
 
-it("never of another account, nor where the state does not say of which", async () => {
+it("no delete is sent for another account's objects, nor if the state does not say which account", async () => {
   const { sandbox, engine, options, up } = await start();
   await up({ a: A });
   const { id = "", outputs = {} } = engine.state ?? {};
@@ -195,7 +195,7 @@ it("never of another account, nor where the state does not say of which", async 
   expect(sandbox.deletes).toBe(0);
 });
 
-it("what a set goes on with is known before its journal is read, so that no other call comes first", async () => {
+it("the objects that a set keeps are noted before its journal is read, so that no other call comes first", async () => {
   const { sandbox, engine, options, up } = await start();
   await up({ a: A });
   sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });

@@ -1,4 +1,4 @@
-/** The members of a set where the installation is known to have more, through the provider as the engine calls it. */
+/** The members of a set on an installation with more operations, through the provider as the engine calls it. */
 import { describe, expect, it } from "vitest";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { createSetProvider } from "../../provider/src/provider/dynamic.js";
@@ -18,7 +18,7 @@ const shared = {
 const inputs = (events: object) => ({ ...shared, events, __identity: "tiny/dev::funnel" });
 const two = { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 2 } };
 
-// Without a way to delete.
+// Without a delete.
 const { delete: _, ...known } = eventOperations;
 
 async function start(operations: Partial<typeof eventOperations> = known) {
@@ -42,7 +42,7 @@ async function start(operations: Partial<typeof eventOperations> = known) {
 
 type Outs = Record<string, Record<string, unknown>>;
 
-it("a changed member is changed in place; another advertiser makes all of them anew", async () => {
+it("a changed member is updated in place", async () => {
   const { sandbox, set } = await start();
   const { id, outs } = await set.create(inputs(two));
   const news = inputs({ ...two, b: { eventName: "Bee", value: 2 } });
@@ -56,7 +56,7 @@ it("a changed member is changed in place; another advertiser makes all of them a
   expect((await set.diff(id, updated.outs as Outs, news)).changes).toBe(false);
 });
 
-it("with replaceOnChanges a changed member is another object", async () => {
+it("with replaceOnChanges a changed member is replaced", async () => {
   const { sandbox, set } = await start();
   const { id, outs } = await set.create(inputs(two));
   const changed = { ...two, b: { eventName: "Bee", value: 2 } };
@@ -67,7 +67,7 @@ it("with replaceOnChanges a changed member is another object", async () => {
   expect(sandbox).toMatchObject({ eventPosts: 3, updates: 0 });
 });
 
-it("a refresh shows drift of a member and what is gone, and the next update settles both", async () => {
+it("a refresh shows a member that was changed or deleted by hand, and the next update corrects both", async () => {
   const { sandbox, set } = await start();
   const { id, outs } = await set.create(inputs(two));
   expect((await set.read(id, outs as Outs)).props).toBe(outs);
@@ -95,13 +95,13 @@ it("a refresh shows drift of a member and what is gone, and the next update sett
 describe.each([
   ["an update", { update: eventOperations.update }, "sets it back", { updates: 2, eventPosts: 2 }],
   ["no update", {}, "replaces it", { updates: 0, eventPosts: 4 }],
-])("R8: an argument without a default is gone on the platform, with %s known", (_, update, words, sent) => {
+])("R8: an argument without a default was removed on the platform, with %s known", (_, update, words, sent) => {
   it.each([
     ["of its own", { segmentId: 7 }, {}],
     ["of the set's defaults", {}, { segmentId: 7 }],
     ["of its own beside a default", { segmentId: 7 }, { segmentId: 5 }],
   ])(
-    "a member that has it %s: a refresh says it once, and the next up does it, as of a single event",
+    "from a member that has it %s: a refresh says once what the next up does, as for a single event",
     async (_, own, defaults) => {
       const sandbox = await operatedSandbox();
       const settings = operatedSettings({ read: eventOperations.read, ...update });
@@ -140,10 +140,10 @@ describe.each([
   );
 });
 
-it("trouble in a refresh takes no member out of the state", async () => {
+it("trouble in a refresh removes no member from the state", async () => {
   const { sandbox, set } = await start();
   const { id, outs } = await set.create(inputs(two));
-  // Each in a real refresh: test/engine/operations.test.ts.
+  // test/engine/operations.test.ts does each of these in a real refresh.
   for (const status of [401, 404, 500]) {
     sandbox.fail({ on: "read", with: { kind: "answer", status }, times: 20 });
     expect((await failureOf(set.read(id, outs as Outs))).message).toMatch(/\[ADVERTISING_\w+\]$/);
@@ -151,7 +151,7 @@ it("trouble in a refresh takes no member out of the state", async () => {
   }
 }, 30_000);
 
-it("members carry marks that follow from the set's, which stays while nothing changes; what is sent again carries the same", async () => {
+it("members have marks derived from the set's, which stays while nothing changes; one that is sent again has the same mark", async () => {
   const { sandbox, set, clock, open } = await start();
   const declare = (olds: Outs, events: object) => set.check(olds, inputs(events));
   const { inputs: first } = await declare({}, two);
@@ -163,14 +163,14 @@ it("members carry marks that follow from the set's, which stays while nothing ch
   expect((await declare(first as Outs, two)).inputs.__mark).toBe(first.__mark);
   const [fewer, again] = [await declare(first as Outs, { a: two.a }), await open().check(first, inputs({ a: two.a }))];
   expect(fewer.inputs.__mark).not.toBe(first.__mark);
-  // A run that is killed saves nothing, and Pulumi's record of it is dropped by the next run: both send the same.
+  // An interrupted run saves nothing, and the next run drops Pulumi's record of it, so both must send the same mark.
   expect(again.inputs?.__mark).toBe(fewer.inputs.__mark);
-  // Nothing follows from a secret.
+  // No mark is derived from a secret.
   const secret = { ...inputs({ a: two.a }), __secret: ["events.a.value"] };
   const [one, other] = [await set.check(first, secret), await set.check(first, secret)];
   expect(one.inputs?.__mark).not.toBe(other.inputs?.__mark);
 
-  // With other arguments, and so another mark of the set.
+  // Different arguments give the set another mark.
   clock.advance(95_000);
   const news = (await declare(first as Outs, { ...two, c: { eventName: "C", value: 3 } })).inputs;
   const next = open();
@@ -200,7 +200,7 @@ it("a member of unknown outcome is looked for, in the run and in the next one", 
   expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["A", "B"]);
 });
 
-it("a member that a search finds not made, and that is refused when it is sent again, is unresolved no more", async () => {
+it("a member that a search proves not created, and that is refused when it is sent again, is no longer unresolved", async () => {
   const { sandbox, set, clock, open } = await start();
   const { a } = two;
   sandbox.fail({ on: "event", with: { kind: "close-without-answer" } });
@@ -222,7 +222,7 @@ it("a member that a search finds not made, and that is refused when it is sent a
   expect(sandbox).toMatchObject({ eventPosts: 3, events: [{ event_name: "A" }] });
 });
 
-it("R2: a search does not take what a member had before for what its create has made, though both carry the same mark", async () => {
+it("R2: a search does not confuse a member's former object with the one that its create made, although both have the same mark", async () => {
   const { read, search } = known;
   const { sandbox, set, clock, open } = await start({ read, search });
   const { inputs: declared } = await set.check({}, inputs({ a: two.a }));
@@ -242,7 +242,7 @@ it("R2: a search does not take what a member had before for what its create has 
   const second = await carriedOut.next.update(id, carriedOut.olds, declared);
   expect(second.outs).toMatchObject({ eventIds: { a: 3 } });
 
-  // 2 was left live, 3 is to be replaced, and the create arrives nowhere.
+  // 2 was left live, 3 is to be replaced, and the create never arrives.
   const notCarriedOut = await differsAfterRefresh(second.outs as Outs, 1);
   lost(false);
   const failure = await failureOf(notCarriedOut.next.update(id, notCarriedOut.olds, declared));

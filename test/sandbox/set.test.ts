@@ -1,4 +1,4 @@
-/** A set of events, run after run, over real sockets: what arrives, what the state holds, and what is told. */
+/** A set of events, run after run, over real sockets: what arrives, what is in the state, and the messages. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,7 +31,7 @@ async function start(options: SandboxOptions = {}) {
 const eventsOf = (count: number, value = 1): Events =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, { eventName: `k${index}`, value }]));
 
-/** The state holds each declared event with the id of the one object of that name. */
+/** Expects each declared event in the state with the id of the only object of its name. */
 function expectAllOnce(engine: SetEngine, sandbox: Sandbox, events: Events) {
   expect(sandbox.events).toHaveLength(Object.keys(events).length);
   expect(engine.eventIds).toEqual(
@@ -50,9 +50,9 @@ const refusals: Fault[] = [
 ];
 const nameOf = (fault: Fault) => ("status" in fault ? `${fault.kind} ${fault.status}` : fault.kind);
 
-describe("one of 40 meets a fault, and the others go on", () => {
+describe("one of 40 events has a fault, and the others go on", () => {
   it.each(lostAnswers.map((fault) => [nameOf(fault), fault] as const))(
-    "%s: it waits, until existingId settles it",
+    "%s: it stays unresolved until existingId settles it",
     async (_, fault) => {
       const { sandbox, engine, declare } = await start();
       const events = eventsOf(40);
@@ -64,7 +64,7 @@ describe("one of 40 meets a fault, and the others go on", () => {
       expect(Object.keys(engine.eventIds)).toHaveLength(39);
       const [open = ""] = Object.keys(engine.unresolved);
       expect(engine.eventIds).not.toHaveProperty([open]);
-      // Nothing is sent for it again; what is new beside it is.
+      // It is not sent again, but a new event is.
       const more: Events = { ...events, new: { eventName: "new", value: 1 } };
       const second = await engine.up(declare(more));
       expect(second.error).toContain(`events["${open}"]: the ConversionEvent named "${open}"`);
@@ -82,7 +82,7 @@ describe("one of 40 meets a fault, and the others go on", () => {
   );
 
   it.each(refusals.map((fault) => [nameOf(fault), fault] as const))(
-    "%s: the next run sends just that one",
+    "%s: the next run sends only that one",
     async (_, fault) => {
       const { sandbox, engine, declare } = await start();
       const events = eventsOf(40);
@@ -103,7 +103,7 @@ describe("one of 40 meets a fault, and the others go on", () => {
     ["the rate is limited", { kind: "answer", status: 429, headers: { "retry-after": "0" } }],
     ["the connection closes after the answer", { kind: "close-after" }],
     ["early hints", { kind: "early-hints" }],
-  ])("%s: nobody notices", async (_, fault) => {
+  ])("%s: all are created, without a message", async (_, fault) => {
     const { sandbox, engine, declare } = await start();
     sandbox.fail({ on: "event", after: 17, act: !["session-refusal", "answer"].includes(fault.kind), with: fault });
     expect((await engine.up(declare(eventsOf(40)))).error).toBe(undefined);
@@ -112,7 +112,7 @@ describe("one of 40 meets a fault, and the others go on", () => {
   });
 });
 
-it("40 refusals in two sorts are two reasons", async () => {
+it("40 refusals of two sorts give two reasons", async () => {
   const { sandbox, engine, declare } = await start();
   sandbox.fail({
     on: "event",
@@ -125,7 +125,7 @@ it("40 refusals in two sorts are two reasons", async () => {
     with: { kind: "answer", status: 409, body: { message: "the name is taken" } },
   });
   const { error = "" } = await engine.up(declare(eventsOf(40)));
-  expect(error.match(/ADVERTISING_REFUSED/g)).toHaveLength(3); // and the code of the whole
+  expect(error.match(/ADVERTISING_REFUSED/g)).toHaveLength(3); // with that of the whole error
   expect(error).toContain("and 10 more: POST");
   expect(engine.state).toBe(undefined);
   expect((await engine.up(declare(eventsOf(40)))).error).toBe(undefined);
@@ -133,7 +133,7 @@ it("40 refusals in two sorts are two reasons", async () => {
   expect(sandbox.eventPosts).toBe(80);
 });
 
-it("a platform in trouble is met with few creates, not with all", async () => {
+it("a platform in trouble gets few creates, not all", async () => {
   const { sandbox, engine, declare } = await start();
   sandbox.fail({
     on: "event",
@@ -171,14 +171,14 @@ it("an engine that asks again within the run, as its error hooks do: nothing twi
   const run = engine.newRun();
   const before = engine.state;
   for (let i = 0; i < 3; i++) {
-    engine.state = before; // hooks ask for the same once more
+    engine.state = before; // error hooks ask for the same again
     expect(await engine.apply(run, declare(events))).toContain("The outcome of 1 event is unknown");
   }
-  // All 40, and the refused one once more.
+  // All 40, and the refused one again.
   expect(sandbox.eventPosts).toBe(41);
   expect(Object.keys(engine.eventIds)).toHaveLength(39);
   run.closeNow();
-  // The same of an update.
+  // The same for an update.
   const next = engine.newRun();
   const changed = {
     ...events,
@@ -205,7 +205,7 @@ describe("killed in the middle", () => {
     while (sandbox.eventPosts < creates) await sleep(2);
   };
 
-  it("the next run takes over what there is, says so in one message, and sends the rest", async () => {
+  it("the next run takes over what was created, says so in one message, and sends the rest", async () => {
     const { sandbox, engine, declare } = await start({ latencyMs: 5 });
     const events = eventsOf(400);
     await engine.upAndKill(declare(events), received(sandbox, 100));
@@ -225,7 +225,7 @@ describe("killed in the middle", () => {
     expect(await engine.preview(declare(events))).toBe("");
   });
 
-  it("what it has left unresolved keeps nothing else from being sent", async () => {
+  it("its unresolved events do not block the others", async () => {
     const { sandbox, engine, declare } = await start();
     const lost = sandbox.fail({ on: "event", times: 20, act: true, with: { kind: "answer", status: 502, body: "" } });
     const events = eventsOf(60);
@@ -239,7 +239,7 @@ describe("killed in the middle", () => {
     expect(sandbox.eventPosts).toBe(60);
   });
 
-  it("an update likewise: what was created anew is taken over, and nothing is called unmanaged", async () => {
+  it("after an update: its replacements are taken over, and nothing is called unmanaged", async () => {
     const { sandbox, engine, declare } = await start({ latencyMs: 5 });
     await engine.up(declare(eventsOf(200)));
     const changed = eventsOf(200, 2);
@@ -254,7 +254,7 @@ describe("killed in the middle", () => {
     expect(Object.values(engine.eventIds).map((id) => live.get(id as number))).toEqual(Array(200).fill(2));
   });
 
-  it("what it created with other arguments than now is named with its id, and nothing is sent for it", async () => {
+  it("events that it created with different arguments are listed with their ids, and nothing is sent for them", async () => {
     const { sandbox, engine, declare } = await start({ latencyMs: 5 });
     await engine.upAndKill(declare(eventsOf(2)), received(sandbox, 2));
     const first = await engine.up(declare(eventsOf(2, 2)));
@@ -268,7 +268,7 @@ describe("killed in the middle", () => {
     expect(sandbox.eventPosts).toBe(2);
   });
 
-  it("set back to what it was, what the interrupted run has made besides is told once, as a list", async () => {
+  it("if the set is changed back, the objects of the interrupted run are listed once", async () => {
     const { sandbox, engine, declare } = await start({ latencyMs: 5 });
     await engine.up(declare(eventsOf(100)));
     await engine.upAndKill(declare(eventsOf(100, 2)), received(sandbox, 150));
@@ -280,7 +280,7 @@ describe("killed in the middle", () => {
     expect(sandbox.events.length - 100).toBe(made);
   });
 
-  it("with its journal gone as well, an unknown outcome that the state holds still stops its key, and its arguments under another one", async () => {
+  it("without its journal too, an unresolved event in the state still blocks its key, and its arguments under another key", async () => {
     const { sandbox, engine, declare, folder } = await start();
     const events = eventsOf(5);
     sandbox.fail({ on: "event", after: 2, act: true, with: { kind: "reset" } });
@@ -311,7 +311,7 @@ it("1,000 live events are adopted, and nothing is sent", async () => {
   expect(twice.error).toContain("one object can't be two");
 });
 
-it("R9: `up --replace` of a set, killed before an answer: each later preview says that there may be one more of each", async () => {
+it("R9: after an `up --replace` of a set that was killed before an answer, each preview says that there may be a second object", async () => {
   const { sandbox, engine, declare } = await start();
   const events = eventsOf(1);
   expect((await engine.up(declare(events))).error).toBe(undefined);
@@ -345,13 +345,13 @@ it("keys swap their objects with existingId, and nothing is sent", async () => {
   expect(engine.eventIds).toEqual({ a: b, b: c, c: a });
   expect((await engine.up(declare({ a: B, b: C, c: A } as Events))).error).toBe(undefined);
   expect(sandbox.eventPosts).toBe(3);
-  // One that stays where it is can't be another's as well.
+  // An object that stays with its key can't be another key's too.
   const twice = await engine.up(declare({ a: { ...C, existingId: c }, b: C, c: A } as Events));
   expect(twice.error).toContain("one object can't be two");
   expect(sandbox.eventPosts).toBe(3);
 });
 
-it("10,000 members: each once, a state of at most 400 bytes an event, and few words", async () => {
+it("10,000 members: each created once, a state of at most 400 bytes an event, and few messages", async () => {
   const { sandbox, engine, declare } = await start();
   const events = eventsOf(10_000);
   sandbox.fail({
@@ -367,12 +367,12 @@ it("10,000 members: each once, a state of at most 400 bytes an event, and few wo
   expect(sandbox.eventPosts).toBe(10_500);
   expectAllOnce(engine, sandbox, events);
   expect(run.told.length + run.said.length).toBeLessThan(5);
-  // Inputs and outputs, as the engine's file holds them.
+  // Inputs and outputs, as in the engine's file.
   expect(JSON.stringify(engine.state, undefined, 4).length / 10_000).toBeLessThanOrEqual(400);
   expect(JSON.stringify(engine.state?.outputs).length).toBeLessThan(4 * 1024 * 1024);
 });
 
-it("a member that names a wrong object is an error of its own: the others are sent", async () => {
+it("a member with a wrong existingId has its own error, and the others are sent", async () => {
   const sandbox = await operatedSandbox();
   const engine = new SetEngine(sandbox, newFolder());
   const events = {

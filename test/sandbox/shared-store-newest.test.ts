@@ -1,6 +1,6 @@
 /**
- * Long-lived sessions in several processes, at a platform that takes young session cookies only: whoever loses one, or
- * goes on with an old one, is refused, and has to log in again.
+ * Long-lived sessions in several processes, on a platform that only accepts recent session cookies: a process that loses one,
+ * or goes on with an old one, is refused and has to log in again.
  */
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const script = resolve(import.meta.dirname, "shared-store-process.mjs");
 const PROCESSES = 6;
-/** As many as each of them has in flight at most. */
+/** How many requests each of them has in flight at most. */
 const AT_ONCE = 4;
 
 interface Report {
@@ -32,7 +32,7 @@ interface Report {
   readonly said: readonly string[];
 }
 
-/** A process that creates what it is told to; it ends with the test. */
+/** A process that creates the names in its messages; it ends with the test. */
 async function startProcess(baseUrl: string, cookieFile: string) {
   const task = JSON.stringify({ baseUrl, cookieFile, keepLoggedIn: true });
   const child = fork(script, [task], { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
@@ -40,7 +40,7 @@ async function startProcess(baseUrl: string, cookieFile: string) {
   const ended = new Promise((_, fail) => {
     child.once("exit", (code) => fail(new Error(`the process ended with ${code}`)));
   });
-  ended.catch(() => undefined); // at the test's end nobody waits for it
+  ended.catch(() => undefined); // it is not awaited at the test's end
   const message = () => Promise.race([new Promise((done) => child.once("message", done)), ended]);
   expect(await message()).toBe("ready");
   return async (...names: string[]): Promise<void> => {
@@ -68,7 +68,7 @@ function storedIn(file: string): string {
   return stored[0]?.value ?? "";
 }
 
-/** How many session cookies were given out after the one in the file. */
+/** How many session cookies were issued after the one in the file. */
 function ageOfStored(file: string, sandbox: Sandbox): number {
   const age = sandbox.youngCookies.indexOf(storedIn(file));
   expect(age, "the file's cookie is one that the platform takes").toBeGreaterThanOrEqual(0);
@@ -77,7 +77,7 @@ function ageOfStored(file: string, sandbox: Sandbox): number {
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-it(`six processes that take turns: each goes on with the newest cookie, whoever got it (SEED=${seed})`, async () => {
+it(`six processes that take turns: each uses the newest cookie, whichever process got it (SEED=${seed})`, async () => {
   console.log(`newest cookie: SEED=${seed}`);
   const random = seededRandom(seed);
   const { sandbox, file, processes } = await start(0);
@@ -91,8 +91,8 @@ it(`six processes that take turns: each goes on with the newest cookie, whoever 
   expect(sandbox.advertisers).toHaveLength(TURNS);
 });
 
-it("six processes with four creates in flight each: the file ends with a cookie of the answers that were in flight", async () => {
-  // What a request comes with is at most as old as the file's cookie was, and what the others in flight got since.
+it("six processes with four creates in flight each: at the end the file has a cookie of the last answers", async () => {
+  // A request's cookie is at most as old as the file's, plus those that the others in flight have got since.
   const inFlight = PROCESSES * AT_ONCE;
   const { sandbox, file, processes, newProcess } = await start(2 * inFlight - 1);
   const ROUNDS = 4;
@@ -101,7 +101,7 @@ it("six processes with four creates in flight each: the file ends with a cookie 
     await Promise.all(processes.map((create, process) => create(...names(process))));
     expect(ageOfStored(file, sandbox), `round ${round}`).toBeLessThan(inFlight);
   }
-  // One after the other then, and one more that begins with the file.
+  // Then one after the other, and a new process that starts with the file.
   const turns = [...processes, await newProcess()];
   for (const [turn, create] of turns.entries()) {
     const stored = storedIn(file);
@@ -114,17 +114,17 @@ it("six processes with four creates in flight each: the file ends with a cookie 
   expect(sandbox.advertisers).toHaveLength(ROUNDS * inFlight + turns.length);
 });
 
-/** Two runs of one session that share a file; the first one's answer came before the second's, and is to be written after. */
+/** Two runs that share a session's file. The first one's answer came before the second one's, and is to be written after it. */
 async function twoRuns(clock: FakeClock) {
   const folder = newFolder();
   const file = join(folder, "session.json");
   const url = new URL("http://127.0.0.1/rest/event");
-  // The first run sleeps at the lock until it is told that its turn has come.
+  // The first run waits at the lock until `turn` is resolved.
   const turn = Promise.withResolvers<void>();
   const sleeping: Clock = {
     wallMs: () => clock.wallMs(),
     monotonicMs: () => clock.monotonicMs(),
-    // Never by a promise alone: who waits looks at the lock without one, and nothing else would ever be done.
+    // A promise alone would not do: the waiting run checks the lock in a loop, which would let nothing else run.
     sleep: () => turn.promise.then(() => systemClock.sleep(1)),
   };
   const newRun = (clock: Clock) =>
@@ -150,7 +150,7 @@ async function twoRuns(clock: FakeClock) {
   return { file, early, late, keep, lock, begin, url };
 }
 
-it("an answer that had to wait for the lock is not written over one that came after it", async () => {
+it("an answer that had to wait for the lock does not overwrite one that came after it", async () => {
   const clock = new FakeClock();
   const { file, early, late, keep, lock, begin, url } = await twoRuns(clock);
   clock.advance(1000);
@@ -161,13 +161,13 @@ it("an answer that had to wait for the lock is not written over one that came af
   expect((await early.run.newest(early.session)).header(url)).toBe("x_service_cookie=late");
 });
 
-it("what was read before a newer answer was written is not used after it", async () => {
+it("a cookie that was read before a newer answer was written is not used after it", async () => {
   const clock = new FakeClock();
   const { file, late, keep, lock, begin, url } = await twoRuns(clock);
   await lock.release();
   await begin();
   clock.advance(1000);
-  // The next reading of the file is held up, with what the file holds now.
+  // The next read of the file gets its present content, but is delayed.
   const goOn = Promise.withResolvers<void>();
   const { open } = fsp;
   let isFirst = true;
@@ -182,7 +182,7 @@ it("what was read before a newer answer was written is not used after it", async
   });
   const reading = late.run.newest(late.session);
   const kept = keep(late, "newer");
-  // Long enough for a write that does not wait for the reading.
+  // Long enough for a write that does not wait for the read.
   await Promise.race([kept, systemClock.sleep(500)]);
   goOn.resolve();
   await Promise.all([reading, kept]);
@@ -190,7 +190,7 @@ it("what was read before a newer answer was written is not used after it", async
   expect(storedIn(file)).toBe("newer");
 });
 
-it("a late answer of a login that has ended is not written over the next login's", async () => {
+it("a late answer of an ended login does not overwrite the next login's", async () => {
   const clock = new FakeClock();
   const { file, early, lock, begin, url } = await twoRuns(clock);
   await lock.release();
@@ -199,7 +199,7 @@ it("a late answer of a login that has ended is not written over the next login's
     jar.store(["x_service_cookie=second; Path=/"], url);
     return jar;
   };
-  // The same process logs in anew, while the answer of the first login still waits for its turn.
+  // The same process logs in again while the answer of the first login still waits for its turn.
   const opening = early.run.open(early.session.loginId, logIn, async () => true);
   await begin();
   const second = await opening;
@@ -209,7 +209,7 @@ it("a late answer of a login that has ended is not written over the next login's
   expect(storedIn(file)).toBe("newest");
 });
 
-it("a file of the future, as a clock leaves that was set back, is written over all the same", async () => {
+it("a file with a time in the future, as after a clock was set back, is overwritten", async () => {
   const clock = new FakeClock();
   const { file, late, keep, lock, begin } = await twoRuns(clock);
   await lock.release();

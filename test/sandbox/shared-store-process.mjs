@@ -1,9 +1,9 @@
 /**
- * One process of several that share a cookie file: the built package's client with real time. Started by
- * shared-store-processes.test.ts, which tells it what to do as JSON in its argument and when to begin over IPC.
+ * One of several processes that share a cookie file: the built package's client with real time. shared-store-processes.test.ts
+ * starts it with its task as JSON in the argument, and says over IPC when to begin.
  *
- * Without `names` it gets them in messages, and creates those of one message at once, until it is let go.
- * `dieAtCall`: kills itself, without any chance to tidy up, just before that file-system call.
+ * Without `names` it gets them in messages, and creates those of one message at once, until it is disconnected.
+ * `dieAtCall`: it kills itself right before that file-system call, without a chance to clean up.
  */
 import "../support/cheap-scrypt.mjs";
 import { randomUUID } from "node:crypto";
@@ -13,7 +13,7 @@ import { syncBuiltinESMExports } from "node:module";
 const { baseUrl, cookieFile, keepLoggedIn, names, dieAtCall } = JSON.parse(process.argv[2]);
 
 if (dieAtCall !== undefined) {
-  process.umask(0); // so that nothing but the code itself makes files private
+  process.umask(0); // so that only the code itself makes files private
   let calls = 0;
   const counted = (target, name) => {
     const original = target[name];

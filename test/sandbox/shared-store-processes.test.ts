@@ -1,4 +1,4 @@
-/** Several processes that share a session file. */
+/** Several processes that share a cookie file. */
 import { fork } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -19,7 +19,7 @@ describe("several processes", () => {
     readonly said: readonly string[];
   }
 
-  /** Starts them, and lets them begin together. @returns none for one that was killed. */
+  /** Starts them, and lets them begin together. @returns `undefined` for one that was killed. */
   async function run(tasks: readonly object[]): Promise<(Report | undefined)[]> {
     const children = tasks.map((task) =>
       fork(script, [JSON.stringify(task)], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] }),
@@ -74,7 +74,7 @@ describe("several processes", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 80 });
     expect(modeOf(file)).toBe(0o600);
     expect(beside(file)).toEqual([]);
-    // The next runs: none.
+    // The next runs need no login.
     expectNoFailure(await run(tasks(sandbox, file, 2, 2)));
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 84 });
   });
@@ -83,9 +83,9 @@ describe("several processes", () => {
     expect(reports.flatMap((report) => report?.endings ?? []).flatMap(({ failure }) => failure ?? [])).toEqual([]);
   }
 
-  it("row 60: 8 processes, and the session dies in the middle: at most two logins more, each created once", async () => {
+  it("row 60: the session of 8 processes ends in the middle: at most two more logins, each created once", async () => {
     const { sandbox, file } = await start({ latencyMs: 2 });
-    // Ends every session with the 40th create, before it is let in.
+    // Ends every session at the 40th create, before that is accepted.
     let creates = 0;
     const { requests } = sandbox;
     const push = requests.push.bind(requests);
@@ -106,7 +106,7 @@ describe("several processes", () => {
       const { sandbox, file } = await start({ rotation, latencyMs: 2 });
       expectEachOnce(sandbox, await run(tasks(sandbox, file, 6, 10, true)), 60);
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 60 });
-      // The file holds a login that is still good.
+      // The login in the file is still valid.
       expectNoFailure(await run(tasks(sandbox, file, 1, 1, true)));
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 61 });
       expect(modeOf(file)).toBe(0o600);
@@ -115,8 +115,8 @@ describe("several processes", () => {
   );
 
   it.each([false, true])(
-    "row 58: killed before each call of the file system (long-lived: %s): the file is whole, the next run is not held up",
-    // Some hundred runs, each of which computes a verifier.
+    "row 58: killed before each file-system call (long-lived: %s): the file is whole, and the next run does not wait",
+    // Several hundred runs, each of which computes a verifier.
     { timeout: 5 * MINUTE },
     async (keepLoggedIn) => {
       const { sandbox, folder, client } = await start({ loginLimit: { count: 1000, windowSeconds: 60 } });
@@ -150,7 +150,7 @@ describe("several processes", () => {
           // A lock is never half written, so its owner is known to be dead.
           expect(next.clock.monotonicMs()).toBeLessThan(1000);
         }
-        // No temporary files pile up: where there are any, a later login takes them away.
+        // Temporary files do not pile up: a later login removes them.
         const leftBehind = rounds.filter(({ file }) => beside(file).length > 0);
         leftBehinds += leftBehind.length;
         sandbox.expireSessions();

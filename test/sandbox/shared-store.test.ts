@@ -14,7 +14,7 @@ describe("long-lived sessions", () => {
   const lastCookie = (sandbox: Sandbox) => String(sandbox.requests.at(-1)?.headers.cookie);
 
   it.each(["session", "strict", "single-use"] as const)(
-    "row 43: rotation %s: the file holds the newest cookie, and the next run sends it",
+    "row 43: rotation %s: the file has the newest cookie, and the next run sends it",
     async (rotation) => {
       const { sandbox, file, client } = await start({ rotation });
       const run = client(long);
@@ -31,7 +31,7 @@ describe("long-lived sessions", () => {
     },
   );
 
-  it("a file that a later version writes while a create is in flight: the create is reported, the file left alone", async () => {
+  it("a later version writes the file while a create is in flight: the create is reported, and the file left alone", async () => {
     const { sandbox, file, client } = await start();
     const run = client(long);
     expect(await run.create("A")).toMatchObject({ kind: "created" });
@@ -77,7 +77,7 @@ describe("long-lived sessions", () => {
   );
 
   it.each(["ENOSPC", "EROFS", "EACCES"])(
-    "row 46: %s when a rotated cookie is to be stored: a warning, the create is reported, the cookie is used",
+    "row 46: %s while a rotated cookie is stored: a warning, the create is reported, and the cookie is used",
     async (code) => {
       const { sandbox, file, client } = await start({ rotation: "single-use" });
       const run = client(long);
@@ -97,7 +97,7 @@ describe("long-lived sessions", () => {
     },
   );
 
-  it("row 46: the file is taken away meanwhile", async () => {
+  it("row 46: the file is removed meanwhile", async () => {
     const { sandbox, file, client } = await start({ rotation: "single-use" });
     const run = client(long);
     expect(await run.create("A")).toMatchObject({ kind: "created" });

@@ -1,6 +1,6 @@
 /**
- * Thousands of creates in one process, with sessions that end and cookies that rotate. The sandbox runs in a process of its
- * own, so that the memory measured here is the client's.
+ * Thousands of creates in one process, with sessions that end and cookies that rotate. The sandbox runs in a separate process,
+ * so that the memory measured here is the client's.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ import { newRun } from "../support/run.js";
 
 const CREATES = 5000;
 const AT_ONCE = 16;
-/** Whatever a run collects for each create would be far more than this. */
+/** Anything that a run kept for each create would be far more than this. */
 const MAX_GROWTH_BYTES_PER_CREATE = 500;
 
 setFlagsFromString("--expose-gc");
@@ -42,7 +42,7 @@ async function sandboxProcess(options: SandboxOptions) {
 }
 
 async function heapBytes(): Promise<number> {
-  // What is freed only after its finalizers ran goes with a later collection.
+  // Objects with finalizers are freed only in a later collection.
   for (let round = 0; round < 5; round++) {
     collectGarbage();
     await new Promise((resolve) => setImmediate(resolve));
@@ -50,7 +50,7 @@ async function heapBytes(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Creates all, a hundred at once, and holds what it cost against the limits. */
+/** Creates all, a hundred at once, and checks the costs. */
 async function soak(
   sandbox: Awaited<ReturnType<typeof sandboxProcess>>,
   create: (name: string) => Promise<void>,
@@ -73,14 +73,14 @@ async function soak(
 }
 
 const loginLimit = { count: 1000, windowSeconds: 60 };
-// Each login is worth 100 requests, and the refused ones cost none.
+// Each login serves 100 requests, and refused ones do not count.
 const ending: SandboxOptions = { sessionRequests: 100, loginLimit };
 const MAX_LOGINS = CREATES / 100 + 1;
 const title = `${CREATES} creates: memory flat, sockets bounded, few logins`;
 
 describe.each<[string, SandboxOptions, boolean, number]>([
   ["sessions that end every 100 requests", ending, false, MAX_LOGINS],
-  ["a long-lived session whose cookies rotate", { rotation: "strict", loginLimit }, true, 1],
+  ["a long-lived session with rotating cookies", { rotation: "strict", loginLimit }, true, 1],
 ])("%s", (_, options, keepLoggedIn, maxLogins) => {
   it(title, { timeout: 120_000 }, async () => {
     const sandbox = await sandboxProcess(options);

@@ -104,7 +104,7 @@ const rows: Row[] = [
     "this.confirm();\n        await this.#put",
     "await this.#put",
     "sandbox/journal-file",
-    "has lost it: no note counts",
+    "and lost it: no note succeeds",
   ],
   [
     "J4: a journal that was removed is noticed",
@@ -139,7 +139,7 @@ const rows: Row[] = [
     "J6: is never silently ignored",
   ],
   [
-    "J7: with checkpoints off, a create stays stays",
+    "J7: with checkpoints off, a create stays in the journal",
     JOURNAL,
     "const unseen = this.#savedLast ? handed.map((record): CreateRecord => ({ ...record, isHanded: true })) : [];",
     "const unseen: CreateRecord[] = [];",
@@ -283,7 +283,7 @@ const rows: Row[] = [
     `if (isCertain && holder.started !== status.started) return { kind: "dead" };`,
     "",
     "sandbox/lock",
-    "another process was given its number",
+    "another process has its number now",
   ],
   [
     "L4: a heartbeat keeps another machine's lock",
@@ -372,7 +372,7 @@ const rows: Row[] = [
     "aboutWhom(sent.key).kind === kind.name &&",
     'aboutWhom(sent.key).kind !== "" &&',
     "sandbox/holding",
-    "an adoption settles what is noted",
+    "an adoption settles the notes",
   ],
   [
     "R2: who has an object does not depend on the order of the calls",
@@ -436,7 +436,7 @@ const rows: Row[] = [
     " && runtime.clock.wallMs() >= dueMs",
     "",
     "sandbox/search",
-    "has left none",
+    "is sent by the next run if it made none",
   ],
   [
     "R1: what an update finds gone is taken over by no later run",
@@ -452,7 +452,7 @@ const rows: Row[] = [
     ", created: createdBy(earlier, runtime)",
     "",
     "sandbox/gone-before-take-over",
-    "that it was just created",
+    "shortly after the create",
   ],
   [
     "R7: of several records all marks are looked for",
@@ -460,7 +460,7 @@ const rows: Row[] = [
     "recordsOf(create).map((record) => look",
     "recordsOf(create).slice(0, 1).map((record) => look",
     "sandbox/pending-search",
-    "of several runs",
+    "if several runs sent",
   ],
   [
     "R7: of several records found by any is found",
@@ -468,7 +468,7 @@ const rows: Row[] = [
     "} else if (first !== undefined) {",
     "} else if (first !== undefined && those.length === 1) {",
     "sandbox/pending-search",
-    "of several runs",
+    "if several runs sent",
   ],
 ];
 
