@@ -1,6 +1,6 @@
 /**
- * An interrupted run created an object, the program's arguments have changed since, and the object was deleted by hand. The update with
- * which the next run takes it over proves that it is gone.
+ * An interrupted run created an object, and the object was deleted by hand. The read before the next run takes it over proves that it is
+ * gone; or, if the program's arguments have changed since, the update with which it takes the object over.
  */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/provider/services.js";
@@ -18,7 +18,7 @@ const UPDATES = {
   advertiser: { update: "PUT rest/advertiser/{id}", search: "GET rest/advertiser?alternative_id={mark}" },
 };
 const WORDS =
-  "was not changed: an interrupted run created it as 2, and 2 is no longer on the platform. No create was sent. The next `pulumi up` creates another one.";
+  "is not taken over: an earlier run created it as 2, and 2 is no longer on the platform. No create was sent. The next `pulumi up` creates another one.";
 /** How long after its sending a create may be carried out, with a margin for the sandbox's clock. */
 const REQUEST_LIMIT_MS = 30_000 + 10_000;
 const advertiser = { advertiserName: "E", __identity: "tiny/dev::e" };
@@ -209,4 +209,118 @@ it("an unresolved create whose object a search found, but which is gone, is sent
   clock.advance(100_000);
   expect((await again()).id).toBe("3");
   expect(sandbox).toMatchObject({ advertiserPosts: 2, updates: 1, advertisers: [{ id: 1 }, { id: 3 }] });
+});
+
+describe("what is taken over as it is", () => {
+  const READS = {
+    createdVisibleAfterSeconds: 0,
+    event: { read: "GET rest/event/{id}" },
+    advertiser: { read: "GET rest/advertiser/{id}", search: "GET rest/advertiser?alternative_id={mark}" },
+  };
+
+  it("is read before, and not taken over if it is gone: the next run creates it once", async () => {
+    const { sandbox, run } = await deleted(READS);
+    const second = run();
+    expect((await failureOf(creates(second))).message).toContain(WORDS);
+    second.closeNow();
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 1 });
+    const third = run();
+    expect(await creates(third)).toMatchObject({ id: "3" });
+    expect(third.said.join()).not.toMatch(/\b2\b/);
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, reads: 1, advertisers: [{ id: 1 }, { id: 3 }] });
+  });
+
+  it("is taken over if it is there", async () => {
+    const { sandbox, clock, run } = await start(READS);
+    const first = run();
+    await creates(first);
+    await first.kill();
+    clock.advance(REQUEST_LIMIT_MS);
+    expect(await creates(run())).toMatchObject({ id: "2" });
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 1 });
+  });
+
+  it("is not read as long as its absence would prove nothing", async () => {
+    const { sandbox, run } = await deleted({ ...READS, createdVisibleAfterSeconds: 300 });
+    expect(await creates(run())).toMatchObject({ id: "2" });
+    expect(sandbox).toMatchObject({ advertiserPosts: 1, reads: 0 });
+  });
+
+  it("is neither taken over nor created again if nothing is known of it", async () => {
+    const { sandbox, clock, run } = await start(READS);
+    const first = run();
+    await creates(first);
+    await first.kill();
+    clock.advance(REQUEST_LIMIT_MS);
+    sandbox.fail({ on: "read", act: false, with: { kind: "answer", status: 200, body: "<html>" }, times: 9 });
+    const second = run();
+    expect((await failureOf(creates(second))).message).not.toContain("no longer on the platform");
+    expect(await notesOf(second)).toMatchObject([{ id: "2" }]);
+    second.closeNow();
+    sandbox.endFaults();
+    expect(await creates(run())).toMatchObject({ id: "2" });
+    expect(sandbox.advertiserPosts).toBe(1);
+  });
+
+  it("also where its run ended cleanly with checkpoints off, and a `destroy` on another machine has deleted it", async () => {
+    const { sandbox, clock, folder, settings, adapt } = await start(READS);
+    const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
+    const run = () => newRun(sandbox, folder, { settings, adapt, environment });
+    const first = run();
+    const { outs } = await creates(first);
+    first.closeNow();
+    await remove(sandbox, 2, outs as Properties);
+    clock.advance(REQUEST_LIMIT_MS);
+    const second = run();
+    expect((await failureOf(creates(second))).message).toContain(WORDS);
+    second.closeNow();
+    expect(await creates(run())).toMatchObject({ id: "3" });
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }, { id: 3 }] });
+  });
+
+  it("an event of a set: only that one fails, and the next run creates it once", async () => {
+    const { sandbox, folder, clock, settings, adapt } = await start(READS);
+    const engine = new SetEngine(sandbox, folder);
+    const events = { advertiserId: 1, events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } } };
+    const killed = engine.newRun({ settings, adapt });
+    await engine.apply(killed, events);
+    await killed.kill();
+    const gone = Number(engine.eventIds.a);
+    await remove(sandbox, gone, { ...engine.state?.outputs, eventName: "A" });
+    engine.state = undefined;
+    clock.advance(REQUEST_LIMIT_MS);
+    expect((await engine.up(events, { settings, adapt })).error).toContain(`${gone} is no longer on the platform`);
+    expect(Object.keys(engine.eventIds)).toEqual(["b"]);
+    expect((await engine.up(events, { settings, adapt })).error).toBeUndefined();
+    expect(Object.keys(engine.eventIds).toSorted()).toEqual(["a", "b"]);
+    expect(sandbox).toMatchObject({ eventPosts: 3, events: [{}, {}] });
+  });
+
+  it("what a search lists although it was deleted is not found", async () => {
+    const { sandbox, clock, run } = await start({ ...READS, resendAfterSeconds: 600 });
+    sandbox.fail({ on: "advertiser", act: true, with: { kind: "close-without-answer" } });
+    const none = { kind: "answer", status: 406, body: { errors: ["no"] } } as const;
+    sandbox.fail({ on: "search", act: false, with: none, times: 20 });
+    const first = run();
+    const failure = await failureOf(creates(first));
+    first.closeNow();
+    sandbox.endFaults();
+    const listed = { payload: [{ ...sandbox.advertisers[1] }] };
+    await remove(sandbox, 2, { ...advertiser, ...(failure.properties as Properties), __unresolved: undefined });
+    const again = async () => {
+      const next = run();
+      const { inputs = {} } = await next.advertiser.check(advertiser, advertiser);
+      await next.advertiser.diff(String(failure.id), failure.properties as Properties, inputs as Properties);
+      const outcome = await next.advertiser.create(inputs as Properties).catch((error: Error) => error);
+      next.closeNow();
+      return outcome;
+    };
+    sandbox.fail({ on: "search", act: false, with: { kind: "answer", status: 200, body: listed }, times: 20 });
+    clock.advance(REQUEST_LIMIT_MS);
+    expect(await again()).toMatchObject({ id: String(failure.id) });
+    expect(sandbox.advertiserPosts).toBe(1);
+    clock.advance(600_000);
+    expect(await again()).toMatchObject({ id: "3" });
+    expect(sandbox).toMatchObject({ advertiserPosts: 2, advertisers: [{ id: 1 }, { id: 3 }] });
+  });
 });

@@ -503,8 +503,8 @@ it("the file does not grow: 5,000 creates of an interrupted run are rewritten as
   const next = newJournal(folder);
   const seventh = unsent(keyOf(7));
   const taken = await next.begin(seventh);
-  expect(taken).toMatchObject({ kind: "taken over", id: "7" });
-  if (taken.kind === "taken over") next.handOver(taken.mark);
+  expect(taken).toMatchObject({ kind: "taken over", record: { id: "7" } });
+  if (taken.kind === "taken over") next.handOver(taken.record.mark);
   expect(linesIn(next.path)).toBe(1 + 2 * CREATES);
   for (let index = 3; index < CREATES; index++) await next.reconcile(keyOf(index), String(index), () => "f");
   await sendNoted(next, keyOf(CREATES)); // after all that is written by now
@@ -512,7 +512,7 @@ it("the file does not grow: 5,000 creates of an interrupted run are rewritten as
 
   const third = newJournal(folder);
   // The seventh was passed to the engine but not seen in the state: it stays until a run ends.
-  expect(await third.begin(seventh)).toMatchObject({ kind: "taken over", id: "7" });
+  expect(await third.begin(seventh)).toMatchObject({ kind: "taken over", record: { id: "7" } });
   expect(linesIn(third.path)).toBe(1 + 2 * 4 + 1);
   expect(notesIn(third.path).map(({ key }) => key)).toEqual([0, 1, 2, 7, CREATES].map(keyOf));
 });

@@ -161,8 +161,8 @@ async function longLife(): Promise<Life> {
   await run2.reconcile(keyOf("a"), life.state.get(keyOf("a")) ?? "", () => "a");
   const taken = await run2.begin({ key: keyOf("d"), fingerprint: "d", mark: life.newMark() });
   if (taken.kind !== "taken over") throw new Error(`d was not taken over: ${taken.kind}`);
-  run2.handOver(taken.mark);
-  life.saved("d", taken.id);
+  run2.handOver(taken.record.mark);
+  life.saved("d", taken.record.id);
   const earlier = await run2.begin({ key: keyOf("e"), fingerprint: "e", mark: life.newMark() });
   if (earlier.kind !== "earlier") throw new Error(`e is not known: ${earlier.kind}`);
   await life.create(run2, "f", inventory);
@@ -199,8 +199,8 @@ async function longLife(): Promise<Life> {
   for (const name of ["d", "e", "f"]) {
     const again = await run3.begin({ key: keyOf(name), fingerprint: name, mark: life.newMark() });
     if (again.kind !== "taken over") throw new Error(`${name} was not taken over: ${again.kind}`);
-    run3.handOver(again.mark);
-    life.saved(name, again.id);
+    run3.handOver(again.record.mark);
+    life.saved(name, again.record.id);
   }
   run3.closeNow(declared, true);
   life.happens("the third run has ended");

@@ -195,13 +195,13 @@ describe("J7: a create that was not yet passed to the engine", () => {
     const run = journalIn("");
     const mark = await createIn(run);
     run.closeNow(new Set([create.key]));
-    expect(await run.next().begin(create)).toEqual({ kind: "taken over", id: "9", mark });
+    expect(await run.next().begin(create)).toMatchObject({ kind: "taken over", record: { id: "9", mark } });
   });
 
   it("is not sent when the engine asks again, and is forgotten once it was passed on", async () => {
     const run = journalIn("");
     const mark = await createIn(run);
-    expect(await run.begin(create)).toEqual({ kind: "taken over", id: "9", mark });
+    expect(await run.begin(create)).toMatchObject({ kind: "taken over", record: { id: "9", mark } });
     run.handOver(mark);
     run.closeNow(new Set([create.key]));
     expect(existsSync(run.path)).toBe(false);
@@ -219,7 +219,7 @@ describe("a create that the program no longer declares", () => {
     const next = run.next();
     expect(await unclaimed(next)).toMatchObject([{ mark: "m1", id: "1" }]);
     const taken = await next.begin(unsent("Advertiser::o/p/s::a", "f1"));
-    expect(taken).toEqual({ kind: "taken over", id: "1", mark: "m1" });
+    expect(taken).toMatchObject({ kind: "taken over", record: { id: "1", mark: "m1" } });
     next.handOver("m1");
     next.closeNow(new Set([E]));
     expect(next.marks()).toEqual(["m2"]);

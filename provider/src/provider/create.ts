@@ -18,10 +18,10 @@ import { abilitiesOf, hasSameOwner } from "../decision/index.js";
 import { bodyOf, fingerprintOf, type Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type CreateRecord, tellingIn, whatHappened } from "../state/index.js";
-import type { Ending, Sending, Unsent } from "../store/index.js";
+import type { Ending, Made, Sending, Unsent } from "../store/index.js";
 import { ownerOf } from "./holding.js";
 import type { WithArguments } from "./inputs.js";
-import { createdBy, setFields } from "./known-operations.js";
+import { createdBy, isProvenGone, setFields } from "./known-operations.js";
 import { describeDefect, type Outcome } from "./outcome.js";
 import { isAnothers, lookFor } from "./search.js";
 import type { Runtime, Services } from "./services.js";
@@ -79,7 +79,7 @@ async function attemptOnce(
     replaces: idOf(create.replaces),
   };
   const begun = await runtime.journal(identity).begin(record);
-  const noted = begun.kind === "earlier" ? begun.record.mark : begun.kind === "taken over" ? begun.mark : undefined;
+  const noted = begun.kind === "send" ? undefined : begun.record.mark;
   // The state's may be another create than the journal's, of another machine: it is looked for first, and what is not settled stays.
   if (unsettled !== undefined && unsettled.mark !== noted) {
     const outcome = await settled(kind, runtime, create, unsettled, async () => undefined, expectMayBegin);
@@ -89,8 +89,13 @@ async function attemptOnce(
   switch (begun.kind) {
     case "send":
       return send(kind, runtime, create, record, fields, begun, expectMayBegin);
-    case "taken over":
-      return { kind: "created", id: begun.id, mark: begun.mark, isTakenOver: true };
+    case "taken over": {
+      const { id, mark } = begun.record;
+      const { label } = create.subject;
+      const isGone = await isProvenGone(kind, runtime, { id, label, created: createdBy(begun.record, runtime) });
+      if (isGone) throw new RefusedError(goneBeforeTakeOver(label, id));
+      return { kind: "created", id, mark, isTakenOver: true };
+    }
     case "earlier": {
       const { record: sent, wasReported, ended } = begun;
       const what = whatHappened(create.subject.label, { ...sent, isReported: wasReported });
@@ -161,7 +166,7 @@ async function takenOver(
   kind: Kind,
   runtime: Runtime,
   { subject: { label }, values, unsettled }: Create,
-  earlier: CreateRecord & { readonly id: string },
+  earlier: Made,
   ended: Sending["ended"],
 ): Promise<Outcome | string> {
   const { id, mark } = earlier;

@@ -105,6 +105,19 @@ export async function readLive(kind: Kind, services: Services, named: Named): Pr
   });
 }
 
+/**
+ * Asked before what an earlier run has created is taken over: whether it is gone by now. Without a known read nobody can say; and as long
+ * as its absence would prove nothing, nothing is asked.
+ * @throws AdvertisingError nothing is known of it.
+ */
+export async function isProvenGone(kind: Kind, services: Runtime, named: Named): Promise<boolean> {
+  if (!abilitiesOf(kind, services.reading.settings).read) return false;
+  if (unproven(kind, services, named) !== undefined || (await readLive(kind, services, named)) !== undefined)
+    return false;
+  services.run.noteGone(kind, named.id);
+  return true;
+}
+
 /** As {@link setFields}, of these arguments and nothing else. */
 export async function updateLive(
   kind: Kind,

@@ -42,10 +42,17 @@ export async function lookFor(
   sent: Sent,
   { wasJustSent, isOnce = false, formerIds = [] }: Look,
 ): Promise<Finding> {
-  const { search } = knownOperations(kind, runtime.reading.settings);
+  const { settings } = runtime.reading;
+  const { search, read } = knownOperations(kind, settings);
   if (search === undefined || sent.field === undefined) throw new Error("search without the operation");
   const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
   const dueMs = resendDueMs(sent, runtime);
+  const provenFromMs = visibleFromMs(Date.parse(sent.at) + settings.requestTimeoutSeconds * 1000, settings);
+  /** A search may list what was deleted: that no create takes over. */
+  const isGone = async (id: string) =>
+    read !== undefined &&
+    runtime.clock.wallMs() >= provenFromMs &&
+    (await runtime.client().read({ kind, operation: read, id, label })) === undefined;
   let answer = "";
   let looks = 0;
   const later = isOnce ? [] : PAUSES_S;
@@ -55,7 +62,9 @@ export async function lookFor(
       // Before it is asked: what is made meanwhile must not be taken for not made.
       const isDue = !wasJustSent && dueMs !== undefined && runtime.clock.wallMs() >= dueMs;
       looks++;
-      const ids = (await runtime.client().search(wanted)).filter((each) => !formerIds.includes(each));
+      const ids: string[] = [];
+      for (const each of await runtime.client().search(wanted))
+        if (!formerIds.includes(each) && !(await isGone(each))) ids.push(each);
       const [id] = ids;
       if (ids.length > 1) return { kind: "open", words: severalIn(ids, sent) };
       if (id !== undefined) return { kind: "found", id };

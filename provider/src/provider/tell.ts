@@ -291,9 +291,9 @@ export function goneInUpdate({ label, urn, member }: Ref, id: string, isAdopted:
   return `${what}:\n  pulumi state delete ${shellWord(urn)}\n  pulumi up`;
 }
 
-/** @param id of what a run has created that was killed before the engine saved it. */
+/** @param id of what an earlier run has created, and the engine perhaps has not saved. */
 export function goneBeforeTakeOver(label: string, id: string): string {
-  return `${label} was not changed: an interrupted run created it as ${id}, and ${id} is no longer on the platform. No create was sent. The next \`pulumi up\` creates another one.`;
+  return `${label} is not taken over: an earlier run created it as ${id}, and ${id} is no longer on the platform. No create was sent. The next \`pulumi up\` creates another one.`;
 }
 
 /** @param action what becomes of it, if the program stays as it is. */

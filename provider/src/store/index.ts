@@ -14,7 +14,7 @@ export {
   writeSettlements,
 } from "./beside-journal.js";
 export { Inventory, joinedInventories, type Live, type Options, Seen } from "./inventory.js";
-export { type Ending, Journal, type Sending, type Unsent } from "./journal.js";
+export { type Ending, Journal, type Made, type Sending, type Unsent } from "./journal.js";
 export {
   forgetObjects,
   type HeldJournal,

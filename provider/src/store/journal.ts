@@ -37,7 +37,7 @@ export type Unsent = Omit<CreateRecord, "at">;
 export type Beginning =
   | ({ readonly kind: "send" } & Sending)
   /** An interrupted run has made just this: it is the engine's now, and nothing is sent. */
-  | { readonly kind: "taken over"; readonly id: string; readonly mark: string }
+  | { readonly kind: "taken over"; readonly record: Made }
   /**
    * It was sent before, and the answer is not known, or the object is another than is wanted now. Nothing is sent. `wasReported`: an
    * earlier error has said that nobody knows what became of it.
@@ -48,6 +48,9 @@ export type Beginning =
       readonly wasReported: true | undefined;
       readonly ended: Sending["ended"];
     };
+
+/** A create whose object is known. */
+export type Made = CreateRecord & { readonly id: string };
 
 /** One create of this run, from before it is sent to its outcome. */
 export interface Sending {
@@ -153,9 +156,9 @@ export class Journal {
         ended: (ending) => this.#end(mark, ending),
       };
     }
-    if (earlier.id !== undefined && earlier.fingerprint === fingerprint) {
-      return { kind: "taken over", id: earlier.id, mark: earlier.mark };
-    }
+    const { id } = earlier;
+    if (id !== undefined && earlier.fingerprint === fingerprint)
+      return { kind: "taken over", record: { ...earlier, id } };
     const record = await this.#noteReported(earlier);
     return {
       kind: "earlier",
